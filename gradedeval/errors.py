@@ -1,0 +1,90 @@
+"""One error class: place, fault, cure."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+SHOWN = 10
+
+
+class Fault(ValueError):
+    """What is wrong with the user's files or words, in one line: `place: fault; cure`.
+
+    `usage` marks faults of the words (exit code 2) as against faults of the data (exit code 1).
+    `also` holds further faults of the same kind; the text shows the first ten of all and counts the rest.
+    """
+
+    def __init__(
+        self,
+        place: str,
+        fault: str,
+        cure: str = "",
+        *,
+        usage: bool = False,
+        also: Iterable[Fault] = (),
+        beyond: int = 0,
+    ) -> None:
+        self.place, self.fault, self.cure = place, fault, cure
+        self.usage = usage
+        self.also = tuple(also)
+        self.beyond = beyond
+        super().__init__(str(self))
+
+    @property
+    def exit_code(self) -> int:
+        return 2 if self.usage else 1
+
+    @property
+    def line(self) -> str:
+        head = f"{self.place}: {self.fault}" if self.place else self.fault
+        return f"{head}; {self.cure}" if self.cure else head
+
+    def __str__(self) -> str:
+        lines = [self.line, *(other.line for other in self.also)]
+        if self.beyond:
+            lines.append(f"{self.place.split(':')[0]}: {self.beyond} more such {plural(self.beyond, 'line')}")
+        return "\n".join(lines)
+
+
+class Note(UserWarning):
+    """Something counted, skipped or assumed: no fault, but the user is told."""
+
+
+class Findings:
+    """Collects the faults of one file: the first ten are kept, all are counted."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.faults: list[Fault] = []
+        self.count = 0
+
+    def add(self, line: int, fault: str, cure: str = "") -> None:
+        self.count += 1
+        if len(self.faults) < SHOWN:
+            self.faults.append(Fault(f"{self.place}:{line}", fault, cure))
+
+    def check(self) -> None:
+        """Raise what was found, if anything was."""
+        if self.faults:
+            first, *others = sorted(self.faults, key=lambda fault: int(fault.place.rpartition(":")[2]))
+            raise Fault(
+                first.place, first.fault, first.cure, also=others, beyond=self.count - len(self.faults)
+            ) from None
+
+
+def plural(count: int, noun: str) -> str:
+    """`noun` in the number that `count` asks for."""
+    return noun if count == 1 else f"{noun}s"
+
+
+def some(words: Iterable[str], most: int = 5) -> str:
+    """The first few of many words, for a message: `51, 52, …`."""
+    words = list(words)
+    return ", ".join(words[:most]) + (", …" if len(words) > most else "")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The cure for a misspelt word: `did you mean 'rbp'?`, or nothing when no known word is near."""
+    near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
+    return f"did you mean '{near[0]}'?" if near else ""

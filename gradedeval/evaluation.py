@@ -1,0 +1,121 @@
+"""`evaluate`: runs and qrels in any form -> scores. The whole pipe in one call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gradedeval.errors import Fault, Note
+from gradedeval.graded import grade_run
+from gradedeval.measures import DEFAULT, Measure, parse
+from gradedeval.rules import Rules, rules_for
+from gradedeval.scores import RunScores, Scorer, Scores
+from gradedeval.trec.qrels import Qrels, topics_of_file
+from gradedeval.trec.source import name_of
+
+
+def evaluate(
+    run: Any,
+    qrels: Any,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    *,
+    like: str | None = None,
+    **options: Any,
+) -> Scores:
+    """Score one run, or several, against graded judgements.
+
+    run       a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and score (or
+              query_id and doc_id as in ir_measures, qid and docno as in PyTerrier), or a dict topic -> docno -> score;
+              several: a list of these, or a dict name -> any of these
+    qrels     a `Qrels`, or what makes one: a path, an open file, a DataFrame with the columns topic, docno and grade
+              (or relevance, or label), or a dict topic -> docno -> grade
+    measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
+    like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
+    options   any field of `gradedeval.Rules`, as in gain="exp", residuals="total", depth=1000; `topics_from` is a file
+              or the ids themselves
+
+    Returns `Scores`: `.frame`, `.means`, `.residuals`, `.signature`, `.by_topic(measure)`. What is skipped or assumed is
+    a warning of the class `gradedeval.Note`, and in `.notes`. Raises `gradedeval.Fault` (a ValueError) where a measure,
+    an option, the run or the qrels is wrong.
+    """
+    if isinstance(options.get("gain"), list):
+        options["gain"] = tuple(options["gain"])
+    topics = options.get("topics_from")
+    if topics is not None:
+        options["topics_from"] = (
+            topics_of_file(topics)
+            if isinstance(topics, str | Path)
+            else frozenset(topic if isinstance(topic, bytes) else str(topic).encode() for topic in topics)
+        )
+    rules = rules_for(like, **options)
+    chosen = parse(measures)
+    scores = evaluate_runs(named_runs(run), qrels, chosen, rules)
+    for note in scores.notes:
+        warnings.warn(note, Note, stacklevel=2)
+    return scores
+
+
+def evaluate_runs(
+    runs: Mapping[str, Any], qrels: Any, measures: Iterable[Measure], rules: Rules, *, by_tag: bool = False
+) -> Scores:
+    """Score runs by name; with `by_tag` each goes by its tag instead. Raises Fault as `evaluate` does."""
+    judged = qrels if isinstance(qrels, Qrels) else Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
+    scorer = Scorer(judged, list(measures), rules)
+    notes, scored = list(scorer.notes), dict[str, RunScores]()
+    for name, source in runs.items():
+        run = grade_run(source, judged, rules)
+        called = run.tag or name if by_tag else name
+        if called in scored:
+            raise Fault(run.place, f"its tag '{called}' is another run's too", "leave out --run-name tag", usage=True)
+        scored[called] = scorer.score(run, called)
+        notes += run.notes
+    return Scores(list(scored.values()), scorer.measures, judged, rules, notes)
+
+
+def named_runs(run: Any) -> dict[str, Any]:
+    """Runs by the names they go by: `run` is one run, a list of runs, or a dict name -> run."""
+    if isinstance(run, Mapping) and not _is_ranking(run):
+        return {str(name): one for name, one in run.items()}
+    several = list(run) if isinstance(run, list | tuple) else [run]
+    if not several:
+        raise Fault("", "no run", "give at least one", usage=True)
+    paths = [one for one in several if isinstance(one, str | Path)]
+    names = dict(zip(map(str, paths), file_names([str(path) for path in paths]), strict=True))
+    named: dict[str, Any] = {}
+    for number, one in enumerate(several, 1):
+        name = names[str(one)] if isinstance(one, str | Path) else _own_name(one)
+        name = name or ("run" if len(several) == 1 else f"run{number}")
+        if name in named:
+            raise Fault("", f"run '{name}' is given twice", "give each run once, or names: {name: run}", usage=True)
+        named[name] = one
+    return named
+
+
+def _own_name(run: Any) -> str:
+    """The name of an open file's path."""
+    name = getattr(run, "name", "") if hasattr(run, "read") else ""
+    return name_of(Path(name).name) if isinstance(name, str) else ""
+
+
+def _is_ranking(run: Mapping[Any, Any]) -> bool:
+    """Whether a dict is one run (topic -> docno -> score) and not several by name."""
+    for inner in run.values():
+        if not isinstance(inner, Mapping):
+            return False
+        for value in inner.values():
+            return not isinstance(value, Mapping)
+    return True
+
+
+def file_names(paths: list[str]) -> list[str]:
+    """Each path's file name without compression suffix, with as much of its folders as makes it unique."""
+    parts = [Path(name_of(path)).parts if path != "-" else ("stdin",) for path in paths]
+    names = []
+    for own in parts:
+        length = 1
+        while length < len(own) and sum(other[-length:] == own[-length:] for other in parts) > 1:
+            length += 1
+        names.append(str(Path(*own[-length:])))
+    return names

@@ -1,0 +1,270 @@
+"""Gain schemes, and the batch of gains that every measure is a function of."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.errors import Fault, some
+from gradedeval.notation import Value, write_value
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+Scale = Literal["unit", "raw", "thresholds"]
+"""What a measure asks of its gains: `unit` in [0, 1], `raw` as large as they like, `thresholds` of graded precision."""
+
+
+@dataclass(frozen=True)
+class Grades:
+    """The scale of a qrels file: its distinct labels (ascending) and the top grade, of the file or as the user says."""
+
+    labels: Floats
+    top: float
+    max_gain: float | None = None
+
+
+def thresholds(grades: Grades) -> Floats:
+    """The grades from which a user may regard documents as relevant: 1..top, or the positive labels where those have
+    gaps or fractions."""
+    positive = grades.labels[grades.labels > 0]
+    if np.array_equal(positive, np.arange(1, len(positive) + 1)) and grades.top == int(grades.top):
+        return np.arange(1, grades.top + 1)
+    return np.union1d(positive, grades.top)
+
+
+# What a label is worth: on the raw scale, and on the scale whose values lie in [0, 1].
+RAW: dict[str, Callable[[Floats, float], Floats]] = {
+    "linear": lambda labels, top: labels,
+    "exp": lambda labels, top: np.exp2(labels) - 1,
+    "ntcir": lambda labels, top: labels,
+    "grade": lambda labels, top: labels,
+}
+UNIT: dict[str, Callable[[Floats, float], Floats]] = {
+    "linear": lambda labels, top: labels / top,
+    "exp": lambda labels, top: (np.exp2(labels) - 1) / np.exp2(top),
+    "ntcir": lambda labels, top: labels / (top + 1),
+    "grade": lambda labels, top: labels,
+}
+SCHEMES = tuple(UNIT)
+
+
+@dataclass(frozen=True, eq=False)
+class GainTable:
+    """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be."""
+
+    worth: Floats
+    top: float
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The distinct gains above 0, ascending, the largest that the scheme can give included."""
+        levels: Floats = np.unique(np.append(self.worth, self.top))
+        return levels[levels > 0]
+
+
+def read_scheme(value: Value, place: str) -> Value:
+    """`value` where it names a gain scheme; Fault (usage) where it does not."""
+    known = value in SCHEMES or isinstance(value, tuple) or (isinstance(value, str) and value.startswith("@"))
+    if not known:
+        raise Fault(
+            place,
+            f"no gain scheme '{write_value(value)}'",
+            f"{', '.join(SCHEMES)}, values as in 0:0.5:1, or a file of grade,gain lines as in @gains.csv",
+            usage=True,
+        )
+    if isinstance(value, tuple) and min(value) < 0:
+        raise Fault(place, f"gain {write_value(min(value))} is below 0", "gains are 0 or more", usage=True)
+    if isinstance(value, str) and value.startswith("@") and not Path(value[1:]).is_file():
+        raise Fault(place, f"no file '{value[1:]}'", "gain=@FILE reads lines of grade,gain", usage=True)
+    return value
+
+
+def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> GainTable:
+    """The table of a graded measure. Grades below 0 are worth 0: spam is judged, and not wanted."""
+    if grades.top <= 0:
+        return GainTable(np.zeros(len(grades.labels)), 0.0)
+    positive = np.maximum(grades.labels, 0)
+    if scheme == "thresholds":
+        return threshold_table(None, grades, place)
+    if isinstance(scheme, str) and scheme.startswith("@"):
+        worth, top = _from_file(scheme[1:], grades)
+    elif isinstance(scheme, tuple):
+        worth, top = _from_values(scheme, grades, place)
+    else:
+        rule = (UNIT if scale == "unit" else RAW)[str(scheme)]
+        worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
+    if grades.max_gain is not None:
+        if grades.max_gain < worth.max(initial=0):
+            raise Fault("--max-gain", f"{grades.max_gain:g} is below the gain {worth.max():g} of {place}", usage=True)
+        top = grades.max_gain
+    if scale == "unit":
+        _check_unit(worth, top, grades, place)
+    if scale == "thresholds":
+        _check_thresholds(worth, grades, place)
+    return GainTable(worth, top)
+
+
+def binary_table(rel: float, grades: Grades) -> GainTable:
+    """1 for the grades from `rel` on, 0 below."""
+    if grades.top <= 0:
+        return GainTable(np.zeros(len(grades.labels)), 0.0)
+    return GainTable((grades.labels >= rel).astype(np.float64), 1.0)
+
+
+def threshold_table(steps: tuple[float, ...] | None, grades: Grades, place: str) -> GainTable:
+    """What a grade is worth to `gap(g=...)`: the share of users who regard it as relevant; equal steps without `g`.
+
+    Robertson et al., SIGIR 2010, section 2.1: g_j is the probability that a user's threshold is grade j.
+    """
+    levels = thresholds(grades)
+    steps = steps or (1.0,) * len(levels)
+    if len(steps) != len(levels):
+        raise Fault(
+            place,
+            f"g has {len(steps)} values for {len(levels)} thresholds",
+            f"give one for each of the grades {some([f'{level:g}' for level in levels], 9)}",
+        )
+    shares = np.append(0, np.cumsum(steps) / sum(steps))
+    return GainTable(shares[np.searchsorted(levels, grades.labels, side="right")], 1.0)
+
+
+def _from_values(values: tuple[float, ...], grades: Grades, place: str) -> tuple[Floats, float]:
+    positive = np.maximum(grades.labels, 0)
+    missing = positive[(positive != np.floor(positive)) | (positive >= len(values))]
+    if len(missing) or grades.top >= len(values):
+        grade = missing[0] if len(missing) else grades.top
+        raise Fault(
+            place,
+            f"gains {write_value(values)} have no value for grade {grade:g}",
+            "give one for each grade from 0, or a file: gain=@gains.csv",
+        )
+    return np.array(values)[positive.astype(int)], max(values)
+
+
+def _from_file(name: str, grades: Grades) -> tuple[Floats, float]:
+    known: dict[float, float] = {}
+    try:
+        lines = Path(name).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Fault(name, f"cannot be read ({error})", "a gain file has lines of grade,gain") from None
+    for number, row in enumerate(csv.reader(lines), 1):
+        if not row or row[0].startswith("#") or (number == 1 and row[0].strip().lower() == "grade"):
+            continue
+        try:
+            grade, gain = (float(cell) for cell in row)
+        except ValueError:
+            grade = gain = np.nan
+        if not (np.isfinite(grade) and np.isfinite(gain)) or gain < 0 or grade in known:
+            raise Fault(
+                f"{name}:{number}", f"'{','.join(row)}' is no new grade,gain pair", "as in 2,0.5; gains from 0 up"
+            )
+        known[grade] = gain
+    missing = [label for label in grades.labels if label >= 0 and label not in known]
+    if missing or not known:
+        raise Fault(name, f"no gain for grade {missing[0] if missing else 0:g}", "give each grade of the qrels a line")
+    # A negative grade is worth 0 whatever the file says: that rule holds for all schemes.
+    return np.array([known[label] if label >= 0 else 0.0 for label in grades.labels]), max(known.values())
+
+
+def _check_unit(worth: Floats, top: float, grades: Grades, place: str) -> None:
+    if max(top, worth.max(initial=0)) <= 1:
+        return
+    outside = np.flatnonzero(worth > 1)
+    what = (
+        f"grade {grades.labels[outside[0]]:g} is worth {worth[outside[0]]:g}"
+        if len(outside)
+        else f"the top gain is {top:g}"
+    )
+    raise Fault(place, f"{what}, outside 0..1", "use gain=linear or gain=exp, or give values up to 1")
+
+
+def _check_thresholds(worth: Floats, grades: Grades, place: str) -> None:
+    at_zero = worth[grades.labels == 0]
+    if (np.diff(worth) < 0).any() or at_zero.any():
+        raise Fault(place, "gap needs gain 0 for grade 0 and gains that rise with the grade", "or give g=… itself")
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """A batch of topics as one measure sees it; all that a measure is a function of.
+
+    gain       topics × ranks: what the document at each rank is worth; 0 where it is unjudged or beyond the end
+    judged     topics × ranks: whether it is judged
+    ideal      topics × …: the gains of the whole pool that are above 0, descending, zeros after; never cut
+    retrieved  topics: how many documents the run has, down to the cutoff
+    pool       topics: how many documents are judged
+    levels     the distinct gains above 0 of the scheme, ascending
+    k          the cutoff, None without one
+    tail       what every rank after the last column is worth, down to the cutoff: 0, or the top gain in the best case
+    """
+
+    gain: Floats
+    judged: Bools
+    ideal: Floats
+    retrieved: Ints
+    pool: Ints
+    levels: Floats
+    k: int | None = None
+    tail: float = 0.0
+
+    @cached_property
+    def rank(self) -> Floats:
+        """1, 2, 3, … for the columns of `gain`."""
+        return np.arange(1.0, self.gain.shape[1] + 1)
+
+    @cached_property
+    def relevant(self) -> Bools:
+        """topics × ranks: whether the gain is above 0."""
+        return self.gain > 0
+
+    @cached_property
+    def hits(self) -> Floats:
+        """topics × ranks: how many relevant documents down to the rank, itself included."""
+        return self.relevant.cumsum(1, dtype=np.float64)
+
+    @cached_property
+    def R(self) -> Ints:  # noqa: N802 - the field's name
+        """topics: how many judged documents are relevant (gain above 0)."""
+        counted: Ints = np.count_nonzero(self.ideal, axis=1)
+        return counted
+
+    @property
+    def end(self) -> float:
+        """The last rank that counts: the cutoff, or infinity."""
+        return np.inf if self.k is None else self.k
+
+    @property
+    def depth(self) -> Ints | int:
+        """The cutoff; without one, the number of documents retrieved."""
+        return self.retrieved if self.k is None else self.k
+
+    @cached_property
+    def perfect(self) -> Gains:
+        """The ideal ranking of the pool, cut like this one."""
+        return replace(self, gain=self.ideal[:, : self.k], tail=0.0)
+
+    def ideal_at_ranks(self) -> Floats:
+        """topics × ranks: the ideal ranking's gains, cut or padded to the columns of `gain`."""
+        width = self.gain.shape[1]
+        return np.pad(self.ideal[:, :width], ((0, 0), (0, max(0, width - self.ideal.shape[1]))))
+
+
+def share(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
+    """`part / whole` by topic, where 0 / 0 is 0: a topic with nothing to find scores 0.
+
+    Anything else over 0 is infinite; that arises only in the best case of a topic without known relevant documents,
+    and the residual caps it at the measure's ceiling.
+    """
+    part, whole = np.asarray(part, np.float64), np.asarray(whole, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient: Any = part / whole
+    return np.where((whole == 0) & (part == 0), 0.0, quotient)

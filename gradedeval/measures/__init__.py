@@ -1,0 +1,128 @@
+"""The table of measures, their other names, and the way from text to measures."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from gradedeval.errors import Fault, nearest
+from gradedeval.measures.cascade import cascade, err, nerr, rr, success
+from gradedeval.measures.counts import num_q, num_rel, num_rel_ret, num_ret
+from gradedeval.measures.cumulated import dcg, ndcg, q
+from gradedeval.measures.graded_ap import gap, gprecision, grecall
+from gradedeval.measures.measure import Measure, measure
+from gradedeval.measures.precision import ap, bpref, judged, p, recall, rprec, sp, unjudged
+from gradedeval.measures.weights import rbp
+from gradedeval.notation import Spelling, read, split
+
+__all__ = ["ALIASES", "DEFAULT", "ENTRY_POINTS", "MEASURES", "Measure", "measure", "measures_from", "parse"]
+
+# The first measures tell the most; this is the order of help, of documentation and of `gradedeval measures`.
+MEASURES: dict[str, Measure] = {
+    one.name: one
+    for one in (
+        *(err, nerr, cascade),
+        *(ndcg, dcg, q),
+        *(rbp,),
+        *(ap, gap, sp),
+        *(p, rr, recall, rprec, success, bpref),
+        *(gprecision, grecall),
+        *(judged, unjudged),
+        *(num_q, num_ret, num_rel, num_rel_ret),
+    )
+}
+
+DEFAULT = ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10", "judged@20")
+
+# Other tools' names for the same measures: names only, never other values.
+ALIASES: dict[str, str] = {
+    "map": "ap",
+    "map_cut": "ap",
+    "recip_rank": "rr",
+    "mrr": "rr",
+    "r": "recall",
+    "ndcg_cut": "ndcg",
+    "unj": "unjudged",
+    "numq": "num_q",
+    "numret": "num_ret",
+    "numrel": "num_rel",
+    "numrelret": "num_rel_ret",
+}
+# trec_eval's names that carry their cutoff, as in P_10.
+_WITH_CUTOFF = ("p", "recall", "ndcg_cut", "map_cut", "success", "unj")
+
+ENTRY_POINTS = "gradedeval.measures"
+
+
+def parse(text: str | Measure | Iterable[str | Measure], table: Mapping[str, Measure] | None = None) -> list[Measure]:
+    """The measures that `text` names, each once, in the order written.
+
+    text   `"err@20 ndcg(gain=exp)@10"`, a Measure, or several of either
+    table  name -> Measure; default the table of this package
+
+    Raises Fault (usage) for a wrong name, key, value or cutoff, with the nearest right one.
+    """
+    if isinstance(text, Measure):
+        return [text.complete()]
+    if not isinstance(text, str):
+        return list(dict.fromkeys(one for part in text for one in parse(part, table)))
+    spelt = [spelling for word in split(text) for spelling in read(word)]
+    return list(dict.fromkeys(_find(one, MEASURES if table is None else table) for one in spelt))
+
+
+def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
+    name, cutoff = spelling.name, spelling.cutoff
+    stem, _, digits = name.rpartition("_")
+    if stem in _WITH_CUTOFF and digits.isdigit() and cutoff is None and name not in table:
+        name, cutoff = stem, int(digits)
+    name = name if name in table else ALIASES.get(name, name)
+    if name not in table and _entry_point(name):
+        table = {**table, name: _load_entry_point(name)}
+    if name not in table:
+        cure = nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
+        raise Fault("", f"no measure '{spelling.name}'", cure, usage=True)
+    found = table[name](**dict(spelling.parameters))
+    return (found if cutoff is None else found @ cutoff).complete()
+
+
+def measures_from(path: str | Path) -> dict[str, Measure]:
+    """The measures of a user's Python file, by name. Raises Fault (usage) where it has none or does not load."""
+    place = str(path)
+    spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
+    if not Path(path).is_file() or spec is None or spec.loader is None:
+        raise Fault(place, "is no Python file", "--measures-from takes a .py file", usage=True)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the user's file raises is the user's fault, not a traceback of ours
+        raise Fault(place, f"does not load ({type(error).__name__}: {error})", usage=True) from error
+    # A file may import our measures to build on them; those stay ours.
+    found = {
+        one.name: one for one in vars(module).values() if isinstance(one, Measure) and one not in MEASURES.values()
+    }
+    if not found:
+        raise Fault(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
+    taken = [name for name in found if name in MEASURES or name in ALIASES]
+    if taken:
+        raise Fault(place, f"'{taken[0]}' is a measure of gradedeval already", "give yours another name", usage=True)
+    return found
+
+
+def _entry_point(name: str) -> bool:
+    from importlib.metadata import entry_points  # slow to import, and needed only for a name that is not ours
+
+    return any(point.name.lower() == name for point in entry_points(group=ENTRY_POINTS))
+
+
+def _load_entry_point(name: str) -> Measure:
+    from importlib.metadata import entry_points
+
+    point = next(point for point in entry_points(group=ENTRY_POINTS) if point.name.lower() == name)
+    try:
+        loaded = point.load()
+    except Exception as error:
+        raise Fault(f"entry point '{point.name}'", f"does not load ({error})", usage=True) from error
+    if not isinstance(loaded, Measure):
+        raise Fault(f"entry point '{point.name}'", "is no measure", "decorate it with @gradedeval.measure", usage=True)
+    return loaded

@@ -1,0 +1,138 @@
+"""Cascade measures: the user walks down the ranking and stops, for good, at the document that satisfies."""
+
+from __future__ import annotations
+
+import csv
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from gradedeval.errors import Fault
+from gradedeval.gains import Floats, Gains, share
+from gradedeval.measures.cumulated import discount
+from gradedeval.measures.measure import measure
+
+# The best case past the last column is summed until at most this is left, or over this many ranks.
+LEFT, MOST = 1e-13, 1_000_000
+
+
+@lru_cache
+def _from_file(name: str) -> Floats:
+    """φ(1), φ(2), …: the numbers of a file, one a line; 0 after the last."""
+    try:
+        values = [float(row[-1]) for row in csv.reader(Path(name).read_text("utf-8").splitlines()) if row]
+    except (OSError, ValueError) as error:
+        raise Fault(
+            name, f"cannot be read as a utility ({error})", "one number a line, for ranks 1, 2, …", usage=True
+        ) from None
+    phi = np.array(values)
+    if not len(phi) or not np.isfinite(phi).all() or (phi < 0).any() or (np.diff(phi) > 0).any():
+        raise Fault(
+            name, "is no utility", "one finite number from 0 up a line, none larger than the one before", usage=True
+        )
+    return phi
+
+
+def utility_at(rank: Floats, utility: str) -> Floats:
+    """φ of each rank: what it is worth to be satisfied there."""
+    if utility == "rr":
+        return 1 / rank
+    if utility == "dcg":
+        return discount(rank, None)
+    if utility == "one":
+        return np.ones_like(rank)
+    phi: Floats = np.append(_from_file(utility), 0)
+    return phi[np.minimum(rank.astype(np.int64), len(phi)) - 1]
+
+
+def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Floats:
+    """topics: the mean of φ(rank) γ^(rank−1) over the ranks where the user stops."""
+    reached = np.cumprod(1 - g.gain, axis=1)
+    stops = g.gain.copy()
+    stops[:, 1:] *= reached[:, :-1]
+    score: Floats = stops @ (utility_at(g.rank, utility) * gamma ** (g.rank - 1))
+    if g.tail:
+        width = g.gain.shape[1]
+        left = reached[:, -1] if width else np.ones(len(g.gain))
+        score += left * _tail(g.tail, width, g.end, utility, gamma)
+    return score
+
+
+def _tail(gain: float, width: int, end: float, utility: str, gamma: float) -> float:
+    """The best case from rank width + 1 to `end`, for a user who gets there; never below the true sum."""
+    stay = (1 - gain) * gamma
+    terms = MOST if stay >= 1 else 1 if stay <= 0 else int(min(np.ceil(np.log(LEFT) / np.log(stay)) + 1, MOST))
+    terms = int(min(terms, end - width))
+    if terms <= 0:
+        return 0.0
+    step = np.arange(terms, dtype=np.float64)
+    rank = width + 1 + step
+    walked = float(gain * gamma**width * (stay**step @ utility_at(rank, utility)))
+    if width + terms >= end:
+        return walked
+    # Who walked this far may still stop at the next rank, at the utility of that rank.
+    return walked + float(gamma**width * stay**terms * utility_at(rank[-1:] + 1, utility)[0])
+
+
+@measure(gain="exp", scale="unit", residual="endless", ceiling=1)
+def err(g: Gains) -> Floats:
+    """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops.
+
+    Σ_i 1/i · r_i · Π_{j<i} (1 − r_j)
+
+    Chapelle et al., CIKM 2009, eq. 5 and algorithm 2.
+    """
+    return expected_utility(g)
+
+
+@measure(gain="exp", scale="unit", residual="retrieved", cutoff="renormalises", ceiling=1)
+def nerr(g: Gains) -> Floats:
+    """ERR as a share of the ideal ranking's.
+
+    err@k / err@k of the pool in descending order of gain
+
+    Chapelle et al., CIKM 2009, eq. 5, over the ideal as Järvelin & Kekäläinen, TOIS 2002.
+    """
+    return share(expected_utility(g), expected_utility(g.perfect))
+
+
+@measure(
+    gain="exp",
+    scale="unit",
+    residual="endless",
+    valid={
+        "utility": ("rr, dcg, one or a file", lambda word: word in ("rr", "dcg", "one") or bool(len(_from_file(word)))),
+        "gamma": ("in (0, 1]", lambda gamma: 0 < gamma <= 1),
+    },
+)
+def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
+    """Cascade measure with a utility of the rank and a chance γ of going on unsatisfied; utility: rr, dcg, one, or a file.
+
+    Σ_i φ(i) · γ^(i−1) · r_i · Π_{j<i} (1 − r_j), with φ(i) = 1/i, 1/log2(i+1), 1, or line i of the file (0 after it)
+
+    Chapelle et al., CIKM 2009, definition 1 and section 7.2.
+    """
+    return expected_utility(g, utility, gamma)
+
+
+@measure(residual="endless", ceiling=1)
+def rr(g: Gains) -> Floats:
+    """Reciprocal rank of the first relevant document.
+
+    1 / rank of the first relevant document; 0 without one
+
+    Voorhees & Tice, TREC-8, 1999; ERR with gains 0 and 1.
+    """
+    return expected_utility(g)
+
+
+@measure(residual="endless", ceiling=1)
+def success(g: Gains) -> Floats:
+    """Whether there is a relevant document.
+
+    1 if any of the first k is relevant, else 0
+
+    Craswell & Hawking, TREC 2004; trec_eval's success.
+    """
+    return expected_utility(g, "one")

@@ -1,0 +1,63 @@
+"""Cumulated gain: every document is worth its gain, less the further down it stands."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradedeval.gains import Floats, Gains, share
+from gradedeval.measures.measure import measure
+
+
+def discount(rank: Floats, log: float | None) -> Floats:
+    """What a unit of gain is worth at each rank: 1/log2(i+1), or with a base b: 1 down to rank b, then 1/log_b(i)."""
+    if log is None:
+        divisor: Floats = np.log2(rank + 1)
+    else:
+        divisor = np.maximum(np.log(rank) / np.log(log), 1)
+    return 1 / divisor
+
+
+def discounted(g: Gains, log: float | None = None) -> Floats:
+    """topics: the sum of discounted gains."""
+    total: Floats = g.gain @ discount(g.rank, log)
+    return total
+
+
+LOG = {"log": ("a base above 1", lambda base: isinstance(base, int | float) and base > 1)}
+
+
+@measure(gain="linear", scale="raw", residual="retrieved", valid=LOG)
+def dcg(g: Gains, *, log: float | None = None) -> Floats:
+    """Discounted cumulated gain; log=b for the discount of Järvelin & Kekäläinen.
+
+    Σ_i gain_i / log2(i+1); with log=b: gain_i down to rank b, then gain_i / log_b(i)
+
+    Burges et al., ICML 2005 (eq. 1 of Chapelle et al., CIKM 2009); log=b: Järvelin & Kekäläinen, TOIS 2002.
+    """
+    return discounted(g, log)
+
+
+@measure(gain="linear", scale="raw", residual="retrieved", cutoff="renormalises", ceiling=1, valid=LOG)
+def ndcg(g: Gains, *, log: float | None = None) -> Floats:
+    """DCG as a share of the ideal ranking's.
+
+    dcg@k / dcg@k of the pool in descending order of gain
+
+    Järvelin & Kekäläinen, TOIS 2002.
+    """
+    return share(discounted(g, log), discounted(g.perfect, log))
+
+
+@measure(
+    gain="linear", scale="raw", residual="retrieved", ceiling=1, valid={"beta": ("0 or more", lambda beta: beta >= 0)}
+)
+def q(g: Gains, *, beta: float = 1.0) -> Floats:
+    """Q-measure: average precision where precision is blended with the share of the ideal's cumulated gain.
+
+    1/R Σ_{i relevant} (C(i) + β cg(i)) / (i + β cg*(i)), C: relevant so far, cg, cg*: gain so far, and in the ideal
+
+    Sakai, AIRS 2004; binary form in Zhang et al., Information Retrieval 2010, section 2.1.
+    """
+    gained, ideal = g.gain.cumsum(1), g.ideal_at_ranks().cumsum(1)
+    blended = g.relevant * (g.hits + beta * gained) / (g.rank + beta * ideal)
+    return share(blended.sum(1), g.R)

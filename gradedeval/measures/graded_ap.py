@@ -1,0 +1,57 @@
+"""Graded average precision: every user has a threshold from which grades count as relevant."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradedeval.gains import Floats, Gains, share
+from gradedeval.measures.measure import Valid, measure
+from gradedeval.measures.precision import mean_gain, summed_precision
+
+STEPS: dict[str, Valid] = {
+    "g": (
+        "a list of shares from 0 up, as in 1:1:2",
+        lambda g: isinstance(g, tuple) and min(g) >= 0 and sum(g) > 0,
+    )
+}
+# Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. It is settled by `gain=`, or
+# by `g=`, before the function runs.
+
+
+@measure(gain="thresholds", scale="thresholds", residual="retrieved", ceiling=1, valid=STEPS)
+def gap(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
+    """Graded average precision: average precision expected over users whose thresholds differ; g=1:1:2 weighs the grades.
+
+    Σ_n 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_i R_i Σ_{j≤i} g_j, with g_j = 1/top unless given
+
+    Robertson et al., SIGIR 2010, section 2.2.
+    """
+    # The same sum turned round: for each threshold, its g times the sum of precisions with that threshold.
+    steps = np.diff(batch.levels, prepend=0)
+    precisions = sum(
+        (step * summed_precision(batch, level) for step, level in zip(steps, batch.levels, strict=True)),
+        start=np.zeros(len(batch.gain)),
+    )
+    return share(precisions, batch.ideal.sum(1))
+
+
+@measure(gain="thresholds", scale="thresholds", residual="retrieved", ceiling=1, valid=STEPS)
+def grecall(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
+    """Graded recall: the expected share of the documents a user regards as relevant that is retrieved.
+
+    Σ_{m≤k} Σ_{j≤i_m} g_j / Σ_i R_i Σ_{j≤i} g_j
+
+    Robertson et al., SIGIR 2010, section 3.2.
+    """
+    return share(batch.gain.sum(1), batch.ideal.sum(1))
+
+
+@measure(gain="thresholds", scale="thresholds", residual="endless", cutoff="needed", ceiling=1, valid=STEPS)
+def gprecision(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
+    """Graded precision: the expected share of the first k that a user regards as relevant.
+
+    1/k Σ_{m≤k} Σ_{j≤i_m} g_j
+
+    Robertson et al., SIGIR 2010, section 3.2.
+    """
+    return mean_gain(batch)

@@ -1,0 +1,116 @@
+"""'ndcg(gain=exp)@10' <-> name, parameters, cutoff: the words of a measure, without knowing what they mean."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gradedeval.errors import Fault
+
+Value = str | int | float | tuple[float, ...]
+
+_SHAPE = re.compile(r"(?P<name>\w+)(?:\((?P<inside>.*)\)|:(?P<after>.+?))?(?:@(?P<cutoff>\d+))?", re.DOTALL)
+_PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^,"']*?)\s*(?:,|$)""")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_CUTOFF_LIST = re.compile(r"(?P<name>\w+)\.(?P<cutoffs>\d+(?:,\d+)*)")
+_BARE = re.compile(r"[\w.:+/~-]+")
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A measure as somebody wrote it: `name` in lower case, `parameters` in the order written."""
+
+    name: str
+    parameters: tuple[tuple[str, Value], ...] = ()
+    cutoff: int | None = None
+
+    def __str__(self) -> str:
+        inside = ",".join(f"{key}={write_value(value)}" for key, value in self.parameters)
+        return self.name + (f"({inside})" if inside else "") + (f"@{self.cutoff}" if self.cutoff is not None else "")
+
+
+def split(text: str) -> list[str]:
+    """The measures in one `-m`: split at blanks outside quotes and parentheses."""
+    words, word, depth, quote = [], "", 0, ""
+    for character in text + " ":
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character == "(":
+            depth += 1
+        elif character == ")":
+            depth -= 1
+        if character.isspace() and not quote and depth <= 0:
+            if word:
+                words.append(word)
+            word = ""
+        else:
+            word += character
+    return words + ([word.strip()] if word.strip() else [])
+
+
+def read(text: str) -> list[Spelling]:
+    """What one measure's text says; several where `P.5,10` stands for several cutoffs.
+
+    Raises Fault (usage) where the text is no `name(key=value,...)@cutoff` and no `name:key=value,...@cutoff`.
+    """
+    listed = _CUTOFF_LIST.fullmatch(text)
+    if listed:
+        return [Spelling(listed["name"].lower(), (), _cutoff(text, number)) for number in listed["cutoffs"].split(",")]
+    shape = _SHAPE.fullmatch(text.strip())
+    if not shape:
+        raise Fault(
+            repr(text), "is no measure", "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'", usage=True
+        )
+    inside = shape["inside"] or shape["after"] or ""
+    cutoff = None if shape["cutoff"] is None else _cutoff(text, shape["cutoff"])
+    return [Spelling(shape["name"].lower(), tuple(_parameters(text, inside)), cutoff)]
+
+
+def _cutoff(text: str, digits: str) -> int:
+    cutoff = int(digits) if len(digits) < 19 else 0
+    if not cutoff:
+        raise Fault(repr(text), f"cutoff {digits} is no rank", "ranks count from 1", usage=True)
+    return cutoff
+
+
+def _parameters(text: str, inside: str) -> list[tuple[str, Value]]:
+    found: list[tuple[str, Value]] = []
+    at = 0
+    while at < len(inside):
+        one = _PARAMETER.match(inside, at)
+        if not one:
+            raise Fault(
+                repr(text), f"cannot read '{inside[at:]}'", "parameters are key=value, separated by commas", usage=True
+            )
+        key = one["key"]
+        if key in dict(found):
+            raise Fault(repr(text), f"'{key}' is given twice", "give it once", usage=True)
+        found.append((key, read_value(one["value"])))
+        at = one.end()
+    return found
+
+
+def read_value(text: str) -> Value:
+    """A number, a list of numbers (`0:0.5:1`), or a word; quotes make anything a word."""
+    if text[:1] in ('"', "'"):
+        return text[1:-1]
+    if _NUMBER.fullmatch(text):
+        return float(text) if re.search(r"[.eE]", text) else int(text)
+    parts = text.split(":")
+    if len(parts) > 1 and all(_NUMBER.fullmatch(part) for part in parts):
+        return tuple(float(part) for part in parts)
+    return text
+
+
+def write_value(value: Value) -> str:
+    """The text that `read_value` reads as `value`."""
+    if isinstance(value, tuple):
+        return ":".join(write_value(part) for part in value)
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, int):
+        return str(value)
+    plain = _BARE.fullmatch(value.removeprefix("@")) and isinstance(read_value(value), str)
+    return value if plain and not re.search(r"@\d+$", value) else f'"{value}"'

@@ -1,0 +1,73 @@
+"""The line under a table: all that its numbers depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradedeval.gains import Floats
+from gradedeval.measures import Measure
+from gradedeval.notation import Value, write_value
+from gradedeval.rules import Rules
+from gradedeval.trec.qrels import Qrels
+from gradedeval.version import __version__
+
+
+def signature(qrels: Qrels, rules: Rules, measures: Sequence[Measure], counts: Sequence[tuple[int, int]]) -> str:
+    """Version, qrels, topics, order, every rule that is not the default, and the gains of each measure.
+
+    counts: for each run, how many topics it is scored on, and how many of those it lacks
+    """
+    top = qrels.labels[-1] if rules.top_grade is None else rules.top_grade
+    missing = _range([lacking for _, lacking in counts])
+    parts = [
+        f"gradedeval {__version__}",
+        f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}",
+        f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}"
+        + ("" if missing == "0" else f" ({missing} missing)"),
+        "order file" if rules.order == "file" else f"ties {rules.ties}",
+        *_unusual(rules),
+        *_gains(measures),
+    ]
+    return " | ".join(parts)
+
+
+def _range(values: Sequence[float] | Floats) -> str:
+    low, high = min(values), max(values)
+    return f"{low:g}" if low == high else f"{low:g}..{high:g}"
+
+
+def _unusual(rules: Rules) -> list[str]:
+    """What differs from the defaults and changes a number."""
+    default = Rules()
+    said: list[str] = [f"like {rules.like}"] if rules.like else []
+    for name in ("scores", "depth", "topics", "negative", "max_gain", "duplicates", "residual_depth", "max_residual"):
+        value = getattr(rules, name)
+        if value != getattr(default, name):
+            said.append(
+                f"{name.replace('_', ' ')} {value:g}"
+                if isinstance(value, float)
+                else f"{name.replace('_', ' ')} {value}"
+            )
+    said += ["judged only"] if rules.judged_only else []
+    said += ["lenient"] if rules.lenient else []
+    return said + ([f"{len(rules.topics_from)} chosen topics"] if rules.topics_from is not None else [])
+
+
+def _gains(measures: Sequence[Measure]) -> list[str]:
+    """`err, nerr: exp gains`, `ap, p: rel 1`: the measures of each gain scheme."""
+    groups: dict[str, dict[str, None]] = {}
+    for measure in measures:
+        if measure.definition.scale or measure.rel is not None:
+            groups.setdefault(_scheme(measure), {})[measure.name] = None
+    return [f"{', '.join(names)}: {scheme}" for scheme, names in groups.items()]
+
+
+def _scheme(measure: Measure) -> str:
+    if measure.rel is not None:
+        return f"rel {measure.rel:g}"
+    steps: Any = measure.own.get("g")
+    if steps is not None:
+        return f"g {write_value(steps)}"
+    gain: Value = measure.gain if measure.gain is not None else ""
+    return "equal g" if gain == "thresholds" else f"{write_value(gain)} gains"

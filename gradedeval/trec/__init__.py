@@ -1,0 +1,1 @@
+"""TREC files, frames and dicts -> topics with their documents."""

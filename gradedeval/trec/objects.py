@@ -1,0 +1,125 @@
+"""DataFrames and dicts -> the same topics and documents that files give."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from gradedeval.errors import Fault, nearest
+from gradedeval.gains import Floats
+from gradedeval.trec.lines import raw
+
+# Our column names, and those of ir_measures and PyTerrier.
+TOPIC = ("topic", "query_id", "qid")
+DOCNO = ("docno", "doc_id", "docid")
+GRADE = ("grade", "relevance", "label")
+SCORE = ("score",)
+RANK = ("rank",)
+
+Ranking = tuple[list[bytes], Floats, Floats, "array[int]"]
+"""Docnos, scores, ranks (or none), and the rows they stand in."""
+
+
+def dict_judgements(judged: Mapping[Any, Any]) -> list[tuple[bytes, bytes, float, int]]:
+    """The judgements of a dict topic -> docno -> grade."""
+    return [
+        (ident(topic, "qrels"), ident(docno, "qrels"), number(grade, f"qrels['{topic}']['{docno}']", "grade"), 0)
+        for topic, documents in judged.items()
+        for docno, grade in inner(documents, "qrels", topic).items()
+    ]
+
+
+def frame_judgements(frame: Any) -> list[tuple[bytes, bytes, float, int]]:
+    """The judgements of a DataFrame with a topic, a docno and a grade column."""
+    columns = zip(_ids(frame, TOPIC, "qrels"), _ids(frame, DOCNO, "qrels"), column(frame, GRADE, "qrels"), strict=True)
+    return [
+        (topic, docno, number(grade, f"qrels:{row}", "grade"), row)
+        for row, (topic, docno, grade) in enumerate(columns, 1)
+    ]
+
+
+def dict_ranking(run: Mapping[Any, Any]) -> dict[bytes, Ranking]:
+    """The documents of a dict topic -> docno -> score."""
+    found: dict[bytes, Ranking] = {}
+    for topic, documents in run.items():
+        scores = list(inner(documents, "run", topic).values())
+        try:
+            values = np.array(scores, dtype=np.float64) if scores else np.empty(0)
+        except (TypeError, ValueError):
+            values = np.array([number(score, f"run['{topic}']", "score") for score in scores])
+        if not np.isfinite(values).all():
+            docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
+            raise Fault(f"run['{topic}']['{docno}']", "score is not finite", "a score is a finite number")
+        found[ident(topic, "run")] = ([ident(docno, "run") for docno in documents], values, np.empty(0), array("q"))
+    return found
+
+
+def frame_ranking(frame: Any, ranks: bool) -> dict[bytes, Ranking]:
+    """The documents of a DataFrame with a topic, a docno and a score column, and with `ranks` a rank column."""
+    topics, docnos = _ids(frame, TOPIC, "run"), _ids(frame, DOCNO, "run")
+    scores = [number(score, f"run:{row}", "score") for row, score in enumerate(column(frame, SCORE, "run"), 1)]
+    places = (
+        [number(rank, f"run:{row}", "rank") for row, rank in enumerate(column(frame, RANK, "run"), 1)] if ranks else []
+    )
+    rows: dict[bytes, list[int]] = {}
+    for topic, group in groupby(range(len(topics)), key=topics.__getitem__):
+        rows.setdefault(topic, []).extend(group)
+    return {
+        topic: (
+            [docnos[row] for row in own],
+            np.array([scores[row] for row in own]),
+            np.array([places[row] for row in own] if ranks else []),
+            array("q", [row + 1 for row in own]),
+        )
+        for topic, own in rows.items()
+    }
+
+
+def inner(documents: Any, what: str, topic: Any) -> Mapping[Any, Any]:
+    """The documents of one topic of a nested dict."""
+    if not isinstance(documents, Mapping):
+        raise Fault(f"{what}['{topic}']", f"is a {type(documents).__name__}", "a dict docno -> number is expected")
+    return documents
+
+
+def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
+    """A column of a DataFrame under any of its known names."""
+    for name in known:
+        if name in frame.columns:
+            return list(frame[name].tolist())
+    near = next((nearest(str(name), known) for name in frame.columns if nearest(str(name), known)), "")
+    raise Fault(what, f"no column '{known[0]}' among {', '.join(map(str, frame.columns))}", near, usage=True)
+
+
+def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:
+    seen: dict[Any, bytes] = {}
+    return [
+        seen[name] if name in seen else seen.setdefault(name, ident(name, what)) for name in column(frame, known, what)
+    ]
+
+
+def ident(name: Any, what: str) -> bytes:
+    """An id as bytes. Raises Fault for a float: 51.0 is what a table reader made of an id."""
+    if isinstance(name, str):
+        return raw(name)
+    if isinstance(name, bytes):
+        return name
+    if isinstance(name, int | np.integer) and not isinstance(name, bool):
+        return str(name).encode()
+    raise Fault(what, f"id {name!r} is a {type(name).__name__}", "ids are text: read them with dtype=str")
+
+
+def number(value: Any, place: str, what: str) -> float:
+    """A finite float, or Fault."""
+    try:
+        found = float(value) if not isinstance(value, str | bytes) else math.nan
+    except (TypeError, ValueError):
+        found = math.nan
+    if not math.isfinite(found):
+        raise Fault(place, f"{what} {value!r} is no finite number", f"a {what} is a number")
+    return found

@@ -1,0 +1,163 @@
+"""Graded judgements: which documents of a topic are judged, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradedeval.errors import Fault, Findings, plural
+from gradedeval.gains import Floats, Ints
+from gradedeval.rules import Duplicates
+from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decimal, fields, looks_like, settle, text
+from gradedeval.trec.objects import dict_judgements, frame_judgements
+from gradedeval.trec.source import Source
+
+Judgement = tuple[bytes, bytes, float, int]
+"""Topic, docno, grade, and the line (or row) it stands in."""
+
+
+class Qrels:
+    """Graded judgements, read once and used for any number of runs.
+
+    source      a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and grade (or
+                the names of ir_measures and PyTerrier), or a dict topic -> docno -> grade
+    duplicates  one docno twice in a topic with different grades: `error`, or keep the `first` or `last`; `refuse` is an
+                error for equal grades too
+    lenient     skip bad lines of a file
+
+    topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
+    labels. pool: topics × labels, how many documents of the topic have each. notes: what was skipped or assumed.
+    Raises Fault where the source is no qrels.
+    """
+
+    def __init__(self, source: Any, *, duplicates: Duplicates = "error", lenient: bool = False) -> None:
+        self.notes: list[str] = []
+        self.place, rows = _judgements(source, lenient, self.notes)
+        graded = _by_topic(self.place, rows, duplicates, self.notes)
+        if not graded:
+            raise Fault(self.place, "no judgements", f"lines of {' '.join(QRELS_FIELDS)} are expected")
+        self.labels: Floats = np.array(sorted({grade for documents in graded.values() for grade in documents.values()}))
+        code_of = {grade: code for code, grade in enumerate(self.labels.tolist())}
+        self.codes: dict[bytes, dict[bytes, int]] = {
+            topic: {docno: code_of[grade] for docno, grade in documents.items()} for topic, documents in graded.items()
+        }
+        self.topics: list[bytes] = list(graded)
+        self.pool: Ints = np.array(
+            [np.bincount(list(documents.values()), minlength=len(code_of)) for documents in self.codes.values()]
+        )
+
+    def __len__(self) -> int:
+        return len(self.topics)
+
+    def __repr__(self) -> str:
+        return f"<Qrels {self.place}: {len(self)} topics, {int(self.pool.sum())} judgements>"
+
+    @cached_property
+    def digest(self) -> str:
+        """Six hexadecimal digits that change with any judgement, and not with order, blanks or compression."""
+        from hashlib import sha256
+
+        lines = (
+            b"%s %s %r\n" % (topic, docno, float(self.labels[code]))
+            for topic in sorted(self.topics)
+            for docno, code in sorted(self.codes[topic].items())
+        )
+        return sha256(b"".join(lines)).hexdigest()[:6]
+
+
+def _judgements(source: Any, lenient: bool, notes: list[str]) -> tuple[str, list[Judgement]]:
+    if isinstance(source, Mapping):
+        return "qrels", dict_judgements(source)
+    if hasattr(source, "columns"):
+        return "qrels", frame_judgements(source)
+    if isinstance(source, str | Path) or hasattr(source, "read"):
+        return _file_judgements(Source(source), lenient, notes)
+    raise Fault(
+        "qrels",
+        f"cannot read a {type(source).__name__}",
+        "give a path, an open file, a DataFrame or a dict",
+        usage=True,
+    )
+
+
+def _file_judgements(source: Source, lenient: bool, notes: list[str]) -> tuple[str, list[Judgement]]:
+    place, data = source.place, source.read()
+    findings = Findings(place)
+    grades: dict[bytes, float] = {}
+    rows: list[Judgement] = []
+    for number, (topic, _, docno, token) in fields(data, findings, QRELS_FIELDS):
+        grade = grades[token] if token in grades else grades.setdefault(token, decimal(token))
+        if grade == grade:
+            rows.append((topic, docno, grade, number))
+        else:
+            cure = "remove the line if it is a header" if not rows else "a grade is a number, as in 2 or 0.5"
+            findings.add(number, f"grade '{text(token)}' is no number", cure)
+    if not rows and looks_like(data, RUN_FIELDS):
+        raise Fault(
+            place, f"looks like a run ({len(RUN_FIELDS)} fields a line)", "the order is RUN... QRELS: are they swapped?"
+        )
+    settle(findings, lenient, notes)
+    return place, rows
+
+
+def _by_topic(
+    place: str, rows: list[Judgement], policy: Duplicates, notes: list[str]
+) -> dict[bytes, dict[bytes, float]]:
+    graded: dict[bytes, dict[bytes, float]] = {}
+    again: list[Judgement] = []
+    for row in rows:
+        documents = graded.setdefault(row[0], {})
+        if row[1] in documents:
+            again.append(row)
+        else:
+            documents[row[1]] = row[2]
+    if again:
+        _settle_duplicates(place, rows, again, policy, graded, notes)
+    return graded
+
+
+def _settle_duplicates(
+    place: str,
+    rows: list[Judgement],
+    again: list[Judgement],
+    policy: Duplicates,
+    graded: dict[bytes, dict[bytes, float]],
+    notes: list[str],
+) -> None:
+    """Docnos judged more than once in a topic: an error, or the first or last grade, and a note either way."""
+    twice = {(topic, docno) for topic, docno, _, _ in again}
+    first = {row[:2]: row[3] for row in reversed(rows) if row[:2] in twice}
+    findings = Findings(place)
+    same = differing = 0
+    for topic, docno, grade, number in again:
+        before = graded[topic][docno]
+        if grade == before and policy != "refuse":
+            same += 1
+        elif policy in ("first", "last"):
+            differing += 1
+            graded[topic][docno] = before if policy == "first" else grade
+        else:
+            what = f"grade {grade:g}, and {before:g} in line {first[topic, docno]}"
+            cure = "give it once" if grade == before else "--duplicates first or last keeps one"
+            findings.add(number, f"docno {text(docno)} of topic {text(topic)} again: {what}", cure)
+    findings.check()
+    if same:
+        notes.append(f"{place}: {same} {plural(same, 'judgement')} repeated with the same grade; counted once")
+    if differing:
+        notes.append(
+            f"{place}: {differing} {plural(differing, 'judgement')} repeated; the {policy} grade of each counts"
+        )
+
+
+def topics_of_file(path: str | Path) -> frozenset[bytes]:
+    """The topic ids of a `--topics-from` file: the first field of every line. Raises Fault for a file without any."""
+    source = Source(path)
+    lines = [line.split() for line in source.read().split(b"\n") if not line.startswith(b"#")]
+    topics = frozenset(line[0] for line in lines if line)
+    if not topics:
+        raise Fault(source.place, "names no topic", "one topic a line")
+    return topics

@@ -1,0 +1,139 @@
+"""Runs: the documents that a system retrieved for each topic, as lists that the join can look up."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradedeval.errors import Fault, Findings, plural
+from gradedeval.gains import Floats
+from gradedeval.rules import Rules
+from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decimal, fields, looks_like, settle, text
+from gradedeval.trec.objects import dict_ranking, frame_ranking
+from gradedeval.trec.source import Source
+
+
+@dataclass
+class Retrieved:
+    """What a run retrieved for one topic, in the order listed; `lines` are where each stands in the file."""
+
+    docnos: list[bytes] = field(default_factory=list)
+    scores: array[float] | Floats = field(default_factory=lambda: array("d"))
+    ranks: array[float] | Floats = field(default_factory=lambda: array("d"))
+    lines: array[int] = field(default_factory=lambda: array("q"))
+
+    def keep(self, positions: list[int]) -> Retrieved:
+        """Only the documents at these positions."""
+        return Retrieved(
+            [self.docnos[at] for at in positions],
+            np.asarray(self.scores)[positions],
+            np.asarray(self.ranks)[positions] if len(self.ranks) else self.ranks,
+            array("q", [self.lines[at] for at in positions]),
+        )
+
+
+@dataclass
+class Run:
+    """One run: topic -> what was retrieved. `tag` is its sixth column; notes: what was skipped or assumed."""
+
+    place: str
+    topics: dict[bytes, Retrieved]
+    tag: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+def read_run(source: Any, rules: Rules) -> Run:
+    """A run from a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and score (or
+    the names of ir_measures and PyTerrier), or a dict topic -> docno -> score.
+
+    Raises Fault where the source is no run, and where a docno stands twice in a topic and the rules do not settle it.
+    """
+    if isinstance(source, Mapping):
+        return Run("run", {topic: Retrieved(*found) for topic, found in dict_ranking(source).items()})
+    if hasattr(source, "columns"):
+        run = Run(
+            "run", {topic: Retrieved(*found) for topic, found in frame_ranking(source, rules.ties == "rank").items()}
+        )
+    elif isinstance(source, str | Path) or hasattr(source, "read"):
+        run = _file_run(Source(source), rules)
+    else:
+        kinds = "give a path, an open file, a DataFrame or a dict"
+        raise Fault("run", f"cannot read a {type(source).__name__}", kinds, usage=True)
+    _settle_duplicates(run, rules)
+    return run
+
+
+def _file_run(source: Source, rules: Rules) -> Run:
+    place, data = source.place, source.read()
+    findings = Findings(place)
+    topics: dict[bytes, Retrieved] = {}
+    tags: dict[bytes, None] = {}
+    wants_scores, wants_ranks = rules.order == "score", rules.ties == "rank" and rules.order == "score"
+    now, found = None, Retrieved()
+    for number, (topic, _, docno, rank, token, tag) in fields(data, findings, RUN_FIELDS):
+        if topic != now:
+            now, found = topic, topics.setdefault(topic, Retrieved())
+            tags[tag] = None
+        if wants_scores:
+            score = _score(token)
+            if score != score:
+                cure = "remove the line if it is a header" if not found.docnos else "a score is a finite decimal number"
+                findings.add(number, f"score '{text(token)}' is no number", cure)
+                continue
+            found.scores.append(score)  # type: ignore[union-attr]
+        if wants_ranks:
+            found.ranks.append(decimal(rank))  # type: ignore[union-attr]
+            if found.ranks[-1] != found.ranks[-1]:
+                findings.add(number, f"rank '{text(rank)}' is no number", "--ties rank needs ranks")
+        found.docnos.append(docno)
+        found.lines.append(number)
+    if not any(found.docnos for found in topics.values()) and looks_like(data, QRELS_FIELDS):
+        raise Fault(
+            place,
+            f"looks like qrels ({len(QRELS_FIELDS)} fields a line)",
+            "the order is RUN... QRELS: are they swapped?",
+        )
+    run = Run(place, {topic: found for topic, found in topics.items() if found.docnos}, text(next(iter(tags), b"")))
+    settle(findings, rules.lenient, run.notes)
+    if not run.topics:
+        raise Fault(place, "no documents", f"lines of {' '.join(RUN_FIELDS)} are expected")
+    return run
+
+
+def _score(token: bytes) -> float:
+    """As `decimal`, the quicker way: `float` first, and a second look at what only `float` would take."""
+    try:
+        score = float(token)
+    except ValueError:
+        return np.nan
+    return score if score - score == 0 and b"_" not in token else np.nan
+
+
+def _settle_duplicates(run: Run, rules: Rules) -> None:
+    """A docno more than once in a topic: an error with both lines, or the first or last of them and a note."""
+    findings = Findings(run.place)
+    dropped = 0
+    for topic, found in run.topics.items():
+        if len(set(found.docnos)) == len(found.docnos):
+            continue
+        first: dict[bytes, int] = {}
+        last: dict[bytes, int] = {}
+        for at, docno in enumerate(found.docnos):
+            if docno in first and rules.duplicates in ("error", "refuse"):
+                what = f"docno {text(docno)} of topic {text(topic)} again, first in line {found.lines[first[docno]]}"
+                findings.add(found.lines[at], what, "--duplicates first or last keeps one")
+            first.setdefault(docno, at)
+            last[docno] = at
+        kept = sorted((first if rules.duplicates == "first" else last).values())
+        dropped += len(found.docnos) - len(kept)
+        run.topics[topic] = found.keep(kept)
+    findings.check()
+    if dropped:
+        run.notes.append(
+            f"{run.place}: {dropped} repeated {plural(dropped, 'document')} dropped, the {rules.duplicates} of each kept"
+        )

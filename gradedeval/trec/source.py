@@ -1,0 +1,99 @@
+"""Where bytes come from: a path, standard input or an open file; compressed or not, by content."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import sys
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from gradedeval.errors import Fault
+
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A named place to read from: `target` is a path, `-` for standard input, or an open file."""
+
+    target: str | Path | IO[Any]
+
+    @property
+    def place(self) -> str:
+        """What messages call it."""
+        if isinstance(self.target, str | Path):
+            return "<stdin>" if str(self.target) == "-" else str(self.target)
+        return str(getattr(self.target, "name", "<file>"))
+
+    def read(self) -> bytes:
+        """All of it, unpacked. Raises Fault where it cannot be read."""
+        packed = self._packed()
+        try:
+            return _unpack(packed, self.place)
+        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+            raise Fault(self.place, f"broken compressed data ({error})", "copy or compress the file again") from None
+
+    def _packed(self) -> bytes:
+        try:
+            if not isinstance(self.target, str | Path):
+                content = self.target.read()
+                return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else bytes(content)
+            if str(self.target) == "-":
+                return sys.stdin.buffer.read()
+            return Path(self.target).read_bytes()
+        except IsADirectoryError:
+            raise Fault(self.place, "is a directory", "name a file") from None
+        except FileNotFoundError:
+            raise Fault(self.place, "no such file", "check the path") from None
+        except PermissionError:
+            raise Fault(self.place, "may not be read", "check its permissions") from None
+        except OSError as error:
+            raise Fault(self.place, f"cannot be read ({error.strerror})", "check the file") from None
+        except UnicodeDecodeError as error:
+            raise Fault(
+                self.place, f"is not text ({error.reason})", "open it in binary mode: open(path, 'rb')"
+            ) from None
+
+
+def name_of(path: str) -> str:
+    """The file's name without a compression suffix: what the run is called."""
+    for suffix in COMPRESSED:
+        if path.endswith(suffix) and path != suffix:
+            return path[: -len(suffix)]
+    return path
+
+
+def _unpack(packed: bytes, place: str) -> bytes:
+    unpackers: dict[bytes, Callable[[bytes], bytes]] = {
+        b"\x1f\x8b": gzip.decompress,
+        b"BZh": bz2.decompress,
+        b"\xfd7zXZ\x00": lzma.decompress,
+    }
+    for magic, unpack in unpackers.items():
+        if packed.startswith(magic):
+            return unpack(packed)
+    if packed.startswith(b"\x28\xb5\x2f\xfd"):
+        return _unpack_zstd(packed, place)
+    return packed
+
+
+def _unpack_zstd(packed: bytes, place: str) -> bytes:
+    try:
+        import zstandard
+    except ImportError:
+        raise Fault(place, "is compressed with zstd", "pip install 'gradedeval[zstd]'") from None
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as reader:
+            content: bytes = reader.read()
+    except zstandard.ZstdError as error:
+        raise OSError(str(error)) from None
+    # A stream that ends inside a frame is not an error to the library: it just stops.
+    expected = zstandard.frame_content_size(packed)
+    if 0 <= len(content) < expected or (expected < 0 and not content):
+        raise OSError("it ends early")
+    return content

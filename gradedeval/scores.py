@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +70,7 @@ def applied(measure: Measure, rules: Rules) -> Measure:
         measure = measure(gain=rules.gain)
     elif rules.rel is not None and measure.definition.gain == "binary" and "rel" not in given:
         measure = measure(rel=rules.rel)
-    settled = dict(measure.parameters).keys()
+    settled = set(dict(measure.parameters))
     if {"gain", "rel"} & settled:
         settled |= {"gain", "rel"}
     missing = {key: value for key, value in preset.items() if key not in settled}
@@ -226,15 +226,33 @@ class Scores:
     def rows(self, by_topic: bool = True) -> Iterator[Row]:
         """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary."""
         for run in self.runs:
-            for column, measure in enumerate(self.measures):
-                name = str(measure)
-                if by_topic:
-                    for at in np.flatnonzero(run.kept[:, column]).tolist():
-                        parts = [values[at, column] for values in (run.score, run.residual, run.unjudged)]
-                        yield _row(run.run, run.topics[at], name, parts)
-                total = measure.definition.summary == "total"
-                parts = [run.mean(values, column, total) for values in (run.score, run.residual, run.unjudged)]
-                yield _row(run.run, ALL, name, parts, int(run.kept[:, column].sum()))
+            yield from self.rows_of(run, by_topic)
+
+    def rows_of(self, run: RunScores, by_topic: bool = True) -> Iterator[Row]:
+        """The rows of one run."""
+        for column, measure in enumerate(self.measures):
+            name = str(measure)
+            if by_topic:
+                for at in np.flatnonzero(run.kept[:, column]).tolist():
+                    parts = [values[at, column] for values in (run.score, run.residual, run.unjudged)]
+                    yield _row(run.run, run.topics[at], name, parts)
+            total = measure.definition.summary == "total"
+            parts = [run.mean(values, column, total) for values in (run.score, run.residual, run.unjudged)]
+            yield _row(run.run, ALL, name, parts, int(run.kept[:, column].sum()))
+
+    def sorted_by(self, measure: Measure) -> Scores:
+        """The same with the runs from the best to the worst by one of the measures; equal runs stay in order.
+
+        Raises Fault (usage) where it is not among the measures.
+        """
+        wanted = applied(measure, self.rules)
+        if wanted not in self.measures:
+            known = ", ".join(map(str, self.measures))
+            raise Fault("--sort", f"'{wanted}' is not among the measures ({known})", f"add -m '{wanted}'", usage=True)
+        column, total = self.measures.index(wanted), wanted.definition.summary == "total"
+        means = [run.mean(run.score, column, total) for run in self.runs]
+        order = sorted(range(len(means)), key=lambda at: (np.isnan(means[at]), -means[at]))
+        return replace(self, runs=[self.runs[at] for at in order])
 
     @property
     def columns(self) -> list[str]:
@@ -298,7 +316,8 @@ class Scores:
 
 def _row(run: str, topic: str, measure: str, parts: list[float], topics: int | None = None) -> Row:
     score, residual, unjudged = parts
-    return Row(run, topic, measure, *map(_blank, (score, residual, unjudged, residual - unjudged)), topics=topics)
+    beyond = residual - unjudged
+    return Row(run, topic, measure, _blank(score), _blank(residual), _blank(unjudged), _blank(beyond), topics)
 
 
 def _blank(value: float) -> float | None:

@@ -43,7 +43,8 @@ def utility_at(rank: Floats, utility: str) -> Floats:
     if utility == "one":
         return np.ones_like(rank)
     phi: Floats = np.append(_from_file(utility), 0)
-    return phi[np.minimum(rank.astype(np.int64), len(phi)) - 1]
+    found: Floats = phi[np.minimum(rank.astype(np.int64), len(phi)) - 1]
+    return found
 
 
 def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Floats:

@@ -1,0 +1,93 @@
+"""The command line: a first argument that names a verb is the verb, everything else is evaluated."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from gradedeval.cli.output import say, stop_quietly
+from gradedeval.errors import Fault
+from gradedeval.version import __version__
+
+# One file a verb: gradedeval/cli/<module>.py holds the command of that name.
+VERBS: dict[str, str] = {
+    "eval": "evaluate",
+    "measures": "measures",
+}
+
+
+class Verbs(click.Group):
+    """A group whose verbs are imported when they are called, and where `eval` need not be said."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"gradedeval.cli.{VERBS[name]}").command
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in VERBS and args[0] not in ("-h", "--help", "--version"):
+            args = ["eval", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    subcommand_metavar="[VERB] ...",
+    epilog="`gradedeval RUN... QRELS` is short for `gradedeval eval RUN... QRELS`.  `gradedeval VERB -h` explains a verb.",
+)
+@click.version_option(__version__, prog_name="gradedeval", message="%(prog)s %(version)s")
+def gradedeval() -> None:
+    """Score ranked retrieval against graded judgements: ERR, nDCG, RBP, AP, GAP and their kin.
+
+    \b
+    gradedeval run.txt qrels.txt                        the default measures
+    gradedeval run.txt qrels.txt -m err@20 -m ndcg@10   these measures
+    gradedeval runs/*.run qrels.txt -m err@20 -f csv    several runs, for programs
+    gradedeval run.txt qrels.txt --residuals            and how much is still unknown
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line. Exit code 0: done; 1: bad data or a failed check; 2: bad usage."""
+    try:
+        words = list(sys.argv[1:] if arguments is None else arguments)
+        gradedeval.main(args=words, prog_name="gradedeval", standalone_mode=False)
+        sys.stdout.flush()
+        code = 0
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.exceptions.Abort:
+        say("interrupted")
+        code = 130
+    except click.UsageError as error:
+        say(f"{error.format_message().rstrip('.')}; `{_help(error)} -h` explains")
+        code = 2
+    except click.ClickException as error:
+        say(error.format_message())
+        code = error.exit_code
+    except Fault as fault:
+        say(str(fault))
+        code = fault.exit_code
+    except BrokenPipeError:
+        stop_quietly()
+        code = 0
+    except OSError as error:
+        stop_quietly()
+        say(f"{error.filename or '<stdout>'}: {error.strerror}; nothing complete was written")
+        code = 1
+    except KeyboardInterrupt:
+        say("interrupted")
+        code = 130
+    sys.exit(code)
+
+
+def _help(error: click.UsageError) -> str:
+    return error.ctx.command_path if error.ctx else "gradedeval"

@@ -1,0 +1,79 @@
+"""`gradedeval [eval] RUN... QRELS`: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gradedeval.cli.options import (
+    MEASURE_OPTIONS,
+    READING_OPTIONS,
+    RESIDUAL_OPTIONS,
+    Residuals,
+    chosen_rules,
+    measure_table,
+    run_and_qrels,
+    with_options,
+)
+from gradedeval.cli.output import say, write
+from gradedeval.errors import Fault
+from gradedeval.evaluation import evaluate_runs, named_runs
+from gradedeval.measures import DEFAULT, parse
+from gradedeval.render import DISPLAYED, EXTENSIONS, FORMATS, render
+from gradedeval.rules import LIKE
+
+OUTPUT_OPTIONS = [
+    click.option("-q", "--by-topic", is_flag=True, help="A row for each topic; the summary comes last."),
+    click.option(
+        "-f", "--format", "form", type=click.Choice(FORMATS), help="Default: table, or by the extension of -o."
+    ),
+    click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."),
+    click.option("--digits", type=click.IntRange(0, 17), metavar="N", help="Round to N digits. Default: 4 in tables."),
+    click.option("--sort", metavar="MEASURE", help="Order runs by their summary of MEASURE, the best first."),
+    click.option("--run-name", type=click.Choice(["file", "tag"]), default="file", help="What runs are called."),
+]
+
+
+@click.command("eval", cls=Residuals)
+@click.argument("files", nargs=-1, metavar="RUN... QRELS")
+@with_options(MEASURE_OPTIONS, RESIDUAL_OPTIONS, OUTPUT_OPTIONS, READING_OPTIONS)
+def command(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    by_topic: bool,
+    form: str | None,
+    output: str | None,
+    digits: int | None,
+    sort: str | None,
+    run_name: str,
+    **options: Any,
+) -> None:
+    """Score runs against graded judgements and print a table.
+
+    RUN holds lines of `topic Q0 docno rank score tag`, QRELS of `topic iteration docno grade`; either may be
+    compressed (gz, bz2, xz, zst), and one of them may be - for standard input. `gradedeval measures` lists the measures.
+    """
+    table = measure_table(measures_from)
+    chosen = parse(measures or DEFAULT, table)
+    order = parse(sort, table)[0] if sort else None
+    rules = chosen_rules(options)
+    form = form or _form_of(output)
+    runs, qrels = run_and_qrels(files)
+    scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag")
+    for note in scores.notes:
+        say(note)
+    scores = scores.sorted_by(order) if order else scores
+    if digits is None and rules.like:
+        digits = LIKE[rules.like].digits if form in DISPLAYED else None
+    write(render(scores, form, by_topic=by_topic, digits=digits), output)
+
+
+def _form_of(output: str | None) -> str:
+    """The format that the extension of -o asks for; a table without one."""
+    extension = Path(output or "").suffix.lower()
+    if extension not in EXTENSIONS and not (output and Path(output).exists() and not Path(output).is_file()):
+        raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(FORMATS)}", usage=True)
+    return EXTENSIONS.get(extension, "table")

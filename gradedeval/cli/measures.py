@@ -1,0 +1,118 @@
+"""`gradedeval measures [NAME]`: the table of measures, or all about one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gradedeval.cli.options import measure_table
+from gradedeval.cli.output import write
+from gradedeval.measures import ALIASES, Measure, parse
+from gradedeval.notation import write_value
+
+HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
+
+
+@click.command("measures")
+@click.argument("name", required=False)
+@click.option("--measures-from", multiple=True, metavar="FILE.py", help="Your own measures as well.")
+@click.option(
+    "-f", "--format", "form", type=click.Choice(["table", "markdown"]), default="table", help="How to print the table."
+)
+def command(name: str | None, measures_from: tuple[str, ...], form: str) -> None:
+    """List the measures, or explain the one called NAME: formula, parameters, defaults, source."""
+    table = measure_table(measures_from)
+    if name is not None:
+        write(_page(_named(name, table)), None)
+    else:
+        write(_list(table, form), None)
+
+
+def _named(name: str, table: dict[str, Measure]) -> Measure:
+    """The measure of that name, or alias, or that a longer notation such as err@20 uses."""
+    bare = ALIASES.get(name.lower(), name.lower())
+    return table[bare] if bare in table else table[parse(name, table)[0].name]
+
+
+def _page(measure: Measure) -> str:
+    definition = measure.definition
+    what, *rest = definition.paragraphs or [""]
+    formula, source = (*rest, "", "")[:2]
+    others = [alias for alias, name in ALIASES.items() if name == measure.name]
+    entries = {
+        "formula": formula,
+        "parameters": _parameters(measure) or "none",
+        "gains": _gains(measure),
+        "cutoff": _CUTOFF[definition.cutoff],
+        "residual": _RESIDUAL[definition.residual],
+        "over topics": definition.summary,
+        "also called": ", ".join(others),
+        "source": source,
+    }
+    lines = [f"{key:<12} {value}" for key, value in entries.items() if value]
+    return "\n".join([f"{measure.name}: {what}", "", *lines]) + "\n"
+
+
+def _list(table: dict[str, Measure], form: str) -> str:
+    from tabulate import tabulate
+
+    rows = [_line(measure, form) for measure in table.values()]
+    if form == "markdown":
+        return tabulate(rows, headers=HEADER, tablefmt="github", disable_numparse=True) + "\n"
+    short = [[row[0], row[1], row[2]] for row in rows]
+    text = tabulate(short, headers=HEADER[:3], disable_numparse=True, maxcolwidths=[None, 56, 34])
+    return f"{text}\n\n`gradedeval measures NAME` tells formula, gains, residual and source.\n"
+
+
+def _line(measure: Measure, form: str) -> list[str]:
+    definition = measure.definition
+    what, *rest = definition.paragraphs or [""]
+    formula, source = (*rest, "", "")[:2]
+    if form == "markdown":
+        return [
+            f"`{measure.name}`",
+            f"{what} {_literal(formula)}".strip(),
+            ", ".join(f"`{part}`" for part in _parameters(measure).split(", ") if part),
+            _gains(measure),
+            definition.cutoff,
+            definition.residual,
+            source,
+        ]
+    return [measure.name, what, _parameters(measure)]
+
+
+def _literal(formula: str) -> str:
+    return f"`{formula.replace('|', chr(92) + '|')}`" if formula else ""
+
+
+def _parameters(measure: Measure) -> str:
+    definition = measure.definition
+    defaults: dict[str, Any] = {**definition.parameters}
+    if "gain" in definition.keys and definition.gain != "thresholds":
+        defaults["gain"] = definition.gain
+    defaults["rel"] = 1 if definition.gain == "binary" else None
+    keys = [(key, defaults.get(key)) for key in definition.keys]
+    return ", ".join(key if value is None else f"{key}={write_value(value)}" for key, value in keys)
+
+
+def _gains(measure: Measure) -> str:
+    definition = measure.definition
+    if definition.gain == "binary":
+        return "0 and 1"
+    if definition.gain is None:
+        return ""
+    return "equal steps" if definition.gain == "thresholds" else f"{definition.gain}, {definition.scale}"
+
+
+_CUTOFF = {
+    "stops": "optional; the sum stops at k",
+    "renormalises": "optional; what it is divided by is cut at k too",
+    "needed": "needed",
+    "none": "none",
+}
+_RESIDUAL = {
+    "endless": "bound; ranks past the end of the run count",
+    "retrieved": "bound; of the retrieved documents alone",
+    "none": "none: no bound",
+}

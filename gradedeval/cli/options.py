@@ -1,0 +1,150 @@
+"""Options and arguments that several verbs share, each defined once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gradedeval.errors import Fault
+from gradedeval.measures import ALIASES, DEFAULT, MEASURES, Measure, measures_from, parse
+from gradedeval.notation import Value, read_value
+from gradedeval.rules import CHOICES, LIKE, Rules, rules_for
+from gradedeval.trec.qrels import topics_of_file
+
+Decorator = Callable[[Any], Any]
+
+
+class Number(click.ParamType[float]):
+    """A finite number."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            self.fail(f"'{value}' is no number", param, ctx)
+        return number
+
+
+class Residuals(click.Command):
+    """A command whose `--residuals` may stand alone: only a known word after it is its value, never a file."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        merged: list[str] = []
+        for arg in args:
+            if merged and merged[-1] == "--residuals":
+                known = arg in CHOICES["residuals"]
+                merged[-1] = f"--residuals={arg if known else 'total'}"
+                if known:
+                    continue
+            merged.append(arg)
+        if merged and merged[-1] == "--residuals":
+            merged[-1] = "--residuals=total"
+        return super().parse_args(ctx, merged)
+
+
+def _choice(name: str) -> click.Choice[str]:
+    return click.Choice(CHOICES[name])
+
+
+MEASURE_OPTIONS: list[Decorator] = [
+    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in err@20 or "
+                 "'ndcg(gain=exp)@10'; several in one, separated by blanks, or several -m. Default: "
+                 f"{' '.join(DEFAULT)}."),
+    click.option("--measures-from", multiple=True, metavar="FILE.py", help="Your own measures."),
+    click.option("--gain", metavar="SCHEME", help="Gains of all graded measures that name none: linear, exp, ntcir, "
+                 "grade, values as in 0:0.5:1, or @FILE of grade,gain lines."),
+    click.option("--rel", type=Number(), metavar="GRADE", help="Lowest relevant grade of all binary measures. Default: 1."),
+    click.option("--top-grade", type=Number(), metavar="GRADE", help="Top of the grade scale. Default: the highest in "
+                 "the qrels."),
+    click.option("--max-gain", type=Number(), metavar="GAIN", help="Top gain, for residuals. Default: the scheme's largest."),
+    click.option("--negative", type=_choice("negative"), help="Grades below 0. Default: judged, worth 0."),
+]  # fmt: skip
+
+READING_OPTIONS: list[Decorator] = [
+    click.option("--like", metavar="TOOL", help=f"The rules of another tool: {', '.join(LIKE)}."),
+    click.option("--ties", type=_choice("ties"), help="Order of documents with equal scores. Default: docno-desc."),
+    click.option("--order", type=_choice("order"), help="'file' keeps the order listed and reads no scores."),
+    click.option("--scores", type=_choice("scores"), help="Precision in which scores are compared. Default: float64."),
+    click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Keep the N best documents of each topic."),
+    click.option("--judged-only", is_flag=True, help="Drop unjudged documents first (condensed lists)."),
+    click.option("--topics", type=_choice("topics"), help="Topics that count: all of the qrels (default; one that the run "
+                 "lacks scores 0), in both, all of the run, or relevant: in both and with a relevant document."),
+    click.option("--topics-from", metavar="FILE", help="Only the topics that FILE lists."),
+    click.option("--duplicates", type=_choice("duplicates"), help="A docno twice in a topic. Default: error."),
+    click.option("--lenient", is_flag=True, help="Skip bad lines, and say how many."),
+]  # fmt: skip
+
+RESIDUAL_OPTIONS: list[Decorator] = [
+    click.option("--residuals", type=_choice("residuals"), metavar="[split]", help="How far each score could still rise; "
+                 "'split': by unjudged documents in the run, and beyond its end."),
+    click.option("--residual-depth", type=_choice("residual_depth"), help="Where the best case ends. Default: the cutoff."),
+    click.option("--max-residual", type=Number(), metavar="X", help="Leave out topics whose residual is above X, by measure."),
+]  # fmt: skip
+
+
+def with_options(*groups: list[Decorator]) -> Decorator:
+    """Put groups of options on a command, in the order written."""
+
+    def decorate(command: Any) -> Any:
+        for decorator in reversed([one for group in groups for one in group]):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+def measure_table(files: tuple[str, ...]) -> dict[str, Measure]:
+    """The table of measures, with those of --measures-from added."""
+    table = dict(MEASURES)
+    for file in files:
+        for name, measure in measures_from(file).items():
+            if name in table:
+                raise Fault(
+                    file, f"measure '{name}' is another file's too", "give one of them another name", usage=True
+                )
+            table[name] = measure
+    return table
+
+
+def chosen_rules(options: dict[str, Any]) -> Rules:
+    """The rules that the options and the preset make."""
+    gain: str | None = options.pop("gain", None)
+    topics: str | None = options.pop("topics_from", None)
+    scheme: Value | None = None if gain is None else read_value(gain)
+    return rules_for(
+        options.pop("like", None),
+        gain=scheme,
+        topics_from=None if topics is None else topics_of_file(topics),
+        **options,
+    )
+
+
+def run_and_qrels(files: tuple[str, ...]) -> tuple[list[str], str]:
+    """The runs and the qrels among the arguments. Raises Fault (usage) where an argument is no file.
+
+    An argument that is no file but reads as a measure was probably meant for -m.
+    """
+    for file in files:
+        if file != "-" and not Path(file).exists() and _is_measure(file):
+            raise Fault(file, "no such file", f"did you mean -m '{file}'?", usage=True)
+    if len(files) < 2:
+        raise Fault("", "a run and a qrels file are needed", "gradedeval RUN... QRELS", usage=True)
+    if list(files).count("-") > 1:
+        raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
+    return list(files[:-1]), files[-1]
+
+
+def _is_measure(text: str) -> bool:
+    try:
+        parse(text)
+    except Fault:
+        return text.split("@")[0].lower() in (*MEASURES, *ALIASES)
+    return True

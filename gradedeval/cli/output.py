@@ -1,0 +1,68 @@
+"""Where text goes: standard output, or a file that is there whole or not at all. Everything else goes to stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from gradedeval.errors import Fault
+from gradedeval.trec.lines import raw
+
+
+def write(text: str, target: str | None) -> None:
+    """Write to standard output, or to a file: first beside it, then renamed, so that no half of it is ever seen.
+
+    A pipe or device is written directly. Raises Fault where the file cannot be written, OSError where stdout cannot.
+    """
+    content = raw(text)
+    if target is None or target == "-":
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    path = Path(target)
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as device:
+                device.write(content)
+        else:
+            _replace(path, content)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Fault(target, f"cannot be written ({error.strerror})", "nothing was written") from None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    path = path.resolve()  # a link keeps pointing at the file that is replaced
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as beside:
+            beside.write(content)
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def say(text: str) -> None:
+    """A message for the user, on stderr; a closed stderr is no reason to fail."""
+    try:
+        sys.stderr.buffer.write(raw(text) + b"\n")
+        sys.stderr.buffer.flush()
+    except (OSError, ValueError):
+        pass
+
+
+def stop_quietly() -> None:
+    """Leave a standard output that takes no more: what is still buffered must not complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

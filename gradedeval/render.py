@@ -1,0 +1,170 @@
+"""Scores -> text: every output format, as a table for people or in the long form for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+from gradedeval.errors import Fault, nearest
+from gradedeval.measures import Measure
+from gradedeval.scores import ALL, Row, Scores
+
+# Formats for people, as tabulate calls them, and those for programs.
+TABLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
+FORMATS = ("table", "trec", "csv", "tsv", "json", "jsonl", "markdown", "latex", "html")
+DISPLAYED = (*TABLES, "trec")  # formats that round to 4 digits unless told otherwise
+EXTENSIONS = {
+    "": "table",
+    ".txt": "table",
+    ".trec": "trec",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+}
+PARTS = ("residual", "unjudged", "beyond")
+
+
+def render(scores: Scores, form: str, *, by_topic: bool = False, digits: int | None = None) -> str:
+    """The scores as text. `digits` rounds; without it tables have 4 (or the preset's) and long forms full precision.
+
+    Raises Fault (usage) for an unknown format.
+    """
+    if form in TABLES:
+        return _table(scores, form, by_topic, 4 if digits is None else digits)
+    if form == "trec":
+        return _trec(scores, by_topic, 4 if digits is None else digits)
+    if form in _LONG:
+        rows = [{name: getattr(row, name) for name in scores.columns} for row in scores.rows(by_topic)]
+        counts = {str(one) for one in scores.measures if one.definition.summary == "total"}
+        return _LONG[form](scores, [_numbers(row, counts, digits) for row in rows])
+    raise Fault("--format", f"no format '{form}'", nearest(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True)
+
+
+def _numbers(row: dict[str, Any], counts: set[str], digits: int | None) -> dict[str, Any]:
+    """The row with counts as integers, and the other numbers rounded where digits are asked for."""
+    for name in ("score", *PARTS):
+        value = row.get(name)
+        if isinstance(value, float):
+            whole = name == "score" and row["measure"] in counts
+            row[name] = int(value) if whole else value if digits is None else round(value, digits)
+    return row
+
+
+def _separated(delimiter: str) -> Callable[[Scores, list[dict[str, Any]]], str]:
+    def write(scores: Scores, rows: list[dict[str, Any]]) -> str:
+        out = io.StringIO()
+        writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(scores.columns)
+        writer.writerows([["" if value is None else value for value in row.values()] for row in rows])
+        return out.getvalue()
+
+    return write
+
+
+def _json(scores: Scores, rows: list[dict[str, Any]]) -> str:
+    lines = ",\n  ".join(_jsonl(scores, rows).splitlines())
+    return f'{{"signature": {json.dumps(scores.signature, ensure_ascii=False)},\n "rows": [\n  {lines}]}}\n'
+
+
+def _jsonl(scores: Scores, rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(_finite(row), ensure_ascii=False) + "\n" for row in rows)
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    """JSON knows no infinity: null."""
+    return {key: None if value in (float("inf"), float("-inf")) else value for key, value in row.items()}
+
+
+_LONG: dict[str, Callable[[Scores, list[dict[str, Any]]], str]] = {
+    "csv": _separated(","),
+    "tsv": _separated("\t"),
+    "json": _json,
+    "jsonl": _jsonl,
+}
+
+
+def _trec(scores: Scores, by_topic: bool, digits: int) -> str:
+    """Three columns, measure, topic and score, as trec_eval; topic by topic, the summary last."""
+    measures = {str(measure): measure for measure in scores.measures}
+    parts = [part for part in PARTS if part in scores.columns]
+    lines = []
+    for run in scores.runs:
+        if len(scores.runs) > 1:
+            lines.append(("runid", ALL, run.run))
+        of_topic: dict[str, list[Row]] = {topic: [] for topic in [*(run.topics if by_topic else []), ALL]}
+        for row in scores.rows_of(run, by_topic):
+            of_topic[row.topic].append(row)
+        for row in (row for rows in of_topic.values() for row in rows):
+            lines.append((row.measure, row.topic, _number(row.score, measures[row.measure], digits)))
+            said = [(f"{row.measure}.{part}", getattr(row, part)) for part in parts]
+            lines += [(name, row.topic, _number(value, None, digits)) for name, value in said if value is not None]
+    return "".join(f"{name:<22}\t{topic}\t{value}\n" for name, topic, value in lines)
+
+
+def _number(value: float | None, measure: Measure | None, digits: int) -> str:
+    if value is None:
+        return ""
+    count = measure is not None and measure.definition.summary == "total"
+    return str(int(value)) if count else f"{value:.{digits}f}"
+
+
+def _part(row: Row, part: str, digits: int) -> str:
+    value = getattr(row, part)
+    return ("" if value is None else str(value)) if part == "topics" else _number(value, None, digits)
+
+
+def _table(scores: Scores, form: str, by_topic: bool, digits: int) -> str:
+    from tabulate import tabulate
+
+    if by_topic or len(scores.runs) > 1:
+        header, body = _wide(scores, by_topic, digits)
+    else:
+        header, body = _tall(scores, digits)
+    left = sum(name in ("run", "topic", "measure") for name in header)
+    text = tabulate(
+        body,
+        headers=header,
+        tablefmt=TABLES[form],
+        disable_numparse=True,
+        colalign=["left"] * left + ["right"] * (len(header) - left),
+    )
+    signed = {"latex": "% {}", "html": "<p>{}</p>"}.get(form, "\n{}").format(scores.signature)
+    return f"{text}\n{signed}\n"
+
+
+def _tall(scores: Scores, digits: int) -> tuple[list[str], list[list[str]]]:
+    """One run: a row for each measure."""
+    parts = [name for name in scores.columns if name in (*PARTS, "topics")]
+    body = [
+        [row.measure, _number(row.score, measure, digits), *(_part(row, part, digits) for part in parts)]
+        for row, measure in zip(scores.rows(by_topic=False), scores.measures, strict=True)
+    ]
+    return ["measure", "score", *parts], body
+
+
+def _wide(scores: Scores, by_topic: bool, digits: int) -> tuple[list[str], list[list[str]]]:
+    """Several runs, or topic by topic: a column for each measure, and one for each part of its residual."""
+    parts = [name for name in scores.columns if name in (*PARTS, "topics")]
+    keys = [key for key, wanted in (("run", len(scores.runs) > 1), ("topic", by_topic)) if wanted]
+    header = keys + [title for one in scores.measures for title in (str(one), *parts)]
+    cells: dict[tuple[str, str], dict[str, Row]] = {
+        (run.run, topic): {} for run in scores.runs for topic in [*(run.topics if by_topic else []), ALL]
+    }
+    for row in scores.rows(by_topic):
+        cells[row.run, row.topic][row.measure] = row
+    body = []
+    for (run, topic), found in cells.items():
+        line = [name for key, name in (("run", run), ("topic", topic)) if key in keys]
+        for measure in scores.measures:
+            row = found.get(str(measure), Row(run, topic, str(measure), None))
+            line.append(_number(row.score, measure, digits))
+            line += [_part(row, part, digits) for part in parts]
+        body.append(line)
+    return header, body

@@ -204,7 +204,8 @@ class Gains:
     pool       topics: how many documents are judged
     levels     the distinct gains above 0 of the scheme, ascending
     k          the cutoff, None without one
-    tail       what every rank after the last column is worth, down to the cutoff: 0, or the top gain in the best case
+    tail       what every rank after the last document retrieved is worth, down to the cutoff: 0, or in the best case the
+               top gain
     """
 
     gain: Floats
@@ -232,7 +233,7 @@ class Gains:
         return self.relevant.cumsum(1, dtype=np.float64)
 
     @cached_property
-    def R(self) -> Ints:  # noqa: N802 - the field's name
+    def R(self) -> Ints:
         """topics: how many judged documents are relevant (gain above 0)."""
         counted: Ints = np.count_nonzero(self.ideal, axis=1)
         return counted
@@ -250,12 +251,25 @@ class Gains:
     @cached_property
     def perfect(self) -> Gains:
         """The ideal ranking of the pool, cut like this one."""
-        return replace(self, gain=self.ideal[:, : self.k], tail=0.0)
+        ideal = self.ideal[:, : self.k]
+        return replace(self, gain=ideal, retrieved=np.count_nonzero(ideal, axis=1), tail=0.0)
 
     def ideal_at_ranks(self) -> Floats:
         """topics × ranks: the ideal ranking's gains, cut or padded to the columns of `gain`."""
         width = self.gain.shape[1]
         return np.pad(self.ideal[:, :width], ((0, 0), (0, max(0, width - self.ideal.shape[1]))))
+
+
+def total(values: Floats | Bools) -> Floats:
+    """The sum of each row, added up rank by rank.
+
+    `values.sum(1)` would add in an order that depends on the width of the batch: a topic's last digit must not depend on
+    which other topics share its batch.
+    """
+    if not values.shape[1]:
+        return np.zeros(len(values))
+    summed: Floats = values.cumsum(1, dtype=np.float64)[:, -1]
+    return summed
 
 
 def share(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:

@@ -133,7 +133,7 @@ class Scorer:
         inside = np.minimum(_run_measure(measure, views(table, cutoff, unjudged=table.top)), definition.ceiling)
         if definition.residual == "retrieved":
             return inside, inside
-        both = views(table, cutoff, unjudged=table.top, beyond=table.top)
+        both = views(table, cutoff, unjudged=table.top, tail=table.top)
         return inside, np.minimum(_run_measure(measure, both), definition.ceiling)
 
 
@@ -145,20 +145,20 @@ class _Views:
         self.judged_code = judged
         self.judged: Bools = judged[batch.codes]
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
-        self.gains: dict[tuple[bytes, float, float], Floats] = {}
+        self.gains: dict[tuple[bytes, float], Floats] = {}
         self.ideals: dict[bytes, Floats] = {}
 
-    def __call__(self, table: GainTable, k: int | None, unjudged: float = 0.0, beyond: float = 0.0) -> Gains:
-        gain, ideal = self._gain(table, unjudged, beyond), self._ideal(table)
+    def __call__(self, table: GainTable, k: int | None, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
+        gain, ideal = self._gain(table, unjudged), self._ideal(table)
         retrieved = self.batch.retrieved if k is None else np.minimum(self.batch.retrieved, k)
-        return Gains(gain[:, :k], self.judged[:, :k], ideal, retrieved, self.pool, table.levels, k, beyond)
+        return Gains(gain[:, :k], self.judged[:, :k], ideal, retrieved, self.pool, table.levels, k, tail)
 
-    def _gain(self, table: GainTable, unjudged: float, beyond: float) -> Floats:
-        key = (table.worth.tobytes(), unjudged, beyond)
+    def _gain(self, table: GainTable, unjudged: float) -> Floats:
+        key = (table.worth.tobytes(), unjudged)
         if key not in self.gains:
             worth = np.append(table.worth, [0.0, 0.0])
             worth[~self.judged_code] = unjudged
-            worth[self.batch.beyond] = beyond
+            worth[self.batch.beyond] = 0
             self.gains[key] = worth[self.batch.codes]
         return self.gains[key]
 

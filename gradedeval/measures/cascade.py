@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from gradedeval.errors import Fault
-from gradedeval.gains import Floats, Gains, share
-from gradedeval.measures.cumulated import discount
+from gradedeval.gains import Floats, Gains, share, total
+from gradedeval.measures.cumulated import divisor
 from gradedeval.measures.measure import measure
 
 # The best case past the last column is summed until at most this is left, or over this many ranks.
@@ -34,17 +34,15 @@ def _from_file(name: str) -> Floats:
     return phi
 
 
-def utility_at(rank: Floats, utility: str) -> Floats:
-    """φ of each rank: what it is worth to be satisfied there."""
-    if utility == "rr":
-        return 1 / rank
-    if utility == "dcg":
-        return discount(rank, None)
+def useful(chance: Floats, rank: Floats, utility: str) -> Floats:
+    """The chance of being satisfied at each rank, times φ: what it is worth to be satisfied there."""
     if utility == "one":
-        return np.ones_like(rank)
+        return chance
+    if utility in ("rr", "dcg"):
+        return chance / (rank if utility == "rr" else divisor(rank))
     phi: Floats = np.append(_from_file(utility), 0)
-    found: Floats = phi[np.minimum(rank.astype(np.int64), len(phi)) - 1]
-    return found
+    worth: Floats = chance * phi[np.minimum(rank.astype(np.int64), len(phi)) - 1]
+    return worth
 
 
 def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Floats:
@@ -52,28 +50,32 @@ def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Float
     reached = np.cumprod(1 - g.gain, axis=1)
     stops = g.gain.copy()
     stops[:, 1:] *= reached[:, :-1]
-    score: Floats = stops @ (utility_at(g.rank, utility) * gamma ** (g.rank - 1))
+    score = total(useful(stops * gamma ** (g.rank - 1), g.rank, utility))
     if g.tail:
-        width = g.gain.shape[1]
-        left = reached[:, -1] if width else np.ones(len(g.gain))
-        score += left * _tail(g.tail, width, g.end, utility, gamma)
+        left = reached[:, -1] if reached.shape[1] else np.ones(len(score))
+        score += left * beyond(g, utility, gamma)
     return score
 
 
-def _tail(gain: float, width: int, end: float, utility: str, gamma: float) -> float:
-    """The best case from rank width + 1 to `end`, for a user who gets there; never below the true sum."""
+def beyond(g: Gains, utility: str, gamma: float) -> Floats:
+    """topics: the best case after the last document, for a user who gets there; never below the true sum."""
+    lengths, topic = np.unique(g.retrieved, return_inverse=True)
+    return np.array([_tail(g.tail, int(length), g.end, utility, gamma) for length in lengths])[topic]
+
+
+def _tail(gain: float, length: int, end: float, utility: str, gamma: float) -> float:
     stay = (1 - gain) * gamma
-    terms = MOST if stay >= 1 else 1 if stay <= 0 else int(min(np.ceil(np.log(LEFT) / np.log(stay)) + 1, MOST))
-    terms = int(min(terms, end - width))
+    enough = MOST if stay >= 1 else 1 if stay <= 0 else min(np.ceil(np.log(LEFT) / np.log(stay)) + 1, MOST)
+    terms = int(min(enough, end - length))
     if terms <= 0:
         return 0.0
     step = np.arange(terms, dtype=np.float64)
-    rank = width + 1 + step
-    walked = float(gain * gamma**width * (stay**step @ utility_at(rank, utility)))
-    if width + terms >= end:
+    walked = float(useful(gain * gamma**length * stay**step, length + 1 + step, utility).sum())
+    if length + terms >= end:
         return walked
     # Who walked this far may still stop at the next rank, at the utility of that rank.
-    return walked + float(gamma**width * stay**terms * utility_at(rank[-1:] + 1, utility)[0])
+    left = np.array([gamma**length * stay**terms])
+    return walked + float(useful(left, np.array([length + terms + 1.0]), utility)[0])
 
 
 @measure(gain="exp", scale="unit", residual="endless", ceiling=1)

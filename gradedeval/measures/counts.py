@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradedeval.gains import Floats, Gains
+from gradedeval.gains import Floats, Gains, total
 from gradedeval.measures.measure import measure
 
 
@@ -38,8 +38,7 @@ def num_rel_ret(g: Gains) -> Floats:
 
     trec_eval's num_rel_ret.
     """
-    count: Floats = g.relevant.sum(1, dtype=np.float64)
-    return count
+    return total(g.relevant)
 
 
 @measure(gain=None, cutoff="none", summary="total")

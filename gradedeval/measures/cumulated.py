@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradedeval.gains import Floats, Gains, share
+from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.measures.measure import measure
 
 
-def discount(rank: Floats, log: float | None) -> Floats:
-    """What a unit of gain is worth at each rank: 1/log2(i+1), or with a base b: 1 down to rank b, then 1/log_b(i)."""
-    if log is None:
-        divisor: Floats = np.log2(rank + 1)
-    else:
-        divisor = np.maximum(np.log(rank) / np.log(log), 1)
-    return 1 / divisor
+def divisor(rank: Floats, log: float | None = None) -> Floats:
+    """What a gain is divided by at each rank: log2(i+1), or with a base b: 1 down to rank b, then log_b(i)."""
+    by: Floats = np.log2(rank + 1) if log is None else np.maximum(np.log(rank) / np.log(log), 1)
+    return by
 
 
 def discounted(g: Gains, log: float | None = None) -> Floats:
     """topics: the sum of discounted gains."""
-    total: Floats = g.gain @ discount(g.rank, log)
-    return total
+    return total(g.gain / divisor(g.rank, log))
 
 
 LOG = {"log": ("a base above 1", lambda base: isinstance(base, int | float) and base > 1)}
@@ -60,4 +56,4 @@ def q(g: Gains, *, beta: float = 1.0) -> Floats:
     """
     gained, ideal = g.gain.cumsum(1), g.ideal_at_ranks().cumsum(1)
     blended = g.relevant * (g.hits + beta * gained) / (g.rank + beta * ideal)
-    return share(blended.sum(1), g.R)
+    return share(total(blended), g.R)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradedeval.gains import Floats, Gains, share
+from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.measures.measure import Valid, measure
 from gradedeval.measures.precision import mean_gain, summed_precision
 
@@ -32,7 +32,7 @@ def gap(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
         (step * summed_precision(batch, level) for step, level in zip(steps, batch.levels, strict=True)),
         start=np.zeros(len(batch.gain)),
     )
-    return share(precisions, batch.ideal.sum(1))
+    return share(precisions, total(batch.ideal))
 
 
 @measure(gain="thresholds", scale="thresholds", residual="retrieved", ceiling=1, valid=STEPS)
@@ -43,7 +43,7 @@ def grecall(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
 
     Robertson et al., SIGIR 2010, section 3.2.
     """
-    return share(batch.gain.sum(1), batch.ideal.sum(1))
+    return share(total(batch.gain), total(batch.ideal))
 
 
 @measure(gain="thresholds", scale="thresholds", residual="endless", cutoff="needed", ceiling=1, valid=STEPS)

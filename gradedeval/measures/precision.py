@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradedeval.gains import Floats, Gains, share
+from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.measures.measure import measure
 
 
@@ -12,14 +12,12 @@ def summed_precision(g: Gains, least: float = 0.0) -> Floats:
     """topics: the sum of the precisions at the relevant documents, those whose gain is above 0 and `least` or more."""
     relevant, hits = (g.gain >= least, None) if least else (g.relevant, g.hits)
     hits = relevant.cumsum(1, dtype=np.float64) if hits is None else hits
-    precisions: Floats = (hits * relevant) @ (1 / g.rank)
-    return precisions
+    return total(relevant * hits / g.rank)
 
 
 def mean_gain(g: Gains) -> Floats:
     """topics: gain per rank down to the cutoff, which must be given."""
-    mean: Floats = (g.gain.sum(1) + g.tail * (g.end - g.gain.shape[1])) / g.end
-    return mean
+    return share(total(g.gain) + g.tail * (g.depth - g.retrieved), g.depth)
 
 
 @measure(residual="retrieved", ceiling=1)
@@ -63,7 +61,7 @@ def recall(g: Gains) -> Floats:
 
     trec_eval's recall.
     """
-    return share(g.relevant.sum(1), g.R)
+    return share(total(g.relevant), g.R)
 
 
 @measure(cutoff="none", ceiling=1)
@@ -74,7 +72,7 @@ def rprec(g: Gains) -> Floats:
 
     trec_eval's Rprec.
     """
-    return share((g.relevant & (g.rank <= g.R[:, None])).sum(1), g.R)
+    return share(total(g.relevant & (g.rank <= g.R[:, None])), g.R)
 
 
 @measure(ceiling=1, valid={"k": ("0 or more", lambda k: k >= 0)})
@@ -90,7 +88,7 @@ def bpref(g: Gains, *, k: float = 0) -> Floats:
     above = (g.judged & ~g.relevant).cumsum(1)
     # Where N is 0 nothing can stand above, so any divisor will do.
     preferred = 1 - np.minimum(most, above) / np.maximum(np.minimum(most, non_relevant), 1)
-    return share((g.relevant * preferred).sum(1), g.R)
+    return share(total(g.relevant * preferred), g.R)
 
 
 @measure(gain=None, ceiling=1)
@@ -101,7 +99,7 @@ def judged(g: Gains) -> Floats:
 
     ir_measures' Judged.
     """
-    return share(g.judged.sum(1), g.retrieved)
+    return share(total(g.judged), g.retrieved)
 
 
 @measure(gain=None, ceiling=1)
@@ -112,4 +110,4 @@ def unjudged(g: Gains) -> Floats:
 
     trec_eval's unj.
     """
-    return share(g.retrieved - g.judged.sum(1), g.depth)
+    return share(g.retrieved - total(g.judged), g.depth)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gradedeval.gains import Floats, Gains
+import numpy as np
+
+from gradedeval.gains import Floats, Gains, total
 from gradedeval.measures.measure import measure
 
 
@@ -14,6 +16,6 @@ def rbp(g: Gains, *, p: float = 0.8) -> Floats:
 
     Moffat & Zobel, TOIS 2008.
     """
-    tail = p ** g.gain.shape[1] - p**g.end
-    score: Floats = (1 - p) * (g.gain @ p ** (g.rank - 1)) + g.tail * tail
+    beyond = g.tail * (p ** g.retrieved.astype(np.float64) - p**g.end)
+    score: Floats = (1 - p) * total(g.gain * p ** (g.rank - 1)) + beyond
     return score

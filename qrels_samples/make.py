@@ -1,0 +1,193 @@
+"""Write the sample files: the worked examples, and the synthetic collection `rivers` with its six runs.
+
+    python qrels_samples/make.py [DIR]
+
+writes them to DIR, by default the folder of this file. The same bytes come out every time: all randomness is
+`random.Random(text).random()`, which Python promises never to change, and beyond it there is only addition,
+multiplication and rounding. That is why nothing here calls `gauss`, `sample` or `shuffle`, and why sums go through
+`fsum` (the built-in `sum` of floats rounds differently since Python 3.12).
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from pathlib import Path
+from random import Random
+
+Ranking = Sequence[tuple[str, str]]
+"""Documents with their scores as printed, best first."""
+
+CORPUS = 2400
+TOPICS = range(301, 351)
+WITHOUT_RELEVANT = frozenset({317, 341})
+SPAM = -2
+GRADES_OF_100 = (1,) * 48 + (2,) * 28 + (3,) * 16 + (4,) * 8
+"""The grades among a hundred relevant documents."""
+
+
+@dataclass(frozen=True)
+class System:
+    """A retrieval system: what it makes of a document, and how it prints it.
+
+    skill     how far one grade lifts a document, in standard deviations of the system's own error
+    words     weight of the luck that all word-matching systems share
+    vectors   weight of the luck that all embedding systems share
+    gullible  how far spam lifts a document
+    depth     documents retrieved for each topic
+    pooled    how many of its best documents the assessors see
+    origin, step, digits   score = origin + step × belief, printed with so many decimals; few decimals make ties
+    lacks     topics without an answer
+    """
+
+    skill: float
+    words: float
+    vectors: float
+    gullible: float
+    depth: int
+    pooled: int
+    origin: float
+    step: float
+    digits: int
+    lacks: frozenset[int] = frozenset()
+
+
+SYSTEMS = {
+    "manual": System(3.2, 0.3, 0.3, 0.0, 50, 16, 50.0, 8.0, 2),
+    "neural": System(1.5, 0.2, 0.8, 0.0, 80, 20, -1.5, 2.25, 6),
+    "bm25-rm3": System(0.95, 1.0, 0.0, 0.8, 100, 25, 14.0, 3.5, 4),
+    "bm25": System(0.7, 1.0, 0.0, 0.8, 100, 25, 11.0, 3.0, 1),
+    "dense": System(0.4, 0.0, 1.0, 0.3, 60, 8, 0.5, 0.0625, 4, frozenset({333})),
+    "random": System(0.0, 0.0, 0.0, 0.0, 100, 0, 20.0, 4.0, 0),
+}
+"""By tag, the best first."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A document that might answer a topic: its true grade, and the luck it has with each family of systems."""
+
+    docno: str
+    grade: int
+    words: float
+    vectors: float
+
+
+def bell(rng: Random) -> float:
+    """A number that is normal to the eye: mean 0, deviation 1, never beyond ±6."""
+    return fsum(rng.random() for _ in range(12)) - 6
+
+
+def candidates(topic: int) -> list[Candidate]:
+    """The documents among which every system chooses, a few of them relevant and a few of them spam."""
+    rng = Random(f"rivers, topic {topic}")
+    size = 240 + int(120 * rng.random())
+    # Squared, so that most topics have few relevant documents and some have many.
+    relevant = 0 if topic in WITHOUT_RELEVANT else 5 + int(40 * rng.random() * rng.random())
+    spam = 2 + int(6 * rng.random())
+    grades = [GRADES_OF_100[int(100 * rng.random())] for _ in range(relevant)] + [SPAM] * spam
+    grades += [0] * (size - len(grades))
+    numbers = sorted(range(1, CORPUS + 1), key=lambda _: rng.random())[:size]
+    return [
+        Candidate(f"river-{number:04}", grade, bell(rng), bell(rng))
+        for number, grade in zip(numbers, grades, strict=True)
+    ]
+
+
+def retrieve(tag: str, topic: int, documents: Iterable[Candidate]) -> Ranking:
+    """What a system answers. Tied documents stand in the order of their unrounded scores, as in the runs of engines."""
+    system, rng = SYSTEMS[tag], Random(f"rivers, topic {topic}, {tag}")
+    if topic in system.lacks:
+        return []
+    # On some topics all systems do worse than on others, but not equally so.
+    ease = 0.6 + 0.8 * rng.random()
+    beliefs = []
+    for document in documents:
+        merit = system.gullible if document.grade == SPAM else system.skill * ease * document.grade
+        luck = system.words * document.words + system.vectors * document.vectors
+        beliefs.append((merit + luck + bell(rng), document.docno))
+    best = sorted(beliefs, reverse=True)[: system.depth]
+    return [(docno, f"{system.origin + system.step * belief:.{system.digits}f}") for belief, docno in best]
+
+
+def pool(documents: Iterable[Candidate], rankings: Mapping[str, Ranking]) -> dict[str, int]:
+    """The judged documents of a topic with their grades: all that one system ranks above its pool depth."""
+    seen = {docno for tag, ranking in rankings.items() for docno, _ in ranking[: SYSTEMS[tag].pooled]}
+    return {document.docno: document.grade for document in documents if document.docno in seen}
+
+
+def run_lines(topic: object, ranking: Ranking, tag: str) -> list[str]:
+    """`topic Q0 docno rank score tag`, ranks from 1."""
+    return [f"{topic} Q0 {docno} {rank} {score} {tag}" for rank, (docno, score) in enumerate(ranking, 1)]
+
+
+def qrels_lines(topic: object, grades: Mapping[str, int]) -> list[str]:
+    """`topic iteration docno grade`, by docno."""
+    return [f"{topic} 0 {docno} {grades[docno]}" for docno in sorted(grades)]
+
+
+def rivers() -> dict[str, list[str]]:
+    """The synthetic collection: file names with their lines."""
+    qrels: list[str] = []
+    runs: dict[str, list[str]] = {tag: [] for tag in SYSTEMS}
+    for topic in TOPICS:
+        documents = candidates(topic)
+        rankings = {tag: retrieve(tag, topic, documents) for tag in SYSTEMS}
+        qrels += qrels_lines(topic, pool(documents, rankings))
+        for tag, ranking in rankings.items():
+            runs[tag] += run_lines(topic, ranking, tag)
+    # One run is compressed, to show that nothing has to be unpacked.
+    suffix = {"random": ".run.gz"}
+    return {"rivers.qrels": qrels} | {f"rivers-{tag}{suffix.get(tag, '.run')}": lines for tag, lines in runs.items()}
+
+
+def example(
+    name: str, about: str, topic: str, grades: Mapping[str, int], retrieved: Sequence[str]
+) -> dict[str, list[str]]:
+    """A worked example of one topic: its qrels and its run, each with a comment that says what it is."""
+    ranking = [(docno, str(len(retrieved) - above)) for above, docno in enumerate(retrieved)]
+    return {
+        f"{name}.qrels": [f"# {about}: the judgements", *qrels_lines(topic, grades)],
+        f"{name}.run": [f"# {about}: the ranking", *run_lines(topic, ranking, "example")],
+    }
+
+
+def worked_examples() -> dict[str, list[str]]:
+    """The examples that can be checked by hand: file names with their lines."""
+    err = {"grade-3": 3, "grade-2": 2, "grade-4": 4}
+    four = {"a": 3, "b": 0, "c": 1, "d": 2}
+    zhang = {f"rank-{rank:02}": int(rank in (2, 5, 6, 13, 20)) for rank in range(1, 21)}
+    return (
+        example("err-worked-example", "Grades 3, 2, 4 on a scale of 0 to 4", "3-2-4", err, list(err))
+        | example("four-documents", "Four judged documents; d is missed, u and n are unjudged", "abcd", four, [*"aucnb"])
+        | example("zhang-ranks", "Relevant at ranks 2, 5, 6, 13 and 20 of 20", "5-of-20", zhang, list(zhang))
+    )
+
+
+def compressed(data: bytes) -> bytes:
+    """Gzip without time and file name. `gzip.compress` is no substitute: its header varies between Python versions."""
+    packed = io.BytesIO()
+    with gzip.GzipFile("", "wb", 9, packed, mtime=0) as file:
+        file.write(data)
+    return packed.getvalue()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write all files to the folder named, or beside this one."""
+    if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
+        print("usage: python make.py [DIR]", file=sys.stderr)
+        return 2
+    folder = Path(arguments[0]) if arguments else Path(__file__).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lines in (worked_examples() | rivers()).items():
+        data = "".join(f"{line}\n" for line in lines).encode()
+        (folder / name).write_bytes(compressed(data) if name.endswith(".gz") else data)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

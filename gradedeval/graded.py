@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from gradedeval.errors import Fault, plural, some
 from gradedeval.gains import Bools, Floats, Ints
 from gradedeval.rules import Rules
-from gradedeval.trec.lines import text
+from gradedeval.trec.lines import raw, text
 from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.run import Retrieved, Run, read_run
 
@@ -150,13 +151,18 @@ def _batch(
     wanted: set[int],
 ) -> Batch:
     unjudged, beyond = len(qrels.labels), len(qrels.labels) + 1
-    docnos: list[bytes] = []
+    docnos: list[Any] = []
     codes: list[int] = []
     for row in rows:
         own = found[row].docnos
-        code_of = qrels.codes.get(topics[row], {}).get
-        codes += [code_of(docno, unjudged) for docno in own]
+        judged: Any = qrels.text_codes if own and isinstance(own[0], str) else qrels.codes
+        codes += map(judged.get(topics[row], {}).get, own, repeat(unjudged))
         docnos += own
+
+    def docno_at(position: int) -> bytes:
+        docno = docnos[position]
+        return raw(docno) if isinstance(docno, str) else docno
+
     topic = np.repeat(np.arange(len(rows)), [len(found[row].docnos) for row in rows])
     code = np.array(codes, dtype=np.min_scalar_type(beyond))
 
@@ -166,7 +172,7 @@ def _batch(
         rank = _concatenated(found, rows, lambda one: one.ranks) if rules.ties == "rank" else None
         settled = np.isin(topic, [at for at, row in enumerate(rows) if row in wanted]) if wanted else None
         grade = np.where(code == unjudged, -1, code.astype(np.int64))  # the unjudged stand below every grade
-        order = _ordered(topic, score, rank, grade, docnos.__getitem__, rules, settled)
+        order = _ordered(topic, score, rank, grade, docno_at, rules, settled)
     if rules.judged_only:
         order = order[judged_codes(qrels.labels, rules)[code[order]]]
     topic, code = topic[order], code[order]
@@ -179,7 +185,7 @@ def _batch(
     matrix = np.full((len(rows), int(retrieved.max(initial=0))), beyond, dtype=code.dtype)
     matrix[topic, rank_of] = code
     named = {
-        row: [docnos[at] for at in order[topic == position].tolist()]
+        row: [docno_at(at) for at in order[topic == position].tolist()]
         for position, row in enumerate(rows)
         if row in wanted
     }
@@ -208,7 +214,12 @@ def _ordered(
         return np.lexsort((rank, falling, topic))
     if rules.ties in ("best", "worst"):
         return np.lexsort((-grade if rules.ties == "best" else grade, falling, topic))
-    order = np.lexsort((falling, topic))
+    order = np.arange(len(topic))
+    # Most runs list their documents from the best to the worst already.
+    if ((falling[1:] < falling[:-1]) & (topic[1:] == topic[:-1])).any():
+        order = np.argsort(falling, kind="stable")
+        small = topic.astype(np.min_scalar_type(int(topic[-1])))  # numpy sorts small integers by radix
+        order = order[np.argsort(small[order], kind="stable")]
     if rules.ties != "file":
         _settle_ties(order, topic, falling, grade, docno, rules.ties == "docno-desc", settled)
     return order

@@ -21,7 +21,7 @@ GRADE = ("grade", "relevance", "label")
 SCORE = ("score",)
 RANK = ("rank",)
 
-Ranking = tuple[list[bytes], Floats, Floats, "array[int]"]
+Ranking = tuple[list[Any], Floats, Floats, "array[int]"]
 """Docnos, scores, ranks (or none), and the rows they stand in."""
 
 
@@ -55,7 +55,11 @@ def dict_ranking(run: Mapping[Any, Any]) -> dict[bytes, Ranking]:
         if not np.isfinite(values).all():
             docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
             raise Fault(f"run['{topic}']['{docno}']", "score is not finite", "a score is a finite number")
-        found[ident(topic, "run")] = ([ident(docno, "run") for docno in documents], values, np.empty(0), array("q"))
+        # Text stays text: encoding every docno would take longer than the evaluation.
+        docnos: list[Any] = list(documents)
+        if set(map(type, documents)) - {str}:
+            docnos = [ident(docno, "run") for docno in documents]
+        found[ident(topic, "run")] = (docnos, values, np.empty(0), array("q"))
     return found
 
 

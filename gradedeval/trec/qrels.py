@@ -57,6 +57,13 @@ class Qrels:
         return f"<Qrels {self.place}: {len(self)} topics, {int(self.pool.sum())} judgements>"
 
     @cached_property
+    def text_codes(self) -> dict[bytes, dict[str, int]]:
+        """`codes` with docnos as text: for runs that come as dicts, thousands of them in a training loop."""
+        return {
+            topic: {text(docno): code for docno, code in documents.items()} for topic, documents in self.codes.items()
+        }
+
+    @cached_property
     def digest(self) -> str:
         """Six hexadecimal digits that change with any judgement, and not with order, blanks or compression."""
         from hashlib import sha256

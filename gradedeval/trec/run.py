@@ -20,9 +20,12 @@ from gradedeval.trec.source import Source
 
 @dataclass
 class Retrieved:
-    """What a run retrieved for one topic, in the order listed; `lines` are where each stands in the file."""
+    """What a run retrieved for one topic, in the order listed; `lines` are where each stands in the file.
 
-    docnos: list[bytes] = field(default_factory=list)
+    Docnos are bytes; of a dict they may be text.
+    """
+
+    docnos: list[Any] = field(default_factory=list)
     scores: array[float] | Floats = field(default_factory=lambda: array("d"))
     ranks: array[float] | Floats = field(default_factory=lambda: array("d"))
     lines: array[int] = field(default_factory=lambda: array("q"))

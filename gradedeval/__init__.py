@@ -5,14 +5,21 @@ scores = gradedeval.evaluate("run.txt", "qrels.txt", ["err@20", "ndcg@10"])
 scores.means["err@20"]
 """
 
-from gradedeval.errors import Fault, Note
-from gradedeval.evaluation import evaluate
-from gradedeval.gains import Gains, share
-from gradedeval.measures import MEASURES, Measure, measure, parse
-from gradedeval.rules import Rules
-from gradedeval.scores import Scores
-from gradedeval.trec.qrels import Qrels
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from gradedeval.version import __version__
+
+if TYPE_CHECKING:
+    from gradedeval.errors import Fault, Note
+    from gradedeval.evaluation import evaluate
+    from gradedeval.gains import Gains, share, total
+    from gradedeval.measures import MEASURES, Measure, measure, parse
+    from gradedeval.rules import Rules
+    from gradedeval.scores import Scores
+    from gradedeval.trec.qrels import Qrels
 
 __all__ = [
     "MEASURES",
@@ -28,4 +35,28 @@ __all__ = [
     "measure",
     "parse",
     "share",
+    "total",
 ]
+
+# Imported when they are asked for: `gradedeval --help` should not wait for numpy.
+_HOME = {
+    "MEASURES": "measures",
+    "Fault": "errors",
+    "Gains": "gains",
+    "Measure": "measures",
+    "Note": "errors",
+    "Qrels": "trec.qrels",
+    "Rules": "rules",
+    "Scores": "scores",
+    "evaluate": "evaluation",
+    "measure": "measures",
+    "parse": "measures",
+    "share": "gains",
+    "total": "gains",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'gradedeval' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"gradedeval.{_HOME[name]}"), name)

@@ -36,9 +36,9 @@ def evaluate(
     options   any field of `gradedeval.Rules`, as in gain="exp", residuals="total", depth=1000; `topics_from` is a file
               or the ids themselves
 
-    Returns `Scores`: `.frame`, `.means`, `.residuals`, `.signature`, `.by_topic(measure)`. What is skipped or assumed is
-    a warning of the class `gradedeval.Note`, and in `.notes`. Raises `gradedeval.Fault` (a ValueError) where a measure,
-    an option, the run or the qrels is wrong.
+    Returns `Scores`: `.frame`, `.means`, `.residuals`, `.signature`, `.by_topic(measure)`. What is skipped or assumed
+    is a warning of the class `gradedeval.Note`, and in `.notes`. Raises `gradedeval.Fault` (a ValueError) where a
+    measure, an option, the run or the qrels is wrong.
     """
     if isinstance(options.get("gain"), list):
         options["gain"] = tuple(options["gain"])

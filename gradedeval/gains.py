@@ -204,8 +204,8 @@ class Gains:
     pool       topics: how many documents are judged
     levels     the distinct gains above 0 of the scheme, ascending
     k          the cutoff, None without one
-    tail       what every rank after the last document retrieved is worth, down to the cutoff: 0, or in the best case the
-               top gain
+    tail       what every rank after the last document retrieved is worth, down to the cutoff: 0, or in the best case
+               the top gain
     """
 
     gain: Floats
@@ -263,8 +263,8 @@ class Gains:
 def total(values: Floats | Bools) -> Floats:
     """The sum of each row, added up rank by rank.
 
-    `values.sum(1)` would add in an order that depends on the width of the batch: a topic's last digit must not depend on
-    which other topics share its batch.
+    `values.sum(1)` would add in an order that depends on the width of the batch: a topic's last digit must not depend
+    on which other topics share its batch.
     """
     if not values.shape[1]:
         return np.zeros(len(values))

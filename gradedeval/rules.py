@@ -32,7 +32,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Rules:
-    """How runs are read and scored. Raises Fault (usage) where a value is none of the choices, or two exclude each other.
+    """How runs are read and scored. Raises Fault (usage) where a value is no choice, or two exclude each other.
 
     ties            order of documents with one score
     order           `score`, or `file`: as listed, scores unread
@@ -104,7 +104,7 @@ def option(name: str) -> str:
 
 @dataclass(frozen=True)
 class Preset:
-    """What `--like TOOL` sets: rules, gain schemes and parameters of single measures, and the digits that are printed."""
+    """What `--like TOOL` sets: rules, parameters of single measures, and the digits that are printed."""
 
     rules: Mapping[str, Any]
     parameters: Mapping[str, Mapping[str, Value]]

@@ -25,7 +25,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the tidy table. Blank parts are None; the topic of a summary is `all`, `topics` counts what it sums up."""
+    """A line of the tidy table: blank parts are None; a summary has the topic `all` and counts its `topics`."""
 
     run: str
     topic: str

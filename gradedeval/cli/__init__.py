@@ -12,10 +12,10 @@ from gradedeval.cli.output import say, stop_quietly
 from gradedeval.errors import Fault
 from gradedeval.version import __version__
 
-# One file a verb: gradedeval/cli/<module>.py holds the command of that name.
-VERBS: dict[str, str] = {
-    "eval": "evaluate",
-    "measures": "measures",
+# One file a verb: gradedeval/cli/<module>.py holds it as `command`. The summaries stand here so that help imports none.
+VERBS: dict[str, tuple[str, str]] = {
+    "eval": ("evaluate", "Score runs against graded judgements; need not be said."),
+    "measures": ("measures", "List the measures, or explain one."),
 }
 
 
@@ -28,8 +28,12 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in VERBS:
             return None
-        command: click.Command = importlib.import_module(f"gradedeval.cli.{VERBS[name]}").command
+        command: click.Command = importlib.import_module(f"gradedeval.cli.{VERBS[name][0]}").command
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in VERBS.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in VERBS and args[0] not in ("-h", "--help", "--version"):
@@ -41,7 +45,7 @@ class Verbs(click.Group):
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     subcommand_metavar="[VERB] ...",
-    epilog="`gradedeval RUN... QRELS` is short for `gradedeval eval RUN... QRELS`.  `gradedeval VERB -h` explains a verb.",
+    epilog="`gradedeval eval -h` lists the options of an evaluation, `gradedeval measures` the measures.",
 )
 @click.version_option(__version__, prog_name="gradedeval", message="%(prog)s %(version)s")
 def gradedeval() -> None:

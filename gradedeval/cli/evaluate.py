@@ -54,7 +54,8 @@ def command(
     """Score runs against graded judgements and print a table.
 
     RUN holds lines of `topic Q0 docno rank score tag`, QRELS of `topic iteration docno grade`; either may be
-    compressed (gz, bz2, xz, zst), and one of them may be - for standard input. `gradedeval measures` lists the measures.
+    compressed (gz, bz2, xz, zst), and one of them may be - for standard input. `gradedeval measures` lists the
+    measures.
     """
     table = measure_table(measures_from)
     chosen = parse(measures or DEFAULT, table)

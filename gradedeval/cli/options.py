@@ -61,10 +61,10 @@ MEASURE_OPTIONS: list[Decorator] = [
     click.option("--measures-from", multiple=True, metavar="FILE.py", help="Your own measures."),
     click.option("--gain", metavar="SCHEME", help="Gains of all graded measures that name none: linear, exp, ntcir, "
                  "grade, values as in 0:0.5:1, or @FILE of grade,gain lines."),
-    click.option("--rel", type=Number(), metavar="GRADE", help="Lowest relevant grade of all binary measures. Default: 1."),
+    click.option("--rel", type=Number(), metavar="GRADE", help="Lowest relevant grade of binary measures. Default: 1."),
     click.option("--top-grade", type=Number(), metavar="GRADE", help="Top of the grade scale. Default: the highest in "
                  "the qrels."),
-    click.option("--max-gain", type=Number(), metavar="GAIN", help="Top gain, for residuals. Default: the scheme's largest."),
+    click.option("--max-gain", type=Number(), metavar="GAIN", help="Top gain of residuals. Default: the scheme's."),
     click.option("--negative", type=_choice("negative"), help="Grades below 0. Default: judged, worth 0."),
 ]  # fmt: skip
 
@@ -75,18 +75,19 @@ READING_OPTIONS: list[Decorator] = [
     click.option("--scores", type=_choice("scores"), help="Precision in which scores are compared. Default: float64."),
     click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Keep the N best documents of each topic."),
     click.option("--judged-only", is_flag=True, help="Drop unjudged documents first (condensed lists)."),
-    click.option("--topics", type=_choice("topics"), help="Topics that count: all of the qrels (default; one that the run "
-                 "lacks scores 0), in both, all of the run, or relevant: in both and with a relevant document."),
+    click.option("--topics", type=_choice("topics"), help="Topics that count: all of the qrels (default; one that "
+                 "the run lacks scores 0), in both, all of the run, or relevant: in both, with a relevant document."),
     click.option("--topics-from", metavar="FILE", help="Only the topics that FILE lists."),
     click.option("--duplicates", type=_choice("duplicates"), help="A docno twice in a topic. Default: error."),
     click.option("--lenient", is_flag=True, help="Skip bad lines, and say how many."),
 ]  # fmt: skip
 
 RESIDUAL_OPTIONS: list[Decorator] = [
-    click.option("--residuals", type=_choice("residuals"), metavar="[split]", help="How far each score could still rise; "
-                 "'split': by unjudged documents in the run, and beyond its end."),
-    click.option("--residual-depth", type=_choice("residual_depth"), help="Where the best case ends. Default: the cutoff."),
-    click.option("--max-residual", type=Number(), metavar="X", help="Leave out topics whose residual is above X, by measure."),
+    click.option("--residuals", type=_choice("residuals"), metavar="[split]", help="How far each score could still "
+                 "rise; 'split': by unjudged documents in the run, and beyond its end."),
+    click.option("--residual-depth", type=_choice("residual_depth"), help="Where the best case ends. Default: cutoff."),
+    click.option("--max-residual", type=Number(), metavar="X", help="Leave out topics with a residual above X, by "
+                 "measure."),
 ]  # fmt: skip
 
 

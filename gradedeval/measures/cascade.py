@@ -11,7 +11,7 @@ import numpy as np
 from gradedeval.errors import Fault
 from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.measures.cumulated import divisor
-from gradedeval.measures.measure import measure
+from gradedeval.measures.definition import measure
 
 # The best case past the last column is summed until at most this is left, or over this many ranks.
 LEFT, MOST = 1e-13, 1_000_000
@@ -110,7 +110,7 @@ def nerr(g: Gains) -> Floats:
     },
 )
 def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
-    """Cascade measure with a utility of the rank and a chance γ of going on unsatisfied; utility: rr, dcg, one, or a file.
+    """Cascade measure with any utility of the rank (rr, dcg, one, or a file) and a chance γ of going on unsatisfied.
 
     Σ_i φ(i) · γ^(i−1) · r_i · Π_{j<i} (1 − r_j), with φ(i) = 1/i, 1/log2(i+1), 1, or line i of the file (0 after it)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.gains import Floats, Gains, share, total
-from gradedeval.measures.measure import Valid, measure
+from gradedeval.measures.definition import Valid, measure
 from gradedeval.measures.precision import mean_gain, summed_precision
 
 STEPS: dict[str, Valid] = {
@@ -14,13 +14,13 @@ STEPS: dict[str, Valid] = {
         lambda g: isinstance(g, tuple) and min(g) >= 0 and sum(g) > 0,
     )
 }
-# Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. It is settled by `gain=`, or
-# by `g=`, before the function runs.
+# Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` settles it
+# before the function runs.
 
 
 @measure(gain="thresholds", scale="thresholds", residual="retrieved", ceiling=1, valid=STEPS)
 def gap(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
-    """Graded average precision: average precision expected over users whose thresholds differ; g=1:1:2 weighs the grades.
+    """Graded average precision: average precision expected over users with different thresholds; g=1:1:2 weighs the grades.
 
     Σ_n 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_i R_i Σ_{j≤i} g_j, with g_j = 1/top unless given
 

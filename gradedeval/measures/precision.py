@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.gains import Floats, Gains, share, total
-from gradedeval.measures.measure import measure
+from gradedeval.measures.definition import measure
 
 
 def summed_precision(g: Gains, least: float = 0.0) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.gains import Floats, Gains, total
-from gradedeval.measures.measure import measure
+from gradedeval.measures.definition import measure
 
 
 @measure(gain="linear", scale="unit", residual="endless", ceiling=1, valid={"p": ("in [0, 1)", lambda p: 0 <= p < 1)})

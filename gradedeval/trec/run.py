@@ -138,5 +138,5 @@ def _settle_duplicates(run: Run, rules: Rules) -> None:
     findings.check()
     if dropped:
         run.notes.append(
-            f"{run.place}: {dropped} repeated {plural(dropped, 'document')} dropped, the {rules.duplicates} of each kept"
+            f"{run.place}: {dropped} repeated {plural(dropped, 'document')} dropped; the {rules.duplicates} counts"
         )

@@ -18,8 +18,8 @@ Function = Callable[..., Floats]
 Valid = tuple[str, Callable[[Any], bool]]
 
 Residual = Literal["endless", "retrieved", "none"]
-"""`endless`: ranks past the end of the run could still score; `retrieved`: only retrieved documents can; `none`: filling
-in the unjudged is no bound, so no residual is printed."""
+"""`endless`: ranks past the end of the run could still score; `retrieved`: only retrieved documents can; `none`:
+filling in the unjudged is no bound, so no residual is printed."""
 Cutoff = Literal["stops", "renormalises", "needed", "none"]
 """`stops`: the sum stops at k and nothing else changes; `renormalises`: k also changes what the sum is divided by;
 `needed`: a parameter of the measure; `none`: the measure takes none."""

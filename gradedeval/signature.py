@@ -19,12 +19,13 @@ def signature(qrels: Qrels, rules: Rules, measures: Sequence[Measure], counts: S
     counts: for each run, how many topics it is scored on, and how many of those it lacks
     """
     top = qrels.labels[-1] if rules.top_grade is None else rules.top_grade
-    missing = _range([lacking for _, lacking in counts])
+    lacking = [missing for _, missing in counts]
+    missing = f"{'up to ' if min(lacking) < max(lacking) else ''}{max(lacking)} missing"
     parts = [
         f"gradedeval {__version__}",
         f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}",
         f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}"
-        + ("" if missing == "0" else f" ({missing} missing)"),
+        + (f" ({missing})" if any(lacking) else ""),
         "order file" if rules.order == "file" else f"ties {rules.ties}",
         *_unusual(rules),
         *_gains(measures),

@@ -10,9 +10,9 @@ multiplication and rounding. That is why nothing here calls `gauss`, `sample` or
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import io
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
@@ -26,6 +26,8 @@ CORPUS = 2400
 TOPICS = range(301, 351)
 WITHOUT_RELEVANT = frozenset({317, 341})
 SPAM = -2
+SAMPLED = 0.12
+"""The share of the candidates that are judged whoever retrieves them."""
 GRADES_OF_100 = (1,) * 48 + (2,) * 28 + (3,) * 16 + (4,) * 8
 """The grades among a hundred relevant documents."""
 
@@ -57,10 +59,10 @@ class System:
 
 
 SYSTEMS = {
-    "manual": System(3.2, 0.3, 0.3, 0.0, 50, 16, 50.0, 8.0, 2),
-    "neural": System(1.5, 0.2, 0.8, 0.0, 80, 20, -1.5, 2.25, 6),
-    "bm25-rm3": System(0.95, 1.0, 0.0, 0.8, 100, 25, 14.0, 3.5, 4),
-    "bm25": System(0.7, 1.0, 0.0, 0.8, 100, 25, 11.0, 3.0, 1),
+    "manual": System(2.1, 0.3, 0.3, 0.0, 50, 16, 50.0, 5.0, 2),
+    "neural": System(1.4, 0.2, 0.8, 0.0, 80, 17, -1.5, 2.25, 6),
+    "bm25-rm3": System(0.85, 1.0, 0.0, 0.8, 100, 18, 14.0, 3.5, 4),
+    "bm25": System(0.7, 1.0, 0.0, 0.8, 100, 18, 11.0, 3.0, 1),
     "dense": System(0.4, 0.0, 1.0, 0.3, 60, 8, 0.5, 0.0625, 4, frozenset({333})),
     "random": System(0.0, 0.0, 0.0, 0.0, 100, 0, 20.0, 4.0, 0),
 }
@@ -114,10 +116,12 @@ def retrieve(tag: str, topic: int, documents: Iterable[Candidate]) -> Ranking:
     return [(docno, f"{system.origin + system.step * belief:.{system.digits}f}") for belief, docno in best]
 
 
-def pool(documents: Iterable[Candidate], rankings: Mapping[str, Ranking]) -> dict[str, int]:
-    """The judged documents of a topic with their grades: all that one system ranks above its pool depth."""
-    seen = {docno for tag, ranking in rankings.items() for docno, _ in ranking[: SYSTEMS[tag].pooled]}
-    return {document.docno: document.grade for document in documents if document.docno in seen}
+def pool(topic: int, documents: Iterable[Candidate], rankings: Mapping[str, Ranking]) -> dict[str, int]:
+    """The judged documents of a topic with their grades: the best of each system, and a sample of all candidates."""
+    rng = Random(f"rivers, topic {topic}, pool")
+    judged = {docno for tag, ranking in rankings.items() for docno, _ in ranking[: SYSTEMS[tag].pooled]}
+    judged |= {document.docno for document in documents if rng.random() < SAMPLED}
+    return {document.docno: document.grade for document in documents if document.docno in judged}
 
 
 def run_lines(topic: object, ranking: Ranking, tag: str) -> list[str]:
@@ -137,7 +141,7 @@ def rivers() -> dict[str, list[str]]:
     for topic in TOPICS:
         documents = candidates(topic)
         rankings = {tag: retrieve(tag, topic, documents) for tag in SYSTEMS}
-        qrels += qrels_lines(topic, pool(documents, rankings))
+        qrels += qrels_lines(topic, pool(topic, documents, rankings))
         for tag, ranking in rankings.items():
             runs[tag] += run_lines(topic, ranking, tag)
     # One run is compressed, to show that nothing has to be unpacked.
@@ -163,7 +167,7 @@ def worked_examples() -> dict[str, list[str]]:
     zhang = {f"rank-{rank:02}": int(rank in (2, 5, 6, 13, 20)) for rank in range(1, 21)}
     return (
         example("err-worked-example", "Grades 3, 2, 4 on a scale of 0 to 4", "3-2-4", err, list(err))
-        | example("four-documents", "Four judged documents; d is missed, u and n are unjudged", "abcd", four, [*"aucnb"])
+        | example("four-documents", "Four judged documents, d missed, u and n unjudged", "abcd", four, [*"aucnb"])
         | example("zhang-ranks", "Relevant at ranks 2, 5, 6, 13 and 20 of 20", "5-of-20", zhang, list(zhang))
     )
 
@@ -176,18 +180,16 @@ def compressed(data: bytes) -> bytes:
     return packed.getvalue()
 
 
-def main(arguments: Sequence[str]) -> int:
+def main() -> None:
     """Write all files to the folder named, or beside this one."""
-    if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
-        print("usage: python make.py [DIR]", file=sys.stderr)
-        return 2
-    folder = Path(arguments[0]) if arguments else Path(__file__).parent
+    parser = argparse.ArgumentParser(description="Write the sample qrels and runs.")
+    parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, default=Path(__file__).parent)
+    folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in (worked_examples() | rivers()).items():
         data = "".join(f"{line}\n" for line in lines).encode()
         (folder / name).write_bytes(compressed(data) if name.endswith(".gz") else data)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

@@ -10,8 +10,8 @@ from gradedeval.errors import Fault, nearest
 from gradedeval.measures.cascade import cascade, err, nerr, rr, success
 from gradedeval.measures.counts import num_q, num_rel, num_rel_ret, num_ret
 from gradedeval.measures.cumulated import dcg, ndcg, q
-from gradedeval.measures.graded_ap import gap, gprecision, grecall
 from gradedeval.measures.definition import Measure, measure
+from gradedeval.measures.graded_ap import gap, gprecision, grecall
 from gradedeval.measures.precision import ap, bpref, judged, p, recall, rprec, sp, unjudged
 from gradedeval.measures.weights import rbp
 from gradedeval.notation import Spelling, read, split

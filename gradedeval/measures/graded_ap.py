@@ -20,7 +20,7 @@ STEPS: dict[str, Valid] = {
 
 @measure(gain="thresholds", scale="thresholds", residual="retrieved", ceiling=1, valid=STEPS)
 def gap(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
-    """Graded average precision: average precision expected over users with different thresholds; g=1:1:2 weighs the grades.
+    """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades.
 
     Σ_n 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_i R_i Σ_{j≤i} g_j, with g_j = 1/top unless given
 

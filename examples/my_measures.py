@@ -1,0 +1,31 @@
+"""Measures of one's own: gradedeval RUN QRELS --measures-from examples/my_measures.py -m 'slow_dcg(base=3)@10'
+
+A measure is a function from a batch of gains (topics × ranks) to one score a topic. Its name is the function's, its
+parameters are the keyword-only arguments. Cutoffs, gain schemes, residuals and averages come from outside.
+"""
+
+import numpy as np
+
+from gradedeval import Gains, measure, total
+
+
+@measure(gain="linear", scale="unit", residual="retrieved", cutoff="none", ceiling=10)
+def first_page(g: Gains) -> np.ndarray:
+    """Gain on the first page of ten results, all ranks alike.
+
+    Σ_{i≤10} r_i
+
+    An example.
+    """
+    return total(g.gain[:, :10])
+
+
+@measure(gain="exp", scale="raw", residual="retrieved", valid={"base": ("above 1", lambda base: base > 1)})
+def slow_dcg(g: Gains, *, base: float = 10.0) -> np.ndarray:
+    """DCG for a patient user: the larger the base, the slower the decay.
+
+    Σ_i gain_i / (1 + log_base(i))
+
+    An example.
+    """
+    return total(g.gain / (1 + np.log(g.rank) / np.log(base)))

@@ -1,0 +1,150 @@
+"""The README's commands and examples do what it says; `--golden` rewrites their output."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+CONSOLE = re.compile(r"```console\n(?P<body>.*?)```\n", re.DOTALL)
+PYTHON = re.compile(r"```python\n(?P<body>.*?)```\n", re.DOTALL)
+MEASURES = re.compile(r"(?<=<!-- gradedeval measures -f markdown -->\n).*?(?=<!-- end -->)", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as a reader has it, with `gradedeval` and `python` of this environment on the PATH."""
+    folder = tmp_path_factory.mktemp("reader")
+    for name in ("qrels_samples", "examples"):
+        shutil.copytree(ROOT / name, folder / name)
+    (folder / "bin").mkdir()
+    for name, words in (("gradedeval", "-m gradedeval"), ("python", "")):
+        command = folder / "bin" / name
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
+        command.chmod(0o755)
+    return folder
+
+
+def shell(command: str, folder: Path) -> str:
+    """What a reader sees: standard output and error together."""
+    environment = {
+        **os.environ,
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "LC_ALL": "C.UTF-8",
+    }
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.stdout
+
+
+def session(body: str, folder: Path) -> str:
+    """A console block as it comes out: each `$` line followed by what it prints."""
+    lines = []
+    for command in (line[2:] for line in body.splitlines() if line.startswith("$ ")):
+        lines += [f"$ {command}", *shell(command, folder).splitlines()]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def measures_table(folder: Path) -> str:
+    return shell("gradedeval measures -f markdown", folder)
+
+
+def test_rewriting_the_readme(request: pytest.FixtureRequest, workplace: Path) -> None:
+    """With --golden: the outputs and the table of measures are written anew, to be reviewed as a diff."""
+    if not request.config.getoption("--golden"):
+        pytest.skip("only with --golden")
+    text = README.read_text(encoding="utf-8")
+    text = CONSOLE.sub(lambda block: f"```console\n{session(block['body'], workplace)}```\n", text)
+    README.write_text(MEASURES.sub(lambda _: measures_table(workplace), text), encoding="utf-8")
+
+
+@pytest.mark.parametrize("body", [block["body"] for block in CONSOLE.finditer(README.read_text(encoding="utf-8"))])
+def test_a_console_block_of_the_readme_prints_what_it_shows(body: str, workplace: Path) -> None:
+    assert session(body, workplace) == body
+
+
+def test_the_readmes_table_of_measures_is_the_program_s_own(workplace: Path) -> None:
+    shown = MEASURES.search(README.read_text(encoding="utf-8"))
+    assert shown is not None
+    assert shown[0] == measures_table(workplace)
+
+
+@pytest.mark.parametrize("body", [block["body"] for block in PYTHON.finditer(README.read_text(encoding="utf-8"))])
+def test_a_python_block_of_the_readme_runs(body: str, workplace: Path) -> None:
+    (workplace / "block.py").write_text(body, encoding="utf-8")
+    printed = shell("python block.py", workplace)
+    assert "Traceback" not in printed, printed
+    if "print(" in body:
+        assert "'err@20': 0.2886" in printed
+
+
+def test_the_readme_s_own_measure_gives_the_score_of_the_example(workplace: Path) -> None:
+    own = next(
+        block["body"] for block in PYTHON.finditer(README.read_text(encoding="utf-8")) if "my.py" in block["body"]
+    )
+    (workplace / "my.py").write_text(own, encoding="utf-8")
+    files = "qrels_samples/rivers-bm25.run qrels_samples/rivers.qrels -m first_page -f csv"
+    ours, theirs = (
+        shell(f"gradedeval {files} --measures-from {source}", workplace)
+        for source in ("my.py", "examples/my_measures.py")
+    )
+    assert ours == theirs
+    assert ours.startswith("run,topic,measure,score\nrivers-bm25.run,all,first_page,")
+
+
+def test_the_shell_example_orders_runs_and_names_the_worst_topics(workplace: Path) -> None:
+    printed = shell("examples/many_runs.sh", workplace).splitlines()
+    runs = [line.split("\t")[0] for line in printed if line.startswith("rivers-") and "\tall\terr@20" in line]
+    assert runs == [f"rivers-{name}" for name in (
+        "manual.run", "neural.run", "bm25-rm3.run", "bm25.run", "dense.run", "random.run")]  # fmt: skip
+    drops = [float(line.split()[2]) for line in printed if line.startswith("topic ")]
+    assert len(drops) == 5
+    assert drops == sorted(drops)
+    assert drops[0] < 0
+
+
+def test_the_ci_example_passes_for_a_better_run_and_fails_for_a_worse_one(workplace: Path) -> None:
+    better, worse = "rivers-bm25-rm3.run", "rivers-bm25.run"
+    command = "examples/ci_job.sh qrels_samples/{} qrels_samples/{} qrels_samples/rivers.qrels; echo exit $?"
+    assert shell(command.format(better, worse), workplace).splitlines()[-2:] == ["ok", "exit 0"]
+    assert shell(command.format(worse, better), workplace).splitlines()[-2:] == ["FAIL: err@20 dropped", "exit 1"]
+    unknown = shell(command.format("rivers-random.run.gz", better), workplace).splitlines()
+    assert unknown[-2:] == ["FAIL: judge more of the new ranking first", "exit 1"]
+    assert shell(command.format("missing.run", better), workplace).splitlines()[-1] == "exit 1"
+
+
+def test_the_notebook_example_prints_what_its_cells_promise(workplace: Path) -> None:
+    printed = shell("python examples/notebook.py", workplace)
+    assert "err@20   0.2886 + 0.0142" in printed
+    assert "rivers-neural" in printed
+    assert printed.splitlines()[-2:] == ["0 0.3125", "1 0.7812"]  # 1/2 · 1/4 + 1/3 · 3/4 · 3/4; 3/4 + 1/2 · 1/4 · 1/4
+
+
+def test_the_samples_are_what_their_generator_writes(workplace: Path, tmp_path: Path) -> None:
+    shell(f"python qrels_samples/make.py {tmp_path}", workplace)
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == sorted(
+        path.name for path in (ROOT / "qrels_samples").iterdir() if path.suffix in (".qrels", ".run", ".gz")
+    )
+    for name in written:
+        # zlib builds may pack differently; what is packed may not differ.
+        unpack = "gzip -dc" if name.endswith(".gz") else "cat"
+        assert shell(f"{unpack} {tmp_path / name} | cksum", workplace) == shell(
+            f"{unpack} qrels_samples/{name} | cksum", workplace
+        )

@@ -1,7 +1,7 @@
 """A training loop's evaluations: 1,000 times 50 topics × 100 documents from dicts, beside pytrec_eval's evaluator.
 
-Run it as `python tests/benchmarks/training_loop.py`; it is no part of the tests. The two take turns, and the ratio is of
-medians, so that a busy machine slows both alike.
+Run it as `python tests/benchmarks/training_loop.py`; it is no part of the tests. The two take turns, and medians
+are compared, so that a busy machine slows both alike.
 """
 
 from __future__ import annotations

@@ -1,0 +1,196 @@
+"""The Python side: every form of run and qrels gives the same numbers, and what comes back is what is promised."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval.measures import ap, err, ndcg, rbp
+
+ROOT = Path(__file__).parent.parent
+QRELS = {"q1": {"a": 3, "b": 0, "c": 1, "d": 2}, "q2": {"x": 1, "y": 0}}
+RUN = {"q1": {"a": 5.0, "u": 4.0, "c": 3.0, "n": 2.0, "b": 1.0}, "q2": {"y": 2.0, "x": 2.0}}
+
+
+def run_lines() -> str:
+    return "".join(f"{t} Q0 {d} 0 {s} tag\n" for t, docs in RUN.items() for d, s in docs.items())
+
+
+def qrels_lines() -> str:
+    return "".join(f"{t} 0 {d} {g}\n" for t, docs in QRELS.items() for d, g in docs.items())
+
+
+def frames(topic: str, docno: str, grade: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    run = [(t, d, s) for t, docs in RUN.items() for d, s in docs.items()]
+    qrels = [(t, d, g) for t, docs in QRELS.items() for d, g in docs.items()]
+    return pd.DataFrame(run, columns=[topic, docno, "score"]), pd.DataFrame(qrels, columns=[topic, docno, grade])
+
+
+def forms(folder: Path) -> dict[str, tuple[Any, Any]]:
+    run, qrels = folder / "run.txt", folder / "qrels.txt"
+    run.write_text(run_lines())
+    qrels.write_text(qrels_lines())
+    return {
+        "paths": (run, qrels),
+        "names": (str(run), str(qrels)),
+        "text files": (io.StringIO(run_lines()), io.StringIO(qrels_lines())),
+        "binary files": (io.BytesIO(run_lines().encode()), io.BytesIO(qrels_lines().encode())),
+        "dicts": (RUN, QRELS),
+        "our columns": frames("topic", "docno", "grade"),
+        "ir_measures' columns": frames("query_id", "doc_id", "relevance"),
+        "PyTerrier's columns": frames("qid", "docno", "label"),
+    }
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "paths",
+        "names",
+        "text files",
+        "binary files",
+        "dicts",
+        "our columns",
+        "ir_measures' columns",
+        "PyTerrier's columns",
+    ],
+)
+def test_every_form_of_input_gives_the_same_numbers(form: str, tmp_path: Path) -> None:
+    # q2: y and x tie, y comes first by docno-desc: err = 1/2 · 1/8, ap = 1/2.
+    run, qrels = forms(tmp_path)[form]
+    scores = gradedeval.evaluate(run, qrels, "err ap", residuals="total")
+    assert scores.means == pytest.approx(
+        {"err": (0.8802083333333334 + 1 / 16) / 2, "ap": (5 / 9 + 1 / 2) / 2}, abs=1e-15
+    )
+    assert scores.by_topic("ap") == pytest.approx({"q1": 5 / 9, "q2": 0.5}, abs=1e-15)
+
+
+def test_ids_that_are_integers_in_a_frame_are_their_digits() -> None:
+    run = pd.DataFrame({"topic": [51, 51], "docno": [1, 2], "score": [2.0, 1.0]})
+    assert gradedeval.evaluate(run, {"51": {"2": 1}}, "rr").means == {"rr": 0.5}
+
+
+def test_ids_that_became_floats_are_refused() -> None:
+    run = pd.DataFrame({"topic": [51.0], "docno": ["a"], "score": [2.0]})
+    with pytest.raises(gradedeval.Fault, match=r"run: id 51.0 is a float; ids are text: read them with dtype=str"):
+        gradedeval.evaluate(run, QRELS, "rr")
+
+
+def test_a_docno_twice_in_a_frame_is_refused_with_its_rows() -> None:
+    run = pd.DataFrame({"topic": ["q1", "q1"], "docno": ["a", "a"], "score": [2.0, 1.0]})
+    with pytest.raises(gradedeval.Fault, match="run:2: docno a of topic q1 again, first in line 1"):
+        gradedeval.evaluate(run, QRELS, "rr")
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), "high", None])
+def test_a_score_that_is_no_finite_number_is_refused_in_a_dict(score: Any) -> None:
+    with pytest.raises(gradedeval.Fault, match="'q1'"):
+        gradedeval.evaluate({"q1": {"a": score}}, {"q1": {"a": 1}}, "rr")
+
+
+def test_a_missing_column_names_what_is_there() -> None:
+    with pytest.raises(gradedeval.Fault, match="no column 'score' among topic, docno, scor; did you mean 'score'"):
+        gradedeval.evaluate(pd.DataFrame({"topic": ["q1"], "docno": ["a"], "scor": [1]}), QRELS, "rr")
+
+
+def test_several_runs_come_as_a_list_or_by_name(tmp_path: Path) -> None:
+    (tmp_path / "one.run").write_text(run_lines())
+    (tmp_path / "two.run.gz").write_text(run_lines())
+    listed = gradedeval.evaluate([tmp_path / "one.run", tmp_path / "two.run.gz"], QRELS, "ap")
+    assert list(listed.means) == ["one.run", "two.run"]
+    named = gradedeval.evaluate({"mine": RUN, "theirs": tmp_path / "one.run"}, QRELS, "ap")
+    assert named.means["mine"] == named.means["theirs"] == pytest.approx({"ap": (5 / 9 + 1 / 2) / 2})
+    assert named.by_topic("ap", "theirs")["q2"] == 0.5
+    assert list(gradedeval.evaluate([RUN, RUN], QRELS, "ap").means) == ["run1", "run2"]
+
+
+def test_one_qrels_serves_many_evaluations() -> None:
+    qrels = gradedeval.Qrels(QRELS)
+    means = [gradedeval.evaluate({**RUN, "q1": {"a": float(a), "b": 1.5}}, qrels, ap).means["ap"] for a in (1, 2)]
+    assert means == pytest.approx([(1 / 2 / 3 + 1 / 2) / 2, (1 / 3 + 1 / 2) / 2])
+
+
+def test_the_frame_is_tidy_and_ends_each_measure_with_its_mean() -> None:
+    frame = gradedeval.evaluate(RUN, QRELS, "ap err@1", residuals="split").frame
+    assert list(frame.columns) == ["run", "topic", "measure", "score", "residual", "unjudged", "beyond"]
+    assert list(frame["topic"]) == ["q1", "q2", "all"] * 2
+    of_ap = frame[(frame["measure"] == "ap") & (frame["topic"] != "all")]
+    assert of_ap["score"].mean() == frame.query("measure == 'ap' and topic == 'all'")["score"].item()
+
+
+def test_measures_are_values() -> None:
+    assert str(ndcg(gain="exp") @ 10) == "ndcg(gain=exp)@10"
+    assert gradedeval.parse("ndcg(gain=exp)@10") == [ndcg(gain="exp") @ 10]
+    assert gradedeval.evaluate(RUN, QRELS, [err @ 20, rbp(p=0.5, rel=1)]).means.keys() == {"err@20", "rbp(p=0.5,rel=1)"}
+    assert len({err @ 20, gradedeval.parse("ERR@20")[0]}) == 1
+    assert err @ np.int64(20) == err @ 20
+    for wrong in (lambda: err @ 0, lambda: err(gian="exp"), lambda: rbp(p=1), lambda: ap(gain="exp")):
+        with pytest.raises(gradedeval.Fault):
+            wrong()
+
+
+def test_what_is_assumed_is_a_warning_and_a_note() -> None:
+    with pytest.warns(gradedeval.Note, match="1 of 2 judged topics not in the run"):
+        scores = gradedeval.evaluate({"q1": RUN["q1"]}, QRELS, "ap")
+    assert scores.notes == [
+        "run: 1 of 2 judged topics not in the run (q2); they score 0 (--topics both leaves them out)"
+    ]
+
+
+def test_options_are_keywords_and_a_wrong_one_is_named() -> None:
+    assert gradedeval.evaluate(RUN, QRELS, "err", gain=(0, 0.5, 0.5, 1)).means.keys() == {"err(gain=0:0.5:0.5:1)"}
+    assert gradedeval.evaluate(RUN, QRELS, "ap", topics_from=["q1"]).by_topic("ap").keys() == {"q1"}
+    with pytest.raises(gradedeval.Fault, match="no option 'dept'; did you mean 'depth'"):
+        gradedeval.evaluate(RUN, QRELS, "ap", dept=3)
+    with pytest.raises(gradedeval.Fault, match="no choice 'docno'"):
+        gradedeval.evaluate(RUN, QRELS, "ap", ties="docno")
+
+
+def test_a_measure_offered_by_another_package_is_found(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text(
+        "from gradedeval import measure, total\n@measure(gain='linear')\ndef haul(g):\n    return total(g.gain)\n"
+    )
+    (tmp_path / "other-1.dist-info").mkdir()
+    (tmp_path / "other-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1\n")
+    (tmp_path / "other-1.dist-info" / "entry_points.txt").write_text("[gradedeval.measures]\nhaul = other:haul\n")
+    code = f"import gradedeval; print(gradedeval.evaluate({RUN!r}, {QRELS!r}, 'haul@3').means)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": f"{tmp_path}:{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "{'haul@3': 2.5}\n"  # (3 + 0 + 1 + 0 + 1) / 2
+
+
+def test_one_deep_topic_among_thousands_of_short_ones_stays_small(tmp_path: Path) -> None:
+    """1 × 200,000 documents and 5,000 × 10 in one matrix would be 8 GB; in batches it stays below 400 MiB."""
+    with (tmp_path / "run").open("w") as run, (tmp_path / "qrels").open("w") as qrels:
+        run.writelines(f"deep Q0 doc-{i:07d} {i} {200_000 - i}.5 t\n" for i in range(200_000))
+        qrels.writelines(f"deep 0 doc-{i:07d} {i % 4}\n" for i in range(0, 200_000, 50))
+        for topic in range(5_000):
+            run.writelines(f"t{topic} Q0 d{i} {i} {10 - i} t\n" for i in range(10))
+            qrels.writelines(f"t{topic} 0 d{i} {i % 3}\n" for i in range(10))
+    code = """
+import resource, sys
+from gradedeval.cli import main
+try:
+    main(["run", "qrels", "--residuals", "-f", "csv", "-q"])
+finally:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+    environment = {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert len(done.stdout.splitlines()) == 1 + 7 * 5_002
+    assert int(done.stderr) / 1024 < 400

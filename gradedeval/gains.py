@@ -102,14 +102,14 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
     else:
         rule = (UNIT if scale == "unit" else RAW)[str(scheme)]
         worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
-    if grades.max_gain is not None:
-        if grades.max_gain < worth.max(initial=0):
-            raise Fault("--max-gain", f"{grades.max_gain:g} is below the gain {worth.max():g} of {place}", usage=True)
-        top = grades.max_gain
     if scale == "unit":
-        _check_unit(worth, top, grades, place)
+        _check_unit(worth, grades, place)
     if scale == "thresholds":
         _check_thresholds(worth, grades, place)
+    if grades.max_gain is not None:
+        top = _max_gain(grades.max_gain, worth, scale, place)
+    if scale == "unit" and top > 1:
+        raise Fault(place, f"the top gain {top:g} is outside 0..1", "give values up to 1, or --max-gain 1")
     return GainTable(worth, top)
 
 
@@ -175,16 +175,19 @@ def _from_file(name: str, grades: Grades) -> tuple[Floats, float]:
     return np.array([known[label] if label >= 0 else 0.0 for label in grades.labels]), max(known.values())
 
 
-def _check_unit(worth: Floats, top: float, grades: Grades, place: str) -> None:
-    if max(top, worth.max(initial=0)) <= 1:
-        return
+def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
     outside = np.flatnonzero(worth > 1)
-    what = (
-        f"grade {grades.labels[outside[0]]:g} is worth {worth[outside[0]]:g}"
-        if len(outside)
-        else f"the top gain is {top:g}"
-    )
-    raise Fault(place, f"{what}, outside 0..1", "use gain=linear or gain=exp, or give values up to 1")
+    if len(outside):
+        what = f"grade {grades.labels[outside[0]]:g} is worth {worth[outside[0]]:g}, outside 0..1"
+        raise Fault(place, what, "use gain=linear or gain=exp, or give values up to 1")
+
+
+def _max_gain(given: float, worth: Floats, scale: Scale, place: str) -> float:
+    highest = worth.max(initial=0)
+    if given < highest or (scale == "unit" and given > 1):
+        limits = f"{highest:g} up to 1" if scale == "unit" else f"{highest:g} up"
+        raise Fault("--max-gain", f"{given:g} is no top gain for {place}", f"it must be from {limits}")
+    return given
 
 
 def _check_thresholds(worth: Floats, grades: Grades, place: str) -> None:

@@ -67,7 +67,7 @@ def applied(measure: Measure, rules: Rules) -> Measure:
     given = dict(measure.parameters)
     preset = LIKE[rules.like].parameters.get(measure.name, {}) if rules.like else {}
     if rules.gain is not None and measure.definition.scale and not {"gain", "rel", "g"} & given.keys():
-        measure = measure(gain=rules.gain)
+        measure = measure if rules.gain == measure.gain else measure(gain=rules.gain)
     elif rules.rel is not None and measure.definition.gain == "binary" and "rel" not in given:
         measure = measure(rel=rules.rel)
     settled = set(dict(measure.parameters))

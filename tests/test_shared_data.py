@@ -1,0 +1,548 @@
+"""Real runs and judgements, and what other tools print for them: rbp_eval, session_eval, gdeval, trec_eval."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradedeval
+from gradedeval import Qrels, Scores
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+RBP_EVAL, DL_HARD, COVID, WEB = (DATA / name for name in ("rbp_eval", "dl-hard", "covid-round1", "web-track"))
+
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")
+
+Printed = dict[str, dict[str, str]]
+"""Measure -> topic (`all` is the mean) -> the number as another tool prints it."""
+
+
+def runs_of(folder: Path) -> list[str]:
+    return sorted(path.name.removesuffix(".gz").removesuffix(".run") for path in (folder / "runs").glob("*.gz"))
+
+
+def run_file(folder: Path, name: str) -> Path:
+    return next(path for path in (folder / "runs").glob("*.gz") if path.name in (f"{name}.gz", f"{name}.run.gz"))
+
+
+@cache
+def qrels_of(folder: Path) -> Qrels:
+    return Qrels(folder / "qrels.txt")
+
+
+def found(scores: Scores, names: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Our scores under another tool's names, given in the order of the measures; `all` is the summary."""
+    means = scores.means
+    return {
+        name: {**scores.by_topic(measure), "all": means[str(measure)]}
+        for name, measure in zip(names, scores.measures, strict=True)
+    }
+
+
+def unlike(ours: Mapping[str, Mapping[str, float]], theirs: Printed) -> list[tuple[str, str, str, float | None]]:
+    """Every (measure, topic, theirs, ours) where ours does not print as theirs, with as many decimals as theirs has.
+
+    A topic or measure that either lacks is unlike too.
+    """
+    assert ours.keys() == theirs.keys()
+    return [
+        (measure, topic, theirs[measure].get(topic, "absent"), ours[measure].get(topic))
+        for measure in theirs
+        for topic in theirs[measure].keys() | ours[measure].keys()
+        if theirs[measure].get(topic) != as_printed(ours[measure].get(topic), theirs[measure].get(topic, ""))
+    ]
+
+
+def as_printed(value: float | None, like: str) -> str | None:
+    return None if value is None else f"{value:.{decimals(like)}f}"
+
+
+def decimals(number: str) -> int:
+    return len(number.partition(".")[2])
+
+
+def same(value: float, printed: str) -> bool:
+    """Whether the value rounds to what is printed; a value half way between two may be printed as either."""
+    return abs(value - float(printed)) <= half_a_unit(printed)
+
+
+def half_a_unit(printed: str) -> float:
+    # The last bits are those of the sum that was rounded.
+    return 0.5 * 10 ** -decimals(printed) + 1e-12
+
+
+# rbp_eval's own tests -------------------------------------------------------------------------------------------------
+
+DEPTHS, PS = (2, 5, 10), (0.5, 0.8, 0.95)
+SPECS = [str(number) for number in range(1, 12)]
+TIED = ["5", "6", "11"]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One of rbp_eval's specs: its command, and what that must print.
+
+    counts  (topic, what, depth or None) -> number; what: num_rel, num_ret or num_rel_ret
+    sums    (topic, depth, p) -> sum and error
+    """
+
+    command: list[str]
+    counts: dict[tuple[str, str, int | None], str]
+    sums: dict[tuple[str, int, float], tuple[str, str]]
+
+    @property
+    def qrels(self) -> Path:
+        return RBP_EVAL / self.command[-2]
+
+    @property
+    def run(self) -> Path:
+        return RBP_EVAL / self.command[-1]
+
+    @property
+    def gain(self) -> str:
+        """What a grade is worth, as the command says it.
+
+        -f scales all grades so that the top grade is worth 1, which is what our linear gains are; -b folds the grades
+        from its value on to 1, -B those from 1 on.
+        """
+        if "-b" in self.command:
+            return f"rel={self.command[self.command.index('-b') + 1]}"
+        return "rel=1" if "-B" in self.command else "gain=linear"
+
+    @property
+    def measures(self) -> list[str]:
+        return [f"rbp(p={p},{self.gain})" for p in PS]
+
+
+@cache
+def spec(name: str) -> Spec:
+    lines = [line for line in (RBP_EVAL / f"{name}.spec").read_text("utf-8").splitlines() if line[0] != "#"]
+    command = shlex.split(lines[0])
+    assert command[command.index("-d") + 1] == ",".join(map(str, DEPTHS))
+    assert command[command.index("-p") + 1] == ",".join(map(str, PS))
+    numbers = iter(lines[1:])
+    counts: dict[tuple[str, str, int | None], str] = {}
+    sums: dict[tuple[str, int, float], tuple[str, str]] = {}
+    for topic in ("1", "2", "all"):
+        counts[topic, "num_rel", None] = next(numbers)
+        counts[topic, "num_ret", None] = next(numbers)
+        for depth in DEPTHS:
+            counts[topic, "num_rel_ret", depth] = next(numbers)
+            for p in PS:
+                total, error = next(numbers).split()
+                sums[topic, depth, p] = total, error
+    assert next(numbers, None) is None
+    return Spec(command, counts, sums)
+
+
+def scored(one: Spec, depth: int, run: Any = None, **rules: Any) -> dict[tuple[str, float], tuple[float, float]]:
+    """(topic, p) -> score and residual of the spec's run, or of another, with `depth` documents a topic."""
+    scores = gradedeval.evaluate(
+        one.run if run is None else run, one.qrels, one.measures, depth=depth, residuals="total", **rules
+    )
+    return {(row.topic, PS[at // 3]): (number(row.score), number(row.residual)) for at, row in enumerate(scores.rows())}
+
+
+def number(value: float | None) -> float:
+    assert value is not None
+    return value
+
+
+@pytest.mark.parametrize("name", [name for name in SPECS if name not in TIED])
+def test_rbp_and_its_residual_equal_rbp_eval_by_topic_and_on_average(name: str) -> None:
+    # Its -d keeps that many documents, with the tail unknown behind them: our depth, and no cutoff. Whatever the order
+    # its command asks for (as listed, -s or -r), these runs have the same one by score.
+    one = spec(name)
+    for depth in DEPTHS:
+        for (topic, p), pair in scored(one, depth).items():
+            printed = one.sums[topic, depth, p]
+            assert all(map(same, pair, printed)), (topic, depth, p, pair, printed)
+
+
+@pytest.mark.parametrize("name", ["1", "2", "3", "4", "9", "10"])
+def test_counts_equal_rbp_eval_where_relevance_is_binary(name: str) -> None:
+    # With grades it sums gains here, where we count documents; over a tie it counts a share of the tie.
+    one = spec(name)
+    level = float(one.gain.removeprefix("rel=")) if one.gain.startswith("rel") else 1
+    ours = {}
+    for depth in (None, *DEPTHS):
+        whats = ["num_rel", "num_ret"] if depth is None else ["num_rel_ret"]
+        scores = gradedeval.evaluate(one.run, one.qrels, whats, rel=level, depth=depth)
+        for what, by_topic in found(scores, whats).items():
+            ours |= {(topic, what, depth): value for topic, value in by_topic.items()}
+    assert ours == {key: float(value) for key, value in one.counts.items()}
+
+
+def tied_lists(one: Spec) -> dict[str, list[list[str]]]:
+    """topic -> ties from the first to the last; a document that is tied with no other is a tie of one."""
+    lines = [line.split() for line in one.run.read_text("utf-8").splitlines()]
+
+    def standing(line: list[str]) -> float:
+        return float(line[3]) if "-r" in one.command else -float(line[4])
+
+    return {
+        topic: [
+            [line[2] for line in tie]
+            for _, tie in groupby(sorted((line for line in lines if line[0] == topic), key=standing), key=standing)
+        ]
+        for topic in ("1", "2")
+    }
+
+
+def turned(ties: Mapping[str, list[list[str]]], runs: int) -> dict[str, dict[str, dict[str, float]]]:
+    """As many runs without ties, in which each document of a tie stands at each of the tie's ranks equally often."""
+    made = {}
+    for turn in range(runs):
+        order = {
+            topic: [docno for tie in own for docno in [*tie[turn % len(tie) :], *tie[: turn % len(tie)]]]
+            for topic, own in ties.items()
+        }
+        made[f"turn {turn}"] = {
+            topic: {docno: -float(rank) for rank, docno in enumerate(docnos)} for topic, docnos in order.items()
+        }
+    return made
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_rbp_averaged_over_the_orders_of_its_ties_equals_rbp_eval(name: str) -> None:
+    """rbp_eval gives each document of a tie the mean weight of the tie's ranks: the mean over all orders of the tie.
+
+    A tie that the depth cuts counts by the share of it above the cut, at the mean weight of the whole tie. So there its
+    sum is no mean over orders cut at the depth, but lies on the straight line between the depths where the tie begins
+    and ends. What is past the depth is unknown: p^depth of the residual.
+    """
+    one, ties = spec(name), tied_lists(spec(name))
+    runs = turned(ties, math.lcm(*(len(tie) for own in ties.values() for tie in own)))
+    longest = max(sum(map(len, own)) for own in ties.values())
+
+    # (topic, p, documents kept) -> mean sum, and mean residual without the part past the end
+    mean = {(topic, p, 0): (0.0, 0.0) for topic in ties for p in PS}
+    for depth in range(1, longest + 1):
+        evaluated = gradedeval.evaluate(runs, one.qrels, one.measures, depth=depth, residuals="split")
+        for topic in ties:
+            for column, p in enumerate(PS):
+                cells = [(run.score, run.unjudged) for run in evaluated.runs]
+                at = evaluated.runs[0].topics.index(topic)
+                total, unjudged = (sum(cell[part][at, column] for cell in cells) / len(cells) for part in (0, 1))
+                mean[topic, p, depth] = float(total), float(unjudged)
+
+    def as_rbp_eval(topic: str, p: float, depth: int) -> tuple[float, float]:
+        ends = [0]
+        for tie in ties[topic]:
+            ends.append(ends[-1] + len(tie))
+        start = max(end for end in ends if end <= depth)
+        stop = min((end for end in ends if end >= depth), default=start)
+        share = (depth - start) / (stop - start) if stop > start else 0.0
+        total, unjudged = (
+            before + share * (after - before)
+            for before, after in zip(mean[topic, p, start], mean[topic, p, stop], strict=True)
+        )
+        return total, unjudged + p**depth
+
+    for depth in DEPTHS:
+        for p in PS:
+            pairs = {topic: as_rbp_eval(topic, p, depth) for topic in ties}
+            pairs["all"] = tuple(sum(part) / len(ties) for part in zip(*pairs.values(), strict=True))  # type: ignore
+            for topic, pair in pairs.items():
+                printed = one.sums[topic, depth, p]
+                assert all(map(same, pair, printed)), (topic, depth, p, pair, printed)
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_rbp_eval_lies_between_the_worst_and_the_best_order_of_ties(name: str) -> None:
+    """The sum lies between. The residual does so upside down: the worst order puts the unjudged first, where they could
+    add the most; the best puts them last.
+
+    Below the depth where a tie is cut, rbp_eval still counts with the weights of the whole tie, which are less than
+    those of its first ranks: the lower bounds need not hold there, and the one of the residual does not.
+    """
+    one, ties = spec(name), tied_lists(spec(name))
+    # The tied documents of spec 11 share a rank, and -r orders by it.
+    run = {topic: {docno: -float(at) for at, tie in enumerate(own) for docno in tie} for topic, own in ties.items()}
+    compared = 0
+    for depth in DEPTHS:
+        worst, best = (scored(one, depth, run, ties=ties_rule) for ties_rule in ("worst", "best"))
+        for topic, p in worst:
+            total, error = map(float, one.sums[topic, depth, p])
+            slack, error_slack = map(half_a_unit, one.sums[topic, depth, p])
+            assert worst[topic, p][0] - slack <= total <= best[topic, p][0] + slack
+            assert error <= worst[topic, p][1] + error_slack
+            if not any(cut(ties[one_topic], depth) for one_topic in ties if topic in (one_topic, "all")):
+                assert best[topic, p][1] - error_slack <= error
+                compared += 1
+    assert compared >= 9
+
+
+def cut(ties: list[list[str]], depth: int) -> bool:
+    end = 0
+    for tie in ties:
+        if end < depth < end + len(tie):
+            return True
+        end += len(tie)
+    return False
+
+
+# DL-HARD --------------------------------------------------------------------------------------------------------------
+
+SESSION_EVAL = {
+    "ERR": "err",
+    "ERR@10": "err@10",
+    "nERR": "nerr",
+    "nERR@10": "nerr@10",
+    "nDCG": "ndcg(gain=exp)",
+    "nDCG@10": "ndcg(gain=exp)@10",
+    "AP": "ap",
+    "GAP": "gap",
+    "PC": "p@10",
+}
+"""session_eval's columns. ERR and nDCG by exponential gains; AP and PC (precision at the -k of its command) of the
+grades from 1 on; GAP with equal thresholds; nothing but what says @10, and PC, is cut."""
+
+CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+TREC_EVAL = (
+    *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank", "ndcg"),
+    *(f"{name}_{k}" for name in ("P", "recall", "ndcg_cut", "map_cut") for k in CUTOFFS),
+    *(f"success_{k}" for k in (1, 5, 10)),
+)
+"""The measures that trec_eval 9 and we both have, under its names."""
+
+
+def session_eval(name: str) -> Printed:
+    path = DL_HARD / "expected" / f"{name}.session_eval-k10.txt"
+    header, *rows = [line.split() for line in path.read_text("utf-8").splitlines()]
+    assert header[2:] == list(SESSION_EVAL)
+    return {column: {row[1]: row[at] for row in rows} for at, column in enumerate(header) if at > 1}
+
+
+def trec_eval(path: Path, names: Iterable[str]) -> Printed:
+    """What trec_eval printed of the measures named."""
+    printed: Printed = {name: {} for name in names}
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            name, topic, value = line.split(maxsplit=2)
+            if name in printed:
+                printed[name][topic] = value.strip()
+    return printed
+
+
+def gdeval(path: Path) -> Printed:
+    with path.open(encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    return {name: {row["topic"].replace("amean", "all"): row[name] for row in rows} for name in ("ndcg@20", "err@20")}
+
+
+def as_trec_eval(scores: Scores, names: Iterable[str]) -> dict[str, dict[str, float]]:
+    ours = found(scores, names)
+    ours["num_q"] = {"all": ours["num_q"]["all"]}  # it prints no topic's
+    return ours
+
+
+def test_the_shared_data_are_complete() -> None:
+    """The tests below go by the files that are there: none may be lost from sight."""
+    assert len(runs_of(DL_HARD)) == 4
+    assert len(runs_of(COVID)) == 48
+    assert len(list(RBP_EVAL.glob("*.spec"))) == len(SPECS)
+
+
+@pytest.mark.parametrize("name", runs_of(DL_HARD))
+def test_gap_err_ndcg_ap_and_precision_equal_session_eval_by_topic(name: str) -> None:
+    # It takes tied documents as listed, and so do we here: by docno up to 89 of a run's 450 numbers would differ.
+    scores = gradedeval.evaluate(run_file(DL_HARD, name), qrels_of(DL_HARD), SESSION_EVAL.values(), ties="file")
+    printed = session_eval(name)
+    ours = {column: scores.by_topic(measure) for column, measure in zip(printed, scores.measures, strict=True)}
+    assert all(len(topics) == 50 for topics in printed.values())
+    assert unlike(ours, printed) == []
+
+
+@pytest.mark.parametrize("name", runs_of(DL_HARD))
+def test_ndcg_and_err_equal_gdeval_on_dl_hard(name: str) -> None:
+    # Its ERR divides by 2^4 whatever the top grade (3 here): the preset sets top grade 4.
+    scores = gradedeval.evaluate(run_file(DL_HARD, name), qrels_of(DL_HARD), "ndcg@20 err@20", like="gdeval")
+    printed = gdeval(DL_HARD / "expected" / f"{name}.gdeval20.csv")
+    assert all(len(topics) == 51 for topics in printed.values())
+    assert unlike(found(scores, printed), printed) == []
+
+
+@pytest.mark.parametrize("like", [None, "trec_eval"])
+@pytest.mark.parametrize("name", runs_of(DL_HARD))
+def test_binary_measures_from_grade_2_equal_trec_eval_l2(name: str, like: str | None) -> None:
+    # All its topics are judged, have relevant documents, and no negative grade: our own rules and the preset agree.
+    # -l leaves ndcg alone, and so does rel. Version 9 keeps scores as float32.
+    scores = gradedeval.evaluate(
+        run_file(DL_HARD, name), qrels_of(DL_HARD), TREC_EVAL, rel=2, scores="float32", like=like
+    )
+    printed = trec_eval(DL_HARD / "expected" / f"{name}.trec_eval-l2.txt.gz", TREC_EVAL)
+    assert sum(map(len, printed.values())) == 1 + 47 * 51
+    # Its total of num_rel does not look at -l: 3,358 documents have grade 1 or more. Its own topics add up to 841.
+    by_topic = [int(value) for topic, value in printed["num_rel"].items() if topic != "all"]
+    assert (printed["num_rel"]["all"], sum(by_topic)) == ("3358", 841)
+    printed["num_rel"]["all"] = "841"
+    assert unlike(as_trec_eval(scores, TREC_EVAL), printed) == []
+
+
+# TREC-COVID, round 1 --------------------------------------------------------------------------------------------------
+
+TREC_EVAL_10 = (*TREC_EVAL, *(f"unj_{k}" for k in (5, 10, 20)))
+LEADERBOARD = {
+    "RBP(p=.5)": "rbp(p=.5,gain=0:0.5:1)",
+    "ndcg@10": "ndcg@10",
+    "p@5": "p@5",
+    "bpref": "bpref",
+    "MAP": "ap",
+}
+
+
+@pytest.mark.parametrize("name", runs_of(COVID))
+def test_scores_equal_trec_eval_10_by_topic_and_on_average(name: str) -> None:
+    scores = gradedeval.evaluate(run_file(COVID, name), qrels_of(COVID), TREC_EVAL_10, depth=1000)
+    printed = trec_eval(COVID / "expected" / "trec_eval" / f"{name}.txt.gz", TREC_EVAL_10)
+    assert sum(map(len, printed.values())) == 1 + 50 * 31
+    assert unlike(as_trec_eval(scores, TREC_EVAL_10), printed) == []
+
+
+@pytest.mark.parametrize("name", runs_of(COVID))
+def test_ndcg_and_err_equal_gdeval_on_covid(name: str) -> None:
+    scores = gradedeval.evaluate(run_file(COVID, name), qrels_of(COVID), "ndcg@20 err@20", like="gdeval")
+    printed = gdeval(COVID / "expected" / "gdeval" / f"{name}.csv")
+    assert all(len(topics) == 31 for topics in printed.values())
+    assert unlike(found(scores, printed), printed) == []
+
+
+@cache
+def leaderboard() -> dict[str, dict[str, str]]:
+    with (COVID / "leaderboard.csv").open(encoding="utf-8") as lines:
+        return {row["run"]: row for row in csv.DictReader(lines)}
+
+
+@pytest.mark.parametrize("name", runs_of(COVID))
+def test_means_equal_the_official_leaderboard(name: str) -> None:
+    # Its RBP is worth a half for grade 1: linear gains of the top grade 2. trec_eval 9 made the rest.
+    scores = gradedeval.evaluate(run_file(COVID, name), qrels_of(COVID), LEADERBOARD.values(), scores="float32")
+    official = {column: {"all": leaderboard()[name][column]} for column in LEADERBOARD}
+    ours = {column: {"all": topics["all"]} for column, topics in found(scores, LEADERBOARD).items()}
+    assert unlike(ours, official) == []
+
+
+@dataclass(frozen=True)
+class Printing:
+    """A line of rbp_eval's output."""
+
+    p: float
+    topic: str
+    depth: int
+    total: str
+    error: str
+
+
+def rbp_eval(name: str) -> Iterator[Printing]:
+    shape = re.compile(r"p= (\S+) q= +(\S+) d= +(\d+) rbp= (\S+) \+(\S+)")
+    (path,) = (COVID / "expected" / "rbp_eval").glob(f"{name}.rbp_eval_s_f0.5*.txt")
+    for line in path.read_text("utf-8").splitlines():
+        read = shape.fullmatch(line)
+        assert read, line
+        p, topic, depth, total, error = read.groups()
+        yield Printing(float(p), topic, int(depth), total, error)
+
+
+def falling_scores(name: str) -> dict[str, list[float]]:
+    """topic -> the scores of a run, from the best to the worst."""
+    scores: dict[str, list[float]] = {}
+    with gzip.open(run_file(COVID, name), "rt", encoding="utf-8") as lines:
+        for line in lines:
+            topic, _, _, _, score, _ = line.split()
+            scores.setdefault(topic, []).append(float(score))
+    return {topic: sorted(own, reverse=True) for topic, own in scores.items()}
+
+
+@pytest.mark.parametrize("name", runs_of(COVID))
+def test_rbp_equals_rbp_eval_without_ties_and_lies_between_the_orders_with_them(name: str) -> None:
+    """Without ties in reach, sum and error are equal to four digits; with ties, see the specs above.
+
+    -f 0.5 makes grades 0, 1, 2 worth 0, a half and 1: linear gains.
+    """
+    printed = list(rbp_eval(name))
+    depths = sorted({line.depth for line in printed})
+    assert len(printed) == len(depths) * 3 * 31
+    falling = falling_scores(name)
+    for depth in depths:
+        tied = {topic for topic, own in falling.items() if any(a == b for a, b in pairwise(own[: depth + 1]))}
+        crossed = {topic for topic, own in falling.items() if own[depth - 1 : depth] == own[depth : depth + 1] != []}
+        worst, best = (rbp_by_line(name, depth, rule) for rule in ("worst", "best"))
+        for line in printed:
+            if line.depth != depth:
+                continue
+            (low, most_unknown), (high, least_unknown) = worst[line.topic, line.p], best[line.topic, line.p]
+            if not (tied if line.topic == "all" else tied & {line.topic}):
+                assert (low, most_unknown) == (high, least_unknown)
+                assert same(low, line.total), line
+                assert same(most_unknown, line.error), line
+                continue
+            slack = half_a_unit(line.total)
+            assert float(line.total) <= high + slack, line
+            assert float(line.error) <= most_unknown + slack, line
+            if not (crossed if line.topic == "all" else crossed & {line.topic}):
+                assert low - slack <= float(line.total), line
+                assert least_unknown - slack <= float(line.error), line
+
+
+def rbp_by_line(name: str, depth: int, rule: str) -> dict[tuple[str, float], tuple[float, float]]:
+    measures = [f"rbp(p={p})" for p in PS]
+    scores = gradedeval.evaluate(
+        run_file(COVID, name), qrels_of(COVID), measures, depth=depth, ties=rule, residuals="total"
+    )
+    p_of = dict(zip(map(str, scores.measures), PS, strict=True))
+    return {(row.topic, p_of[row.measure]): (number(row.score), number(row.residual)) for row in scores.rows()}
+
+
+# Web track ------------------------------------------------------------------------------------------------------------
+
+WEB_QRELS = {
+    "2010-10.adhoc-qrels.final.txt": (48, {-2: 1431, 0: 18665, 1: 4018, 2: 1077, 3: 138}),
+    "2011-qrels.adhoc.txt": (50, {-2: 1019, 0: 15205, 1: 2038, 2: 711, 3: 408}),
+}
+"""Topics and judgements of each grade, counted in the files with awk; nobody was given grade -1."""
+
+
+@pytest.mark.parametrize("name", WEB_QRELS)
+def test_web_track_qrels_have_the_topics_and_grades_of_the_files(name: str) -> None:
+    topics, grades = WEB_QRELS[name]
+    qrels = Qrels(WEB / name)
+    assert len(qrels) == topics
+    assert dict(zip(qrels.labels.tolist(), qrels.pool.sum(0).tolist(), strict=True)) == grades
+    assert qrels.notes == []
+
+
+@pytest.mark.parametrize("name", WEB_QRELS)
+def test_web_track_spam_is_judged_and_worth_nothing(name: str) -> None:
+    qrels = Qrels(WEB / name)
+    by_grade = {
+        topic.decode(): {docno.decode(): float(qrels.labels[code]) for docno, code in documents.items()}
+        for topic, documents in qrels.codes.items()
+    }
+    ideal = gradedeval.evaluate(by_grade, qrels, "ndcg ndcg(gain=exp) nerr gap recall judged")
+    assert "grades -2..3, top 3" in ideal.signature
+    assert set(ideal.means) >= {"ndcg", "nerr"}
+    # A topic without relevant documents has no ideal to reach, and scores 0.
+    reachable = sum(any(grade > 0 for grade in documents.values()) for documents in by_grade.values()) / len(qrels)
+    assert all(value == pytest.approx(reachable, abs=1e-12) for name, value in ideal.means.items() if name != "judged")
+    assert ideal.means["judged"] == 1
+
+    # The other way round spam comes first.
+    reverse = {topic: {docno: -grade for docno, grade in own.items()} for topic, own in by_grade.items()}
+    spam = {topic: sum(grade < 0 for grade in own.values()) for topic, own in by_grade.items()}
+    as_spam, as_unjudged = (
+        gradedeval.evaluate(reverse, qrels, "err@1 judged@1", negative=rule) for rule in ("judged", "unjudged")
+    )
+    assert as_spam.means == {"err@1": 0, "judged@1": 1}
+    assert as_unjudged.by_topic("judged@1") == {topic: float(not count) for topic, count in spam.items()}

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.errors import Fault, plural, some
 from gradedeval.gains import Bools, Floats, Ints
 from gradedeval.rules import Rules
-from gradedeval.trec.lines import raw, text
+from gradedeval.topics import choose_topics
+from gradedeval.trec.lines import raw
 from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.run import Retrieved, Run, read_run
 
@@ -25,20 +25,20 @@ CELLS = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some topics of a run, joined with their judgements. No string from here on.
+    """Some topics of a run, joined with their judgements. No string but the topics' names from here on.
 
-    rows       topics: where each stands among the topics of the run's `GradedRun`
+    topics     the ids
     codes      topics × ranks: index into the labels of the qrels; `unjudged` and `beyond` are the two codes after them
     retrieved  topics: how many documents
     pool       topics × labels: how many judged documents have each label
-    docnos     topic row -> docnos in rank order, for the topics that the caller asked for
+    docnos     topic -> docnos in rank order, for the topics that the caller asked for
     """
 
-    rows: Ints
+    topics: list[bytes]
     codes: Codes
     retrieved: Ints
     pool: Ints
-    docnos: dict[int, list[bytes]] = field(default_factory=dict)
+    docnos: dict[bytes, list[bytes]] = field(default_factory=dict)
 
     @property
     def unjudged(self) -> int:
@@ -49,19 +49,24 @@ class Batch:
         return self.unjudged + 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass
 class GradedRun:
-    """A run joined with qrels: its topics by the rules, what is said of those left out, and the batches.
+    """A run joined with qrels. Iterating gives its batches, once; after the last of them the other fields are known.
 
-    `missing` counts the topics that the run lacks and that score 0.
+    topics   the topics that count, in the order of the qrels, those that are not judged last
+    missing  how many of them the run lacks: they score 0
+    notes    what is said of topics and lines left out
     """
 
     place: str
-    tag: str
-    topics: list[bytes]
-    missing: int
-    notes: list[str]
     batches: Iterator[Batch]
+    tag: str = ""
+    topics: list[bytes] = field(default_factory=list)
+    missing: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self.batches
 
 
 def grade_run(source: Any, qrels: Qrels, rules: Rules, docnos_of: frozenset[bytes] = frozenset()) -> GradedRun:
@@ -70,11 +75,13 @@ def grade_run(source: Any, qrels: Qrels, rules: Rules, docnos_of: frozenset[byte
     source     whatever `read_run` takes
     docnos_of  topics whose docnos are wanted as well
 
-    Raises Fault where the run cannot be read or has no topic in common with the qrels.
+    Raises Fault, here or while the batches are taken, where the run cannot be read or has no topic in common with the
+    qrels.
     """
     run = read_run(source, rules)
-    topics, missing, notes = _topics(run, qrels, rules)
-    return GradedRun(run.place, run.tag, topics, missing, notes, _batches(run, qrels, rules, topics, docnos_of))
+    chosen = choose_topics(list(run.topics), run.place, qrels, rules)
+    batches = _batches(run, qrels, rules, chosen.topics, docnos_of)
+    return GradedRun(run.place, batches, run.tag, chosen.topics, chosen.missing, [*run.notes, *chosen.notes])
 
 
 def judged_codes(labels: Floats, rules: Rules) -> Bools:
@@ -83,117 +90,63 @@ def judged_codes(labels: Floats, rules: Rules) -> Bools:
     return np.append(judged, [False, False])
 
 
-def _topics(run: Run, qrels: Qrels, rules: Rules) -> tuple[list[bytes], int, list[str]]:
-    """The topics that count, how many of them the run lacks, and what to tell the user."""
-    wanted = rules.topics_from
-    judged = [topic for topic in qrels.topics if wanted is None or topic in wanted]
-    if not judged:
-        raise Fault("--topics-from", f"names no topic of {qrels.place}", f"as in {some(map(text, qrels.topics), 3)}")
-    listed = [topic for topic in run.topics if wanted is None or topic in wanted]
-    both = [topic for topic in judged if topic in run.topics]
-    if not both:
-        ours, theirs = (some(map(text, topics), 2) for topics in (run.topics, judged))
-        raise Fault(
-            run.place, f"no topic in common with {qrels.place} ({ours} against {theirs})", "are they one collection's?"
-        )
-    missing = [topic for topic in judged if topic not in run.topics]
-    extra = [topic for topic in listed if topic not in qrels.codes]
-    notes = list(run.notes)
-    counted, cure = both, "left out"
-    if rules.topics == "qrels":
-        counted, cure = judged, "they score 0 (--topics both leaves them out)"
-    elif rules.topics == "run":
-        counted = both + extra
-    elif rules.topics == "relevant":
-        positive = (qrels.pool[:, qrels.labels > 0].sum(1) > 0).tolist()
-        relevant = {topic for topic, any_relevant in zip(qrels.topics, positive, strict=True) if any_relevant}
-        counted = [topic for topic in both if topic in relevant]
-        if not counted:
-            raise Fault(qrels.place, "no topic has a relevant document", "--topics both scores them all 0")
-        if len(counted) < len(both):
-            notes.append(f"{run.place}: {len(both) - len(counted)} topics without relevant documents; left out")
-    if missing:
-        of = f"{len(missing)} of {len(judged)} judged {plural(len(judged), 'topic')}"
-        notes.append(f"{run.place}: {of} not in the run ({some(map(text, missing))}); {cure}")
-    if extra:
-        fate = "they score 0" if rules.topics == "run" else "ignored"
-        notes.append(
-            f"{run.place}: {len(extra)} {plural(len(extra), 'topic')} not judged ({some(map(text, extra))}); {fate}"
-        )
-    return counted, len(missing) if rules.topics == "qrels" else 0, notes
-
-
 def _batches(run: Run, qrels: Qrels, rules: Rules, topics: list[bytes], docnos_of: frozenset[bytes]) -> Iterator[Batch]:
-    nothing = np.zeros((1, len(qrels.labels)), dtype=np.int64)
-    pool_row = {topic: row for row, topic in enumerate(qrels.topics)}
-    pool = np.append(qrels.pool, nothing, axis=0)[[pool_row.get(topic, len(qrels)) for topic in topics]]
-    found = [run.topics.get(topic) or Retrieved() for topic in topics]
+    pool = qrels.pool_of(topics)
     # Topics of similar depth share a batch, so that one of a million documents does not widen thousands of ten.
-    width = np.maximum([len(one.docnos) for one in found], pool.sum(1))
-    wanted = {row for row, topic in enumerate(topics) if topic in docnos_of}
+    width = np.maximum([len(run.topics[topic].docnos) if topic in run.topics else 0 for topic in topics], pool.sum(1))
     rows: list[int] = []
     for row in np.argsort(width, kind="stable").tolist():
         if rows and (len(rows) + 1) * width[row] > CELLS:
-            yield _batch(rows, topics, found, pool, qrels, rules, wanted)
+            yield _batch(run, [topics[own] for own in rows], pool[rows], qrels, rules, docnos_of)
             rows = []
         rows.append(row)
-    if rows:
-        yield _batch(rows, topics, found, pool, qrels, rules, wanted)
+    yield _batch(run, [topics[own] for own in rows], pool[rows], qrels, rules, docnos_of)
 
 
-def _batch(
-    rows: list[int],
-    topics: list[bytes],
-    found: list[Retrieved],
-    pool: Ints,
-    qrels: Qrels,
-    rules: Rules,
-    wanted: set[int],
-) -> Batch:
-    unjudged, beyond = len(qrels.labels), len(qrels.labels) + 1
+def _batch(run: Run, topics: list[bytes], pool: Ints, qrels: Qrels, rules: Rules, docnos_of: frozenset[bytes]) -> Batch:
+    found = [run.topics.get(topic) or Retrieved() for topic in topics]
+    unjudged, beyond = pool.shape[1], pool.shape[1] + 1
     docnos: list[Any] = []
     codes: list[int] = []
-    for row in rows:
-        own = found[row].docnos
-        judged: Any = qrels.text_codes if own and isinstance(own[0], str) else qrels.codes
-        codes += map(judged.get(topics[row], {}).get, own, repeat(unjudged))
-        docnos += own
+    for topic, own in zip(topics, found, strict=True):
+        judged: Any = qrels.text_codes if own.docnos and isinstance(own.docnos[0], str) else qrels.codes
+        codes += map(judged.get(topic, {}).get, own.docnos, repeat(unjudged))
+        docnos += own.docnos
 
     def docno_at(position: int) -> bytes:
         docno = docnos[position]
         return raw(docno) if isinstance(docno, str) else docno
 
-    topic = np.repeat(np.arange(len(rows)), [len(found[row].docnos) for row in rows])
+    row = np.repeat(np.arange(len(topics)), [len(own.docnos) for own in found])
     code = np.array(codes, dtype=np.min_scalar_type(beyond))
-
-    order = np.arange(len(topic))
+    order = np.arange(len(row))
     if rules.order == "score":
-        score = _concatenated(found, rows, lambda one: one.scores)
-        rank = _concatenated(found, rows, lambda one: one.ranks) if rules.ties == "rank" else None
-        settled = np.isin(topic, [at for at, row in enumerate(rows) if row in wanted]) if wanted else None
+        score = _concatenated([own.scores for own in found])
+        rank = _concatenated([own.ranks for own in found]) if rules.ties == "rank" else None
+        settled = np.array([topic in docnos_of for topic in topics])[row] if docnos_of else None
         grade = np.where(code == unjudged, -1, code.astype(np.int64))  # the unjudged stand below every grade
-        order = _ordered(topic, score, rank, grade, docno_at, rules, settled)
+        order = _ordered(row, score, rank, grade, docno_at, rules, settled)
     if rules.judged_only:
         order = order[judged_codes(qrels.labels, rules)[code[order]]]
-    topic, code = topic[order], code[order]
-    retrieved = np.bincount(topic, minlength=len(rows))
-    rank_of = np.arange(len(topic)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
+    row, code = row[order], code[order]
+    retrieved = np.bincount(row, minlength=len(topics))
+    rank_of = np.arange(len(row)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
     if rules.depth is not None:
         kept = rank_of < rules.depth
-        order, topic, code, rank_of = order[kept], topic[kept], code[kept], rank_of[kept]
+        order, row, code, rank_of = order[kept], row[kept], code[kept], rank_of[kept]
         retrieved = np.minimum(retrieved, rules.depth)
-    matrix = np.full((len(rows), int(retrieved.max(initial=0))), beyond, dtype=code.dtype)
-    matrix[topic, rank_of] = code
+    matrix = np.full((len(topics), int(retrieved.max(initial=0))), beyond, dtype=code.dtype)
+    matrix[row, rank_of] = code
     named = {
-        row: [docno_at(at) for at in order[topic == position].tolist()]
-        for position, row in enumerate(rows)
-        if row in wanted
+        topic: [docno_at(position) for position in order[row == at].tolist()]
+        for at, topic in enumerate(topics)
+        if topic in docnos_of
     }
-    return Batch(np.array(rows), matrix, retrieved, pool[rows], named)
+    return Batch(topics, matrix, retrieved, pool, named)
 
 
-def _concatenated(found: list[Retrieved], rows: list[int], column: Callable[[Retrieved], Any]) -> Floats:
-    return np.concatenate([np.empty(0), *(np.asarray(column(found[row]), dtype=np.float64) for row in rows)])
+def _concatenated(columns: list[Any]) -> Floats:
+    return np.concatenate([np.empty(0), *(np.asarray(column, dtype=np.float64) for column in columns)])
 
 
 def _ordered(

@@ -109,21 +109,28 @@ class Scorer:
 
     def score(self, run: GradedRun, name: str) -> RunScores:
         """The scores of one run, under the name that it goes by."""
-        shape = (len(run.topics), len(self.measures))
-        score, unjudged, residual = (np.full(shape, np.nan) for _ in range(3))
-        for batch in run.batches:
-            views = _Views(batch, self.judged)
-            for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
-                score[batch.rows, column] = plain = _run_measure(measure, views(table, measure.cutoff))
-                if self.rules.wants_residuals and measure.definition.residual != "none" and table.top > 0:
-                    inside, best = self._best(measure, table, views)
-                    # The last bits of two sums may differ where nothing is unknown.
-                    unjudged[batch.rows, column] = np.maximum(inside - plain, 0)
-                    residual[batch.rows, column] = np.maximum(best - plain, 0)
-        kept = np.ones(shape, dtype=bool)
+        topics: list[bytes] = []
+        parts: list[Floats] = []
+        for batch in run:
+            topics += batch.topics
+            parts.append(self._score_batch(batch))
+        row = {topic: at for at, topic in enumerate(topics)}
+        score, unjudged, residual = np.concatenate(parts, axis=1)[:, [row[topic] for topic in run.topics]]
+        kept = np.ones(score.shape, dtype=bool)
         if self.rules.max_residual is not None:
             kept = ~(residual > self.rules.max_residual)
         return RunScores(name, [text(topic) for topic in run.topics], run.missing, score, unjudged, residual, kept)
+
+    def _score_batch(self, batch: Batch) -> Floats:
+        """3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank."""
+        found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
+        views = _Views(batch, self.judged)
+        for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
+            score = found[0, :, column] = _run_measure(measure, views(table, measure.cutoff))
+            if self.rules.wants_residuals and measure.definition.residual != "none" and table.top > 0:
+                # The last bits of two sums may differ where nothing is unknown.
+                found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
+        return found
 
     def _best(self, measure: Measure, table: GainTable, views: _Views) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""

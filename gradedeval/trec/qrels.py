@@ -56,6 +56,16 @@ class Qrels:
     def __repr__(self) -> str:
         return f"<Qrels {self.place}: {len(self)} topics, {int(self.pool.sum())} judgements>"
 
+    def pool_of(self, topics: list[bytes]) -> Ints:
+        """topics × labels: how many documents have each label; none for a topic that is not judged."""
+        rows = [self._row.get(topic, len(self)) for topic in topics]
+        counts: Ints = np.append(self.pool, np.zeros((1, len(self.labels)), dtype=np.int64), axis=0)[rows]
+        return counts
+
+    @cached_property
+    def _row(self) -> dict[bytes, int]:
+        return {topic: row for row, topic in enumerate(self.topics)}
+
     @cached_property
     def text_codes(self) -> dict[bytes, dict[str, int]]:
         """`codes` with docnos as text: for runs that come as dicts, thousands of them in a training loop."""

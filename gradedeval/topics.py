@@ -32,7 +32,7 @@ def choose_topics(found: Collection[bytes], place: str, qrels: Qrels, rules: Rul
         against = f"({_names(found, 2)} against {_names(judged, 2)})"
         raise Fault(place, f"no topic in common with {qrels.place} {against}", "are they one collection's?")
     missing = [topic for topic in judged if topic not in listed]
-    extra = [topic for topic in found if topic not in qrels.codes and (wanted is None or topic in wanted)]
+    extra = [topic for topic in found if topic not in qrels.row and (wanted is None or topic in wanted)]
     chosen = Chosen(both)
     cure = "left out"
     if rules.topics == "qrels":

@@ -13,7 +13,7 @@ QRELS_FIELDS = ("topic", "iteration", "docno", "grade")
 
 # Bytes that no text line holds: control characters, and a carriage return that ends no line.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\r(?!\n|\Z)")
-_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _DECIMAL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
@@ -43,7 +43,7 @@ def _cure(found: list[bytes], width: int) -> str:
 
 
 def _check_text(data: bytes, place: str) -> None:
-    if data.startswith(_BYTE_ORDER_MARKS):
+    if data.startswith(BYTE_ORDER_MARKS):
         raise Fault(f"{place}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
     control = _CONTROL.search(data)
     if control:

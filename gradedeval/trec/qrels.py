@@ -8,13 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradedeval.errors import Fault, Findings, plural
 from gradedeval.gains import Floats, Ints
 from gradedeval.rules import Duplicates
+from gradedeval.trec.blocks import Irregular
+from gradedeval.trec.index import Index
+from gradedeval.trec.judged import Judged, judged_of, read_judged
 from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decimal, fields, looks_like, settle, text
 from gradedeval.trec.objects import dict_judgements, frame_judgements
 from gradedeval.trec.source import Source
+from gradedeval.trec.stream import Stream
 
 Judgement = tuple[bytes, bytes, float, int]
 """Topic, docno, grade, and the line (or row) it stands in."""
@@ -36,19 +41,36 @@ class Qrels:
 
     def __init__(self, source: Any, *, duplicates: Duplicates = "error", lenient: bool = False) -> None:
         self.notes: list[str] = []
-        self.place, rows = _judgements(source, lenient, self.notes)
+        self.place = Source(source).place if _is_file(source) else "qrels"
+        self._judged = (
+            self._of_file(Source(source), duplicates, lenient)
+            if _is_file(source)
+            else self._of_rows(_judgements(source), duplicates)
+        )
+        self.labels: Floats = self._judged.labels
+        self.topics: list[bytes] = self._judged.topics
+        self.pool: Ints = self._judged.pool()
+
+    def _of_file(self, source: Source, duplicates: Duplicates, lenient: bool) -> Judged:
+        stream = Stream(source)
+        try:
+            return read_judged(stream)
+        except Irregular:
+            rows = _judgements_of_bytes(self.place, stream.whole(), lenient, self.notes)
+            return self._of_rows(rows, duplicates)
+        finally:
+            stream.close()
+
+    def _of_rows(self, rows: list[Judgement], duplicates: Duplicates) -> Judged:
         graded = _by_topic(self.place, rows, duplicates, self.notes)
         if not graded:
             raise Fault(self.place, "no judgements", f"lines of {' '.join(QRELS_FIELDS)} are expected")
-        self.labels: Floats = np.array(sorted({grade for documents in graded.values() for grade in documents.values()}))
-        code_of = {grade: code for code, grade in enumerate(self.labels.tolist())}
-        self.codes: dict[bytes, dict[bytes, int]] = {
+        labels = np.array(sorted({grade for documents in graded.values() for grade in documents.values()}))
+        code_of = {grade: code for code, grade in enumerate(labels.tolist())}
+        self.codes = {
             topic: {docno: code_of[grade] for docno, grade in documents.items()} for topic, documents in graded.items()
         }
-        self.topics: list[bytes] = list(graded)
-        self.pool: Ints = np.array(
-            [np.bincount(list(documents.values()), minlength=len(code_of)) for documents in self.codes.values()]
-        )
+        return judged_of(self.codes, labels)
 
     def __len__(self) -> int:
         return len(self.topics)
@@ -58,13 +80,29 @@ class Qrels:
 
     def pool_of(self, topics: list[bytes]) -> Ints:
         """topics × labels: how many documents have each label; none for a topic that is not judged."""
-        rows = [self._row.get(topic, len(self)) for topic in topics]
+        rows = [self.row.get(topic, len(self)) for topic in topics]
         counts: Ints = np.append(self.pool, np.zeros((1, len(self.labels)), dtype=np.int64), axis=0)[rows]
         return counts
 
     @cached_property
-    def _row(self) -> dict[bytes, int]:
+    def row(self) -> dict[bytes, int]:
+        """topic -> its row in `pool`, and its number in `index`."""
         return {topic: row for row, topic in enumerate(self.topics)}
+
+    @property
+    def index(self) -> Index:
+        """The judged documents, for runs that come in blocks."""
+        return self._judged.index
+
+    @property
+    def code(self) -> NDArray[Any]:
+        """documents of the index: index into labels."""
+        return self._judged.code
+
+    @cached_property
+    def codes(self) -> dict[bytes, dict[bytes, int]]:
+        """topic -> docno -> index into labels, for runs that come as dicts."""
+        return self._judged.codes()
 
     @cached_property
     def text_codes(self) -> dict[bytes, dict[str, int]]:
@@ -76,23 +114,20 @@ class Qrels:
     @cached_property
     def digest(self) -> str:
         """Six hexadecimal digits that change with any judgement, and not with order, blanks or compression."""
-        from hashlib import sha256
-
-        lines = (
-            b"%s %s %r\n" % (topic, docno, float(self.labels[code]))
-            for topic in sorted(self.topics)
-            for docno, code in sorted(self.codes[topic].items())
-        )
-        return sha256(b"".join(lines)).hexdigest()[:6]
+        return self._judged.digest()
 
 
-def _judgements(source: Any, lenient: bool, notes: list[str]) -> tuple[str, list[Judgement]]:
+def _is_file(source: Any) -> bool:
+    if isinstance(source, Mapping) or hasattr(source, "columns"):
+        return False
+    return isinstance(source, str | Path) or hasattr(source, "read")
+
+
+def _judgements(source: Any) -> list[Judgement]:
     if isinstance(source, Mapping):
-        return "qrels", dict_judgements(source)
+        return dict_judgements(source)
     if hasattr(source, "columns"):
-        return "qrels", frame_judgements(source)
-    if isinstance(source, str | Path) or hasattr(source, "read"):
-        return _file_judgements(Source(source), lenient, notes)
+        return frame_judgements(source)
     raise Fault(
         "qrels",
         f"cannot read a {type(source).__name__}",
@@ -101,8 +136,8 @@ def _judgements(source: Any, lenient: bool, notes: list[str]) -> tuple[str, list
     )
 
 
-def _file_judgements(source: Source, lenient: bool, notes: list[str]) -> tuple[str, list[Judgement]]:
-    place, data = source.place, source.read()
+def _judgements_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str]) -> list[Judgement]:
+    """The judgements line by line: the reference that the block reader agrees with."""
     findings = Findings(place)
     grades: dict[bytes, float] = {}
     rows: list[Judgement] = []
@@ -118,7 +153,7 @@ def _file_judgements(source: Source, lenient: bool, notes: list[str]) -> tuple[s
             place, f"looks like a run ({len(RUN_FIELDS)} fields a line)", "the order is RUN... QRELS: are they swapped?"
         )
     settle(findings, lenient, notes)
-    return place, rows
+    return rows
 
 
 def _by_topic(

@@ -34,7 +34,7 @@ class Retrieved:
         """Only the documents at these positions."""
         return Retrieved(
             [self.docnos[at] for at in positions],
-            np.asarray(self.scores)[positions],
+            np.asarray(self.scores)[positions] if len(self.scores) else self.scores,
             np.asarray(self.ranks)[positions] if len(self.ranks) else self.ranks,
             array("q", [self.lines[at] for at in positions]),
         )
@@ -63,7 +63,7 @@ def read_run(source: Any, rules: Rules) -> Run:
             "run", {topic: Retrieved(*found) for topic, found in frame_ranking(source, rules.ties == "rank").items()}
         )
     elif isinstance(source, str | Path) or hasattr(source, "read"):
-        run = _file_run(Source(source), rules)
+        return run_of_bytes(Source(source).place, Source(source).read(), rules)
     else:
         kinds = "give a path, an open file, a DataFrame or a dict"
         raise Fault("run", f"cannot read a {type(source).__name__}", kinds, usage=True)
@@ -71,8 +71,8 @@ def read_run(source: Any, rules: Rules) -> Run:
     return run
 
 
-def _file_run(source: Source, rules: Rules) -> Run:
-    place, data = source.place, source.read()
+def run_of_bytes(place: str, data: bytes, rules: Rules) -> Run:
+    """A run line by line: the reference that the block reader agrees with, and what says where a file is wrong."""
     findings = Findings(place)
     topics: dict[bytes, Retrieved] = {}
     tags: dict[bytes, None] = {}
@@ -105,6 +105,7 @@ def _file_run(source: Source, rules: Rules) -> Run:
     settle(findings, rules.lenient, run.notes)
     if not run.topics:
         raise Fault(place, "no documents", f"lines of {' '.join(RUN_FIELDS)} are expected")
+    _settle_duplicates(run, rules)
     return run
 
 
@@ -136,7 +137,10 @@ def _settle_duplicates(run: Run, rules: Rules) -> None:
         dropped += len(found.docnos) - len(kept)
         run.topics[topic] = found.keep(kept)
     findings.check()
-    if dropped:
-        run.notes.append(
-            f"{run.place}: {dropped} repeated {plural(dropped, 'document')} dropped; the {rules.duplicates} counts"
-        )
+    run.notes += dropped_notes(run.place, dropped, rules)
+
+
+def dropped_notes(place: str, dropped: int, rules: Rules) -> list[str]:
+    """What is said of documents that were dropped because they repeat."""
+    said = f"{place}: {dropped} repeated {plural(dropped, 'document')} dropped; the {rules.duplicates} counts"
+    return [said] if dropped else []

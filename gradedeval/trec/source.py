@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import sys
-import zlib
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -32,32 +29,34 @@ class Source:
 
     def read(self) -> bytes:
         """All of it, unpacked. Raises Fault where it cannot be read."""
-        packed = self._packed()
-        try:
-            return _unpack(packed, self.place)
-        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-            raise Fault(self.place, f"broken compressed data ({error})", "copy or compress the file again") from None
+        return unpack(self.packed(), self.place)
 
-    def _packed(self) -> bytes:
-        try:
+    def packed(self) -> bytes:
+        """All of it, as it is stored. Raises Fault where it cannot be read."""
+        with file_faults(self.place):
             if not isinstance(self.target, str | Path):
                 content = self.target.read()
                 return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else bytes(content)
             if str(self.target) == "-":
                 return sys.stdin.buffer.read()
             return Path(self.target).read_bytes()
-        except IsADirectoryError:
-            raise Fault(self.place, "is a directory", "name a file") from None
-        except FileNotFoundError:
-            raise Fault(self.place, "no such file", "check the path") from None
-        except PermissionError:
-            raise Fault(self.place, "may not be read", "check its permissions") from None
-        except OSError as error:
-            raise Fault(self.place, f"cannot be read ({error.strerror})", "check the file") from None
-        except UnicodeDecodeError as error:
-            raise Fault(
-                self.place, f"is not text ({error.reason})", "open it in binary mode: open(path, 'rb')"
-            ) from None
+
+
+@contextmanager
+def file_faults(place: str) -> Iterator[None]:
+    """What the operating system says of a file, as Fault."""
+    try:
+        yield
+    except IsADirectoryError:
+        raise Fault(place, "is a directory", "name a file") from None
+    except FileNotFoundError:
+        raise Fault(place, "no such file", "check the path") from None
+    except PermissionError:
+        raise Fault(place, "may not be read", "check its permissions") from None
+    except OSError as error:
+        raise Fault(place, f"cannot be read ({error.strerror})", "check the file") from None
+    except UnicodeDecodeError as error:
+        raise Fault(place, f"is not text ({error.reason})", "open it in binary mode: open(path, 'rb')") from None
 
 
 def name_of(path: str) -> str:
@@ -68,17 +67,27 @@ def name_of(path: str) -> str:
     return path
 
 
-def _unpack(packed: bytes, place: str) -> bytes:
-    unpackers: dict[bytes, Callable[[bytes], bytes]] = {
-        b"\x1f\x8b": gzip.decompress,
-        b"BZh": bz2.decompress,
-        b"\xfd7zXZ\x00": lzma.decompress,
-    }
-    for magic, unpack in unpackers.items():
-        if packed.startswith(magic):
-            return unpack(packed)
-    if packed.startswith(b"\x28\xb5\x2f\xfd"):
-        return _unpack_zstd(packed, place)
+def unpack(packed: bytes, place: str) -> bytes:
+    """The bytes that packed ones hold, by content. Raises Fault where they are broken."""
+    try:
+        if packed.startswith(b"\x1f\x8b"):
+            import gzip
+
+            return gzip.decompress(packed)
+        if packed.startswith(b"BZh"):
+            import bz2
+
+            return bz2.decompress(packed)
+        if packed.startswith(b"\xfd7zXZ\x00"):
+            import lzma
+
+            return lzma.decompress(packed)
+        if packed.startswith(b"\x28\xb5\x2f\xfd"):
+            return _unpack_zstd(packed, place)
+    except Fault:
+        raise
+    except Exception as error:  # EOFError, OSError, ValueError, and what zlib and lzma call their own
+        raise Fault(place, f"broken compressed data ({error})", "copy or compress the file again") from None
     return packed
 
 

@@ -1,0 +1,228 @@
+"""Documents of a run with their grade codes -> rankings: ordered, cut, and laid out as topics × ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.gains import Bools, Floats, Ints
+from gradedeval.rules import Rules
+
+Codes = NDArray[Any]
+
+CELLS = 1 << 18
+"""A batch has at most this many cells, topics × widest ranking or pool (one topic may be larger): it bounds memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some topics of a run, joined with their judgements. No string but the topics' names from here on.
+
+    topics     the ids
+    codes      topics × ranks: index into the labels of the qrels; `unjudged` and `beyond` are the two codes after them
+    retrieved  topics: how many documents
+    pool       topics × labels: how many judged documents have each label
+    docnos     topic -> docnos in rank order, for the topics that the caller asked for
+    """
+
+    topics: list[bytes]
+    codes: Codes
+    retrieved: Ints
+    pool: Ints
+    docnos: dict[bytes, list[bytes]] = field(default_factory=dict)
+
+    @property
+    def unjudged(self) -> int:
+        return int(self.pool.shape[1])
+
+    @property
+    def beyond(self) -> int:
+        return self.unjudged + 1
+
+
+@dataclass
+class GradedRun:
+    """A run joined with qrels. Iterating gives its batches, once; after the last of them the other fields are known.
+
+    A topic that comes again in a later batch is complete in that one, which counts: its lines were found to go on
+    elsewhere in the file.
+
+    topics   the topics that count, in the order of the qrels, those that are not judged last
+    missing  how many of them the run lacks: they score 0
+    notes    what is said of topics and lines left out
+    """
+
+    place: str
+    batches: Iterator[Batch]
+    tag: str = ""
+    topics: list[bytes] = field(default_factory=list)
+    missing: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self.batches
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Documents of some topics as listed, topic after topic.
+
+    topics  the ids
+    counts  topics: how many documents of each
+    code    documents: index into the labels of the qrels, or the code `unjudged` after them
+    score   documents: nothing where scores do not matter
+    rank    documents: the rank that the run states; nothing where that does not matter
+    docno   the docno of a document, by its position
+    """
+
+    topics: list[bytes]
+    counts: Ints
+    code: Codes
+    score: Floats | None
+    rank: Floats | None
+    docno: Callable[[int], bytes]
+
+    def of(self, rows: Ints) -> Documents:
+        """Only these topics, numbers in any order."""
+        ends = np.cumsum(self.counts)
+        counts = self.counts[rows]
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        at = np.repeat((ends - self.counts)[rows], counts) + within
+        return Documents(
+            [self.topics[row] for row in rows.tolist()],
+            counts,
+            self.code[at],
+            self.score[at] if self.score is not None else None,
+            self.rank[at] if self.rank is not None else None,
+            lambda position: self.docno(int(at[position])),
+        )
+
+
+def judged_codes(labels: Floats, rules: Rules) -> Bools:
+    """code: whether it is judged; the last two codes, unjudged and beyond, are not."""
+    judged = np.ones(len(labels), dtype=bool) if rules.negative == "judged" else labels >= 0
+    return np.append(judged, [False, False])
+
+
+def by_width(widths: Ints) -> Iterator[Ints]:
+    """Topics in batches of bounded size. Topics of similar width share one, so that one of a million documents does not
+    widen thousands of ten."""
+    widest = int(widths.max(initial=0))
+    if len(widths) * widest <= CELLS:
+        yield np.arange(len(widths))
+        return
+    order = np.argsort(widths, kind="stable")
+    begin = 0
+    for end, width in enumerate(widths[order].tolist()):
+        if end > begin and (end + 1 - begin) * width > CELLS:
+            yield order[begin:end]
+            begin = end
+    yield order[begin:]
+
+
+def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos_of: frozenset[bytes]) -> Batch:
+    """A batch of these topics: their documents ordered and cut by the rules.
+
+    pool    topics × labels
+    judged  code: whether it is judged
+    """
+    topics, code, retrieved = documents.topics, documents.code, documents.counts
+    row = np.repeat(np.arange(len(topics)), retrieved)
+    order = _order(documents, row, pool.shape[1], rules, docnos_of) if rules.order == "score" else None
+    if rules.judged_only:
+        order = np.arange(len(row)) if order is None else order
+        order = order[judged[code[order]]]
+        retrieved = np.bincount(row[order], minlength=len(topics))
+    if order is not None:
+        row, code = row[order], code[order]
+    rank_of = np.arange(len(row)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
+    if rules.depth is not None and retrieved.max(initial=0) > rules.depth:
+        kept = rank_of < rules.depth
+        order = np.flatnonzero(kept) if order is None else order[kept]
+        row, code, rank_of = row[kept], code[kept], rank_of[kept]
+        retrieved = np.minimum(retrieved, rules.depth)
+    deepest = int(retrieved.max(initial=0))
+    if len(topics) * deepest == len(code):
+        matrix = code.reshape(len(topics), deepest)
+    else:
+        matrix = np.full((len(topics), deepest), pool.shape[1] + 1, dtype=code.dtype)
+        matrix[row, rank_of] = code
+    named = {}
+    for at, topic in enumerate(topics):
+        if topic in docnos_of:
+            listed = np.flatnonzero(row == at) if order is None else order[row == at]
+            named[topic] = [documents.docno(position) for position in listed.tolist()]
+    return Batch(topics, matrix, retrieved, pool, named)
+
+
+def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docnos_of: frozenset[bytes]) -> Ints | None:
+    """The documents of each topic from the best to the worst, as positions; None where they are listed so.
+
+    Docnos settle only the ties that can change a score, those between different grades, and all ties of the topics in
+    `docnos_of`.
+    """
+    score = documents.score
+    if score is None:
+        return None
+    falling: Floats = -(score.astype(np.float32).astype(np.float64) if rules.scores == "float32" else score)
+    code = documents.code
+    if rules.ties == "rank" and documents.rank is not None:
+        return np.lexsort((documents.rank, falling, topic))
+    if rules.ties in ("best", "worst"):
+        grade = np.where(code == unjudged, -1, code.astype(np.int64))  # the unjudged stand below every grade
+        return np.lexsort((-grade if rules.ties == "best" else grade, falling, topic))
+    same = topic[1:] == topic[:-1]
+    order = None
+    # Most runs list their documents from the best to the worst already.
+    rises = (falling[1:] < falling[:-1]) & same
+    if rises.any():
+        order = _sorted(falling, documents.counts, topic, np.flatnonzero(rises), rules.ties == "file")
+        falling = falling[order]
+    if rules.ties == "file":
+        return order
+    tied = same & (falling[1:] == falling[:-1])
+    if not tied.any():
+        return order
+    order = np.arange(len(topic)) if order is None else order
+    settled = np.array([one in docnos_of for one in documents.topics])[topic] if docnos_of else None
+    _settle_ties(order, tied, code[order], documents.docno, rules.ties == "docno-desc", settled)
+    return order
+
+
+def _sorted(falling: Floats, counts: Ints, topic: Ints, rises: Ints, stable: bool) -> Ints:
+    """Positions by topic and falling score. Only with `stable` do equal scores stay as listed."""
+    kind: Any = "stable" if stable else "quicksort"
+    if len(counts) * 64 > len(topic):  # many short topics: one sort of all costs less than one of each
+        order = np.argsort(falling, kind=kind)
+        small = topic.astype(np.min_scalar_type(int(topic[-1])))  # numpy sorts small integers by radix
+        return order[np.argsort(small[order], kind="stable")]
+    order = np.arange(len(topic))
+    ends = np.cumsum(counts)
+    unsorted = np.bincount(topic[rises], minlength=len(counts))
+    for own in np.flatnonzero(unsorted).tolist():
+        begin, end = int(ends[own] - counts[own]), int(ends[own])
+        order[begin:end] = np.argsort(falling[begin:end], kind=kind) + begin
+    return order
+
+
+def _settle_ties(
+    order: Ints, tied: Bools, code: Codes, docno: Callable[[int], bytes], descending: bool, settled: Bools | None
+) -> None:
+    """Put the documents of each tie in docno order, in place. `tied`: with the document before, of positions from 1."""
+    # A tie is a stretch of positions each tied with the one before; it matters where the grade changes within it.
+    matters = tied & (code[1:] != code[:-1])
+    if settled is not None:
+        matters |= tied & settled[1:]
+    if not matters.any():
+        return
+    begins = np.append(True, ~tied)
+    starts = np.flatnonzero(begins)
+    which = np.searchsorted(starts, np.flatnonzero(matters) + 1, side="right") - 1
+    which = which[np.append(True, which[1:] != which[:-1])]
+    ends = np.append(starts[1:], len(order))
+    for start, end in zip(starts[which].tolist(), ends[which].tolist(), strict=True):
+        order[start:end] = sorted(order[start:end].tolist(), key=docno, reverse=descending)

@@ -1,0 +1,135 @@
+"""Decimal numbers of a block, thousands at a time, with the bits that `float()` gives to each."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.gains import Bools, Floats, Ints
+from gradedeval.trec.lines import decimal
+from gradedeval.trec.words import Bytes, Words, words_at
+
+_U = np.uint64
+_EACH = 0x0101010101010101
+_ZEROS, _DOTS = _U(0x30 * _EACH), _U(0x2E * _EACH)
+_LOW, _HIGH = _U(0x7F * _EACH), _U(0x80 * _EACH)
+_ABOVE_NINE = _U(0x76 * _EACH)
+
+TEN = np.array([10**power for power in range(20)], dtype=np.uint64)
+TEN_EXACT = 10.0 ** np.arange(20)  # each is a float64 exactly, as all up to 10**22 are
+
+ROWS = 1 << 14
+"""Numbers are read so many at a time: all that is looked at stays in the processor's cache."""
+
+
+def decimals(buffer: Bytes, start: Ints, end: Ints) -> Floats:
+    """The value of each token, all of them plain decimals: `[+-]digits[.digits][e±digits]`.
+
+    Raises ValueError where a token is none, or is too large for a float.
+    """
+    words = words_at(buffer)
+    found = np.empty(len(start))
+    for at in range(0, len(start), ROWS):
+        _read(buffer, words, start[at : at + ROWS], end[at : at + ROWS], found[at : at + ROWS])
+    return found
+
+
+def _read(buffer: Bytes, words: Words, start: Ints, end: Ints, found: Floats) -> None:
+    first = buffer[start]
+    negative = first == 45
+    signed = negative | (first == 43)
+    some_signed = bool(signed.any())
+    begin = start + signed if some_signed else start
+    length = end - begin
+    head = words[begin]
+    whole = _digits_before_dot(head, length)
+    fraction = np.maximum(length - whole - 1, 0)
+    # A whole part of more than eight digits has its dot, if any, out of sight.
+    good = (whole < 8) | (length == 8)
+    good &= (fraction <= 18) & (whole + fraction > 0)
+    number, bad = _eight_digits((head ^ _ZEROS) << (64 - 8 * whole).astype(np.uint64))
+    deepest = int(fraction.max(initial=0))
+    scaled = fraction if deepest <= 18 else np.minimum(fraction, 18)
+    number *= TEN[scaled]
+    for skipped in range(0, min(deepest, 18), 8):
+        # The part of the fraction in the word that ends `skipped` bytes before the token's end.
+        rows = slice(None) if skipped == 0 else np.flatnonzero(fraction > skipped)
+        beside = (8 - np.clip(fraction[rows] - skipped, 0, 8)).astype(np.uint64) << _U(3)
+        part, wrong = _eight_digits((words[end[rows] - 8 - skipped] ^ _ZEROS) >> beside << beside)
+        number[rows] += part if skipped == 0 else part * TEN[skipped]
+        bad[rows] |= wrong
+    good &= bad == 0
+    if deepest > 11:
+        good &= whole + fraction <= 19
+    _scaled(number, scaled, found, good)
+    if some_signed:
+        np.negative(found, out=found, where=negative)
+    for row in np.flatnonzero(~good).tolist():
+        found[row] = _one(buffer, int(start[row]), int(end[row]))
+
+
+def _one(buffer: Bytes, start: int, end: int) -> float:
+    value = decimal(buffer[start:end].tobytes())
+    if value != value:
+        raise ValueError("no plain decimal")
+    return value
+
+
+def _digits_before_dot(head: Words, length: Ints) -> Ints:
+    """How many of a token's first eight bytes stand before its dot: all of them where there is none."""
+    other = head ^ _DOTS
+    dots = ~(((other & _LOW) + _LOW) | other) & _HIGH
+    before = (np.bitwise_count((dots & (~dots + _U(1))) - _U(1)) >> 3).astype(np.int64)
+    return np.minimum(before, length)
+
+
+def _eight_digits(word: Words) -> tuple[Words, Words]:
+    """The number that eight digit values (not characters) make, the first in the lowest byte, and what is not 0 where
+    a byte is no digit."""
+    bad = ((word + _ABOVE_NINE) | word) & _HIGH
+    word = word * _U(10) + (word >> _U(8))
+    pairs = _U(0x000000FF000000FF)
+    low, high = word & pairs, (word >> _U(16)) & pairs
+    low *= _U(100 + (1000000 << 32))
+    high *= _U(1 + (10000 << 32))
+    low += high
+    return low >> _U(32), bad
+
+
+def _scaled(number: Words, scale: Ints, found: Floats, good: Bools) -> None:
+    """number / 10**scale into `found`, correctly rounded; what cannot be decided here is no longer `good`."""
+    np.divide(number.astype(np.float64), TEN_EXACT[scale], out=found)
+    # Up to 2**53 both are exact, and a division rounds once.
+    rows = np.flatnonzero(number >> _U(53))
+    if len(rows):
+        found[rows], decided = _divided(number[rows], scale[rows])
+        good[rows] &= decided
+
+
+def _divided(number: Words, scale: Ints) -> tuple[Floats, Bools]:
+    """number / 10**scale for numbers of 2**53 and more, and where it is certain to be the float nearest to it.
+
+    The quotient is the number times a truncated 64-bit reciprocal, of which the high word is taken; the true one lies
+    at most six units above. Where both ends of that stretch round to the same float, so does all between.
+    """
+    up = (64 - np.frexp(number.astype(np.float64))[1]).astype(np.uint64)  # a number rounded up: one bit less
+    factor, power = RECIPROCAL[scale], RECIPROCAL_POWER[scale]
+    number = number << up
+    number_high, number_low = number >> _U(32), number & _U(0xFFFFFFFF)
+    factor_high, factor_low = factor >> _U(32), factor & _U(0xFFFFFFFF)
+    quotient = number_high * factor_high + (number_high * factor_low >> _U(32)) + (number_low * factor_high >> _U(32))
+    lower, upper = quotient.astype(np.float64), (quotient + _U(6)).astype(np.float64)
+    return np.ldexp(lower, power - up.astype(np.int32)), lower == upper
+
+
+def _reciprocals() -> tuple[Words, NDArray[np.int32]]:
+    """10**-scale = factor × 2**(power − 64) with factors of 64 bits, truncated."""
+    factors, powers = [], []
+    for scale in range(20):
+        bits = (10**scale - 1).bit_length() + 63  # the quotient has 64 bits
+        factors.append(min((1 << bits) // 10**scale, (1 << 64) - 1))
+        powers.append(64 - bits)
+    return np.array(factors, dtype=np.uint64), np.array(powers, dtype=np.int32)
+
+
+RECIPROCAL, RECIPROCAL_POWER = _reciprocals()

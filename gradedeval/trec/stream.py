@@ -1,0 +1,222 @@
+"""A source as a stream of unpacked bytes that can be read again, and the stream as blocks of whole topics."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from gradedeval.trec.blocks import HASH, NEWLINE
+from gradedeval.trec.source import Source, file_faults, unpack
+from gradedeval.trec.unpacking import Unpacked, packing
+from gradedeval.trec.words import PAD, Bytes
+
+BLOCK = 1 << 21
+"""Bytes of a block: enough that calls of numpy cost nothing, little enough that a few blocks at work fit in memory."""
+
+IN_MEMORY = 1 << 23
+"""Bytes of a pipe that are kept in memory before they go to a temporary file."""
+
+
+class Stream:
+    """The bytes of a source from its beginning, unpacked. Raises Fault where it cannot be read.
+
+    A file can be read again; what comes from a pipe is kept, as it came, in memory or in a temporary file.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.place = source.place
+        with file_faults(self.place):
+            self._raw = _opened(source)
+            self._own = isinstance(source.target, str | Path) and str(source.target) != "-"
+            self._kept = None if self._raw.seekable() else _Kept(self._raw)
+            self._begin = self._raw.tell() if self._kept is None else 0
+        self._unpacked: Unpacked | None = None
+        self.again()
+
+    def again(self) -> None:
+        """Begin anew."""
+        self._rewind()
+        with file_faults(self.place):
+            head = self._read(8)
+            self._ahead = head
+            method = packing(head)
+        self._unpacked = Unpacked(method, self._read, self.place) if method else None
+
+    def _rewind(self) -> None:
+        if self._unpacked is not None:
+            self._unpacked.close()
+        if self._kept is not None:
+            self._kept.rewind()
+        else:
+            self._raw.seek(self._begin)
+        self._ahead = b""
+
+    @property
+    def plain(self) -> bool:
+        """Whether the bytes are those of the file, at the same places."""
+        return self._unpacked is None and self._kept is None
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the view, or as much of it as there are bytes; how much that is."""
+        filled = 0
+        with file_faults(self.place):
+            while filled < len(view):
+                if self._unpacked is not None:
+                    count = self._unpacked.read_into(view[filled:])
+                elif self._kept is None and not self._ahead and hasattr(self._raw, "readinto"):
+                    count = self._raw.readinto(view[filled:]) or 0
+                else:
+                    got = self._read(min(len(view) - filled, 1 << 20))
+                    count = len(got)
+                    view[filled : filled + count] = got
+                if not count:
+                    break
+                filled += count
+        return filled
+
+    def _read(self, size: int) -> bytes:
+        """Bytes as they are stored."""
+        if self._ahead:
+            got, self._ahead = self._ahead[:size], self._ahead[size:]
+            return got
+        return (self._kept.read(size) if self._kept is not None else self._raw.read(size)) or b""
+
+    def whole(self) -> bytes:
+        """All of it, from the beginning."""
+        self._rewind()
+        self._unpacked = None
+        with file_faults(self.place):
+            parts = []
+            while part := self._read(1 << 24):
+                parts.append(part)
+        return unpack(b"".join(parts), self.place)
+
+    def token(self, start: int, length: int) -> bytes:
+        """The bytes at a place of a plain stream that has been read to its end."""
+        with file_faults(self.place):
+            self._raw.seek(self._begin + start)
+            found: bytes = self._raw.read(length)
+        return found
+
+    def close(self) -> None:
+        """Let go of the source; one that was opened here is closed."""
+        if self._unpacked is not None:
+            self._unpacked.close()
+        if self._own:
+            self._raw.close()
+
+
+def _opened(source: Source) -> Any:
+    target = source.target
+    if isinstance(target, str | Path):
+        return sys.stdin.buffer if str(target) == "-" else Path(target).open("rb", buffering=0)
+    from io import BytesIO, TextIOBase
+
+    if isinstance(target, TextIOBase) or not all(hasattr(target, name) for name in ("readinto", "seekable", "tell")):
+        return BytesIO(source.packed())
+    return target
+
+
+class _Kept:
+    """A pipe whose bytes are kept as they are read, so that they can be read again."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._pipe = pipe
+        self._file: Any = None
+        self._at = self._size = 0
+
+    def read(self, size: int) -> bytes:
+        if self._at < self._size:
+            self._file.seek(self._at)
+            got: bytes = self._file.read(min(size, self._size - self._at))
+        else:
+            read = getattr(self._pipe, "read1", self._pipe.read)
+            got = read(size) or b""
+            self._keep(got)
+        self._at += len(got)
+        return got
+
+    def _keep(self, got: bytes) -> None:
+        if self._file is None:
+            from tempfile import SpooledTemporaryFile  # only for pipes
+
+            self._file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+        self._file.seek(self._size)
+        self._file.write(got)
+        self._size += len(got)
+
+    def rewind(self) -> None:
+        self._at = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Whole topics: `buffer[begin:end]`, which ends with a newline; `offset` is where it begins in the stream."""
+
+    buffer: Bytes
+    begin: int
+    end: int
+    offset: int
+
+
+def blocks(stream: Stream, size: int) -> Iterator[Block]:
+    """The stream in blocks of about `size` bytes, cut where a topic begins; larger where a single topic is larger.
+
+    A topic that comes again after another is none of their business.
+    """
+    capacity, filled, offset = size, 0, 0
+    buffer = _buffer(capacity)
+    while True:
+        filled += stream.read_into(memoryview(buffer)[PAD + filled : PAD + capacity])  # type: ignore[arg-type]
+        if filled < capacity:
+            break
+        cut = _last_topic(buffer, PAD, PAD + filled) - PAD
+        carried = filled - cut
+        capacity = max(size, 2 * carried)
+        following = _buffer(capacity)
+        following[PAD : PAD + carried] = buffer[PAD + cut : PAD + filled]
+        if cut:
+            yield Block(buffer, PAD, PAD + cut, offset)
+        buffer, filled, offset = following, carried, offset + cut
+    if filled and buffer[PAD + filled - 1] != NEWLINE:
+        buffer[PAD + filled] = NEWLINE
+        filled += 1
+    yield Block(buffer, PAD, PAD + filled, offset)
+
+
+def _buffer(capacity: int) -> Bytes:
+    buffer = np.empty(capacity + 2 * PAD, dtype=np.uint8)
+    buffer[:PAD] = 0
+    buffer[PAD + capacity :] = 0
+    return buffer
+
+
+def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
+    """Where the lines of the last topic begin: after the last complete line that is of another topic."""
+    size = 1 << 14
+    while True:
+        low = max(begin, end - size)
+        starts = np.flatnonzero(buffer[low:end] == NEWLINE) + low + 1
+        if low == begin:
+            starts = np.append(begin, starts)
+        first = buffer[starts[:-1]]  # the last start is that of an incomplete line
+        # Comments, blank lines and lines that begin with blanks do not tell their topic at once: they end none.
+        told = starts[:-1][(first > 32) & (first != HASH)]
+        if len(told):
+            last = int(told[-1])
+            topic = buffer[last : int(starts[-1])].tobytes().split(None, 1)[0]
+            same = np.ones(len(told), dtype=bool)
+            for at, byte in enumerate(topic):
+                same &= buffer[told + at] == byte
+            same &= buffer[told + len(topic)] <= 32
+            others = np.flatnonzero(~same)
+            if len(others):
+                return int(starts[np.searchsorted(starts, told[others[-1]]) + 1])
+        if low == begin:
+            return begin
+        size *= 4

@@ -1,0 +1,480 @@
+"""The block reader agrees with the simple reader, bit for bit and word for word, whatever the file looks like."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import random
+import struct
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gradedeval.errors import Fault
+from gradedeval.listed import grade_listed
+from gradedeval.ranking import GradedRun
+from gradedeval.rules import Rules
+from gradedeval.streamed import grade_file
+from gradedeval.trec import blocks, index, judged, qrels
+from gradedeval.trec.blocks import Irregular
+from gradedeval.trec.decimals import decimals
+from gradedeval.trec.lines import decimal
+from gradedeval.trec.qrels import Qrels
+from gradedeval.trec.run import run_of_bytes
+from gradedeval.trec.source import Source
+from gradedeval.trec.words import PAD, changes, equal, hashes, padded, words_at
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+if not SHARED.is_dir():
+    SHARED = Path("/work/shared/data")
+
+SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
+RULES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "docno-asc": {"ties": "docno-asc"},
+    "ties as listed": {"ties": "file"},
+    "ties by rank": {"ties": "rank"},
+    "best": {"ties": "best"},
+    "worst": {"ties": "worst"},
+    "as listed": {"order": "file"},
+    "float32": {"scores": "float32"},
+    "depth": {"depth": 3},
+    "judged only": {"judged_only": True, "depth": 2},
+    "first": {"duplicates": "first"},
+    "last": {"duplicates": "last"},
+    "lenient": {"lenient": True, "duplicates": "last"},
+    "both": {"topics": "both"},
+    "run": {"topics": "run"},
+    "relevant": {"topics": "relevant"},
+    "folds": {"topics_from": frozenset([b"2", b"t3", b"nowhere"])},
+    "negative": {"negative": "unjudged", "judged_only": True},
+}
+
+
+def outcome(made: Callable[[], GradedRun]) -> Any:
+    """All that a run's reading gives, topic by topic; or the message where it fails."""
+    try:
+        run = made()
+        found = {}
+        for batch in run:
+            for topic, codes, count, pool in zip(batch.topics, batch.codes, batch.retrieved, batch.pool, strict=True):
+                assert (codes[count:] == batch.beyond).all()
+                docnos = batch.docnos.get(topic)
+                found[topic] = (codes[:count].tolist(), pool.tolist(), docnos, batch.unjudged, batch.codes.dtype)
+        return [(topic, found[topic]) for topic in run.topics], run.missing, run.notes, run.tag
+    except Fault as fault:
+        return str(fault)
+
+
+def both(
+    run: bytes, judgements: Qrels, rules: Rules, size: int, docnos_of: frozenset[bytes] = frozenset()
+) -> tuple[Any, Any]:
+    """What the simple reader finds, and what the block reader finds."""
+    simple = outcome(lambda: grade_listed(run_of_bytes("run", run, rules), judgements, rules, docnos_of))
+    return simple, outcome(lambda: grade_file(named(run), judgements, rules, docnos_of, size=size))
+
+
+def named(content: bytes) -> Source:
+    file = io.BytesIO(content)
+    file.name = "run"  # type: ignore[attr-defined]
+    return Source(file)
+
+
+def read_simply(content: bytes, **options: Any) -> Qrels:
+    """Qrels by the simple reader alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(qrels, "read_judged", refused)
+        return Qrels(io.BytesIO(content), **options)
+
+
+def refused(stream: Any) -> Any:
+    raise Irregular
+
+
+# Generated files ------------------------------------------------------------------------------------------------------
+
+
+def awkward(draw: random.Random) -> tuple[bytes, bytes]:
+    """A run and qrels of a few topics, with some of what files hold at times."""
+    topics = draw.sample(["1", "2", "t3", "2019-1", "économie-8", "a" * 20, "a" * 19 + "b", "51"], draw.randint(1, 6))
+    docnos = [draw.choice(["d", "doc-", "clueweb09-en0003-55-", "x" * 40]) + str(at) for at in range(60)] + ["#", "é"]
+    lines = []
+    tidy = draw.random() < 0.5
+    for topic in topics:
+        for at, docno in enumerate(draw.sample(docnos, draw.randint(1, 40)), 1):
+            score = draw.choice(
+                [f"{draw.uniform(-3, 3):.1f}", repr(draw.random()), f"{20 - at}", f"{draw.random():.2e}"]
+            )
+            score = f"{20 - at / 10:.3f}" if tidy else score
+            lines.append([topic, "Q0", docno, str(at), score, "tag"])
+    how = draw.choice(["contiguous", "comes back", "interleaved", "repeats", "contiguous"])
+    if how == "comes back":
+        lines.append([topics[0], "Q0", "late", "99", "0.5", "tag"])
+    elif how == "interleaved":
+        draw.shuffle(lines)
+    elif how == "repeats":
+        lines += draw.sample(lines, 1)
+    form = draw.choice(["plain", "plain", "tabs", "blanks", "comments", "mixed"])
+    end = draw.choice(["\n", "\n", "\r\n"])
+    text = end.join(written(line, form, draw) for line in lines) + draw.choice([end, "", end * 3])
+    if draw.random() < 0.15:
+        text = spoilt(text, draw)
+    judgements = [
+        f"{topic} 0 {docno} {draw.choice(['-2', '0', '0', '1', '2', '3'])}\n"
+        for topic in [*topics[1:], "only-judged"]
+        for docno in draw.sample([*docnos, "late"], draw.randint(1, 40))
+    ]
+    return text.encode(), "".join(judgements).encode()
+
+
+def written(line: list[str], form: str, draw: random.Random) -> str:
+    between = {"tabs": "\t", "blanks": "  "}.get(form, " ")
+    if form == "mixed":
+        between = draw.choice([" ", "\t", " \t ", "   "])
+    before = draw.choice(["", "", "# a comment\n", "\n", " \n"]) if form in ("comments", "mixed") else ""
+    return before + (" " if form == "mixed" and draw.random() < 0.2 else "") + between.join(line)
+
+
+def spoilt(text: str, draw: random.Random) -> str:
+    at = draw.randrange(len(text))
+    return text[:at] + draw.choice(["\x00", " ", "\n", "\r", "x", "nan ", "_", "\x0b", "1_0"]) + text[at + 1 :]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_blocks_of_any_size_give_what_the_simple_reader_gives(name: str) -> None:
+    draw = random.Random(name)
+    rules = Rules(**RULES[name])
+    said = set()
+    for _ in range(120):
+        run, judgements = awkward(draw)
+        read = Qrels(io.BytesIO(judgements))
+        wanted = frozenset(draw.sample(read.topics, 1))
+        for size in SIZES:
+            simple, found = both(run, read, rules, size, wanted)
+            assert found == simple, (run, judgements)
+        said.add(type(simple))
+    assert said == {str, tuple}
+
+
+def all_seven(words: Any, start: Any, end: Any) -> Any:
+    return np.full(len(start), 7, dtype=np.uint64)
+
+
+def test_a_collision_of_all_hashes_changes_nothing() -> None:
+    draw = random.Random(3)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (judged, blocks):
+            patch.setattr(module, "hashes", all_seven)
+        for _ in range(40):
+            run, judgements = awkward(draw)
+            read = Qrels(io.BytesIO(judgements))
+            for size in SIZES:
+                simple, found = both(run, read, Rules(duplicates="first"), size)
+                assert found == simple
+
+
+def test_a_topic_larger_than_a_block_and_a_topic_that_comes_back_at_the_end() -> None:
+    lines = [f"{topic} Q0 d{at} {at} {1000 - at} t\n" for topic in range(40) for at in range(50)]
+    read = Qrels({str(topic): {f"d{at}": at % 3 for at in range(0, 50, 7)} for topic in range(40)})
+    lines += [f"{topic} Q0 late{topic} 51 1500 t\n" for topic in (3, 17)]
+    for size in (100, 1000, 10000):
+        simple, found = both("".join(lines).encode(), read, Rules(), size)
+        assert found == simple
+        assert len(found[0][3][1][0]) == 51
+
+
+def test_many_topics_that_take_turns() -> None:
+    draw = random.Random(5)
+    lines = [f"{topic} Q0 d{at} {at} {draw.random()} t\n" for at in range(12) for topic in range(5000)]
+    read = Qrels({str(topic): {f"d{at}": at % 3 for at in range(0, 12, 3)} for topic in range(0, 5000, 2)})
+    for rules in (Rules(), Rules(topics="run", ties="rank")):
+        for size in (1 << 18, 1 << 22):
+            simple, found = both("".join(lines).encode(), read, rules, size)
+            assert found == simple
+
+
+def test_one_topic_of_many_documents_among_small_ones_stays_small() -> None:
+    lines = [f"big Q0 d{at} 1 {-at} t\n" for at in range(30000)] + [f"t{at} Q0 d1 1 1 t\n" for at in range(2000)]
+    read = Qrels({f"t{at}": {"d1": 1} for at in range(2000)} | {"big": {"d7": 1}})
+    run = grade_file(named("".join(lines).encode()), read, Rules(), frozenset())
+    assert sum(batch.codes.size for batch in run) < 1 << 19
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        b"",
+        b"\n \n",
+        b"# only a comment\n",
+        b"\xef\xbb\xbf1 Q0 d 1 2 t\n",
+        b"1 Q0 d 1 2\n",
+        b"1 Q0 d 1 2 t more\n",
+        b"1 Q0 d 1 nan t\n",
+        b"1 Q0 d 1 inf t\n",
+        b"1 Q0 d 1 1_0 t\n",
+        b"1 Q0 d 1 0x1p3 t\n",
+        b"1 Q0 d 1 1e999 t\n",
+        b"1 Q0 d\x00 1 1 t\n",
+        b"1 Q0 d 1 1 t\r1 Q0 e 1 1 t\n",
+        b"1 Q0 d 1 1 t\n1 Q0 d 2 1 t\n",
+        b"1 0 d 1\n",
+        b"9 Q0 d 1 1 t\n",
+    ],
+)
+def test_faults_are_told_as_the_simple_reader_tells_them(spoilt: bytes) -> None:
+    read = Qrels({"1": {"d": 1}})
+    good = b"".join(b"%d Q0 d%d 1 1 t\n" % (topic, topic) for topic in range(2, 30))
+    for content in (spoilt, good + spoilt):
+        for size in SIZES:
+            simple, found = both(content, read, Rules(), size)
+            assert found == simple
+
+
+# Real files -----------------------------------------------------------------------------------------------------------
+
+
+def real_runs() -> Iterator[Any]:
+    places = {"covid-round1": "runs/*", "dl-hard": "runs/*", "trec_eval": "results*", "cwl": "*run*"}
+    for folder, pattern in places.items():
+        for path in sorted((SHARED / folder).glob(pattern)):
+            yield pytest.param(path, id=f"{folder}/{path.name}")
+
+
+def qrels_beside(run: Path) -> Path:
+    folder = run.parent if run.parent.parent == SHARED else run.parent.parent
+    return next(path for path in sorted(folder.iterdir()) if path.name.startswith("qrel") and path.is_file())
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared data")
+@pytest.mark.parametrize("path", list(real_runs()))
+def test_real_runs_give_what_the_simple_reader_gives(path: Path) -> None:
+    rules = Rules(duplicates="first", ties="docno-desc")
+    read = Qrels(qrels_beside(path), duplicates="first")
+    content = Source(path).read()
+    for size in (1 << 12, 1 << 21):
+        simple, found = both(content, read, rules, size)
+        assert found == simple
+        compressed = outcome(lambda: grade_file(named(gzip.compress(content)), read, rules, frozenset()))
+        assert compressed == simple
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared data")
+def test_real_qrels_give_what_the_simple_reader_gives() -> None:
+    paths = [path for path in sorted(SHARED.rglob("*qrels*")) if path.is_file() and "out" not in path.name]
+    compared = 0
+    for path in paths:
+        content = Source(path).read()
+        simple, found = (made(read_simply, content), made(of_bytes, content))
+        if isinstance(simple, str):
+            assert found == simple
+        else:
+            same_qrels(found, simple)
+            compared += 1
+    assert compared > 5
+
+
+def of_bytes(content: bytes, **options: Any) -> Qrels:
+    return Qrels(io.BytesIO(content), **options)
+
+
+def made(read: Callable[..., Qrels], content: bytes) -> Any:
+    """The qrels, or what is wrong with them."""
+    try:
+        return read(content, duplicates="first")
+    except Fault as fault:
+        return str(fault)
+
+
+def same_qrels(blocks: Qrels, simple: Qrels) -> None:
+    assert blocks.topics == simple.topics
+    assert blocks.labels.tolist() == simple.labels.tolist()
+    assert (blocks.pool == simple.pool).all()
+    assert blocks.codes == simple.codes
+    assert blocks.notes == simple.notes
+    assert blocks.digest == simple.digest
+
+
+def test_generated_qrels_give_what_the_simple_reader_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(9)
+    for size in (64, 1 << 20):
+        monkeypatch.setattr(judged, "PART", size)
+        for _ in range(150):
+            _, content = awkward(draw)
+            if draw.random() < 0.3:
+                lines = content.splitlines(keepends=True)
+                draw.shuffle(lines)
+                content = b"".join(lines + lines[: draw.randint(0, 2)]).rstrip(b"\n")
+            if draw.random() < 0.3:
+                content = content.replace(b" ", b"\t\t").replace(b"\n", b"\r\n")
+            same_qrels(Qrels(io.BytesIO(content)), read_simply(content))
+
+
+def test_the_digest_changes_with_any_judgement_and_not_with_their_order() -> None:
+    lines = [b"%d 0 d%d %d\n" % (topic, docno, (topic + docno) % 4) for topic in range(5) for docno in range(5)]
+    digest = Qrels(io.BytesIO(b"".join(lines))).digest
+    assert Qrels(io.BytesIO(b"".join(reversed(lines)))).digest == digest
+    swapped = [lines[1].replace(b" 1\n", b" 0\n"), lines[0].replace(b" 0\n", b" 1\n"), *lines[2:]]
+    assert Qrels(io.BytesIO(b"".join(swapped))).digest != digest
+    for at in range(len(lines)):
+        assert Qrels(io.BytesIO(b"".join(lines[:at] + lines[at + 1 :]))).digest != digest
+
+
+# Packed files and pipes -----------------------------------------------------------------------------------------------
+
+RUN = "".join(f"{topic} Q0 d{at} {at} {50 - at} t\n" for topic in range(30) for at in range(50)).encode()
+BACK = RUN + b"3 Q0 late 51 99 t\n"
+
+
+class Pipe(io.RawIOBase):
+    """What gives its bytes once, and a few at a time."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = io.BytesIO(content)
+        self.name = "run"
+
+    def readable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        raise OSError("no place in a pipe")
+
+    def readinto(self, view: Any) -> int:
+        got = self.content.read(min(len(view), 700))
+        view[: len(got)] = got
+        return len(got)
+
+
+def gzip_members(content: bytes) -> bytes:
+    return gzip.compress(content[:900]) + gzip.compress(content[900:]) + b"\0" * 9
+
+
+def packed_with_zstd(content: bytes) -> bytes:
+    packed: bytes = pytest.importorskip("zstandard").compress(content)
+    return packed
+
+
+@pytest.mark.parametrize("content", [RUN, BACK], ids=["contiguous", "comes back"])
+@pytest.mark.parametrize(
+    "packed",
+    [bytes, gzip.compress, gzip_members, bz2.compress, lzma.compress, packed_with_zstd],
+)
+@pytest.mark.parametrize("size", [300, 1 << 21])
+def test_packed_runs_and_pipes_give_the_same(content: bytes, packed: Callable[[bytes], bytes], size: int) -> None:
+    read = Qrels({str(topic): {f"d{at}": at % 3 for at in range(0, 50, 7)} for topic in range(30)})
+    simple, found = both(content, read, Rules(), size)
+    assert found == simple
+    for source in (named(packed(content)), Source(Pipe(packed(content)))):
+        assert outcome(partial(grade_file, source, read, Rules(), frozenset(), size=size)) == simple
+
+
+@pytest.mark.parametrize("packed", [gzip.compress, bz2.compress, lzma.compress, packed_with_zstd])
+def test_broken_packed_runs_are_told_as_before(packed: Callable[[bytes], bytes]) -> None:
+    read = Qrels({"1": {"d1": 1}})
+    whole = packed(RUN)
+    for content in (whole[:-10], whole[:-1], whole[: len(whole) // 2], whole[:20] + b"broken" + whole[26:]):
+        with pytest.raises(Fault) as told:
+            named(content).read()
+        assert outcome(partial(grade_file, named(content), read, Rules(), frozenset())) == str(told.value)
+
+
+# Numbers and tokens ---------------------------------------------------------------------------------------------------
+
+
+def buffer_of(tokens: list[bytes]) -> tuple[Any, Any, Any]:
+    text = b" ".join([*tokens, b""])
+    buffer = padded(len(text))
+    buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
+    end = PAD + np.cumsum([len(token) + 1 for token in tokens]) - 1
+    return buffer, end - [len(token) for token in tokens], end
+
+
+def bits(value: float) -> bytes:
+    return struct.pack("<d", value)
+
+
+def same_as_float(tokens: list[bytes]) -> None:
+    found = decimals(*buffer_of(tokens))
+    assert [bits(value) for value in found.tolist()] == [bits(float(token)) for token in tokens]
+
+
+plain = st.from_regex(rb"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+-]?[0-9]{1,2})?", fullmatch=True)
+
+
+@given(st.lists(plain, min_size=1, max_size=30))
+@settings(max_examples=300, deadline=None)
+@example([b"0" * 30 + b"1", b"-0", b"+.5", b"5.", b"-0.0", b"00.10", b"123456789.5", b"12345678", b"1234567.8"])
+@example([b"9007199254740993", b"9007199254740992.5", b"0.1", b"4503599627370496.5", b"4503599627370497.5"])
+@example([b"18446744073709551615", b"9999999999999999999", b"1844674407370955161.6", b"0.000000000000000001"])
+@example([b"5e-324", b"2.4703282292062327e-324", b"1.7976931348623157e308", b"2.2250738585072014e-308"])
+def test_plain_decimals_have_the_bits_of_float(tokens: list[bytes]) -> None:
+    same_as_float(tokens)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50), st.integers(0, 20))
+@settings(max_examples=300, deadline=None)
+def test_printed_floats_have_the_bits_of_float(values: list[float], digits: int) -> None:
+    same_as_float([repr(value).encode() for value in values])
+    same_as_float([b"%.*f" % (digits, value) for value in values if abs(value) < 1e15])
+
+
+@given(st.integers(1 << 52, (1 << 53) - 1), st.integers(0, 18), st.integers(-1, 1))
+@settings(max_examples=500, deadline=None)
+def test_halfway_cases_have_the_bits_of_float(mantissa: int, scale: int, beside: int) -> None:
+    # The number halfway between two floats, printed with all its digits, and its neighbours in the last digit.
+    for power in (0, 4, 9, 30, 52):
+        exact = (2 * mantissa + 1) * 10**scale // (2 << power) + beside
+        digits = str(exact).rjust(scale + 1, "0")
+        same_as_float([(digits[: len(digits) - scale] + "." + digits[len(digits) - scale :]).encode()])
+
+
+@given(st.lists(st.binary(min_size=1, max_size=12).map(lambda token: bytes(b for b in token if b > 32) or b"x")))
+@settings(max_examples=300, deadline=None)
+@example([b"nan"])
+@example([b"1_0"])
+@example([b"inf"])
+@example([b"1e999"])
+@example([b"0x10"])
+@example([b"1.2.3"])
+@example([b"--1"])
+@example([b"1e"])
+@example([b"."])
+@example([b"-"])
+@example([b"1/2"])
+@example([b"12:4"])
+@example([b"\xb1\xb2"])
+def test_what_is_no_plain_decimal_is_refused(tokens: list[bytes]) -> None:
+    for token in tokens:
+        if decimal(token) == decimal(token):
+            same_as_float([token])
+        else:
+            with pytest.raises(ValueError, match="plain"):
+                decimals(*buffer_of([b"1.5", token, b"2.5"]))
+
+
+@given(st.lists(st.binary(min_size=1, max_size=40).map(lambda token: bytes(b | 64 for b in token)), min_size=2))
+@settings(max_examples=200, deadline=None)
+def test_tokens_are_equal_where_their_bytes_are(tokens: list[bytes]) -> None:
+    tokens += tokens[:2] + [token[:-1] + b"~" for token in tokens]
+    buffer, start, end = buffer_of(tokens)
+    words = words_at(buffer)
+    hashed = hashes(words, start, end).tolist()
+    for at, one in enumerate(tokens):
+        for other, two in enumerate(tokens):
+            assert (hashed[at] == hashed[other]) == (one == two)
+            if len(one) == len(two):
+                pair = [np.array([value]) for value in (start[at], start[other], len(one))]
+                assert equal(words, pair[0], words, pair[1], pair[2]).all() == (one == two)
+    changed = [0] + [at for at in range(1, len(tokens)) if tokens[at] != tokens[at - 1]]
+    assert changes(words, start, end).tolist() == changed
+
+
+def test_slots_hold_any_number_of_documents() -> None:
+    assert index.regions(np.array([0, 1, 7, 8, 1000])).size >= 4 * 1016

@@ -150,23 +150,29 @@ class _Views:
     def __init__(self, batch: Batch, judged: Bools) -> None:
         self.batch = batch
         self.judged_code = judged
-        self.judged: Bools = judged[batch.codes]
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
-        self.gains: dict[tuple[bytes, float], Floats] = {}
+        self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
+        self.judged: dict[int | None, Bools] = {}
         self.ideals: dict[bytes, Floats] = {}
 
     def __call__(self, table: GainTable, k: int | None, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
-        gain, ideal = self._gain(table, unjudged), self._ideal(table)
+        gain, ideal = self._gain(table, unjudged, k), self._ideal(table)
         retrieved = self.batch.retrieved if k is None else np.minimum(self.batch.retrieved, k)
-        return Gains(gain[:, :k], self.judged[:, :k], ideal, retrieved, self.pool, table.levels, k, tail)
+        if k not in self.judged:
+            self.judged[k] = self.judged_code[self.batch.codes[:, :k]]
+        return Gains(gain, self.judged[k], ideal, retrieved, self.pool, table.levels, k, tail)
 
-    def _gain(self, table: GainTable, unjudged: float) -> Floats:
-        key = (table.worth.tobytes(), unjudged)
+    def _gain(self, table: GainTable, unjudged: float, k: int | None) -> Floats:
+        """The gains down to rank k alone: most rankings go on far below the cutoff."""
+        worths = table.worth.tobytes()
+        whole, key = (worths, unjudged, None), (worths, unjudged, k)
+        if whole in self.gains:
+            return self.gains[whole][:, :k]
         if key not in self.gains:
             worth = np.append(table.worth, [0.0, 0.0])
             worth[~self.judged_code] = unjudged
             worth[self.batch.beyond] = 0
-            self.gains[key] = worth[self.batch.codes]
+            self.gains[key] = worth[self.batch.codes[:, :k]]
         return self.gains[key]
 
     def _ideal(self, table: GainTable) -> Floats:

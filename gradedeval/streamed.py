@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
-from typing import TypeVar
+from itertools import chain
 
 import numpy as np
 
@@ -22,9 +19,6 @@ from gradedeval.trec.run import dropped_notes, run_of_bytes
 from gradedeval.trec.scattered import Scattered
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import BLOCK, Block, Stream, blocks
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 SCATTERED = 16
 """Topics that come again before a file counts as one where topics take turns, if they are the larger part."""
@@ -64,7 +58,7 @@ class _Reading:
 
     def begin(self) -> None:
         """Read the first block, which has the tag. Raises Irregular."""
-        parts = ahead(self._part, blocks(self.stream, self.size))
+        parts = map(self._part, blocks(self.stream, self.size))
         first = next(parts)
         if not first.topics:
             raise Irregular
@@ -107,10 +101,8 @@ class _Reading:
         """A second pass, for topics that came again: those in `only`, or all."""
         self.stream.again()
         gathered = Scattered(self.stream)
-        for block, rows in ahead(
-            lambda block: (block, read_rows(block, self.qrels, self.rules, only)), blocks(self.stream, self.size)
-        ):
-            gathered.add(block, rows)
+        for block in blocks(self.stream, self.size):
+            gathered.add(block, read_rows(block, self.qrels, self.rules, only))
         self.found.update(dict.fromkeys(gathered.topics))
         for rows in gathered.parts():
             for topic in rows.topics:
@@ -148,26 +140,3 @@ class _Reading:
 
 def _no_docno(position: int) -> bytes:
     raise IndexError(position)
-
-
-def ahead(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """`work(item)` for each item, in order; where there are several, as many at once as there are processors."""
-    rest = iter(items)
-    yield from map(work, islice(rest, 1))
-    second = list(islice(rest, 1))
-    if not second:
-        return
-    from concurrent.futures import Future, ThreadPoolExecutor
-
-    jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    waiting: deque[Future[Result]] = deque()
-    pool = ThreadPoolExecutor(min(jobs, 4))
-    try:
-        for item in chain(second, rest):
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > jobs:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,37 +37,46 @@ def decimals(buffer: Bytes, start: Ints, end: Ints) -> Floats:
 
 
 def _read(buffer: Bytes, words: Words, start: Ints, end: Ints, found: Floats) -> None:
-    first = buffer[start]
+    head = words[start]
+    first = head.astype(np.uint8)
     negative = first == 45
     signed = negative | (first == 43)
     some_signed = bool(signed.any())
-    begin = start + signed if some_signed else start
-    length = end - begin
-    head = words[begin]
+    if some_signed:
+        head = words[start + signed]
+        length = (end - start - signed).view(np.uint64)
+    else:
+        length = (end - start).view(np.uint64)
     whole = _digits_before_dot(head, length)
-    fraction = np.maximum(length - whole - 1, 0)
     # A whole part of more than eight digits has its dot, if any, out of sight.
     good = (whole < 8) | (length == 8)
-    good &= (fraction <= 18) & (whole + fraction > 0)
-    number, bad = _eight_digits((head ^ _ZEROS) << (64 - 8 * whole).astype(np.uint64))
+    fraction = length - whole
+    fraction -= fraction > 0
     deepest = int(fraction.max(initial=0))
-    scaled = fraction if deepest <= 18 else np.minimum(fraction, 18)
-    number *= TEN[scaled]
+    if deepest > 11:
+        good &= (fraction <= 18) & (whole + fraction <= 19)
+        fraction = np.minimum(fraction, _U(18))
+    head ^= _ZEROS
+    number, bad = _eight_digits(head << (64 - 8 * whole))
+    number *= TEN[fraction]
     for skipped in range(0, min(deepest, 18), 8):
         # The part of the fraction in the word that ends `skipped` bytes before the token's end.
-        rows = slice(None) if skipped == 0 else np.flatnonzero(fraction > skipped)
-        beside = (8 - np.clip(fraction[rows] - skipped, 0, 8)).astype(np.uint64) << _U(3)
-        part, wrong = _eight_digits((words[end[rows] - 8 - skipped] ^ _ZEROS) >> beside << beside)
+        rows: Any = slice(None) if skipped == 0 else np.flatnonzero(fraction > skipped)
+        digits = fraction[rows] - _U(skipped)
+        beside = 64 - 8 * (digits if deepest <= 8 else np.minimum(digits, _U(8)))
+        word = words[end[rows] - (8 + skipped)]
+        word ^= _ZEROS
+        part, wrong = _eight_digits(word >> beside << beside)
         number[rows] += part if skipped == 0 else part * TEN[skipped]
         bad[rows] |= wrong
     good &= bad == 0
-    if deepest > 11:
-        good &= whole + fraction <= 19
-    _scaled(number, scaled, found, good)
+    good &= (whole + fraction) > 0
+    _scaled(number, fraction, found, good)
     if some_signed:
         np.negative(found, out=found, where=negative)
-    for row in np.flatnonzero(~good).tolist():
-        found[row] = _one(buffer, int(start[row]), int(end[row]))
+    if not good.all():
+        for row in np.flatnonzero(~good).tolist():
+            found[row] = _one(buffer, int(start[row]), int(end[row]))
 
 
 def _one(buffer: Bytes, start: int, end: int) -> float:
@@ -75,19 +86,29 @@ def _one(buffer: Bytes, start: int, end: int) -> float:
     return value
 
 
-def _digits_before_dot(head: Words, length: Ints) -> Ints:
+def _digits_before_dot(head: Words, length: Words) -> Words:
     """How many of a token's first eight bytes stand before its dot: all of them where there is none."""
     other = head ^ _DOTS
-    dots = ~(((other & _LOW) + _LOW) | other) & _HIGH
-    before = (np.bitwise_count((dots & (~dots + _U(1))) - _U(1)) >> 3).astype(np.int64)
-    return np.minimum(before, length)
+    dots = other & _LOW
+    dots += _LOW
+    dots |= other
+    dots |= _LOW
+    np.invert(dots, out=dots)  # the highest bit of each byte that is a dot
+    first = np.bitwise_count(dots ^ (dots - _U(1)))  # how many bits go up to the first of them
+    before = ((first - np.uint8(1)) >> np.uint8(3)).astype(np.uint64)
+    before[dots == 0] = 8
+    return np.minimum(before, length, out=before)
 
 
 def _eight_digits(word: Words) -> tuple[Words, Words]:
     """The number that eight digit values (not characters) make, the first in the lowest byte, and what is not 0 where
     a byte is no digit."""
-    bad = ((word + _ABOVE_NINE) | word) & _HIGH
-    word = word * _U(10) + (word >> _U(8))
+    bad = word + _ABOVE_NINE
+    bad |= word
+    bad &= _HIGH
+    shifted = word >> _U(8)
+    word = word * _U(10)
+    word += shifted
     pairs = _U(0x000000FF000000FF)
     low, high = word & pairs, (word >> _U(16)) & pairs
     low *= _U(100 + (1000000 << 32))
@@ -96,7 +117,7 @@ def _eight_digits(word: Words) -> tuple[Words, Words]:
     return low >> _U(32), bad
 
 
-def _scaled(number: Words, scale: Ints, found: Floats, good: Bools) -> None:
+def _scaled(number: Words, scale: Words, found: Floats, good: Bools) -> None:
     """number / 10**scale into `found`, correctly rounded; what cannot be decided here is no longer `good`."""
     np.divide(number.astype(np.float64), TEN_EXACT[scale], out=found)
     # Up to 2**53 both are exact, and a division rounds once.
@@ -106,7 +127,7 @@ def _scaled(number: Words, scale: Ints, found: Floats, good: Bools) -> None:
         good[rows] &= decided
 
 
-def _divided(number: Words, scale: Ints) -> tuple[Floats, Bools]:
+def _divided(number: Words, scale: Words) -> tuple[Floats, Bools]:
     """number / 10**scale for numbers of 2**53 and more, and where it is certain to be the float nearest to it.
 
     The quotient is the number times a truncated 64-bit reciprocal, of which the high word is taken; the true one lies

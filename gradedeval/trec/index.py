@@ -72,11 +72,12 @@ class Index:
         own, words = words_at(self.buffer), words_at(buffer)
         candidate, at = slots[rows], place[rows]
         while len(rows):
-            same = (self.hashed[candidate] == hashed[rows]) & (self.topic[candidate] == topic[rows])
-            same &= self.length[candidate] == length[rows]
+            same = self.hashed[candidate] == hashed[rows]
             hit = np.flatnonzero(same)
             judged, asked = candidate[hit], rows[hit]
-            same[hit] = equal(own, self.start[judged].astype(np.int64), words, start[asked], length[asked])
+            proven = (self.topic[judged] == topic[asked]) & (self.length[judged] == length[asked])
+            proven[proven] = equal(own, self.start[judged[proven]], words, start[asked[proven]], length[asked[proven]])
+            same[hit] = proven
             found[rows[same]] = candidate[same]
             rows, at = rows[~same], at[~same] + 1  # the next slot, until one is empty
             candidate = self.slots[at]

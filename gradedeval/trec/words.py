@@ -15,7 +15,7 @@ Words = NDArray[np.uint64]
 PAD = 32
 """Bytes of a buffer before and after its text, so that a word may be read across the text's ends."""
 
-_EIGHT, _HALF = np.uint64(8), np.uint64(32)
+_HALF = np.uint64(32)
 _ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93))  # multipliers of Weyl sequence and rrmxmx
 
 
@@ -31,16 +31,23 @@ def words_at(buffer: Bytes) -> Words:
 
 def last_word(words: Words, end: Ints, length: Ints) -> Words:
     """The last eight bytes of each token, its last byte highest; shorter tokens have zeros below."""
-    missing = (8 - np.minimum(length, 8)).astype(np.uint64)
     word: Words = words[end - 8]
+    shortest = int(length.min(initial=8))
+    if shortest == 8:
+        return word
     # What stands before the token is shifted out, then the token back to the top. No text holds a zero byte.
-    return word >> (missing * _EIGHT) << (missing * _EIGHT) if missing.any() else word
+    alike = int(length.max()) == shortest
+    before: Any = np.uint64(64 - 8 * shortest) if alike else (64 - 8 * np.minimum(length, 8)).astype(np.uint64)
+    word >>= before
+    word <<= before
+    return word
 
 
 def hashes(words: Words, start: Ints, end: Ints) -> Words:
     """A 64-bit hash of each token. Its highest bits are good enough to choose a slot."""
     length = end - start
-    found = last_word(words, end, length) + length.astype(np.uint64)
+    found = last_word(words, end, length)
+    found += length.astype(np.uint64)
     found *= _ODD[0]
     for at, rows in _longer(length):
         # The last eight bytes are in already, and may overlap the word before them.

@@ -1,0 +1,130 @@
+"""Seeded runs and qrels for the benchmark: the three workloads, and the same run in other forms."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+COLLECTION = 8_841_823
+JUDGED = 100
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Runs of some topics × documents, and the qrels they share."""
+
+    runs: list[Path]
+    qrels: Path
+
+    @property
+    def size(self) -> int:
+        return sum(run.stat().st_size for run in self.runs)
+
+
+def workload(folder: Path, name: str, topics: int, depth: int, runs: int = 1) -> Workload:
+    """Write a workload, or find it written before. Half of the judged documents are retrieved by the first run."""
+    made = Workload([folder / f"{name}-{number:03d}.run" for number in range(runs)], folder / f"{name}.qrels")
+    if not made.qrels.exists():
+        for number, path in enumerate(made.runs):
+            _write(path, (line for topic in range(topics) for line in _ranking(topic, depth, number)))
+        _write(made.qrels, (line for topic in range(topics) for line in _judgements(topic, depth)))
+    return made
+
+
+def _ids(topic: int, depth: int, run: int) -> list[int]:
+    draw = random.Random(f"{topic} {run % 7}")
+    return draw.sample(range(COLLECTION), depth)
+
+
+def _ranking(topic: int, depth: int, run: int) -> Iterator[str]:
+    draw = random.Random(f"{topic} scores {run}")
+    score = 30 + 5 * draw.random()
+    for rank, docno in enumerate(_ids(topic, depth, run), 1):
+        score -= 0.02 * draw.random()
+        yield f"{1000000 + 7 * topic} Q0 passage-{docno:07d} {rank} {score:.6f} bm25-tuned\n"
+
+
+def _judgements(topic: int, depth: int) -> Iterator[str]:
+    draw = random.Random(f"{topic} judged")
+    retrieved = draw.sample(_ids(topic, depth, 0), min(depth, JUDGED) // 2)
+    for docno in dict.fromkeys([*retrieved, *draw.sample(range(COLLECTION), JUDGED // 2)]):
+        yield f"{1000000 + 7 * topic} 0 passage-{docno:07d} {draw.choice([0, 0, 0, 1, 1, 2, 3])}\n"
+
+
+def _write(path: Path, lines: Iterator[str]) -> None:
+    part = path.with_suffix(".part")
+    with part.open("w", encoding="ascii") as file:
+        file.writelines(lines)
+    part.rename(path)
+
+
+def in_form(run: Path, form: str) -> Path:
+    """The same run written otherwise: a form of FORMS, or several runs' worth of it as `10x`."""
+    made = run.with_suffix(f".{form}")
+    if not made.exists():
+        FORMS[form](run, made)
+    return made
+
+
+def _by_line(run: Path, made: Path, change: object) -> None:
+    with run.open("r", encoding="ascii") as lines:
+        _write(made, (change(line.split()) for line in lines))  # type: ignore[operator]
+
+
+def _tabs(run: Path, made: Path) -> None:
+    draw = random.Random(1)
+
+    def change(field: list[str]) -> str:
+        field[4] = repr(float(field[4]) + 1e-7 * draw.random())
+        return "\t".join(field) + "\n"
+
+    _by_line(run, made, change)
+
+
+def _blanks(run: Path, made: Path) -> None:
+    _by_line(run, made, lambda field: "  ".join(field) + "\n")
+
+
+def _unsorted(run: Path, made: Path) -> None:
+    draw = random.Random(2)
+
+    def change(field: list[str]) -> str:
+        field[4] = f"{35 * draw.random():.6f}"
+        return " ".join(field) + "\n"
+
+    _by_line(run, made, change)
+
+
+def _interleaved(run: Path, made: Path) -> None:
+    """Rank by rank instead of topic by topic."""
+    by_rank: dict[str, list[str]] = {}
+    with run.open("r", encoding="ascii") as lines:
+        for line in lines:
+            by_rank.setdefault(line.split()[3], []).append(line)
+    _write(made, (line for lines in by_rank.values() for line in lines))
+
+
+def _gz(run: Path, made: Path) -> None:
+    with run.open("rb") as plain, gzip.open(made, "wb", compresslevel=6) as packed:
+        while piece := plain.read(1 << 24):
+            packed.write(piece)
+
+
+FORMS = {"tabs": _tabs, "unsorted": _unsorted, "blanks": _blanks, "interleaved": _interleaved, "gz": _gz}
+
+
+def longer(run: Path, times: int) -> Path:
+    """A run of so many times as many topics, contiguous; those after the first are not judged."""
+    made = run.with_suffix(f".{times}x")
+    if not made.exists():
+        content = run.read_bytes()
+        with made.with_suffix(".part").open("wb") as file:
+            file.write(content)
+            for number in range(1, times):  # topic ids keep their length: 1000007 becomes b000007
+                mark = bytes([96 + number // 26]) + bytes([97 + number % 26])
+                file.write(mark + content[2:].replace(b"\n10", b"\n" + mark))
+        made.with_suffix(".part").rename(made)
+    return made

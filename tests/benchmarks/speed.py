@@ -1,0 +1,159 @@
+"""gradedeval beside other tools, as whole processes, in turn, several times: medians, ratios and peak memory.
+
+python tests/benchmarks/speed.py                  all rows of the table
+python tests/benchmarks/speed.py --only small     one of: small, large, many, forms, growth, measures
+python tests/benchmarks/speed.py --trec-eval ~/trec_eval/trec_eval
+
+The workloads are written once to --folder (about 3 GB with all rows). Nothing here belongs to the tests, but for a
+small smoke of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from generate import FORMS, Workload, in_form, longer, workload
+
+MEASURES = ["-m", "err@20", "-m", "ndcg@10", "--residuals"]
+TWENTY = (
+    "ap ndcg ndcg@10 ndcg@20 err err@20 rbp(p=.8) rbp(p=.95) gap q bpref p@5 p@10 p@100 recall@100 recall@1000 rr "
+    "rprec success@10 judged@10"
+)
+PYTREC_EVAL = """
+import sys, pytrec_eval
+*runs, qrels = sys.argv[1:]
+with open(qrels) as file:
+    evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(file), {"map", "ndcg_cut_10"})
+for run in runs:
+    with open(run) as file:
+        scores = evaluator.evaluate(pytrec_eval.parse_run(file))
+    for name in ("map", "ndcg_cut_10"):
+        print(run, name, sum(topic[name] for topic in scores.values()) / len(scores))
+"""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Seconds and peak MiB of the runs of one command: medians."""
+
+    seconds: float
+    memory: float
+
+
+def timed(commands: dict[str, list[str]], rounds: int) -> dict[str, Taken]:
+    """Each command run `rounds` times, one after the other, so that a busy machine slows all alike."""
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
+    memory: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            begin = time.perf_counter()
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            said = process.stderr.read() if process.stderr else ""
+            _, status, usage = os.wait4(process.pid, 0)
+            seconds[name].append(time.perf_counter() - begin)
+            memory[name].append(usage.ru_maxrss / 1024)
+            if status:
+                sys.exit(f"{name} failed: {said.strip().splitlines()[-1:]}")
+    return {name: Taken(statistics.median(seconds[name]), statistics.median(memory[name])) for name in commands}
+
+
+def gradedeval(files: Workload, *options: str) -> list[str]:
+    return [sys.executable, "-m", "gradedeval", *map(str, files.runs), str(files.qrels), *options]
+
+
+def peers(files: Workload, trec_eval: str | None) -> dict[str, list[str]]:
+    """The commands of the other tools that are there."""
+    found: dict[str, list[str]] = {}
+    if find_spec("pytrec_eval"):
+        found["pytrec_eval"] = [sys.executable, "-c", PYTREC_EVAL, *map(str, files.runs), str(files.qrels)]
+    if trec_eval:
+        loop = 'for run in "${@:3}"; do "$1" -m map -m ndcg_cut.10 "$2" "$run"; done'
+        found["trec_eval"] = ["bash", "-c", loop, "-", trec_eval, str(files.qrels), *map(str, files.runs)]
+    return found
+
+
+def show(title: str, taken: dict[str, Taken], against: str) -> None:
+    print(f"\n{title}")
+    for name, own in taken.items():
+        ratio = own.seconds / taken[against].seconds
+        print(f"  {name:<34} {own.seconds:8.3f} s {own.memory:8.0f} MiB   {ratio:6.2f} × {against}", flush=True)
+
+
+def beside_peers(title: str, files: Workload, rounds: int, trec_eval: str | None) -> None:
+    commands = {"gradedeval": gradedeval(files, *MEASURES), **peers(files, trec_eval)}
+    show(f"{title}, {files.size / 1e6:.0f} MB", timed(commands, rounds), "gradedeval")
+
+
+def forms(large: Workload, rounds: int) -> None:
+    commands = {"regular": gradedeval(large, *MEASURES)}
+    for form in FORMS:
+        commands[form] = gradedeval(Workload([in_form(large.runs[0], form)], large.qrels), *MEASURES)
+    commands["gzip -dc"] = ["gzip", "-dc", str(in_form(large.runs[0], "gz"))]
+    show("the large run in other forms", timed(commands, rounds), "regular")
+
+
+def growth(large: Workload, short: Path, rounds: int) -> None:
+    runs = {"0.1 ×": short, "1 ×": large.runs[0], "10 ×": longer(large.runs[0], 10)}
+    commands = {name: gradedeval(Workload([run], large.qrels), *MEASURES) for name, run in runs.items()}
+    taken = timed(commands, rounds)
+    show("a tenth of the large run, the run, ten times as many topics", taken, "1 ×")
+    seconds = [own.seconds for own in taken.values()]
+    print(f"  (t70 - t7) / (t7 - t0.7) = {(seconds[2] - seconds[1]) / (seconds[1] - seconds[0]):.2f}")
+
+
+def measures(large: Workload, rounds: int) -> None:
+    commands = {"ap": gradedeval(large, "-m", "ap"), "20 measures": gradedeval(large, "-m", TWENTY)}
+    show("20 measures instead of one", timed(commands, rounds), "ap")
+
+
+def shortened(large: Workload, topics: int) -> Path:
+    """The first topics of the large run."""
+    made = large.runs[0].with_suffix(".short")
+    if not made.exists():
+        with large.runs[0].open("rb") as lines:
+            made.write_bytes(b"".join(line for line, _ in zip(lines, range(topics * 1000), strict=False)))
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=Path("/tmp/gradedeval-benchmark"))
+    parser.add_argument("--only", choices=["small", "large", "many", "forms", "growth", "measures"])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--topics", type=int, default=6980, help="topics of the large run")
+    parser.add_argument("--trec-eval", default=shutil.which("trec_eval"), help="a trec_eval binary")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+
+    def wanted(*names: str) -> bool:
+        return given.only is None or given.only in names
+
+    if wanted("small"):
+        files = workload(given.folder, "small", 50, 1000)
+        beside_peers("50 topics × 1,000", files, 2 * given.rounds, given.trec_eval)
+    if wanted("many"):
+        files = workload(given.folder, "many", 50, 1000, 100)
+        beside_peers("100 runs × 50 × 1,000", files, given.rounds, given.trec_eval)
+    if wanted("large", "forms", "growth", "measures"):
+        large = workload(given.folder, f"large{given.topics}", given.topics, 1000)
+        if wanted("large"):
+            beside_peers(f"{given.topics:,} topics × 1,000", large, given.rounds, given.trec_eval)
+        if wanted("measures"):
+            measures(large, given.rounds)
+        if wanted("forms"):
+            forms(large, given.rounds)
+        if wanted("growth"):
+            growth(large, shortened(large, given.topics // 10), given.rounds)
+
+
+if __name__ == "__main__":
+    main()

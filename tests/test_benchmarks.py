@@ -1,0 +1,19 @@
+"""The benchmark runs: what it measures is no matter of tests."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SPEED = Path(__file__).parent / "benchmarks" / "speed.py"
+
+
+@pytest.mark.parametrize("row", ["large", "forms", "growth"])
+def test_a_row_of_the_benchmark_runs_on_a_small_workload(row: str, tmp_path: Path) -> None:
+    command = [sys.executable, str(SPEED), "--folder", str(tmp_path), "--rounds", "1", "--topics", "20", "--only", row]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert " MiB " in done.stdout

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
+from gradedeval.forked import forked, processes, segments
 from gradedeval.listed import grade_listed
 from gradedeval.ranking import Batch, Documents, GradedRun, by_width, judged_codes, ranked
 from gradedeval.rules import Rules
@@ -18,7 +20,10 @@ from gradedeval.trec.retrieved import Rows, read_rows, settle_repeated
 from gradedeval.trec.run import dropped_notes, run_of_bytes
 from gradedeval.trec.scattered import Scattered
 from gradedeval.trec.source import Source
-from gradedeval.trec.stream import BLOCK, Block, Stream, blocks
+from gradedeval.trec.stream import BLOCK, Block, Segment, Stream, blocks
+
+LARGE = 1 << 25
+"""Bytes of a file that is worth the start of further processes."""
 
 SCATTERED = 16
 """Topics that come again before a file counts as one where topics take turns, if they are the larger part."""
@@ -58,24 +63,42 @@ class _Reading:
 
     def begin(self) -> None:
         """Read the first block, which has the tag. Raises Irregular."""
-        parts = map(self._part, blocks(self.stream, self.size))
+        parts = self._parts()
         first = next(parts)
         if not first.topics:
             raise Irregular
         self.run.tag = first.tag
-        self.run.batches = self._batches(chain([first], parts))
+        self.run.batches = self._batches(first, parts)
 
-    def _batches(self, parts: Iterator[_Part]) -> Iterator[Batch]:
+    def _parts(self) -> Generator[_Part, None, None]:
+        """What the blocks hold, in order; several processes share those of a large file."""
+        stream = blocks(self.stream, self.size)
+        first = next(stream)
+        yield self._part(first)
+        file = self.stream.file
+        if file is not None and file.end - file.at > LARGE and (jobs := processes()) > 1:
+            rest = segments(file.file, file.at + first.end - first.begin, file.end)
+            with closing(forked(self._segment, rest, jobs)) as found:
+                for parts in found:
+                    yield from parts
+        else:
+            yield from map(self._part, stream)
+
+    def _segment(self, segment: Segment) -> list[_Part]:
+        return [self._part(block) for block in blocks(segment, self.size, segment.at)]
+
+    def _batches(self, first: _Part, rest: Generator[_Part, None, None]) -> Iterator[Batch]:
         try:
             again: set[bytes] = set()
             turns = False
-            for part in parts:
+            for part in chain([first], rest):
                 again.update(self.found.keys() & part.topics)
                 self.found.update(dict.fromkeys(part.topics))
                 self.dropped.update(part.dropped)
                 yield from part.batches
                 turns = len(again) > max(SCATTERED, len(self.found) // 2)
                 if turns:
+                    rest.close()
                     break
             if again:
                 yield from self._gathered(None if turns else frozenset(again))
@@ -86,6 +109,7 @@ class _Reading:
             self.run.topics, self.run.missing, self.run.notes = listed.topics, listed.missing, listed.notes
             return
         finally:
+            rest.close()
             self.stream.close()
         chosen = choose_topics(self.found, self.stream.place, self.qrels, self.rules)
         yield from self._missing([topic for topic in chosen.topics if topic not in self.found])

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import random
 import struct
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from gradedeval import forked, streamed
 from gradedeval.errors import Fault
 from gradedeval.listed import grade_listed
 from gradedeval.ranking import GradedRun
@@ -236,6 +238,23 @@ def test_faults_are_told_as_the_simple_reader_tells_them(spoilt: bytes) -> None:
         for size in SIZES:
             simple, found = both(content, read, Rules(), size)
             assert found == simple
+
+
+def test_processes_share_a_large_file_and_give_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(streamed, "LARGE", 1)
+    draw, path = random.Random(4), tmp_path / "run"
+    for size in (300, 3000):
+        monkeypatch.setattr(forked, "SEGMENT", size)
+        for jobs in (1, 2, 3) * 12:
+            monkeypatch.setattr(streamed, "processes", lambda jobs=jobs: jobs)
+            run, judgements = awkward(draw)
+            path.write_bytes(run)
+            read = Qrels(io.BytesIO(judgements))
+            for rules in (Rules(), Rules(duplicates="last", ties="rank"), Rules(lenient=True)):
+                simple = outcome(lambda: grade_listed(run_of_bytes(str(path), run, rules), read, rules))  # noqa: B023
+                assert outcome(partial(grade_file, Source(path), read, rules, frozenset(), size=100)) == simple
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)  # nobody is left behind
 
 
 # Real files -----------------------------------------------------------------------------------------------------------

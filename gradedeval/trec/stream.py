@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,26 @@ BLOCK = 1 << 21
 
 IN_MEMORY = 1 << 23
 """Bytes of a pipe that are kept in memory before they go to a temporary file."""
+
+
+@dataclass
+class Segment:
+    """Bytes `at` to `end` of an open file; reads leave the place of the file alone."""
+
+    file: int
+    at: int
+    end: int
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill the view, or as much of it as there are bytes; how much that is."""
+        filled = 0
+        while filled < len(view) and self.at < self.end:
+            count = os.preadv(self.file, [view[filled : filled + self.end - self.at]], self.at)
+            if not count:
+                break
+            filled += count
+            self.at += count
+        return filled
 
 
 class Stream:
@@ -60,6 +81,15 @@ class Stream:
     def plain(self) -> bool:
         """Whether the bytes are those of the file, at the same places."""
         return self._unpacked is None and self._kept is None
+
+    @property
+    def file(self) -> Segment | None:
+        """Where all of it stands in a file; None where it was packed or comes through a pipe, or is no file."""
+        try:
+            file = self._raw.fileno() if self.plain and self._own else None
+        except (OSError, AttributeError):
+            file = None
+        return None if file is None else Segment(file, self._begin, os.fstat(file).st_size)
 
     def read_into(self, view: memoryview) -> int:
         """Fill the view, or as much of it as there are bytes; how much that is."""
@@ -164,12 +194,14 @@ class Block:
     offset: int
 
 
-def blocks(stream: Stream, size: int) -> Iterator[Block]:
+def blocks(stream: Stream | Segment, size: int, offset: int = 0) -> Iterator[Block]:
     """The stream in blocks of about `size` bytes, cut where a topic begins; larger where a single topic is larger.
+
+    `offset` bytes of the source came before it.
 
     A topic that comes again after another is none of their business.
     """
-    capacity, filled, offset = size, 0, 0
+    capacity, filled = size, 0
     buffer = _buffer(capacity)
     while True:
         filled += stream.read_into(memoryview(buffer)[PAD + filled : PAD + capacity])  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from gradedeval.rules import Rules
 from gradedeval.topics import choose_topics
 from gradedeval.trec.blocks import Irregular
 from gradedeval.trec.qrels import Qrels
-from gradedeval.trec.retrieved import Rows, read_rows, settle_repeated
+from gradedeval.trec.retrieved import Rows, read_listed, read_rows, settle_repeated
 from gradedeval.trec.run import dropped_notes, run_of_bytes
 from gradedeval.trec.scattered import Scattered
 from gradedeval.trec.source import Source
@@ -73,11 +73,13 @@ class _Reading:
     def _parts(self) -> Generator[_Part, None, None]:
         """What the blocks hold, in order; several processes share those of a large file."""
         stream = blocks(self.stream, self.size)
-        first = next(stream)
-        yield self._part(first)
+        begin = 0
+        for block in islice(stream, 2):  # the second tells whether topics take turns
+            begin += block.end - block.begin
+            yield self._part(block)
         file = self.stream.file
         if file is not None and file.end - file.at > LARGE and (jobs := processes()) > 1:
-            rest = segments(file.file, file.at + first.end - first.begin, file.end)
+            rest = segments(file.file, file.at + begin, file.end)
             with closing(forked(self._segment, rest, jobs)) as found:
                 for parts in found:
                     yield from parts
@@ -126,7 +128,7 @@ class _Reading:
         self.stream.again()
         gathered = Scattered(self.stream)
         for block in blocks(self.stream, self.size):
-            gathered.add(block, read_rows(block, self.qrels, self.rules, only))
+            gathered.add(block, read_listed(block, self.qrels, self.rules, only))
         self.found.update(dict.fromkeys(gathered.topics))
         for rows in gathered.parts():
             for topic in rows.topics:

@@ -65,27 +65,43 @@ class Rows:
         )
 
 
-def read_rows(block: Block, qrels: Qrels, rules: Rules, only: frozenset[bytes] | None = None) -> Rows:
-    """The documents of a block, of the topics in `only` or of all.
+def read_rows(block: Block, qrels: Qrels, rules: Rules) -> Rows:
+    """The documents of a block.
 
     Raises Irregular where a line is no line of a run.
     """
+    lines, topics, topic, tag = _lines(block)
+    if (topic[1:] < topic[:-1]).any():
+        order = np.argsort(topic.astype(np.min_scalar_type(len(topics))), kind="stable")
+        lines, topic = lines.keep(order), topic[order]
+    return _rows(block, lines, topics, topic, tag, qrels, rules)
+
+
+def read_listed(block: Block, qrels: Qrels, rules: Rules, only: frozenset[bytes] | None) -> Rows:
+    """The documents of a block as listed, topics among each other: those of the topics in `only`, or all.
+
+    Raises Irregular where a line is no line of a run.
+    """
+    lines, topics, topic, tag = _lines(block)
+    if only is not None and not only.issuperset(topics):
+        wanted = np.array([name in only for name in topics], dtype=bool)
+        kept = np.flatnonzero(wanted[topic])
+        lines, topic = lines.keep(kept), (np.cumsum(wanted) - 1)[topic[kept]]
+        topics = [name for name in topics if name in only]
+    return _rows(block, lines, topics, topic, tag, qrels, rules)
+
+
+def _lines(block: Block) -> tuple[Lines, list[bytes], Ints, str]:
+    """The lines of a block, its topics in order of appearance, the number of each line's topic, and the tag."""
     if not block.offset:
         check_beginning(block.buffer, block.begin)
     lines = split_lines(block.buffer, block.begin, block.end, len(RUN_FIELDS))
     tag = text(lines.token(5, 0)) if len(lines) else ""
     topics, own, first = lines.stretches() if len(lines) else ([], np.empty(0, np.int64), np.empty(0, np.int64))
-    topic = np.repeat(own, np.diff(np.append(first, len(lines))))
-    if only is not None:
-        wanted = np.array([name in only for name in topics], dtype=bool)
-        if not wanted.all():
-            kept = np.flatnonzero(wanted[topic])
-            lines, topic = lines.keep(kept), (np.cumsum(wanted) - 1)[topic[kept]]
-            topics = [name for name in topics if name in only]
-            first = np.append(0, np.flatnonzero(np.diff(topic)) + 1)[: len(topic)]
-    if len(topics) != len(first):
-        order = np.argsort(topic.astype(np.min_scalar_type(len(topics))), kind="stable")
-        lines, topic = lines.keep(order), topic[order]
+    return lines, topics, np.repeat(own, np.diff(np.append(first, len(lines)))), tag
+
+
+def _rows(block: Block, lines: Lines, topics: list[bytes], topic: Ints, tag: str, qrels: Qrels, rules: Rules) -> Rows:
     scores = rules.order == "score"
     hashed = lines.hashes(2)
     return Rows(

@@ -17,11 +17,16 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from multiprocessing import Process
 from pathlib import Path
+from typing import Any, TypeVar
 
 from generate import FORMS, Workload, in_form, longer, workload
+
+Made = TypeVar("Made")
 
 MEASURES = ["-m", "err@20", "-m", "ndcg@10", "--residuals"]
 TWENTY = (
@@ -66,6 +71,14 @@ def timed(commands: dict[str, list[str]], rounds: int) -> dict[str, Taken]:
     return {name: Taken(statistics.median(seconds[name]), statistics.median(memory[name])) for name in commands}
 
 
+def apart(make: Callable[..., Made], *arguments: Any) -> Made:
+    """What `make` gives, made in a process of its own: the memory it takes would count as that of the commands."""
+    process = Process(target=make, args=arguments)
+    process.start()
+    process.join()
+    return make(*arguments)
+
+
 def gradedeval(files: Workload, *options: str) -> list[str]:
     return [sys.executable, "-m", "gradedeval", *map(str, files.runs), str(files.qrels), *options]
 
@@ -96,13 +109,13 @@ def beside_peers(title: str, files: Workload, rounds: int, trec_eval: str | None
 def forms(large: Workload, rounds: int) -> None:
     commands = {"regular": gradedeval(large, *MEASURES)}
     for form in FORMS:
-        commands[form] = gradedeval(Workload([in_form(large.runs[0], form)], large.qrels), *MEASURES)
+        commands[form] = gradedeval(Workload([apart(in_form, large.runs[0], form)], large.qrels), *MEASURES)
     commands["gzip -dc"] = ["gzip", "-dc", str(in_form(large.runs[0], "gz"))]
     show("the large run in other forms", timed(commands, rounds), "regular")
 
 
 def growth(large: Workload, short: Path, rounds: int) -> None:
-    runs = {"0.1 ×": short, "1 ×": large.runs[0], "10 ×": longer(large.runs[0], 10)}
+    runs = {"0.1 ×": short, "1 ×": large.runs[0], "10 ×": apart(longer, large.runs[0], 10)}
     commands = {name: gradedeval(Workload([run], large.qrels), *MEASURES) for name, run in runs.items()}
     taken = timed(commands, rounds)
     show("a tenth of the large run, the run, ten times as many topics", taken, "1 ×")
@@ -138,13 +151,13 @@ def main() -> None:
         return given.only is None or given.only in names
 
     if wanted("small"):
-        files = workload(given.folder, "small", 50, 1000)
+        files = apart(workload, given.folder, "small", 50, 1000)
         beside_peers("50 topics × 1,000", files, 2 * given.rounds, given.trec_eval)
     if wanted("many"):
-        files = workload(given.folder, "many", 50, 1000, 100)
+        files = apart(workload, given.folder, "many", 50, 1000, 100)
         beside_peers("100 runs × 50 × 1,000", files, given.rounds, given.trec_eval)
     if wanted("large", "forms", "growth", "measures"):
-        large = workload(given.folder, f"large{given.topics}", given.topics, 1000)
+        large = apart(workload, given.folder, f"large{given.topics}", given.topics, 1000)
         if wanted("large"):
             beside_peers(f"{given.topics:,} topics × 1,000", large, given.rounds, given.trec_eval)
         if wanted("measures"):
@@ -152,7 +165,7 @@ def main() -> None:
         if wanted("forms"):
             forms(large, given.rounds)
         if wanted("growth"):
-            growth(large, shortened(large, given.topics // 10), given.rounds)
+            growth(large, apart(shortened, large, given.topics // 10), given.rounds)
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ class _Reading:
         """A second pass, for topics that came again: those in `only`, or all."""
         self.stream.again()
         gathered = Scattered(self.stream)
-        for block in blocks(self.stream, self.size):
+        for block in blocks(self.stream, 4 * self.size):  # there may be thousands of topics to name in each
             gathered.add(block, read_listed(block, self.qrels, self.rules, only))
         self.found.update(dict.fromkeys(gathered.topics))
         for rows in gathered.parts():

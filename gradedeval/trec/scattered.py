@@ -21,7 +21,7 @@ class Scattered:
 
     def __init__(self, stream: Stream) -> None:
         self.topics: dict[bytes, int] = {}
-        self._columns: dict[str, list[NDArray[Any]]] = {}
+        self._columns: dict[str, _Column] = {}
         self._text = _Text(stream)
 
     def add(self, block: Block, rows: Rows) -> None:
@@ -39,11 +39,12 @@ class Scattered:
         }
         for name, column in columns.items():
             if column is not None:
-                self._columns.setdefault(name, []).append(column)
+                self._columns.setdefault(name, _Column(column.dtype)).add(column)
 
     def parts(self) -> Iterator[Rows]:
         """Whole topics, some at a time."""
-        columns = {name: np.concatenate(self._columns.pop(name)) for name in list(self._columns)}
+        columns = {name: column.all() for name, column in self._columns.items()}
+        self._columns.clear()
         topic = columns.pop("topic")
         counts = np.bincount(topic, minlength=len(self.topics))
         order, ends, names = _by_topic(topic), np.cumsum(counts), list(self.topics)
@@ -66,6 +67,24 @@ class Scattered:
                 self._text.token,
             )
             first = after
+
+
+class _Column:
+    """An array that grows in place: its parts and the whole are never in memory together."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._values = np.empty(TOGETHER, dtype=dtype)
+        self._size = 0
+
+    def add(self, more: NDArray[Any]) -> None:
+        end = self._size + len(more)
+        if end > len(self._values):
+            self._values.resize(end + end // 8, refcheck=False)
+        self._values[self._size : end] = more
+        self._size = end
+
+    def all(self) -> NDArray[Any]:
+        return self._values[: self._size]
 
 
 def _by_topic(topic: NDArray[Any]) -> Ints:

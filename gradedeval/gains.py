@@ -102,10 +102,13 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
     else:
         rule = (UNIT if scale == "unit" else RAW)[str(scheme)]
         worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
+    worth = np.where(grades.labels < 0, 0.0, worth)  # whatever the scheme gives grade 0
     if scale == "unit":
         _check_unit(worth, grades, place)
     if scale == "thresholds":
         _check_thresholds(worth, grades, place)
+        # Steps between the gains, rescaled so that they sum to 1.
+        return GainTable(worth / top, 1.0) if top > 0 else GainTable(worth, 0.0)
     if grades.max_gain is not None:
         top = _max_gain(grades.max_gain, worth, scale, place)
     if scale == "unit" and top > 1:
@@ -171,8 +174,7 @@ def _from_file(name: str, grades: Grades) -> tuple[Floats, float]:
     missing = [label for label in grades.labels if label >= 0 and label not in known]
     if missing or not known:
         raise Fault(name, f"no gain for grade {missing[0] if missing else 0:g}", "give each grade of the qrels a line")
-    # A negative grade is worth 0 whatever the file says: that rule holds for all schemes.
-    return np.array([known[label] if label >= 0 else 0.0 for label in grades.labels]), max(known.values())
+    return np.array([known.get(label, 0.0) for label in grades.labels]), max(known.values())
 
 
 def _check_unit(worth: Floats, grades: Grades, place: str) -> None:

@@ -123,6 +123,10 @@ class Measure:
 
     def _check(self, key: str, value: Value) -> Value:
         place = f"'{self.name}'"
+        if isinstance(value, list):
+            value = tuple(float(part) for part in value)
+        if isinstance(value, float) and not np.isfinite(value):
+            raise Fault(place, f"{key}={value:g} is not finite", f"as in {key}={_example(self, key)}", usage=True)
         if key not in self.definition.keys:
             cure = nearest(key, self.definition.keys) or (
                 f"it takes {', '.join(self.definition.keys)}" if self.definition.keys else "it takes none"

@@ -12,8 +12,9 @@ from gradedeval.graded import grade_run
 from gradedeval.measures import DEFAULT, Measure, parse
 from gradedeval.rules import Rules, rules_for
 from gradedeval.scores import RunScores, Scorer, Scores
+from gradedeval.trec.lines import check_swapped
 from gradedeval.trec.qrels import Qrels, topics_of_file
-from gradedeval.trec.source import name_of
+from gradedeval.trec.source import Source, name_of
 
 
 def evaluate(
@@ -61,7 +62,7 @@ def evaluate_runs(
     runs: Mapping[str, Any], qrels: Any, measures: Iterable[Measure], rules: Rules, *, by_tag: bool = False
 ) -> Scores:
     """Score runs by name; with `by_tag` each goes by its tag instead. Raises Fault as `evaluate` does."""
-    judged = qrels if isinstance(qrels, Qrels) else Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
+    judged = qrels if isinstance(qrels, Qrels) else _read_qrels(runs, qrels, rules)
     scorer = Scorer(judged, list(measures), rules)
     notes, scored = list(scorer.notes), dict[str, RunScores]()
     for name, source in runs.items():
@@ -72,6 +73,18 @@ def evaluate_runs(
         scored[called] = scorer.score(run, called)
         notes += run.notes
     return Scores(list(scored.values()), scorer.measures, judged, rules, notes)
+
+
+def _read_qrels(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
+    try:
+        return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
+    except Fault:
+        files = [
+            one for one in (*list(runs.values())[:1], qrels) if isinstance(one, str | Path) and Path(one).is_file()
+        ]
+        if len(files) == 2:
+            check_swapped(*map(Source, files))
+        raise
 
 
 def named_runs(run: Any) -> dict[str, Any]:
@@ -88,7 +101,7 @@ def named_runs(run: Any) -> dict[str, Any]:
         name = names[str(one)] if isinstance(one, str | Path) else _own_name(one)
         name = name or ("run" if len(several) == 1 else f"run{number}")
         if name in named:
-            raise Fault("", f"run '{name}' is given twice", "give each run once, or names: {name: run}", usage=True)
+            raise Fault("", f"run '{name}' is given twice", "give each run once", usage=True)
         named[name] = one
     return named
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.errors import Fault, some
+from gradedeval.errors import Fault, reason, some
 from gradedeval.notation import Value, write_value
 
 Floats = NDArray[np.float64]
@@ -158,9 +157,11 @@ def _from_file(name: str, grades: Grades) -> tuple[Floats, float]:
     try:
         lines = Path(name).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise Fault(name, f"cannot be read ({error})", "a gain file has lines of grade,gain") from None
-    for number, row in enumerate(csv.reader(lines), 1):
-        if not row or row[0].startswith("#") or (number == 1 and row[0].strip().lower() == "grade"):
+        raise Fault(name, f"cannot be read ({reason(error)})", "a gain file has lines of grade,gain") from None
+    if lines and lines[0].startswith("\ufeff"):
+        raise Fault(f"{name}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
+    for number, row in enumerate((line.split(",") for line in lines), 1):
+        if not "".join(row).strip() or row[0].startswith("#") or (number == 1 and row[0].strip().lower() == "grade"):
             continue
         try:
             grade, gain = (float(cell) for cell in row)
@@ -168,7 +169,7 @@ def _from_file(name: str, grades: Grades) -> tuple[Floats, float]:
             grade = gain = np.nan
         if not (np.isfinite(grade) and np.isfinite(gain)) or gain < 0 or grade in known:
             raise Fault(
-                f"{name}:{number}", f"'{','.join(row)}' is no new grade,gain pair", "as in 2,0.5; gains from 0 up"
+                f"{name}:{number}", f"{','.join(row)!r} is no new grade,gain pair", "as in 2,0.5; gains from 0 up"
             )
         known[grade] = gain
     missing = [label for label in grades.labels if label >= 0 and label not in known]
@@ -195,7 +196,8 @@ def _max_gain(given: float, worth: Floats, scale: Scale, place: str) -> float:
 def _check_thresholds(worth: Floats, grades: Grades, place: str) -> None:
     at_zero = worth[grades.labels == 0]
     if (np.diff(worth) < 0).any() or at_zero.any():
-        raise Fault(place, "gap needs gain 0 for grade 0 and gains that rise with the grade", "or give g=… itself")
+        name = place.strip("'").partition("(")[0]
+        raise Fault(place, f"{name} needs gain 0 for grade 0 and gains that rise with the grade", "or give g=… itself")
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,7 +83,7 @@ class Rules:
         for name, least in (("depth", 1), ("top_grade", 0), ("max_gain", 0), ("rel", 0), ("max_residual", 0)):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not value >= least or (name == "rel" and value == 0)):
-                raise Fault(option(name), f"{value} is too small", usage=True)
+                raise Fault(option(name), f"{value:g} is too small", usage=True)
         if self.judged_only and self.wants_residuals:
             raise Fault(
                 "--judged-only",

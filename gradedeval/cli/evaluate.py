@@ -20,7 +20,7 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import say, write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
-from gradedeval.measures import DEFAULT, parse
+from gradedeval.measures import DEFAULT, Measure, parse
 from gradedeval.render import DISPLAYED, EXTENSIONS, FORMATS, render
 from gradedeval.rules import LIKE
 
@@ -59,10 +59,10 @@ def command(
     """
     table = measure_table(measures_from)
     chosen = parse(measures or DEFAULT, table)
-    order = parse(sort, table)[0] if sort else None
-    rules = chosen_rules(options)
+    order = None if sort is None else _one(sort, table)
     form = form or _form_of(output)
-    runs, qrels = run_and_qrels(files)
+    runs, qrels = run_and_qrels(files, options["topics_from"])
+    rules = chosen_rules(options)
     scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag")
     for note in scores.notes:
         say(note)
@@ -72,8 +72,18 @@ def command(
     write(render(scores, form, by_topic=by_topic, digits=digits), output)
 
 
+def _one(text: str, table: dict[str, Measure]) -> Measure:
+    """The measure of --sort."""
+    found = parse(text, table) if text.strip() else []
+    if len(found) != 1:
+        raise Fault("--sort", f"'{text}' names {len(found)} measures", "name one", usage=True)
+    return found[0]
+
+
 def _form_of(output: str | None) -> str:
     """The format that the extension of -o asks for; a table without one."""
+    if output == "":
+        raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
     extension = Path(output or "").suffix.lower()
     if extension not in EXTENSIONS and not (output and Path(output).exists() and not Path(output).is_file()):
         raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(FORMATS)}", usage=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -128,17 +128,17 @@ def chosen_rules(options: dict[str, Any]) -> Rules:
     )
 
 
-def run_and_qrels(files: tuple[str, ...]) -> tuple[list[str], str]:
+def run_and_qrels(files: tuple[str, ...], topics_from: str | None = None) -> tuple[list[str], str]:
     """The runs and the qrels among the arguments. Raises Fault (usage) where an argument is no file.
 
     An argument that is no file but reads as a measure was probably meant for -m.
     """
     for file in files:
-        if file != "-" and not Path(file).exists() and _is_measure(file):
+        if file != "-" and not os.path.exists(file) and _is_measure(file):  # noqa: PTH110 - Path raises on a closed folder
             raise Fault(file, "no such file", f"did you mean -m '{file}'?", usage=True)
     if len(files) < 2:
         raise Fault("", "a run and a qrels file are needed", "gradedeval RUN... QRELS", usage=True)
-    if list(files).count("-") > 1:
+    if [*files, topics_from].count("-") > 1:
         raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
     return list(files[:-1]), files[-1]
 

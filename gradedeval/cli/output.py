@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -18,6 +19,8 @@ def write(text: str, target: str | None) -> None:
     """
     content = raw(text)
     if target is None or target == "-":
+        if sys.stdout is None:
+            raise Fault("<stdout>", "is closed", "open it, or name a file: -o FILE")
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
@@ -56,11 +59,9 @@ def _umask() -> int:
 
 def say(text: str) -> None:
     """A message for the user, on stderr; a closed stderr is no reason to fail."""
-    try:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.buffer.write(raw(text) + b"\n")
         sys.stderr.buffer.flush()
-    except (OSError, ValueError):
-        pass
 
 
 def stop_quietly() -> None:

@@ -68,6 +68,10 @@ def parse(text: str | Measure | Iterable[str | Measure], table: Mapping[str, Mea
     if not isinstance(text, str):
         return list(dict.fromkeys(one for part in text for one in parse(part, table)))
     spelt = [spelling for word in split(text) for spelling in read(word)]
+    if not spelt:
+        raise Fault(
+            repr(text), "names no measure", "as in 'err@20 ndcg@10'; `gradedeval measures` lists them", usage=True
+        )
     return list(dict.fromkeys(_find(one, MEASURES if table is None else table) for one in spelt))
 
 
@@ -95,7 +99,7 @@ def measures_from(path: str | Path) -> dict[str, Measure]:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever the user's file raises is the user's fault, not a traceback of ours
+    except (Exception, SystemExit) as error:  # whatever the user's file raises is no traceback of ours
         raise Fault(place, f"does not load ({type(error).__name__}: {error})", usage=True) from error
     # A file may import our measures to build on them; those stay ours.
     found = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gradedeval.errors import Fault
+from gradedeval.errors import Fault, reason
 from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.measures.cumulated import divisor
 from gradedeval.measures.definition import measure
@@ -22,10 +22,9 @@ def _from_file(name: str) -> Floats:
     """φ(1), φ(2), …: the numbers of a file, one a line; 0 after the last."""
     try:
         values = [float(row[-1]) for row in csv.reader(Path(name).read_text("utf-8").splitlines()) if row]
-    except (OSError, ValueError) as error:
-        raise Fault(
-            name, f"cannot be read as a utility ({error})", "one number a line, for ranks 1, 2, …", usage=True
-        ) from None
+    except (OSError, ValueError, csv.Error) as error:
+        what = f"cannot be read as a utility ({reason(error)})"
+        raise Fault(name, what, "one number a line, for ranks 1, 2, …", usage=True) from None
     phi = np.array(values)
     if not len(phi) or not np.isfinite(phi).all() or (phi < 0).any() or (np.diff(phi) > 0).any():
         raise Fault(

@@ -13,7 +13,7 @@ import numpy as np
 from gradedeval.errors import Fault, Findings, plural
 from gradedeval.gains import Floats
 from gradedeval.rules import Rules
-from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decimal, fields, looks_like, settle, text
+from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decimal, fields, looks_like, settle, skipped, text
 from gradedeval.trec.objects import dict_ranking, frame_ranking
 from gradedeval.trec.source import Source
 
@@ -85,14 +85,17 @@ def _file_run(source: Source, rules: Rules) -> Run:
         if wants_scores:
             score = _score(token)
             if score != score:
-                cure = "remove the line if it is a header" if not found.docnos else "a score is a finite decimal number"
+                cure = "remove the line if it is a header" if number == 1 else "a score is a finite decimal number"
                 findings.add(number, f"score '{text(token)}' is no number", cure)
                 continue
-            found.scores.append(score)  # type: ignore[union-attr]
         if wants_ranks:
-            found.ranks.append(decimal(rank))  # type: ignore[union-attr]
-            if found.ranks[-1] != found.ranks[-1]:
+            listed = decimal(rank)
+            if listed != listed:
                 findings.add(number, f"rank '{text(rank)}' is no number", "--ties rank needs ranks")
+                continue
+            found.ranks.append(listed)  # type: ignore[union-attr]
+        if wants_scores:
+            found.scores.append(score)  # type: ignore[union-attr]
         found.docnos.append(docno)
         found.lines.append(number)
     if not any(found.docnos for found in topics.values()) and looks_like(data, QRELS_FIELDS):
@@ -104,7 +107,7 @@ def _file_run(source: Source, rules: Rules) -> Run:
     run = Run(place, {topic: found for topic, found in topics.items() if found.docnos}, text(next(iter(tags), b"")))
     settle(findings, rules.lenient, run.notes)
     if not run.topics:
-        raise Fault(place, "no documents", f"lines of {' '.join(RUN_FIELDS)} are expected")
+        raise Fault(place, f"no documents{skipped(findings)}", f"lines of {' '.join(RUN_FIELDS)} are expected")
     return run
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import gzip
 import lzma
 import sys
 import zlib
@@ -35,6 +34,8 @@ class Source:
         packed = self._packed()
         try:
             return _unpack(packed, self.place)
+        except Fault:
+            raise
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
             raise Fault(self.place, f"broken compressed data ({error})", "copy or compress the file again") from None
 
@@ -44,6 +45,8 @@ class Source:
                 content = self.target.read()
                 return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else bytes(content)
             if str(self.target) == "-":
+                if sys.stdin is None:
+                    raise Fault(self.place, "is closed", "name a file")
                 return sys.stdin.buffer.read()
             return Path(self.target).read_bytes()
         except IsADirectoryError:
@@ -69,31 +72,51 @@ def name_of(path: str) -> str:
 
 
 def _unpack(packed: bytes, place: str) -> bytes:
-    unpackers: dict[bytes, Callable[[bytes], bytes]] = {
-        b"\x1f\x8b": gzip.decompress,
-        b"BZh": bz2.decompress,
-        b"\xfd7zXZ\x00": lzma.decompress,
+    openers: dict[bytes, Callable[[], Any]] = {
+        b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
+        b"BZh": bz2.BZ2Decompressor,
+        b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+        b"\x28\xb5\x2f\xfd": lambda: _zstd(place),
     }
-    for magic, unpack in unpackers.items():
-        if packed.startswith(magic):
-            return unpack(packed)
-    if packed.startswith(b"\x28\xb5\x2f\xfd"):
-        return _unpack_zstd(packed, place)
-    return packed
+    opener = next((opener for magic, opener in openers.items() if packed.startswith(magic)), None)
+    if opener is None:
+        return packed
+    parts = []
+    while packed:  # one compressed stream may follow another: what `cat a.gz b.gz` gives is legal
+        stream = opener()
+        parts.append(stream.decompress(packed))
+        if not stream.eof:
+            raise EOFError("it ends early")
+        packed = stream.unused_data.lstrip(b"\x00")
+    return b"".join(parts)
 
 
-def _unpack_zstd(packed: bytes, place: str) -> bytes:
+def _zstd(place: str) -> Any:
     try:
         import zstandard
     except ImportError:
         raise Fault(place, "is compressed with zstd", "pip install 'gradedeval[zstd]'") from None
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as reader:
-            content: bytes = reader.read()
-    except zstandard.ZstdError as error:
-        raise OSError(str(error)) from None
-    # A stream that ends inside a frame is not an error to the library: it just stops.
-    expected = zstandard.frame_content_size(packed)
-    if 0 <= len(content) < expected or (expected < 0 and not content):
-        raise OSError("it ends early")
-    return content
+    return _Zstd(zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
+
+
+@dataclass
+class _Zstd:
+    """zstandard's decompressor with the errors of the standard library's."""
+
+    stream: Any
+    error: type[Exception]
+
+    def decompress(self, packed: bytes) -> bytes:
+        try:
+            content: bytes = self.stream.decompress(packed)
+        except self.error as error:
+            raise OSError(str(error)) from None
+        return content
+
+    @property
+    def eof(self) -> bool:
+        return bool(self.stream.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self.stream.unused_data)

@@ -11,7 +11,8 @@ from gradedeval.errors import Fault, Note
 from gradedeval.graded import grade_run
 from gradedeval.measures import DEFAULT, Measure, parse
 from gradedeval.rules import Rules, rules_for
-from gradedeval.scores import RunScores, Scorer, Scores
+from gradedeval.scores import RunScores, Scores
+from gradedeval.scoring import Scorer
 from gradedeval.trec.lines import check_swapped
 from gradedeval.trec.qrels import Qrels, topics_of_file
 from gradedeval.trec.source import Source, name_of
@@ -123,8 +124,13 @@ def _is_ranking(run: Mapping[Any, Any]) -> bool:
 
 
 def file_names(paths: list[str]) -> list[str]:
-    """Each path's file name without compression suffix, with as much of its folders as makes it unique."""
-    parts = [Path(name_of(path)).parts if path != "-" else ("stdin",) for path in paths]
+    """Each path's file name without compression suffix, with as much of its folders as makes it unique.
+
+    The suffix stays where `a.run` and `a.run.gz` stand beside each other.
+    """
+    short = [name_of(path) for path in paths]
+    paths = [path if short.count(name) > 1 else name for path, name in zip(paths, short, strict=True)]
+    parts = [Path(path).parts if path != "-" else ("stdin",) for path in paths]
     names = []
     for own in parts:
         length = 1

@@ -94,10 +94,13 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
     positive = np.maximum(grades.labels, 0)
     if scheme == "thresholds":
         return threshold_table(None, grades, place)
+    given: dict[float, float] = {}
     if isinstance(scheme, str) and scheme.startswith("@"):
-        worth, top = _from_file(scheme[1:], grades)
+        given = _read_gains(scheme[1:])
     elif isinstance(scheme, tuple):
-        worth, top = _from_values(scheme, grades, place)
+        given = dict(enumerate(scheme))
+    if given:
+        worth, top = _looked_up(given, scheme, grades, place)
     else:
         rule = (UNIT if scale == "unit" else RAW)[str(scheme)]
         worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
@@ -105,7 +108,7 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
     if scale == "unit":
         _check_unit(worth, grades, place)
     if scale == "thresholds":
-        _check_thresholds(worth, grades, place)
+        _check_thresholds(worth, given.get(0, 0.0), place)
         # Steps between the gains, rescaled so that they sum to 1.
         return GainTable(worth / top, 1.0) if top > 0 else GainTable(worth, 0.0)
     if grades.max_gain is not None:
@@ -139,20 +142,20 @@ def threshold_table(steps: tuple[float, ...] | None, grades: Grades, place: str)
     return GainTable(shares[np.searchsorted(levels, grades.labels, side="right")], 1.0)
 
 
-def _from_values(values: tuple[float, ...], grades: Grades, place: str) -> tuple[Floats, float]:
-    positive = np.maximum(grades.labels, 0)
-    missing = positive[(positive != np.floor(positive)) | (positive >= len(values))]
-    if len(missing) or grades.top >= len(values):
-        grade = missing[0] if len(missing) else grades.top
-        raise Fault(
-            place,
-            f"gains {write_value(values)} have no value for grade {grade:g}",
-            "give one for each grade from 0, or a file: gain=@gains.csv",
-        )
-    return np.array(values)[positive.astype(int)], max(values)
+def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: str) -> tuple[Floats, float]:
+    """The gains of a scheme that names each grade's, and the largest of them."""
+    needed = [*grades.labels[grades.labels >= 0].tolist(), grades.top]
+    missing = [grade for grade in needed if grade not in given]
+    if missing and isinstance(scheme, str):
+        raise Fault(scheme[1:], f"no gain for grade {missing[0]:g}", "give each grade, and the top grade, a line")
+    if missing:
+        what = f"gains {write_value(scheme)} have no value for grade {missing[0]:g}"
+        raise Fault(place, what, "give one for each grade from 0, or a file: gain=@gains.csv")
+    top = max(gain for grade, gain in given.items() if grade >= 0)
+    return np.array([given.get(label, 0.0) for label in grades.labels.tolist()]), top
 
 
-def _from_file(name: str, grades: Grades) -> tuple[Floats, float]:
+def _read_gains(name: str) -> dict[float, float]:
     known: dict[float, float] = {}
     try:
         lines = Path(name).read_text(encoding="utf-8").splitlines()
@@ -168,14 +171,12 @@ def _from_file(name: str, grades: Grades) -> tuple[Floats, float]:
         except ValueError:
             grade = gain = np.nan
         if not (np.isfinite(grade) and np.isfinite(gain)) or gain < 0 or grade in known:
-            raise Fault(
-                f"{name}:{number}", f"{','.join(row)!r} is no new grade,gain pair", "as in 2,0.5; gains from 0 up"
-            )
+            what = f"{','.join(row)!r} is no new grade,gain pair"
+            raise Fault(f"{name}:{number}", what, "as in 2,0.5; gains from 0 up")
         known[grade] = gain
-    missing = [label for label in grades.labels if label >= 0 and label not in known]
-    if missing or not known:
-        raise Fault(name, f"no gain for grade {missing[0] if missing else 0:g}", "give each grade of the qrels a line")
-    return np.array([known.get(label, 0.0) for label in grades.labels]), max(known.values())
+    if not known:
+        raise Fault(name, "has no gains", "a gain file has lines of grade,gain")
+    return known
 
 
 def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
@@ -193,9 +194,8 @@ def _max_gain(given: float, worth: Floats, scale: Scale, place: str) -> float:
     return given
 
 
-def _check_thresholds(worth: Floats, grades: Grades, place: str) -> None:
-    at_zero = worth[grades.labels == 0]
-    if (np.diff(worth) < 0).any() or at_zero.any():
+def _check_thresholds(worth: Floats, at_zero: float, place: str) -> None:
+    if (np.diff(worth) < 0).any() or at_zero:
         name = place.strip("'").partition("(")[0]
         raise Fault(place, f"{name} needs gain 0 for grade 0 and gains that rise with the grade", "or give g=… itself")
 

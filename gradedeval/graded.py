@@ -162,7 +162,10 @@ def _ordered(
 
     Docnos settle only the ties that can change a score, those between different grades, and the ones in `settled`.
     """
-    falling: Floats = -(score.astype(np.float32).astype(np.float64) if rules.scores == "float32" else score)
+    falling: Floats = -score
+    if rules.scores == "float32":
+        with np.errstate(over="ignore"):  # what no single float holds is infinite, and ties
+            falling = falling.astype(np.float32).astype(np.float64)
     if rules.ties == "rank" and rank is not None:
         return np.lexsort((rank, falling, topic))
     if rules.ties in ("best", "worst"):

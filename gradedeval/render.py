@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 from gradedeval.errors import Fault, nearest
@@ -13,7 +14,7 @@ from gradedeval.measures import Measure
 from gradedeval.scores import ALL, Row, Scores
 
 # Formats for people, as tabulate calls them, and those for programs.
-TABLES = {"table": "simple", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
+TABLES = {"table": "plain", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
 FORMATS = ("table", "trec", "csv", "tsv", "json", "jsonl", "markdown", "latex", "html")
 DISPLAYED = (*TABLES, "trec")  # formats that round to 4 digits unless told otherwise
 EXTENSIONS = {
@@ -69,7 +70,7 @@ def _separated(delimiter: str) -> Callable[[Scores, list[dict[str, Any]]], str]:
 
 
 def _json(scores: Scores, rows: list[dict[str, Any]]) -> str:
-    lines = ",\n  ".join(_jsonl(scores, rows).splitlines())
+    lines = ",\n  ".join(_jsonl(scores, rows).rstrip("\n").split("\n"))
     return f'{{"signature": {json.dumps(scores.signature, ensure_ascii=False)},\n "rows": [\n  {lines}]}}\n'
 
 
@@ -121,22 +122,32 @@ def _part(row: Row, part: str, digits: int) -> str:
 
 
 def _table(scores: Scores, form: str, by_topic: bool, digits: int) -> str:
-    from tabulate import tabulate
-
     if by_topic or len(scores.runs) > 1:
         header, body = _wide(scores, by_topic, digits)
     else:
         header, body = _tall(scores, digits)
     left = sum(name in ("run", "topic", "measure") for name in header)
-    text = tabulate(
-        body,
-        headers=header,
-        tablefmt=TABLES[form],
-        disable_numparse=True,
-        colalign=["left"] * left + ["right"] * (len(header) - left),
-    )
-    signed = {"latex": "% {}", "html": "<p>{}</p>"}.get(form, "\n{}").format(scores.signature)
-    return f"{text}\n{signed}\n"
+    if form == "table":
+        return f"{aligned(header, body, left)}\n\n{scores.signature}\n"
+    from tabulate import tabulate
+
+    if form == "markdown":
+        header, *body = [[cell.replace("|", "\\|") for cell in line] for line in (header, *body)]
+    align = ["left"] * left + ["right"] * (len(header) - left)
+    text = tabulate(body, headers=header, tablefmt=TABLES[form], disable_numparse=True, colalign=align)
+    signed = {"latex": "% {}", "html": "<p>{}</p>"}.get(form, "\n{}")
+    return f"{text}\n{signed.format(escape(scores.signature) if form == 'html' else scores.signature)}\n"
+
+
+def aligned(header: list[str], body: list[list[str]], left: int) -> str:
+    """A plain table, its first `left` columns to the left.
+
+    As tabulate's, which takes a tenth of the time of a small evaluation to import.
+    """
+    width = [max(map(len, column)) for column in zip(header, *body, strict=True)]
+    line = "  ".join(f"{{:{'<' if at < left else '>'}{wide}}}" for at, wide in enumerate(width))
+    rows = [header, ["-" * wide for wide in width], *body]
+    return "\n".join(line.format(*row).rstrip() for row in rows)
 
 
 def _tall(scores: Scores, digits: int) -> tuple[list[str], list[list[str]]]:

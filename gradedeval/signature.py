@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gradedeval.errors import plural
 from gradedeval.gains import Floats
 from gradedeval.measures import Measure
 from gradedeval.notation import Value, write_value
@@ -52,7 +53,15 @@ def _unusual(rules: Rules) -> list[str]:
             )
     said += ["judged only"] if rules.judged_only else []
     said += ["lenient"] if rules.lenient else []
-    return said + ([f"{len(rules.topics_from)} chosen topics"] if rules.topics_from is not None else [])
+    return said + ([_chosen(rules.topics_from)] if rules.topics_from is not None else [])
+
+
+def _chosen(topics: frozenset[bytes]) -> str:
+    """How many topics --topics-from names, and six digits that tell one choice from another."""
+    from hashlib import sha256
+
+    digest = sha256(b"\n".join(sorted(topics))).hexdigest()[:6]
+    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {digest}"
 
 
 def _gains(measures: Sequence[Measure]) -> list[str]:

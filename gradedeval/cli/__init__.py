@@ -74,6 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Abort:
         say("interrupted")
         code = 130
+    except click.exceptions.NoArgsIsHelpError as error:
+        say(error.format_message())
+        code = 2
     except click.UsageError as error:
         say(_in_a_line(error))
         code = 2

@@ -23,6 +23,7 @@ from gradedeval.evaluation import evaluate_runs, named_runs
 from gradedeval.measures import DEFAULT, Measure, parse
 from gradedeval.render import DISPLAYED, EXTENSIONS, FORMATS, render
 from gradedeval.rules import LIKE
+from gradedeval.scoring import applied
 
 OUTPUT_OPTIONS = [
     click.option("-q", "--by-topic", is_flag=True, help="A row for each topic; the summary comes last."),
@@ -66,7 +67,7 @@ def command(
     scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag")
     for note in scores.notes:
         say(note)
-    scores = scores.sorted_by(order) if order else scores
+    scores = scores.sorted_by(applied(order, rules)) if order else scores
     if digits is None and rules.like:
         digits = LIKE[rules.like].digits if form in DISPLAYED else None
     write(render(scores, form, by_topic=by_topic, digits=digits), output)

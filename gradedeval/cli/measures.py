@@ -24,9 +24,9 @@ def command(name: str | None, measures_from: tuple[str, ...], form: str) -> None
     """List the measures, or explain the one called NAME: formula, parameters, defaults, source."""
     table = measure_table(measures_from)
     if name is not None:
-        write(_page(_named(name, table)), None)
+        write(_page(_named(name, table)))
     else:
-        write(_list(table, form), None)
+        write(_list(table, form))
 
 
 def _named(name: str, table: dict[str, Measure]) -> Measure:

@@ -12,13 +12,13 @@ from gradedeval.errors import Fault
 from gradedeval.trec.lines import raw
 
 
-def write(text: str, target: str | None) -> None:
+def write(text: str, target: str | None = None) -> None:
     """Write to standard output, or to a file: first beside it, then renamed, so that no half of it is ever seen.
 
     A pipe or device is written directly. Raises Fault where the file cannot be written, OSError where stdout cannot.
     """
     content = raw(text)
-    if target is None or target == "-":
+    if target in (None, "-", "/dev/stdout"):
         if sys.stdout is None:
             raise Fault("<stdout>", "is closed", "open it, or name a file: -o FILE")
         sys.stdout.buffer.write(content)

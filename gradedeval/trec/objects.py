@@ -43,8 +43,10 @@ def frame_judgements(frame: Any) -> list[tuple[bytes, bytes, float, int]]:
     ]
 
 
-def dict_ranking(run: Mapping[Any, Any]) -> dict[bytes, Ranking]:
+def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
     """The documents of a dict topic -> docno -> score."""
+    if ranks:
+        raise Fault("run", "a dict has no ranks", "--ties rank takes a file or a DataFrame", usage=True)
     found: dict[bytes, Ranking] = {}
     for topic, documents in run.items():
         scores = list(inner(documents, "run", topic).values())
@@ -59,7 +61,7 @@ def dict_ranking(run: Mapping[Any, Any]) -> dict[bytes, Ranking]:
         docnos: list[Any] = list(documents)
         if set(map(type, documents)) - {str}:
             docnos = [ident(docno, "run") for docno in documents]
-        found[ident(topic, "run")] = (docnos, values, np.empty(0), array("q"))
+        found[ident(topic, "run")] = (docnos, values, np.empty(0), array("q", range(1, len(docnos) + 1)))
     return found
 
 

@@ -56,12 +56,11 @@ def read_run(source: Any, rules: Rules) -> Run:
 
     Raises Fault where the source is no run, and where a docno stands twice in a topic and the rules do not settle it.
     """
+    ranks = rules.ties == "rank" and rules.order == "score"
     if isinstance(source, Mapping):
-        return Run("run", {topic: Retrieved(*found) for topic, found in dict_ranking(source).items()})
-    if hasattr(source, "columns"):
-        run = Run(
-            "run", {topic: Retrieved(*found) for topic, found in frame_ranking(source, rules.ties == "rank").items()}
-        )
+        run = Run("run", {topic: Retrieved(*found) for topic, found in dict_ranking(source, ranks).items()})
+    elif hasattr(source, "columns"):
+        run = Run("run", {topic: Retrieved(*found) for topic, found in frame_ranking(source, ranks).items()})
     elif isinstance(source, str | Path) or hasattr(source, "read"):
         run = _file_run(Source(source), rules)
     else:

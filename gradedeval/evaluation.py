@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -81,7 +82,7 @@ def _read_qrels(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
         return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
     except Fault:
         files = [
-            one for one in (*list(runs.values())[:1], qrels) if isinstance(one, str | Path) and Path(one).is_file()
+            one for one in (*list(runs.values())[:1], qrels) if isinstance(one, str | Path) and os.path.isfile(one)
         ]
         if len(files) == 2:
             check_swapped(*map(Source, files))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -49,7 +50,7 @@ RAW: dict[str, Callable[[Floats, float], Floats]] = {
 }
 UNIT: dict[str, Callable[[Floats, float], Floats]] = {
     "linear": lambda labels, top: labels / top,
-    "exp": lambda labels, top: (np.exp2(labels) - 1) / np.exp2(top),
+    "exp": lambda labels, top: np.exp2(labels - top) - np.exp2(-top),  # as (2^g − 1) / 2^top, without overflow
     "ntcir": lambda labels, top: labels / (top + 1),
     "grade": lambda labels, top: labels,
 }
@@ -82,7 +83,7 @@ def read_scheme(value: Value, place: str) -> Value:
         )
     if isinstance(value, tuple) and min(value) < 0:
         raise Fault(place, f"gain {write_value(min(value))} is below 0", "gains are 0 or more", usage=True)
-    if isinstance(value, str) and value.startswith("@") and not Path(value[1:]).is_file():
+    if isinstance(value, str) and value.startswith("@") and not os.path.isfile(value[1:]):
         raise Fault(place, f"no file '{value[1:]}'", "gain=@FILE reads lines of grade,gain", usage=True)
     return value
 
@@ -101,9 +102,14 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
         given = dict(enumerate(scheme))
     if given:
         worth, top = _looked_up(given, scheme, grades, place)
+        top = given[grades.top] if scale == "thresholds" else top
     else:
         rule = (UNIT if scale == "unit" else RAW)[str(scheme)]
-        worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
+        with np.errstate(over="ignore"):
+            worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
+        if not np.isfinite(top):
+            what = f"the gain of grade {grades.top:g} is no finite number"
+            raise Fault(place, what, "give gain=linear, or the gains themselves")
     worth = np.where(grades.labels < 0, 0.0, worth)  # whatever the scheme gives grade 0
     if scale == "unit":
         _check_unit(worth, grades, place)

@@ -11,7 +11,7 @@ from typing import Any
 
 from gradedeval.errors import Fault, nearest
 from gradedeval.measures import Measure
-from gradedeval.scores import ALL, Row, Scores
+from gradedeval.scores import ALL, Row, RunScores, Scores
 
 # Formats for people, as tabulate calls them, and those for programs.
 TABLES = {"table": "plain", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
@@ -99,14 +99,27 @@ def _trec(scores: Scores, by_topic: bool, digits: int) -> str:
     for run in scores.runs:
         if len(scores.runs) > 1:
             lines.append(("runid", ALL, run.run))
-        of_topic: dict[str, list[Row]] = {topic: [] for topic in [*(run.topics if by_topic else []), ALL]}
+        of_topic: dict[Place, list[Row]] = {place: [] for place in _places(run, by_topic)}
         for row in scores.rows_of(run, by_topic):
-            of_topic[row.topic].append(row)
+            of_topic[_place(row)].append(row)
         for row in (row for rows in of_topic.values() for row in rows):
             lines.append((row.measure, row.topic, _number(row.score, measures[row.measure], digits)))
             said = [(f"{row.measure}.{part}", getattr(row, part)) for part in parts]
             lines += [(name, row.topic, _number(value, None, digits)) for name, value in said if value is not None]
     return "".join(f"{name:<22}\t{topic}\t{value}\n" for name, topic, value in lines)
+
+
+Place = tuple[str, str, bool]
+"""Run, topic, and whether it is the summary: a topic may be called `all` too."""
+
+
+def _place(row: Row) -> Place:
+    return row.run, row.topic, row.topics is not None
+
+
+def _places(run: RunScores, by_topic: bool) -> list[Place]:
+    """Where the rows of a run go, the summary last."""
+    return [*((run.run, topic, False) for topic in (run.topics if by_topic else [])), (run.run, ALL, True)]
 
 
 def _number(value: float | None, measure: Measure | None, digits: int) -> str:
@@ -165,13 +178,11 @@ def _wide(scores: Scores, by_topic: bool, digits: int) -> tuple[list[str], list[
     parts = [name for name in scores.columns if name in (*PARTS, "topics")]
     keys = [key for key, wanted in (("run", len(scores.runs) > 1), ("topic", by_topic)) if wanted]
     header = keys + [title for one in scores.measures for title in (str(one), *parts)]
-    cells: dict[tuple[str, str], dict[str, Row]] = {
-        (run.run, topic): {} for run in scores.runs for topic in [*(run.topics if by_topic else []), ALL]
-    }
+    cells: dict[Place, dict[str, Row]] = {place: {} for run in scores.runs for place in _places(run, by_topic)}
     for row in scores.rows(by_topic):
-        cells[row.run, row.topic][row.measure] = row
+        cells[_place(row)][row.measure] = row
     body = []
-    for (run, topic), found in cells.items():
+    for (run, topic, _), found in cells.items():
         line = [name for key, name in (("run", run), ("topic", topic)) if key in keys]
         for measure in scores.measures:
             row = found.get(str(measure), Row(run, topic, str(measure), None))

@@ -143,5 +143,9 @@ def rules_for(like: str | None, **given: Any) -> Rules:
             raise Fault("", f"no option '{name}'", nearest(name, known), usage=True)
     if like is not None and like not in LIKE:
         raise Fault("--like", f"no preset '{like}'", nearest(like, LIKE) or f"one of {', '.join(LIKE)}", usage=True)
+    if given.get("residuals") is True:
+        given["residuals"] = "total"
+    if given.get("residual_depth") is not None and given.get("residuals") is None and given.get("max_residual") is None:
+        given["residuals"] = "total"
     explicit = {name: value for name, value in given.items() if value is not None and value is not False}
     return replace(Rules(), **{**(LIKE[like].rules if like else {}), **explicit, "like": like})

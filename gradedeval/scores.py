@@ -71,6 +71,10 @@ class Scores:
     rules: Rules
     notes: list[str] = field(default_factory=list)
 
+    def __repr__(self) -> str:
+        runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
+        return f"<Scores of {runs}: {', '.join(map(str, self.measures))}; {self.signature}>"
+
     def rows(self, by_topic: bool = True) -> Iterator[Row]:
         """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary."""
         for run in self.runs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from gradedeval.errors import plural
@@ -58,10 +59,13 @@ def _unusual(rules: Rules) -> list[str]:
 
 def _chosen(topics: frozenset[bytes]) -> str:
     """How many topics --topics-from names, and six digits that tell one choice from another."""
+    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {_digest(b'|'.join(sorted(topics)))}"
+
+
+def _digest(content: bytes) -> str:
     from hashlib import sha256
 
-    digest = sha256(b"\n".join(sorted(topics))).hexdigest()[:6]
-    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {digest}"
+    return sha256(content).hexdigest()[:6]
 
 
 def _gains(measures: Sequence[Measure]) -> list[str]:
@@ -80,4 +84,6 @@ def _scheme(measure: Measure) -> str:
     if steps is not None:
         return f"g {write_value(steps)}"
     gain: Value = measure.gain if measure.gain is not None else ""
+    if isinstance(gain, str) and gain.startswith("@"):
+        return f"{write_value(gain)} {_digest(Path(gain[1:]).read_bytes())} gains"
     return "equal g" if gain == "thresholds" else f"{write_value(gain)} gains"

@@ -71,6 +71,12 @@ def cli(
     return run
 
 
+def environment() -> dict[str, str]:
+    """What a process of its own finds: nothing of how Python is set up here, where even buffers may be switched off."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return {**plain, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
 @pytest.fixture
 def process(tmp_path: Path) -> Callable[..., Outcome]:
     """`process("run.txt", "qrels.txt", stdin=b"", stdout=None)`: the same in a process of its own.
@@ -84,7 +90,7 @@ def process(tmp_path: Path) -> Callable[..., Outcome]:
         done = subprocess.run(
             [sys.executable, *python, "-m", "gradedeval", *words],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env=environment(),
             input=stdin,
             stdout=subprocess.PIPE if stdout is None else stdout,
             stderr=subprocess.PIPE,
@@ -94,3 +100,12 @@ def process(tmp_path: Path) -> Callable[..., Outcome]:
         return Outcome(done.returncode, done.stdout or b"", done.stderr)
 
     return run
+
+
+def shell(command: str, folder: Path) -> Outcome:
+    """A line of bash in `folder`, where `gradedeval` is this one; a pipeline fails with the last part that fails."""
+    script = f'set -o pipefail; gradedeval() {{ "{sys.executable}" -m gradedeval "$@"; }}; {command}'
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=environment(), capture_output=True, timeout=60, check=False
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)

@@ -10,8 +10,6 @@ import json
 import lzma
 import os
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +18,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from conftest import Command, Outcome
+from conftest import Command, Outcome, shell
 
 from gradedeval.trec.source import Source
 
@@ -153,21 +151,8 @@ EMPTY = [
 
 # What float() takes and a TREC file does not say, and what neither takes.
 NO_NUMBERS = [
-    "nan",
-    "NaN",
-    "inf",
-    "-inf",
-    "infinity",
-    "1e999",
-    "-1e999",
-    "0x10",
-    "1_0",
-    "high",
-    "1,5",
-    "1e",
-    "-",
-    ".",
-    "١",
+    *("nan", "NaN", "inf", "-inf", "infinity", "1e999", "-1e999"),
+    *("0x10", "1_0", "high", "1,5", "1e", "-", ".", "١"),
 ]
 
 NUMBERS = [
@@ -284,20 +269,16 @@ PLACES = [
     bad_command("a folder for the qrels", ("run.txt", "folder"), "folder: is a directory; …", code=1),
     bad_command("a name too long for a file", (LONG, "qrels.txt"), f"{LONG}: cannot be read (File name too long); …",
                 code=1),
-    Broken("a name too long beside empty qrels", (f"{LONG}: cannot be read (File name too long); …",), qrels=b"",
-           command=(LONG, "qrels.txt")),
-    bad_words("a name too long for measures", ("--measures-from", LONG),
-              f"{LONG}: cannot be read (File name too long); …",
-              code=1),
-    bad_words("a name too long for gains", ("--gain", f"@{LONG}"), f"{LONG}: cannot be read (File name too long); …",
-              code=1),
+    Broken("a name too long beside empty qrels", ("qrels.txt: is empty; …",), qrels=b"", command=(LONG, "qrels.txt")),
+    bad_words("a name too long for measures", ("--measures-from", LONG), f"{LONG}: is no Python file; …"),
+    bad_words("a name too long for gains", ("--gain", f"@{LONG}"), f"--gain: no file '{LONG}'; …"),
     bad_words("a name too long for output", ("-o", f"{LONG}.foo"), "'x…x.foo': no format for .foo; …"),
     bad_command("a file taken for a folder", ("run.txt/x", "qrels.txt"), "run.txt/x: …; check …", code=1),
     Broken("swapped files", ("qrels.txt: looks like a run (6 fields a line)…run.txt…qrels (4 fields a line)…swap…",),
            run=QRELS, qrels=RUN),
     bad_command("qrels for a run", ("qrels.txt", "qrels.txt"), "qrels.txt: looks like qrels (4 fields a line); …",
                 code=1),
-    bad_command("a run for qrels", ("run.txt", "run.txt"), "run.txt: looks like a run (6 fields a line); …", code=1),
+    bad_command("a run for qrels", ("run.txt", "run.txt"), "run.txt: looks like a run (6 fields a line), as does run.txt; …", code=1),
     bad_command("qrels that stand first", ("qrels.txt", "run.txt", "run.txt"), "run.txt: looks like a run (6 …",
                 code=1),
     bad_qrels("no topic in common", b"q51 0 a 1\nq52 0 a 1\nq53 0 a 1\n",
@@ -360,7 +341,7 @@ MEASURES = [
     bad_measure("gap(gain=1:2:3)", "'gap(gain=1:2:3)': gap needs gain 0 for grade 0 and gains that rise…", code=1),
     bad_measure("grecall(gain=0:2:1)", "'grecall(gain=0:2:1)': grecall needs gain 0 for grade 0 and gains that rise…",
                 code=1),
-    bad_measure("err@20,ap", "'err@20,ap': is no measure; write …"),
+    bad_measure("err@20,ap", "'err@20,ap': is no measure; separate measures by blanks"),
 ]  # fmt: skip
 
 GAINS = [
@@ -384,7 +365,7 @@ GAINS = [
               g_csv=b"0 0\n1 1\n2 1\n"),
     bad_words("a NUL byte in a gain file", ("--gain", "@g.csv"), "g.csv:2: …; …", code=1, g_csv=b"0,0\n1,\x001\n2,1\n"),
     bad_words("a gain file that is no text", ("--gain", "@g.csv"), "g.csv…: …; …", code=1, g_csv=b"\xff\xfe\xff"),
-    # What a spreadsheet writes: the mark is invisible, so that '﻿0,0' looks right in the message.
+    # What a spreadsheet writes: the mark is invisible, so that a message which quotes the line shows nothing wrong.
     bad_words("a byte order mark in a gain file", ("--gain", "@g.csv"), "g.csv:1: begins with a byte order mark; …",
               code=1,
               g_csv=b"\xef\xbb\xbf0,0\n1,.5\n2,1\n"),
@@ -665,16 +646,6 @@ def test_a_file_that_breaks_while_it_is_read_is_said_to_be_that(
 # Standard input, output and error that are full or closed
 
 
-def through_a_shell(command: str, folder: Path) -> Outcome:
-    """A pipeline in `folder`, where `gradedeval` is this one; its exit code is gradedeval's where that is not 0."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
-    script = f'set -o pipefail; gradedeval() {{ "{sys.executable}" -m gradedeval "$@"; }}; {command}'
-    done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, timeout=60, check=False
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr)
-
-
 @pytest.mark.parametrize(
     "words", ["run.txt qrels.txt", "run.txt qrels.txt -o /dev/stdout", "measures", "-h", "eval -h"]
 )
@@ -693,11 +664,9 @@ def test_a_pipe_that_is_closed_half_way_is_silence_and_success(tmp_path: Path) -
     topics = range(20_000)
     (tmp_path / "run.txt").write_text("".join(f"{topic} Q0 d 1 1 t\n" for topic in topics))
     (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 d 1\n" for topic in topics))
-    outcome = through_a_shell("gradedeval run.txt qrels.txt -m err -q -f csv | head -n 1", tmp_path)
+    outcome = shell("gradedeval run.txt qrels.txt -m err -q -f csv | head -n 1", tmp_path)
     assert outcome == Outcome(0, b"run,topic,measure,score\n", b"")
-    assert through_a_shell("gradedeval run.txt qrels.txt -m err -q -f csv | head -n 0", tmp_path) == Outcome(
-        0, b"", b""
-    )
+    assert shell("gradedeval run.txt qrels.txt -m err -q -f csv | head -n 0", tmp_path) == Outcome(0, b"", b"")
 
 
 @pytest.mark.parametrize("words", [("run.txt", "qrels.txt"), ("measures",), ("--help",)])
@@ -710,20 +679,20 @@ def test_a_full_standard_output_is_a_message(words: tuple[str, ...], tmp_path: P
 
 def test_a_closed_standard_output_is_a_message(tmp_path: Path) -> None:
     Broken("", ()).write(tmp_path)
-    check_refused(through_a_shell("gradedeval run.txt qrels.txt >&-", tmp_path), 1, ("<stdout>: …",))
+    check_refused(shell("gradedeval run.txt qrels.txt >&-", tmp_path), 1, ("<stdout>: …",))
 
 
 def test_a_closed_standard_input_is_a_message(tmp_path: Path) -> None:
     Broken("", ()).write(tmp_path)
-    check_refused(through_a_shell("gradedeval - qrels.txt <&-", tmp_path), 1, ("<stdin>: …",))
-    assert through_a_shell("gradedeval run.txt qrels.txt <&-", tmp_path).code == 0
+    check_refused(shell("gradedeval - qrels.txt <&-", tmp_path), 1, ("<stdin>: …",))
+    assert shell("gradedeval run.txt qrels.txt <&-", tmp_path).code == 0
 
 
 def test_a_closed_or_full_standard_error_changes_no_exit_code(tmp_path: Path) -> None:
     Broken("", ()).write(tmp_path)
     for redirected in ("2>&-", "2>/dev/full"):
-        assert through_a_shell(f"gradedeval none.txt qrels.txt {redirected}", tmp_path) == Outcome(1, b"", b"")
-        assert through_a_shell(f"gradedeval run.txt qrels.txt {redirected}", tmp_path).code == 0
+        assert shell(f"gradedeval none.txt qrels.txt {redirected}", tmp_path) == Outcome(1, b"", b"")
+        assert shell(f"gradedeval run.txt qrels.txt {redirected}", tmp_path).code == 0
 
 
 # --lenient
@@ -882,7 +851,7 @@ def test_odd_input_gives_the_same_from_standard_input(name: str, tmp_path: Path,
 def test_standard_input_is_read_to_its_end_however_it_drips(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_bytes(ODD_RUN)
     (tmp_path / "qrels.txt").write_bytes(ODD_QRELS)
-    outcome = through_a_shell(
+    outcome = shell(
         "(head -n 2 run.txt; sleep 0.3; tail -n +3 run.txt) | gradedeval - qrels.txt -m err@20 -q -f csv", tmp_path
     )
     assert scores_of(outcome) == pytest.approx(EXPECTED, rel=1e-15)
@@ -891,7 +860,7 @@ def test_standard_input_is_read_to_its_end_however_it_drips(tmp_path: Path) -> N
 def test_files_may_be_pipes(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_bytes(ODD_RUN)
     (tmp_path / "qrels.txt").write_bytes(ODD_QRELS)
-    outcome = through_a_shell("gradedeval <(cat run.txt) <(gzip -c qrels.txt) -m err@20 -q -f csv", tmp_path)
+    outcome = shell("gradedeval <(cat run.txt) <(gzip -c qrels.txt) -m err@20 -q -f csv", tmp_path)
     assert scores_of(outcome) == pytest.approx(EXPECTED, rel=1e-15)
 
 

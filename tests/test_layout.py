@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import os
 import shutil
 import subprocess
 import sys
@@ -12,10 +11,10 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from conftest import ROOT, environment
 
 import gradedeval
 
-ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "gradedeval"
 FILES = sorted(PACKAGE.rglob("*.py"))
 by_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -110,9 +109,8 @@ def test_every_module_imports_alone(module: str) -> None:
 
 
 def python(*words: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
     return subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, *words], cwd=folder, env=environment(), capture_output=True, text=True, timeout=60, check=False
     )
 
 

@@ -9,8 +9,6 @@ import json
 import os
 import re
 import stat
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from xml.etree import ElementTree
 
 import click
 import pytest
-from conftest import ROOT, Command, Outcome
+from conftest import Command, Outcome, shell
 
 import gradedeval
 from gradedeval.cli import VERBS
@@ -265,6 +263,17 @@ def test_a_topic_is_one_value_whatever_is_in_it(form: str, topic: str, files: Pa
     else:
         found = [strict(line)["topic"] for line in succeed(outcome).text.split("\n")[:-1]]
     assert found == [topic, "all"]
+
+
+@pytest.mark.parametrize("form", ["table", "trec", "csv"])
+def test_a_topic_called_all_neither_hides_nor_follows_the_summary(form: str, files: Path, cli: Command) -> None:
+    (files / "run.txt").write_text("all Q0 a 1 1 t\n1 Q0 a 1 1 t\n")
+    (files / "judged.txt").write_text("all 0 a 1\n1 0 b 1\n")
+    text = succeed(cli("run.txt", "judged.txt", "-m", "rr", "-q", "-f", form)).text.partition("\n\n")[0]
+    rows = [re.split(r"[\s,]+", line.strip()) for line in text.splitlines()]
+    topic = 0 if form == "table" else 1
+    found = [(row[topic], float(row[-1])) for row in rows if re.fullmatch(r"[01]\.\d+", row[-1])]
+    assert found == [("all", 1.0), ("1", 0.0), ("all", 0.5)]
 
 
 # Residuals beside scores
@@ -615,16 +624,6 @@ def test_a_link_is_followed(exists: bool, files: Path, cli: Command) -> None:
     assert [path.name for path in (files / "results").iterdir()] == ["today.csv"]
 
 
-def shell(command: str, folder: Path) -> Outcome:
-    """A line of bash in which `gradedeval` is this one."""
-    script = f'gradedeval() {{ "{sys.executable}" -m gradedeval "$@"; }}; {command}'
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, timeout=60, check=False
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr)
-
-
 def test_a_disk_that_fills_up_leaves_the_old_file_and_nothing_else(files: Path) -> None:
     (files / "out.csv").write_text("old")
     before = sorted(files.iterdir())
@@ -753,7 +752,7 @@ def hits(g, *, bonus=2):
 
 
 def test_pages_know_a_user_s_own_measures(files: Path, cli: Command) -> None:
-    (files / "my.py").write_text(OWN)
+    (files / "my.py").write_text(OWN, encoding="utf-8")
     page = succeed(cli("measures", "hits", "--measures-from", "my.py")).text
     assert page.startswith("hits: Hits.\n")
     assert "bonus=2" in page

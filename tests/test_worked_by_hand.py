@@ -468,6 +468,15 @@ def test_a_grade_that_a_file_of_gains_lacks_is_an_error(tmp_path: Path) -> None:
         score(f'dcg(gain="@{file}")', "a", {"a": 2})
 
 
+def test_exponential_gains_of_a_very_long_scale() -> None:
+    # (2^g − 1) / 2^top is 1 − 2^−1100 at the top, though 2^1100 is no number of the machine; a cumulated gain cannot do
+    # without it.
+    assert score("err", "x a", {"a": 1100, "b": 1099}) == 1 / 2
+    assert score("err", "x b", {"a": 1100, "b": 1099}) == pytest.approx(1 / 4)
+    with pytest.raises(Fault, match="1100"):
+        score("dcg(gain=exp)", "a", {"a": 1100})
+
+
 def test_a_max_gain_is_the_best_case_of_documents_not_judged() -> None:
     # Grades up to 0.5 that are gains: beyond the first rank lies p·0.5, or p·1 where a gain of 1 is possible.
     assert residual("rbp(p=0.8,gain=grade)", "a", {"a": 0.5}) == pytest.approx(0.8 * 0.5)
@@ -855,6 +864,14 @@ def test_what_could_still_rise(measure: str, unjudged: float, beyond: float) -> 
     assert row.residual == pytest.approx(unjudged + beyond, abs=1e-12)
 
 
+@pytest.mark.parametrize("r", [0.5, 0.01, 0.0001, 0.00001, 0.000001])
+def test_the_endless_best_case_of_err_is_exact_for_small_gains_too(r: float) -> None:
+    # Σ r (1−r)^{i−1} / i = r/(1−r) · ln(1/r)
+    scores = told({"s": ranked("a")}, {"t": {"a": 1}, "s": {"a": 1}}, f"err(gain=0:{r:.6f})", residuals="total")
+    best = next(row.residual for row in scores.rows() if row.topic == "t")
+    assert best == pytest.approx(r / (1 - r) * math.log(1 / r), abs=1e-12)
+
+
 def test_without_a_relevant_document_known_everything_up_to_the_ceiling_is_open() -> None:
     for measure in ("ap", "ndcg", "recall", "gap", "q", "nerr", "grecall"):
         assert residual(measure, "b u", {"b": 0}, top_grade=1) == 1, measure
@@ -967,6 +984,9 @@ def test_gains_written_in_a_measure_beat_the_other_tool_s(options: dict[str, Any
 def test_gains_given_for_all_measures_beat_the_other_tool_s_also_where_they_are_the_default() -> None:
     assert score("ndcg", "a u c n b", FOUR, like="gdeval", gain="linear") == pytest.approx(3.5 / (3.5 + 2 / LOG3))
     assert score("ndcg", "a u c n b", FOUR, like="trec_eval", gain="exp") == pytest.approx(7.5 / (7.5 + 3 / LOG3))
+
+
+def test_linear_gains_given_for_all_measures_beat_the_binary_rbp_of_ir_measures() -> None:
     worked = 0.2 * (3 / 4 + 1 / 4 * 0.64)  # grades of 4, where ir_measures has 0 and 1
     assert score("rbp", "a u c n b", FOUR, like="ir_measures", gain="linear") == pytest.approx(worked)
 

@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 0
     except OSError as error:
         stop_quietly()
-        say(f"{error.filename or '<stdout>'}: {error.strerror}; nothing complete was written")
+        say(f"<stdout>: {error.strerror}; nothing complete was written")
         code = 1
     except KeyboardInterrupt:
         say("interrupted")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,8 @@ def command(
     order = None if sort is None else _one(sort, table)
     form = form or _form_of(output)
     runs, qrels = run_and_qrels(files, options["topics_from"])
+    if output and any(os.path.exists(file) and _same(file, output) for file in files):
+        raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
     rules = chosen_rules(options)
     scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag")
     for note in scores.notes:
@@ -81,11 +84,15 @@ def _one(text: str, table: dict[str, Measure]) -> Measure:
     return found[0]
 
 
+def _same(file: str, other: str) -> bool:
+    return os.path.exists(other) and os.path.isfile(other) and os.path.samefile(file, other)
+
+
 def _form_of(output: str | None) -> str:
     """The format that the extension of -o asks for; a table without one."""
     if output == "":
         raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
     extension = Path(output or "").suffix.lower()
-    if extension not in EXTENSIONS and not (output and Path(output).exists() and not Path(output).is_file()):
+    if extension not in EXTENSIONS and not (output and os.path.exists(output) and not os.path.isfile(output)):
         raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(FORMATS)}", usage=True)
     return EXTENSIONS.get(extension, "table")

@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
-from gradedeval.errors import Fault
+from gradedeval.cli import VERBS
+from gradedeval.errors import Fault, nearest
+from gradedeval.gains import read_scheme
 from gradedeval.measures import ALIASES, DEFAULT, MEASURES, Measure, measures_from, parse
 from gradedeval.notation import Value, read_value
 from gradedeval.rules import CHOICES, LIKE, Rules, rules_for
@@ -119,7 +121,7 @@ def chosen_rules(options: dict[str, Any]) -> Rules:
     """The rules that the options and the preset make."""
     gain: str | None = options.pop("gain", None)
     topics: str | None = options.pop("topics_from", None)
-    scheme: Value | None = None if gain is None else read_value(gain)
+    scheme: Value | None = None if gain is None else read_scheme(read_value(gain), "--gain")
     return rules_for(
         options.pop("like", None),
         gain=scheme,
@@ -134,10 +136,11 @@ def run_and_qrels(files: tuple[str, ...], topics_from: str | None = None) -> tup
     An argument that is no file but reads as a measure was probably meant for -m.
     """
     for file in files:
-        if file != "-" and not os.path.exists(file) and _is_measure(file):  # noqa: PTH110 - Path raises on a closed folder
+        if file != "-" and not os.path.exists(file) and _is_measure(file):
             raise Fault(file, "no such file", f"did you mean -m '{file}'?", usage=True)
     if len(files) < 2:
-        raise Fault("", "a run and a qrels file are needed", "gradedeval RUN... QRELS", usage=True)
+        cure = nearest(files[0], VERBS) if files and not os.path.exists(files[0]) else ""
+        raise Fault("", "a run and a qrels file are needed", cure or "gradedeval RUN... QRELS", usage=True)
     if [*files, topics_from].count("-") > 1:
         raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
     return list(files[:-1]), files[-1]

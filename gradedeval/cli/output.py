@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import tempfile
@@ -59,11 +58,20 @@ def _umask() -> int:
 
 def say(text: str) -> None:
     """A message for the user, on stderr; a closed stderr is no reason to fail."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
+    try:
         sys.stderr.buffer.write(raw(text) + b"\n")
         sys.stderr.buffer.flush()
+    except OSError:
+        _silence(2)
+    except (ValueError, AttributeError):
+        pass  # there is no stderr
 
 
 def stop_quietly() -> None:
-    """Leave a standard output that takes no more: what is still buffered must not complain at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Leave a standard output that takes no more."""
+    _silence(1)
+
+
+def _silence(descriptor: int) -> None:
+    """What is still buffered for a stream that takes no more must not complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -39,6 +40,7 @@ DEFAULT = ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10", "judged@20")
 ALIASES: dict[str, str] = {
     "map": "ap",
     "map_cut": "ap",
+    "precision": "p",
     "recip_rank": "rr",
     "mrr": "rr",
     "r": "recall",
@@ -66,6 +68,8 @@ def parse(text: str | Measure | Iterable[str | Measure], table: Mapping[str, Mea
     if isinstance(text, Measure):
         return [text.complete()]
     if not isinstance(text, str):
+        if not isinstance(text, Iterable):
+            raise Fault("", f"{text!r} is no measure", "give text as in 'err@20', a Measure, or several", usage=True)
         return list(dict.fromkeys(one for part in text for one in parse(part, table)))
     spelt = [spelling for word in split(text) for spelling in read(word)]
     if not spelt:
@@ -94,7 +98,7 @@ def measures_from(path: str | Path) -> dict[str, Measure]:
     """The measures of a user's Python file, by name. Raises Fault (usage) where it has none or does not load."""
     place = str(path)
     spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
-    if not Path(path).is_file() or spec is None or spec.loader is None:
+    if not os.path.isfile(path) or spec is None or spec.loader is None:
         raise Fault(place, "is no Python file", "--measures-from takes a .py file", usage=True)
     module = importlib.util.module_from_spec(spec)
     try:

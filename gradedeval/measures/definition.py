@@ -125,8 +125,12 @@ class Measure:
         place = f"'{self.name}'"
         if isinstance(value, list):
             value = tuple(float(part) for part in value)
-        if isinstance(value, float) and not np.isfinite(value):
-            raise Fault(place, f"{key}={value:g} is not finite", f"as in {key}={_example(self, key)}", usage=True)
+        if key == "g" and isinstance(value, int | float):
+            value = (float(value),)
+        if isinstance(value, float | tuple) and not np.isfinite(value).all():
+            raise Fault(
+                place, f"{key}={write_value(value)} is not finite", f"as in {key}={_example(self, key)}", usage=True
+            )
         if key not in self.definition.keys:
             cure = nearest(key, self.definition.keys) or (
                 f"it takes {', '.join(self.definition.keys)}" if self.definition.keys else "it takes none"

@@ -41,7 +41,9 @@ def _cure(found: list[bytes], width: int) -> str:
         return "separate fields with blanks or tabs, not commas"
     if len(found) > width:
         return "remove what is too much, or blanks inside ids"
-    return ""
+    if width == len(QRELS_FIELDS) and len(found) == width - 1:
+        return "put a 0 after the topic where the file has no iteration"
+    return "fill in what is missing; Q0, iteration and tag may be any word"
 
 
 def check_text(data: bytes, place: str) -> None:
@@ -52,7 +54,8 @@ def check_text(data: bytes, place: str) -> None:
     if control:
         line = data.count(b"\n", 0, control.start()) + 1
         what = "a carriage return inside the line" if control[0] == b"\r" else f"control byte 0x{control[0][0]:02x}"
-        raise Fault(f"{place}:{line}", what, "give a text file with LF or CRLF line ends")
+        cure = "save the file as UTF-8" if control[0] == b"\x00" else "give a text file with LF or CRLF line ends"
+        raise Fault(f"{place}:{line}", what, cure)
 
 
 def settle(findings: Findings, lenient: bool, notes: list[str]) -> None:
@@ -80,7 +83,12 @@ def looks_like(data: bytes, expected: tuple[str, ...]) -> bool:
 
 def check_swapped(run: Source, qrels: Source) -> None:
     """Raise Fault where the run has the fields of qrels, and the qrels those of a run."""
-    if looks_like(run.read(), QRELS_FIELDS) and looks_like(qrels.read(), RUN_FIELDS):
+    if not looks_like(qrels.read(), RUN_FIELDS):
+        return
+    if looks_like(run.read(), RUN_FIELDS):
+        what = f"looks like a run ({len(RUN_FIELDS)} fields a line), as does {run.place}"
+        raise Fault(qrels.place, what, "the qrels file comes last")
+    if looks_like(run.read(), QRELS_FIELDS):
         what = f"looks like a run ({len(RUN_FIELDS)} fields a line), and {run.place} like qrels"
         raise Fault(qrels.place, f"{what} ({len(QRELS_FIELDS)} fields a line)", "swap them: the order is RUN... QRELS")
 

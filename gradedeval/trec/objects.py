@@ -67,6 +67,8 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
 
 def frame_ranking(frame: Any, ranks: bool) -> dict[bytes, Ranking]:
     """The documents of a DataFrame with a topic, a docno and a score column, and with `ranks` a rank column."""
+    if not len(frame):
+        raise Fault("run", "is empty", "a row for each document is expected")
     topics, docnos = _ids(frame, TOPIC, "run"), _ids(frame, DOCNO, "run")
     scores = [number(score, f"run:{row}", "score") for row, score in enumerate(column(frame, SCORE, "run"), 1)]
     places = (

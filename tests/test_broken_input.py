@@ -278,7 +278,7 @@ PLACES = [
            run=QRELS, qrels=RUN),
     bad_command("qrels for a run", ("qrels.txt", "qrels.txt"), "qrels.txt: looks like qrels (4 fields a line); …",
                 code=1),
-    bad_command("a run for qrels", ("run.txt", "run.txt"), "run.txt: looks like a run (6 fields a line), as does run…; …",
+    bad_command("a run for qrels", ("run.txt", "run.txt"), "run.txt: looks like a run (6 fields a line), as …",
                 code=1),
     bad_command("qrels that stand first", ("qrels.txt", "run.txt", "run.txt"), "run.txt: looks like a run (6 …",
                 code=1),

@@ -54,6 +54,8 @@ def evaluate(
         )
     rules = rules_for(like, **options)
     chosen = parse(measures)
+    if not chosen:
+        raise Fault("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
     scores = evaluate_runs(named_runs(run), qrels, chosen, rules)
     for note in scores.notes:
         warnings.warn(note, Note, stacklevel=2)

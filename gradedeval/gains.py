@@ -25,18 +25,20 @@ Scale = Literal["unit", "raw", "thresholds"]
 
 @dataclass(frozen=True)
 class Grades:
-    """The scale of a qrels file: its distinct labels (ascending) and the top grade, of the file or as the user says."""
+    """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or what the user `told`."""
 
     labels: Floats
     top: float
+    told: bool = False
     max_gain: float | None = None
 
 
 def thresholds(grades: Grades) -> Floats:
     """The grades from which a user may regard documents as relevant: 1..top, or the positive labels where those have
-    gaps or fractions."""
+    fractions, or gaps that no top grade told fills."""
     positive = grades.labels[grades.labels > 0]
-    if np.array_equal(positive, np.arange(1, len(positive) + 1)) and grades.top == int(grades.top):
+    whole = (positive == np.floor(positive)).all() and grades.top == np.floor(grades.top)
+    if whole and (grades.told or len(positive) == positive.max(initial=0)):
         return np.arange(1, grades.top + 1)
     return np.union1d(positive, grades.top)
 
@@ -117,8 +119,8 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
         _check_thresholds(worth, given.get(0, 0.0), place)
         # Steps between the gains, rescaled so that they sum to 1.
         return GainTable(worth / top, 1.0) if top > 0 else GainTable(worth, 0.0)
-    if grades.max_gain is not None:
-        top = _max_gain(grades.max_gain, worth, scale, place)
+    if grades.max_gain is not None and scale == "unit":
+        top = _max_gain(grades.max_gain, worth, place)
     if scale == "unit" and top > 1:
         raise Fault(place, f"the top gain {top:g} is outside 0..1", "give values up to 1, or --max-gain 1")
     return GainTable(worth, top)
@@ -144,7 +146,8 @@ def threshold_table(steps: tuple[float, ...] | None, grades: Grades, place: str)
             f"g has {len(steps)} values for {len(levels)} thresholds",
             f"give one for each of the grades {some([f'{level:g}' for level in levels], 9)}",
         )
-    shares = np.append(0, np.cumsum(steps) / sum(steps))
+    shares = np.append(0, np.cumsum(steps))
+    shares /= shares[-1]
     return GainTable(shares[np.searchsorted(levels, grades.labels, side="right")], 1.0)
 
 
@@ -192,11 +195,10 @@ def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
         raise Fault(place, what, "use gain=linear or gain=exp, or give values up to 1")
 
 
-def _max_gain(given: float, worth: Floats, scale: Scale, place: str) -> float:
+def _max_gain(given: float, worth: Floats, place: str) -> float:
     highest = worth.max(initial=0)
-    if given < highest or (scale == "unit" and given > 1):
-        limits = f"{highest:g} up to 1" if scale == "unit" else f"{highest:g} up"
-        raise Fault("--max-gain", f"{given:g} is no top gain for {place}", f"it must be from {limits}")
+    if not highest <= given <= 1:
+        raise Fault("--max-gain", f"{given:g} is no top gain for {place}", f"it must be from {highest:g} up to 1")
     return given
 
 

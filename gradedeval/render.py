@@ -94,7 +94,7 @@ _LONG: dict[str, Callable[[Scores, list[dict[str, Any]]], str]] = {
 def _trec(scores: Scores, by_topic: bool, digits: int) -> str:
     """Three columns, measure, topic and score, as trec_eval; topic by topic, the summary last."""
     measures = {str(measure): measure for measure in scores.measures}
-    parts = [part for part in PARTS if part in scores.columns]
+    parts = [part for part in (*PARTS, "topics") if part in scores.columns]
     lines = []
     for run in scores.runs:
         if len(scores.runs) > 1:
@@ -103,9 +103,13 @@ def _trec(scores: Scores, by_topic: bool, digits: int) -> str:
         for row in scores.rows_of(run, by_topic):
             of_topic[_place(row)].append(row)
         for row in (row for rows in of_topic.values() for row in rows):
-            lines.append((row.measure, row.topic, _number(row.score, measures[row.measure], digits)))
-            said = [(f"{row.measure}.{part}", getattr(row, part)) for part in parts]
-            lines += [(name, row.topic, _number(value, None, digits)) for name, value in said if value is not None]
+            if row.score is not None:
+                lines.append((row.measure, row.topic, _number(row.score, measures[row.measure], digits)))
+            lines += [
+                (f"{row.measure}.{part}", row.topic, _part(row, part, digits))
+                for part in parts
+                if getattr(row, part) is not None
+            ]
     return "".join(f"{name:<22}\t{topic}\t{value}\n" for name, topic, value in lines)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import Any, Literal, get_args
 
 from gradedeval.errors import Fault, nearest
@@ -80,10 +81,12 @@ class Rules:
             if value not in choices and not (value is None and name == "residuals"):
                 cure = nearest(str(value), choices) or f"one of {', '.join(choices)}"
                 raise Fault(option(name), f"no choice '{value}'", cure, usage=True)
-        for name, least in (("depth", 1), ("top_grade", 0), ("max_gain", 0), ("rel", 0), ("max_residual", 0)):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not value >= least or (name == "rel" and value == 0)):
-                raise Fault(option(name), f"{value:g} is too small", usage=True)
+        self._check_numbers()
+        for name in ("judged_only", "lenient"):
+            if not isinstance(getattr(self, name), bool):
+                raise Fault(option(name), f"{getattr(self, name)!r} is neither True nor False", usage=True)
+        if not (self.gain is None or isinstance(self.gain, str | tuple | int | float)):
+            raise Fault("--gain", f"cannot read a {type(self.gain).__name__}", "a scheme or a list", usage=True)
         if self.judged_only and self.wants_residuals:
             raise Fault(
                 "--judged-only",
@@ -91,6 +94,16 @@ class Rules:
                 "leave out one of --judged-only and the residuals",
                 usage=True,
             )
+
+    def _check_numbers(self) -> None:
+        for name, least in (("depth", 1), ("top_grade", 0), ("max_gain", 0), ("rel", 0), ("max_residual", 0)):
+            value: Any = getattr(self, name)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, Real) or (name == "depth" and value % 1):
+                raise Fault(option(name), f"{value!r} is no {'rank' if name == 'depth' else 'number'}", usage=True)
+            if not value >= least or (name == "rel" and value == 0):
+                raise Fault(option(name), f"{value:g} is too small", usage=True)
 
     @property
     def wants_residuals(self) -> bool:
@@ -113,8 +126,8 @@ class Preset:
 
 LIKE: dict[str, Preset] = {
     "trec_eval": Preset(
-        {"topics": "both", "negative": "unjudged", "gain": "linear", "duplicates": "refuse"},
-        {},
+        {"topics": "both", "negative": "unjudged", "duplicates": "refuse"},
+        {name: {"gain": "linear"} for name in ("err", "nerr", "cascade")},
     ),
     "gdeval": Preset(
         {"topics": "relevant", "top_grade": 4},

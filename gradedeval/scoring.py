@@ -88,7 +88,7 @@ class Scorer:
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
         views = _Views(batch, self.judged)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
-            score = found[0, :, column] = _run_measure(measure, views(table, measure.cutoff))
+            score = found[0, :, column] = _numeric(measure, _run_measure(measure, views(table, measure.cutoff)))
             if self.rules.wants_residuals and measure.definition.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
                 found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
@@ -120,6 +120,9 @@ class _Views:
     def __call__(self, table: GainTable, k: int | None, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
         gain, ideal = self._gain(table, unjudged), self._ideal(table)
         retrieved = self.batch.retrieved if k is None else np.minimum(self.batch.retrieved, k)
+        # Measures share these arrays: whoever writes to one would change the scores of the next.
+        for shared in (gain, self.judged, ideal, retrieved, self.pool, table.levels):
+            shared.setflags(write=False)
         return Gains(gain[:, :k], self.judged[:, :k], ideal, retrieved, self.pool, table.levels, k, tail)
 
     def _gain(self, table: GainTable, unjudged: float) -> Floats:
@@ -147,8 +150,9 @@ class _Views:
 
 
 def _run_measure(measure: Measure, gains: Gains) -> Floats:
-    if measure.definition is MEASURES.get(measure.name, measure).definition and measure.name in MEASURES:
-        return measure.score(gains)
+    if MEASURES.get(measure.name) == Measure(measure.definition):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return measure.score(gains)
     try:
         scores = np.asarray(measure.score(gains), dtype=np.float64)
     except Exception as error:  # a user's own measure: its errors are messages, not our tracebacks
@@ -156,6 +160,14 @@ def _run_measure(measure: Measure, gains: Gains) -> Floats:
     if scores.shape != (len(gains.gain),):
         raise Fault(f"measure '{measure}'", f"gave shape {scores.shape}", f"one score a topic: ({len(gains.gain)},)")
     return scores
+
+
+def _numeric(measure: Measure, scores: Floats) -> Floats:
+    """The scores, capped at the ceiling that the last bit of a sum may pass. Raises Fault where one is no number."""
+    if np.isnan(scores).any():
+        raise Fault(f"measure '{measure}'", "a score is no number", "give gains that are not so large")
+    ceiling = measure.definition.ceiling
+    return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
 
 
 def _grades(qrels: Qrels, rules: Rules) -> Grades:
@@ -167,7 +179,8 @@ def _grades(qrels: Qrels, rules: Rules) -> Grades:
             f"grade {highest:g} is above the top grade {rules.top_grade:g}",
             f"raise {given} or mend the grade",
         )
-    return Grades(qrels.labels, highest if rules.top_grade is None else rules.top_grade, rules.max_gain)
+    top = highest if rules.top_grade is None else rules.top_grade
+    return Grades(qrels.labels, top, rules.top_grade is not None, rules.max_gain)
 
 
 def _table(measure: Measure, grades: Grades) -> GainTable:

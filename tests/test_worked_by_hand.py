@@ -400,7 +400,18 @@ def test_the_defaults_are_those_of_the_papers() -> None:
     assert score("rbp(p=0)", "a", judged) == pytest.approx(1 / 3)
     assert score("dcg", "a", judged) == 1
     assert score("q", "a", judged) == pytest.approx((1 + 1) / (1 + 3) / 2)
-    assert score("gprecision@1", "a", judged, top_grade=3) == pytest.approx(1 / 2)  # thresholds 1 and 3
+    assert score("gprecision@1", "a", judged) == pytest.approx(1 / 2)  # thresholds 1 and 3
+    assert score("gprecision@1", "a", judged, top_grade=3) == pytest.approx(1 / 3)  # told: 1, 2 and 3
+
+
+def test_a_top_grade_told_fills_the_gaps_of_the_scale_so_that_the_residual_is_a_bound() -> None:
+    # Thresholds 1, 2, 3, whatever is judged: two documents of grade 1 are worth 1/3 each. With the thresholds of the
+    # labels alone, {1, 3}, a judgement of x would lift d0 and d1 to 1/2 each, though they were judged all along.
+    judged = {"d0": 1, "d1": 0}
+    before = evaluate({"t": ranked("d0 d1")}, {"t": judged}, "gprecision@2", top_grade=3, residuals="total")
+    after = score("gprecision@2", "d0 d1", {**judged, "x": 3}, top_grade=3)
+    assert before.means["gprecision@2"] == after == pytest.approx(1 / 6)
+    assert before.residuals["gprecision@2"] == 0
 
 
 def test_a_gain_scheme_for_all_graded_measures_beats_defaults_and_loses_to_a_measure_s_own() -> None:

@@ -8,7 +8,7 @@ import click
 
 from gradedeval.cli.options import measure_table
 from gradedeval.cli.output import write
-from gradedeval.measures import ALIASES, Measure, parse
+from gradedeval.measures import ALIASES, Measure, offered, parse
 from gradedeval.notation import write_value
 
 HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
@@ -22,7 +22,7 @@ HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", 
 )
 def command(name: str | None, measures_from: tuple[str, ...], form: str) -> None:
     """List the measures, or explain the one called NAME: formula, parameters, defaults, source."""
-    table = measure_table(measures_from)
+    table = {**measure_table(measures_from), **offered()}
     if name is not None:
         write(_page(_named(name, table)))
     else:

@@ -133,4 +133,13 @@ def _load_entry_point(name: str) -> Measure:
         raise Fault(f"entry point '{point.name}'", f"does not load ({error})", usage=True) from error
     if not isinstance(loaded, Measure):
         raise Fault(f"entry point '{point.name}'", "is no measure", "decorate it with @gradedeval.measure", usage=True)
+    if loaded.name != point.name.lower():
+        raise Fault(f"entry point '{point.name}'", f"is the measure '{loaded.name}'", "give both one name", usage=True)
     return loaded
+
+
+def offered() -> dict[str, Measure]:
+    """The measures that other packages offer by entry point, by name."""
+    from importlib.metadata import entry_points
+
+    return {point.name.lower(): _load_entry_point(point.name.lower()) for point in entry_points(group=ENTRY_POINTS)}

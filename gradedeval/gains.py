@@ -25,7 +25,7 @@ Scale = Literal["unit", "raw", "thresholds"]
 
 @dataclass(frozen=True)
 class Grades:
-    """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or what the user `told`."""
+    """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or as `told`."""
 
     labels: Floats
     top: float

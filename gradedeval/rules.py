@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Real
-from typing import Any, Literal, get_args
+from pathlib import Path
+from typing import Any, Literal, TypedDict, get_args
+
+import numpy as np
 
 from gradedeval.errors import Fault, nearest
 from gradedeval.notation import Value
@@ -100,7 +102,8 @@ class Rules:
             value: Any = getattr(self, name)
             if value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, Real) or (name == "depth" and value % 1):
+            number = isinstance(value, float | int | np.number) and not isinstance(value, bool)
+            if not number or (name == "depth" and int(value) != value):
                 raise Fault(option(name), f"{value!r} is no {'rank' if name == 'depth' else 'number'}", usage=True)
             if not value >= least or (name == "rel" and value == 0):
                 raise Fault(option(name), f"{value:g} is too small", usage=True)
@@ -113,6 +116,28 @@ class Rules:
 def option(name: str) -> str:
     """The command-line spelling of a rule's name."""
     return "--" + name.replace("_", "-")
+
+
+class Options(TypedDict, total=False):
+    """The options of `evaluate`, as keywords: the fields of `Rules`, where None means the default."""
+
+    ties: Ties | None
+    order: Order | None
+    scores: Precision | None
+    depth: int | None
+    judged_only: bool
+    topics: Topics | None
+    topics_from: str | Path | Iterable[str | bytes] | None
+    negative: Negative | None
+    top_grade: float | None
+    max_gain: float | None
+    duplicates: Duplicates | None
+    lenient: bool
+    gain: Value | Sequence[float] | None
+    rel: float | None
+    residuals: Residuals | bool | None
+    residual_depth: Depth | None
+    max_residual: float | None
 
 
 @dataclass(frozen=True)

@@ -203,7 +203,7 @@ def test_a_measure_that_writes_to_what_it_is_given_fails_and_harms_no_other(tmp_
         "def mine(g):\n    g.gain[:] = 0\n    return total(g.gain)\n"
     )
     mine = gradedeval.measures_from(tmp_path / "mine.py")["mine"]
-    with pytest.raises(gradedeval.Fault, match="measure 'mine': failed .*read-only"):
+    with pytest.raises(gradedeval.Fault, match=r"measure 'mine': failed .*read-only"):
         gradedeval.evaluate(RUN, QRELS, [mine, err])
 
 

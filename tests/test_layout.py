@@ -24,7 +24,7 @@ ORDER = (
     *("version", "errors", "notation"),
     *("gains", "measures", "rules"),
     *("trec", "topics", "graded"),
-    *("signature", "scores", "scoring", "render"),
+    *("signature", "scores", "scoring", "render", "progress"),
     *("evaluation", "cli", "__main__"),
 )
 

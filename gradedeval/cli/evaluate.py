@@ -22,6 +22,7 @@ from gradedeval.cli.output import say, write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
 from gradedeval.measures import DEFAULT, Measure, parse
+from gradedeval.progress import with_progress
 from gradedeval.render import DISPLAYED, EXTENSIONS, FORMATS, render
 from gradedeval.rules import LIKE
 from gradedeval.scoring import applied
@@ -67,7 +68,7 @@ def command(
     if output and any(os.path.exists(file) and _same(file, output) for file in files):
         raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
     rules = chosen_rules(options)
-    scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag")
+    scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag", watch=with_progress)
     for note in scores.notes:
         say(note)
     scores = scores.sorted_by(applied(order, rules)) if order else scores

@@ -219,6 +219,7 @@ class Gains:
     pool       topics: how many documents are judged
     levels     the distinct gains above 0 of the scheme, ascending
     k          the cutoff, None without one
+    cost       topics × ranks: what it costs to look at each document; None: 1 each
     tail       what every rank after the last document retrieved is worth, down to the cutoff: 0, or in the best case
                the top gain
     """
@@ -231,6 +232,7 @@ class Gains:
     levels: Floats
     k: int | None = None
     tail: float = 0.0
+    cost: Floats | None = None
 
     @cached_property
     def rank(self) -> Floats:

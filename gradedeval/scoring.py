@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ class Scorer:
             cure = "--top-grade N says what the top grade is"
             notes.append(f"{self.qrels.place}: no grade above 0: all gains are 0 and residuals blank; {cure}")
         if self.rules.max_residual is not None:
-            unbounded = [str(one) for one in self.measures if one.definition.residual == "none"]
+            unbounded = [str(one) for one in self.measures if one.residual == "none"]
             if unbounded:
                 have = "has" if len(unbounded) == 1 else "have"
                 notes.append(f"--max-residual: {', '.join(unbounded)} {have} no residual; all topics count there")
@@ -88,8 +89,8 @@ class Scorer:
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
         views = _Views(batch, self.judged)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
-            score = found[0, :, column] = _numeric(measure, _run_measure(measure, views(table, measure.cutoff)))
-            if self.rules.wants_residuals and measure.definition.residual != "none" and table.top > 0:
+            score = found[0, :, column] = _numeric(measure, _run_measure(measure, views(table, measure)))
+            if self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
                 found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
         return found
@@ -97,12 +98,12 @@ class Scorer:
     def _best(self, measure: Measure, table: GainTable, views: _Views) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
         definition = measure.definition
-        deeper = self.rules.residual_depth == "full" and definition.cutoff == "stops"
-        cutoff = None if deeper else measure.cutoff
-        inside = np.minimum(_run_measure(measure, views(table, cutoff, unjudged=table.top)), definition.ceiling)
+        if self.rules.residual_depth == "full" and definition.cutoff in ("stops", "summed"):
+            measure = replace(measure, cutoff=None)
+        inside = np.minimum(_run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
         if definition.residual == "retrieved":
             return inside, inside
-        both = views(table, cutoff, unjudged=table.top, tail=table.top)
+        both = views(table, measure, unjudged=table.top, tail=table.top)
         return inside, np.minimum(_run_measure(measure, both), definition.ceiling)
 
 
@@ -117,13 +118,16 @@ class _Views:
         self.gains: dict[tuple[bytes, float], Floats] = {}
         self.ideals: dict[bytes, Floats] = {}
 
-    def __call__(self, table: GainTable, k: int | None, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
+    def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
         gain, ideal = self._gain(table, unjudged), self._ideal(table)
-        retrieved = self.batch.retrieved if k is None else np.minimum(self.batch.retrieved, k)
+        # Weights of the full depth need the gains of the full depth.
+        last = None if measure.definition.cutoff == "summed" else measure.cutoff
+        retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)
         # Measures share these arrays: whoever writes to one would change the scores of the next.
         for shared in (gain, self.judged, ideal, retrieved, self.pool, table.levels):
             shared.setflags(write=False)
-        return Gains(gain[:, :k], self.judged[:, :k], ideal, retrieved, self.pool, table.levels, k, tail)
+        whole = (ideal, retrieved, self.pool, table.levels, measure.cutoff, tail)
+        return Gains(gain[:, :last], self.judged[:, :last], *whole)
 
     def _gain(self, table: GainTable, unjudged: float) -> Floats:
         key = (table.worth.tobytes(), unjudged)

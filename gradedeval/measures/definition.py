@@ -20,9 +20,9 @@ Valid = tuple[str, Callable[[Any], bool]]
 Residual = Literal["endless", "retrieved", "none"]
 """`endless`: ranks past the end of the run could still score; `retrieved`: only retrieved documents can; `none`:
 filling in the unjudged is no bound, so no residual is printed."""
-Cutoff = Literal["stops", "renormalises", "needed", "none"]
+Cutoff = Literal["stops", "renormalises", "summed", "needed", "none"]
 """`stops`: the sum stops at k and nothing else changes; `renormalises`: k also changes what the sum is divided by;
-`needed`: a parameter of the measure; `none`: the measure takes none."""
+`summed`: weights of the full depth are summed to k; `needed`: a parameter of the measure; `none`: the measure takes none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Definition:
 
     @property
     def name(self) -> str:
-        return self.function.__name__.lower()
+        return self.function.__name__.lower().rstrip("_")
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -105,6 +105,11 @@ class Measure:
     def gain(self) -> Value | None:
         """The gain scheme; None for a binary measure."""
         return dict(self.parameters).get("gain", None if self.definition.gain == "binary" else self.definition.gain)
+
+    @property
+    def residual(self) -> Residual:
+        """How far its residual reaches. Of the C/W/L quantities only expected utility has one that is a bound."""
+        return self.definition.residual if self.own.get("of", "eu") == "eu" else "none"
 
     @property
     def own(self) -> dict[str, Value]:

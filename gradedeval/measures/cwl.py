@@ -119,8 +119,7 @@ def _harmonic(walk: Walk) -> Floats:
 
 @cwl(rest=lambda walk: geometric(1 - walk.tail), gain="exp", residual="none")
 def nerr5(walk: Walk) -> Any:
-    """The continuation of ERR read as C/W/L; its V does not converge, so that the score is the limit 0 unless a document
-    with gain 1 stops everyone.
+    """ERR's continuation read as C/W/L: V does not converge, and the score is the limit 0 unless a gain of 1 stops all.
 
     C(i) = 1 − r_i
 
@@ -131,8 +130,7 @@ def nerr5(walk: Walk) -> Any:
 
 @cwl(rest=_nerr6_rest, gain="exp", residual="none", fades=True)
 def nerr6(walk: Walk) -> Any:
-    """ERR's discount as a continuation; its V does not converge, so that the score is the limit 0 unless a document with
-    gain 1 stops everyone.
+    """ERR's discount as a continuation: ΣV does not converge, the score is the limit 0 unless a gain of 1 stops all.
 
     C(i) = i/(i+1) · (1 − r_i)
 
@@ -229,7 +227,7 @@ def _bpmd_rest(walk: Walk, T: float, K: float, hb: float, hc: float, mid: float)
     valid={"T": POSITIVE, "K": POSITIVE, "hb": NOT_BELOW_0, "hc": NOT_BELOW_0, "mid": NUMBER},
 )
 def bpmd(walk: Walk, *, T: float = 1.0, K: float = 10.0, hb: float = 1.0, hc: float = 1.0, mid: float = 0.5) -> Any:
-    """Dynamic bejeweled player model: good documents raise what the user wants and is ready to spend, bad ones lower it.
+    """Dynamic bejeweled player model: good documents raise both thresholds of bpm, bad ones lower them.
 
     C(i) = 1 while Γ_i < T + hb Σ_{j<i} (r_j − mid) and K_i < K + hc Σ_{j<i} (r_j − mid), else 0
 
@@ -330,10 +328,9 @@ def ift(
     b2: float = 0.9,
     R2: float = 1.0,
 ) -> Any:
-    """Information foraging: the user stops as the goal T is reached, or as gain comes in at less than the rate A; given
-    one of T and A, that one alone, given neither, T=2 and A=0.2.
+    """Information foraging: the user stops near the goal T, or at less than the rate A; given neither, T=2 and A=0.2.
 
-    C1 = 1 − 1/(1 + b1 e^((T−Γ_i) R1)), C2 = 1/(1 + b2 e^((A−Γ_i/K_i) R2)), C = C1, C2 or C1 · C2
+    C1 = 1 − 1/(1 + b1 e^((T−Γ_i) R1)), C2 = 1/(1 + b2 e^((A−Γ_i/K_i) R2)), C = C1 · C2 or one of them
 
     Azzopardi et al., SIGIR 2018.
     """
@@ -354,7 +351,8 @@ def tbg(walk: Walk, *, h: float = 224.0) -> Any:
 def _u_rest(walk: Walk, L: float) -> Floats:
     left = np.maximum(L - walk.at_end(walk.spent), 1e-300)
     ranks = np.ceil(left)
-    return ranks - ranks * (ranks - 1) / (2 * left)
+    viewed: Floats = ranks - ranks * (ranks - 1) / (2 * left)
+    return viewed
 
 
 @cwl(rest=_u_rest, valid={"L": POSITIVE})

@@ -22,7 +22,7 @@ Residual = Literal["endless", "retrieved", "none"]
 filling in the unjudged is no bound, so no residual is printed."""
 Cutoff = Literal["stops", "renormalises", "summed", "needed", "none"]
 """`stops`: the sum stops at k and nothing else changes; `renormalises`: k also changes what the sum is divided by;
-`summed`: weights of the full depth are summed to k; `needed`: a parameter of the measure; `none`: the measure takes none."""
+`summed`: weights of the full depth are summed to k; `needed`: a parameter of the measure; `none`: it takes none."""
 
 
 @dataclass(frozen=True, eq=False)

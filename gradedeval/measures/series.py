@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ MOST = 1 << 20
 STEPS = 4096
 
 
-def trigamma(x: Floats) -> Floats:
+def trigamma(x: Any) -> Floats:
     """ψ₁(x) = Σ_{m≥0} 1/(x+m)², for x > 0."""
     x = np.array(x, dtype=np.float64)
     head = np.zeros_like(x)
@@ -35,7 +36,7 @@ def geometric(ratio: Floats | float) -> Floats:
         return np.asarray(1 / (1 - ratio))
 
 
-def damped(ratio: float, at: Floats, weight: Callable[[Floats, Floats], Floats]) -> Floats:
+def damped(ratio: float, at: Any, weight: Callable[[Floats, Floats], Floats]) -> Floats:
     """topics: Σ_{m≥0} ratio^m · weight(at, m), for 0 ≤ ratio < 1 and weights that fall from weight(at, 0) = 1."""
     values, topic = np.unique(at, return_inverse=True)
     terms = 1 if ratio <= 0 else int(min(np.ceil(np.log(LEFT * (1 - ratio)) / np.log(ratio)) + 1, MOST))
@@ -50,8 +51,8 @@ def damped(ratio: float, at: Floats, weight: Callable[[Floats, Floats], Floats])
 def squared_ratios(start: Floats, step: float) -> Floats:
     """topics: Σ_{m≥0} Π_{j=1..m} ((A + j·s − 1) / (A + j·s))², A = start ≥ 1, 0 ≤ s = step ≤ 1.
 
-    The first terms are added up; from there on a term is (w^(−1/s) (1 − δ/w²))² up to w^−4, w the rank in units of s, by
-    the expansion of a ratio of gamma functions (Tricomi & Erdélyi, 1951), and Euler–Maclaurin sums it.
+    The first terms are added up; from there on a term is w^(−2/s) (1 + δ/w²) up to a factor and w^−4, by the expansion
+    of a ratio of gamma functions (Tricomi & Erdélyi, Pacific J. Math. 1951), and Euler–Maclaurin sums it.
     """
     if step == 1:
         return start**2 * trigamma(start)

@@ -48,14 +48,14 @@ class Walk:
         """topics × ranks: K_i, the cost so far, rank i included."""
         return self.cost.cumsum(1)
 
-    def at_end(self, values: Floats, before: float = 0.0) -> Floats:
+    def at_end(self, values: Any, before: float = 0.0) -> Floats:
         """topics: `values` at the last rank looked at, `before` where there is none."""
-        padded = np.concatenate([np.full((len(self.end), 1), before), values], axis=1)
+        padded: Floats = np.concatenate([np.full((len(self.end), 1), before), values], axis=1)
         return padded[np.arange(len(self.end)), self.end]
 
 
-Continuation = Callable[..., Floats]
-Rest = Callable[..., Floats]
+Continuation = Callable[..., Any]
+Rest = Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Paths:
 
 
 def walk_of(g: Gains, cutoff: Cutoff, horizon: int | None) -> Walk:
-    """The ranks that are looked at one by one: those retrieved, and down to the cutoff or horizon where there is one."""
+    """The ranks that are looked at one by one: those retrieved, and down to the cutoff or horizon if there is one."""
     last = horizon if horizon is not None else g.k
     end = g.retrieved if last is None else np.full(len(g.gain), last)
     if horizon is None and cutoff == "summed":
@@ -187,7 +187,7 @@ _RANK: Valid = ("a rank from 1", lambda rank: isinstance(rank, int) and rank >= 
 
 
 def _at_horizon(paths: Paths, of: str, cut: int | None) -> Floats:
-    """As `quantity`, where everything stops at the last rank: those still on their way there do not count as stopped."""
+    """As `quantity` where everything stops at the last rank: whoever is still on the way has not stopped."""
     walk, viewed = paths.walk, paths.viewed
     if of not in ("etu", "etc"):
         return quantity(paths, of, cut, fades=True)

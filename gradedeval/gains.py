@@ -199,7 +199,7 @@ def _max_gain(given: float, worth: Floats, place: str) -> float:
     highest = worth.max(initial=0)
     if not highest <= given <= 1:
         raise Fault("--max-gain", f"{given:g} is no top gain for {place}", f"it must be from {highest:g} up to 1")
-    return given
+    return float(given)
 
 
 def _check_thresholds(worth: Floats, at_zero: float, place: str) -> None:

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from gradedeval.errors import Fault, nearest
-from gradedeval.measures import cwl as family
+from gradedeval.measures.adaptive import bpm, bpmd, ift
 from gradedeval.measures.cascade import cascade, err, nerr, rr, success
 from gradedeval.measures.counts import num_q, num_rel, num_rel_ret, num_ret
 from gradedeval.measures.cumulated import dcg, ndcg, q
 from gradedeval.measures.definition import Measure, measure
 from gradedeval.measures.graded_ap import gap, gprecision, grecall
+from gradedeval.measures.patience import cwlap, cwlp, cwlrr, insq, inst, npv, rbp, sdcg, set_, tbg, u
+from gradedeval.measures.patient_err import nerr5, nerr6, nerr8, nerr9, nerr10, nerr11
 from gradedeval.measures.precision import ap, bpref, judged, p, recall, rprec, sp, unjudged
 from gradedeval.notation import Spelling, read, split
 
@@ -25,9 +27,9 @@ MEASURES: dict[str, Measure] = {
     for one in (
         *(err, nerr, cascade),
         *(ndcg, dcg, q),
-        *(family.rbp, family.insq, family.inst, family.sdcg, family.bpm, family.bpmd, family.ift, family.tbg, family.u),
-        *(family.set_, family.npv, family.cwlp, family.cwlrr, family.cwlap),
-        *(family.nerr5, family.nerr6, family.nerr8, family.nerr9, family.nerr10, family.nerr11),
+        *(rbp, insq, inst, sdcg, cwlp, cwlrr, cwlap, tbg, u, set_, npv),
+        *(bpm, bpmd, ift),
+        *(nerr8, nerr9, nerr10, nerr11, nerr5, nerr6),
         *(ap, gap, sp),
         *(p, rr, recall, rprec, success, bpref),
         *(gprecision, grecall),

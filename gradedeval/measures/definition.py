@@ -36,6 +36,7 @@ class Definition:
     cutoff: Cutoff
     ceiling: float
     summary: Literal["mean", "total"]
+    sated: bool = False
     valid: Mapping[str, Valid] = field(default_factory=dict)
 
     @property
@@ -182,6 +183,7 @@ def measure(
     cutoff: Cutoff = ...,
     ceiling: float = ...,
     summary: Literal["mean", "total"] = ...,
+    sated: bool = ...,
     valid: Mapping[str, Valid] | None = ...,
 ) -> Callable[[Function], Measure]: ...
 
@@ -196,6 +198,7 @@ def measure(
     cutoff: Cutoff = "stops",
     ceiling: float = np.inf,
     summary: Literal["mean", "total"] = "mean",
+    sated: bool = False,
     valid: Mapping[str, Valid] | None = None,
 ) -> Measure | Callable[[Function], Measure]:
     """Make a measure of a function from a batch of `Gains` to one score a topic.
@@ -209,11 +212,12 @@ def measure(
     cutoff    see `Cutoff`
     ceiling   the highest score there is
     summary   how topics are summed up
+    sated     whether a good document can end the walk, so that a better one moved up may lower the score
     valid     parameter -> (what it must be, test)
     """
 
     def define(function: Function) -> Measure:
         graded = None if gain in ("binary", None) else scale or "raw"
-        return Measure(Definition(function, graded, gain, residual, cutoff, ceiling, summary, valid or {}))
+        return Measure(Definition(function, graded, gain, residual, cutoff, ceiling, summary, sated, valid or {}))
 
     return define(function) if function else define

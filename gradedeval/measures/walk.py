@@ -78,7 +78,7 @@ def walk_of(g: Gains, cutoff: Cutoff, horizon: int | None) -> Walk:
     width = int(end.max(initial=0))
     own = min(width, g.gain.shape[1])
     inside = np.arange(own) < g.retrieved[:, None]
-    gain = np.full((len(end), width), g.tail)
+    gain = np.full((len(end), width), g.tail, dtype=np.float64)
     gain[:, :own][inside] = g.gain[:, :own][inside]
     cost: Floats = np.broadcast_to(1.0, gain.shape)
     if g.cost is not None:
@@ -139,6 +139,7 @@ def cwl(
     residual: Residual = "endless",
     cutoff: Cutoff = "summed",
     fades: bool = False,
+    sated: bool = False,
     valid: dict[str, Valid] | None = None,
 ) -> Callable[[Continuation], Measure]:
     """Make a measure of a continuation function C(walk, *, parameters): the chance of going on from each rank.
@@ -147,6 +148,7 @@ def cwl(
             of the walk and the parameters; None where the cutoff ends it
     cutoff  `needed` where k is a parameter of C; else W is that of the full depth, and summed to k
     fades   whether V tends to 0 where its sum is infinite
+    sated   see `measure`
 
     Every measure takes `of` (eu, etu, ec, etc, ed) and `horizon`, a rank at which all sums stop.
     """
@@ -178,7 +180,7 @@ def cwl(
             "horizon": _RANK,
             **(valid or {}),
         }
-        return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", checks))
+        return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, checks))
 
     return define
 

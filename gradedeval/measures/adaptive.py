@@ -46,6 +46,7 @@ def _bpmd_rest(walk: Walk, T: float, K: float, hb: float, hc: float, mid: float)
 @cwl(
     rest=_bpmd_rest,
     residual="none",
+    sated=True,
     valid={"T": POSITIVE, "K": POSITIVE, "hb": NOT_BELOW_0, "hc": NOT_BELOW_0, "mid": NUMBER},
 )
 def bpmd(walk: Walk, *, T: float = 1.0, K: float = 10.0, hb: float = 1.0, hc: float = 1.0, mid: float = 0.5) -> Any:

@@ -169,23 +169,23 @@ def cwl(
 
         function.__name__ = continuation.__name__
         function.__doc__ = continuation.__doc__
-        keywords = [
-            inspect.Parameter("of", inspect.Parameter.KEYWORD_ONLY, default="eu"),
-            inspect.Parameter("horizon", inspect.Parameter.KEYWORD_ONLY, default=None),
-        ]
-        first = inspect.Parameter("g", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        function.__signature__ = inspect.Signature([first, *own, *keywords])  # type: ignore[attr-defined]
-        checks = {
-            "of": (f"one of {', '.join(QUANTITIES)}", lambda of: of in QUANTITIES),
-            "horizon": _RANK,
-            **(valid or {}),
-        }
+        function.__signature__ = inspect.Signature([*SHARED[:1], *own, *SHARED[1:]])  # type: ignore[attr-defined]
+        checks = {**CHECKS, **(valid or {})}
         return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, checks))
 
     return define
 
 
-_RANK: Valid = ("a rank from 1", lambda rank: isinstance(rank, int) and rank >= 1)
+# What every C/W/L measure takes beside its own parameters.
+SHARED = [
+    inspect.Parameter("g", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+    inspect.Parameter("of", inspect.Parameter.KEYWORD_ONLY, default="eu"),
+    inspect.Parameter("horizon", inspect.Parameter.KEYWORD_ONLY, default=None),
+]
+CHECKS: dict[str, Valid] = {
+    "of": (f"one of {', '.join(QUANTITIES)}", lambda of: of in QUANTITIES),
+    "horizon": ("a rank from 1", lambda rank: isinstance(rank, int) and rank >= 1),
+}
 
 
 def _at_horizon(paths: Paths, of: str, cut: int | None) -> Floats:

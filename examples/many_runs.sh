@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Score every run of a folder, then look closer where two of them differ.
-# Usage: examples/many_runs.sh [FOLDER with *.run and one *.qrels]
+# Usage: examples/many_runs.sh, beside qrels_samples/; put your own names where it says rivers.
 set -euo pipefail
-folder=${1:-qrels_samples}
+folder=qrels_samples
 qrels=$folder/rivers.qrels
 
 echo "# all runs, the best first"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradedeval.errors import Fault, Note
     from gradedeval.evaluation import evaluate
     from gradedeval.gains import Gains, share, total
-    from gradedeval.measures import MEASURES, Measure, measure, parse
+    from gradedeval.measures import MEASURES, Measure, measure, measures_from, parse
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
@@ -33,6 +33,7 @@ __all__ = [
     "__version__",
     "evaluate",
     "measure",
+    "measures_from",
     "parse",
     "share",
     "total",
@@ -50,10 +51,15 @@ _HOME = {
     "Scores": "scores",
     "evaluate": "evaluation",
     "measure": "measures",
+    "measures_from": "measures",
     "parse": "measures",
     "share": "gains",
     "total": "gains",
 }
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

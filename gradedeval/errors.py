@@ -78,6 +78,11 @@ def plural(count: int, noun: str) -> str:
     return noun if count == 1 else f"{noun}s"
 
 
+def reason(error: Exception) -> str:
+    """Why something failed, in the words of the system."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+
+
 def some(words: Iterable[str], most: int = 5) -> str:
     """The first few of many words, for a message: `51, 52, …`."""
     words = list(words)

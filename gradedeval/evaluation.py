@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from gradedeval.errors import Fault, Note
 from gradedeval.graded import grade_run
 from gradedeval.measures import DEFAULT, Measure, parse
-from gradedeval.rules import Rules, rules_for
-from gradedeval.scores import RunScores, Scorer, Scores
+from gradedeval.rules import Options, Rules, rules_for
+from gradedeval.scores import RunScores, Scores
+from gradedeval.scoring import Scorer
+from gradedeval.trec.lines import check_swapped, raw
 from gradedeval.trec.qrels import Qrels, topics_of_file
-from gradedeval.trec.source import name_of
+from gradedeval.trec.source import Source, name_of
 
 
 def evaluate(
@@ -22,7 +25,7 @@ def evaluate(
     measures: str | Measure | Iterable[str | Measure] = DEFAULT,
     *,
     like: str | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Scores:
     """Score one run, or several, against graded judgements.
 
@@ -40,31 +43,45 @@ def evaluate(
     is a warning of the class `gradedeval.Note`, and in `.notes`. Raises `gradedeval.Fault` (a ValueError) where a
     measure, an option, the run or the qrels is wrong.
     """
-    if isinstance(options.get("gain"), list):
-        options["gain"] = tuple(options["gain"])
-    topics = options.get("topics_from")
-    if topics is not None:
-        options["topics_from"] = (
-            topics_of_file(topics)
-            if isinstance(topics, str | Path)
-            else frozenset(topic if isinstance(topic, bytes) else str(topic).encode() for topic in topics)
-        )
-    rules = rules_for(like, **options)
+    given: dict[str, Any] = dict(options)
+    if isinstance(given.get("gain"), list):
+        given["gain"] = tuple(given["gain"])
+    if given.get("topics_from") is not None:
+        given["topics_from"] = _chosen_topics(given["topics_from"])
+    rules = rules_for(like, **given)
     chosen = parse(measures)
+    if not chosen:
+        raise Fault("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
     scores = evaluate_runs(named_runs(run), qrels, chosen, rules)
     for note in scores.notes:
         warnings.warn(note, Note, stacklevel=2)
     return scores
 
 
+def _chosen_topics(topics: Any) -> frozenset[bytes]:
+    """Topic ids, from a file of them or as they are."""
+    if isinstance(topics, str | Path):
+        return topics_of_file(topics)
+    return frozenset(topic if isinstance(topic, bytes) else raw(str(topic)) for topic in topics)
+
+
 def evaluate_runs(
-    runs: Mapping[str, Any], qrels: Any, measures: Iterable[Measure], rules: Rules, *, by_tag: bool = False
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: Iterable[Measure],
+    rules: Rules,
+    *,
+    by_tag: bool = False,
+    watch: Callable[[list[tuple[str, Any]]], Iterable[tuple[str, Any]]] = iter,
 ) -> Scores:
-    """Score runs by name; with `by_tag` each goes by its tag instead. Raises Fault as `evaluate` does."""
-    judged = qrels if isinstance(qrels, Qrels) else Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
+    """Score runs by name; with `by_tag` each goes by its tag instead. Raises Fault as `evaluate` does.
+
+    watch  passes the runs on one by one, and may show how far the work has come
+    """
+    judged = qrels if isinstance(qrels, Qrels) else _read_qrels(runs, qrels, rules)
     scorer = Scorer(judged, list(measures), rules)
     notes, scored = list(scorer.notes), dict[str, RunScores]()
-    for name, source in runs.items():
+    for name, source in watch(list(runs.items())):
         run = grade_run(source, judged, rules)
         called = run.tag or name if by_tag else name
         if called in scored:
@@ -72,6 +89,18 @@ def evaluate_runs(
         scored[called] = scorer.score(run, called)
         notes += run.notes
     return Scores(list(scored.values()), scorer.measures, judged, rules, notes)
+
+
+def _read_qrels(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
+    try:
+        return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
+    except Fault:
+        files = [
+            one for one in (*list(runs.values())[:1], qrels) if isinstance(one, str | Path) and os.path.isfile(one)
+        ]
+        if len(files) == 2:
+            check_swapped(*map(Source, files))
+        raise
 
 
 def named_runs(run: Any) -> dict[str, Any]:
@@ -88,7 +117,7 @@ def named_runs(run: Any) -> dict[str, Any]:
         name = names[str(one)] if isinstance(one, str | Path) else _own_name(one)
         name = name or ("run" if len(several) == 1 else f"run{number}")
         if name in named:
-            raise Fault("", f"run '{name}' is given twice", "give each run once, or names: {name: run}", usage=True)
+            raise Fault("", f"run '{name}' is given twice", "give each run once", usage=True)
         named[name] = one
     return named
 
@@ -110,8 +139,13 @@ def _is_ranking(run: Mapping[Any, Any]) -> bool:
 
 
 def file_names(paths: list[str]) -> list[str]:
-    """Each path's file name without compression suffix, with as much of its folders as makes it unique."""
-    parts = [Path(name_of(path)).parts if path != "-" else ("stdin",) for path in paths]
+    """Each path's file name without compression suffix, with as much of its folders as makes it unique.
+
+    The suffix stays where `a.run` and `a.run.gz` stand beside each other.
+    """
+    short = [name_of(path) for path in paths]
+    paths = [path if short.count(name) > 1 else name for path, name in zip(paths, short, strict=True)]
+    parts = [Path(path).parts if path != "-" else ("stdin",) for path in paths]
     names = []
     for own in parts:
         length = 1

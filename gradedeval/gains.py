@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.errors import Fault, some
+from gradedeval.errors import Fault, reason, some
 from gradedeval.notation import Value, write_value
 
 Floats = NDArray[np.float64]
@@ -25,18 +25,20 @@ Scale = Literal["unit", "raw", "thresholds"]
 
 @dataclass(frozen=True)
 class Grades:
-    """The scale of a qrels file: its distinct labels (ascending) and the top grade, of the file or as the user says."""
+    """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or as `told`."""
 
     labels: Floats
     top: float
+    told: bool = False
     max_gain: float | None = None
 
 
 def thresholds(grades: Grades) -> Floats:
     """The grades from which a user may regard documents as relevant: 1..top, or the positive labels where those have
-    gaps or fractions."""
+    fractions, or gaps that no top grade told fills."""
     positive = grades.labels[grades.labels > 0]
-    if np.array_equal(positive, np.arange(1, len(positive) + 1)) and grades.top == int(grades.top):
+    whole = (positive == np.floor(positive)).all() and grades.top == np.floor(grades.top)
+    if whole and (grades.told or len(positive) == positive.max(initial=0)):
         return np.arange(1, grades.top + 1)
     return np.union1d(positive, grades.top)
 
@@ -50,7 +52,7 @@ RAW: dict[str, Callable[[Floats, float], Floats]] = {
 }
 UNIT: dict[str, Callable[[Floats, float], Floats]] = {
     "linear": lambda labels, top: labels / top,
-    "exp": lambda labels, top: (np.exp2(labels) - 1) / np.exp2(top),
+    "exp": lambda labels, top: np.exp2(labels - top) - np.exp2(-top),  # as (2^g − 1) / 2^top, without overflow
     "ntcir": lambda labels, top: labels / (top + 1),
     "grade": lambda labels, top: labels,
 }
@@ -83,7 +85,7 @@ def read_scheme(value: Value, place: str) -> Value:
         )
     if isinstance(value, tuple) and min(value) < 0:
         raise Fault(place, f"gain {write_value(min(value))} is below 0", "gains are 0 or more", usage=True)
-    if isinstance(value, str) and value.startswith("@") and not Path(value[1:]).is_file():
+    if isinstance(value, str) and value.startswith("@") and not os.path.isfile(value[1:]):
         raise Fault(place, f"no file '{value[1:]}'", "gain=@FILE reads lines of grade,gain", usage=True)
     return value
 
@@ -95,19 +97,30 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
     positive = np.maximum(grades.labels, 0)
     if scheme == "thresholds":
         return threshold_table(None, grades, place)
+    given: dict[float, float] = {}
     if isinstance(scheme, str) and scheme.startswith("@"):
-        worth, top = _from_file(scheme[1:], grades)
+        given = _read_gains(scheme[1:])
     elif isinstance(scheme, tuple):
-        worth, top = _from_values(scheme, grades, place)
+        given = dict(enumerate(scheme))
+    if given:
+        worth, top = _looked_up(given, scheme, grades, place)
+        top = given[grades.top] if scale == "thresholds" else top
     else:
         rule = (UNIT if scale == "unit" else RAW)[str(scheme)]
-        worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
+        with np.errstate(over="ignore"):
+            worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
+        if not np.isfinite(top):
+            what = f"the gain of grade {grades.top:g} is no finite number"
+            raise Fault(place, what, "give gain=linear, or the gains themselves")
+    worth = np.where(grades.labels < 0, 0.0, worth)  # whatever the scheme gives grade 0
     if scale == "unit":
         _check_unit(worth, grades, place)
     if scale == "thresholds":
-        _check_thresholds(worth, grades, place)
-    if grades.max_gain is not None:
-        top = _max_gain(grades.max_gain, worth, scale, place)
+        _check_thresholds(worth, given.get(0, 0.0), place)
+        # Steps between the gains, rescaled so that they sum to 1.
+        return GainTable(worth / top, 1.0) if top > 0 else GainTable(worth, 0.0)
+    if grades.max_gain is not None and scale == "unit":
+        top = _max_gain(grades.max_gain, worth, place)
     if scale == "unit" and top > 1:
         raise Fault(place, f"the top gain {top:g} is outside 0..1", "give values up to 1, or --max-gain 1")
     return GainTable(worth, top)
@@ -133,46 +146,46 @@ def threshold_table(steps: tuple[float, ...] | None, grades: Grades, place: str)
             f"g has {len(steps)} values for {len(levels)} thresholds",
             f"give one for each of the grades {some([f'{level:g}' for level in levels], 9)}",
         )
-    shares = np.append(0, np.cumsum(steps) / sum(steps))
+    shares = np.append(0, np.cumsum(steps))
+    shares /= shares[-1]
     return GainTable(shares[np.searchsorted(levels, grades.labels, side="right")], 1.0)
 
 
-def _from_values(values: tuple[float, ...], grades: Grades, place: str) -> tuple[Floats, float]:
-    positive = np.maximum(grades.labels, 0)
-    missing = positive[(positive != np.floor(positive)) | (positive >= len(values))]
-    if len(missing) or grades.top >= len(values):
-        grade = missing[0] if len(missing) else grades.top
-        raise Fault(
-            place,
-            f"gains {write_value(values)} have no value for grade {grade:g}",
-            "give one for each grade from 0, or a file: gain=@gains.csv",
-        )
-    return np.array(values)[positive.astype(int)], max(values)
+def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: str) -> tuple[Floats, float]:
+    """The gains of a scheme that names each grade's, and the largest of them."""
+    needed = [*grades.labels[grades.labels >= 0].tolist(), grades.top]
+    missing = [grade for grade in needed if grade not in given]
+    if missing and isinstance(scheme, str):
+        raise Fault(scheme[1:], f"no gain for grade {missing[0]:g}", "give each grade, and the top grade, a line")
+    if missing:
+        what = f"gains {write_value(scheme)} have no value for grade {missing[0]:g}"
+        raise Fault(place, what, "give one for each grade from 0, or a file: gain=@gains.csv")
+    top = max(gain for grade, gain in given.items() if grade >= 0)
+    return np.array([given.get(label, 0.0) for label in grades.labels.tolist()]), top
 
 
-def _from_file(name: str, grades: Grades) -> tuple[Floats, float]:
+def _read_gains(name: str) -> dict[float, float]:
     known: dict[float, float] = {}
     try:
         lines = Path(name).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise Fault(name, f"cannot be read ({error})", "a gain file has lines of grade,gain") from None
-    for number, row in enumerate(csv.reader(lines), 1):
-        if not row or row[0].startswith("#") or (number == 1 and row[0].strip().lower() == "grade"):
+        raise Fault(name, f"cannot be read ({reason(error)})", "a gain file has lines of grade,gain") from None
+    if lines and lines[0].startswith("\ufeff"):
+        raise Fault(f"{name}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
+    for number, row in enumerate((line.split(",") for line in lines), 1):
+        if not "".join(row).strip() or row[0].startswith("#") or (number == 1 and row[0].strip().lower() == "grade"):
             continue
         try:
             grade, gain = (float(cell) for cell in row)
         except ValueError:
             grade = gain = np.nan
         if not (np.isfinite(grade) and np.isfinite(gain)) or gain < 0 or grade in known:
-            raise Fault(
-                f"{name}:{number}", f"'{','.join(row)}' is no new grade,gain pair", "as in 2,0.5; gains from 0 up"
-            )
+            what = f"{','.join(row)!r} is no new grade,gain pair"
+            raise Fault(f"{name}:{number}", what, "as in 2,0.5; gains from 0 up")
         known[grade] = gain
-    missing = [label for label in grades.labels if label >= 0 and label not in known]
-    if missing or not known:
-        raise Fault(name, f"no gain for grade {missing[0] if missing else 0:g}", "give each grade of the qrels a line")
-    # A negative grade is worth 0 whatever the file says: that rule holds for all schemes.
-    return np.array([known[label] if label >= 0 else 0.0 for label in grades.labels]), max(known.values())
+    if not known:
+        raise Fault(name, "has no gains", "a gain file has lines of grade,gain")
+    return known
 
 
 def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
@@ -182,18 +195,17 @@ def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
         raise Fault(place, what, "use gain=linear or gain=exp, or give values up to 1")
 
 
-def _max_gain(given: float, worth: Floats, scale: Scale, place: str) -> float:
+def _max_gain(given: float, worth: Floats, place: str) -> float:
     highest = worth.max(initial=0)
-    if given < highest or (scale == "unit" and given > 1):
-        limits = f"{highest:g} up to 1" if scale == "unit" else f"{highest:g} up"
-        raise Fault("--max-gain", f"{given:g} is no top gain for {place}", f"it must be from {limits}")
-    return given
+    if not highest <= given <= 1:
+        raise Fault("--max-gain", f"{given:g} is no top gain for {place}", f"it must be from {highest:g} up to 1")
+    return float(given)
 
 
-def _check_thresholds(worth: Floats, grades: Grades, place: str) -> None:
-    at_zero = worth[grades.labels == 0]
-    if (np.diff(worth) < 0).any() or at_zero.any():
-        raise Fault(place, "gap needs gain 0 for grade 0 and gains that rise with the grade", "or give g=… itself")
+def _check_thresholds(worth: Floats, at_zero: float, place: str) -> None:
+    if (np.diff(worth) < 0).any() or at_zero:
+        name = place.strip("'").partition("(")[0]
+        raise Fault(place, f"{name} needs gain 0 for grade 0 and gains that rise with the grade", "or give g=… itself")
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +219,7 @@ class Gains:
     pool       topics: how many documents are judged
     levels     the distinct gains above 0 of the scheme, ascending
     k          the cutoff, None without one
+    cost       topics × ranks: what it costs to look at each document; None: 1 each
     tail       what every rank after the last document retrieved is worth, down to the cutoff: 0, or in the best case
                the top gain
     """
@@ -219,6 +232,7 @@ class Gains:
     levels: Floats
     k: int | None = None
     tail: float = 0.0
+    cost: Floats | None = None
 
     @cached_property
     def rank(self) -> Floats:

@@ -12,7 +12,8 @@ Value = str | int | float | tuple[float, ...]
 _SHAPE = re.compile(r"(?P<name>\w+)(?:\((?P<inside>.*)\)|:(?P<after>.+?))?(?:@(?P<cutoff>\d+))?", re.DOTALL)
 _PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^,"']*?)\s*(?:,|$)""")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_CUTOFF_LIST = re.compile(r"(?P<name>\w+)\.(?P<cutoffs>\d+(?:,\d+)*)")
+# trec_eval's way to write cutoffs; its other parameters have another meaning behind the dot.
+_CUTOFF_LIST = re.compile(r"(?P<name>P|ndcg_cut|map_cut|recall|success|unj)\.(?P<cutoffs>\d+(?:,\d+)*)", re.IGNORECASE)
 _BARE = re.compile(r"[\w.:+/~-]+")
 
 
@@ -60,9 +61,9 @@ def read(text: str) -> list[Spelling]:
         return [Spelling(listed["name"].lower(), (), _cutoff(text, number)) for number in listed["cutoffs"].split(",")]
     shape = _SHAPE.fullmatch(text.strip())
     if not shape:
-        raise Fault(
-            repr(text), "is no measure", "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'", usage=True
-        )
+        cure = "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"
+        several = "," in re.sub(r"\(.*?\)", "", text)
+        raise Fault(repr(text), "is no measure", "separate measures by blanks" if several else cure, usage=True)
     inside = shape["inside"] or shape["after"] or ""
     cutoff = None if shape["cutoff"] is None else _cutoff(text, shape["cutoff"])
     return [Spelling(shape["name"].lower(), tuple(_parameters(text, inside)), cutoff)]

@@ -168,7 +168,10 @@ def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docno
     score = documents.score
     if score is None:
         return None
-    falling: Floats = -(score.astype(np.float32).astype(np.float64) if rules.scores == "float32" else score)
+    falling: Floats = -score
+    if rules.scores == "float32":
+        with np.errstate(over="ignore"):  # what no single float holds is infinite, and ties
+            falling = falling.astype(np.float32).astype(np.float64)
     code = documents.code
     if rules.ties == "rank" and documents.rank is not None:
         return np.lexsort((documents.rank, falling, topic))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args
+from pathlib import Path
+from typing import Any, Literal, TypedDict, get_args
+
+import numpy as np
 
 from gradedeval.errors import Fault, nearest
 from gradedeval.notation import Value
@@ -80,10 +83,12 @@ class Rules:
             if value not in choices and not (value is None and name == "residuals"):
                 cure = nearest(str(value), choices) or f"one of {', '.join(choices)}"
                 raise Fault(option(name), f"no choice '{value}'", cure, usage=True)
-        for name, least in (("depth", 1), ("top_grade", 0), ("max_gain", 0), ("rel", 0), ("max_residual", 0)):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not value >= least or (name == "rel" and value == 0)):
-                raise Fault(option(name), f"{value} is too small", usage=True)
+        self._check_numbers()
+        for name in ("judged_only", "lenient"):
+            if not isinstance(getattr(self, name), bool):
+                raise Fault(option(name), f"{getattr(self, name)!r} is neither True nor False", usage=True)
+        if not (self.gain is None or isinstance(self.gain, str | tuple | int | float)):
+            raise Fault("--gain", f"cannot read a {type(self.gain).__name__}", "a scheme or a list", usage=True)
         if self.judged_only and self.wants_residuals:
             raise Fault(
                 "--judged-only",
@@ -91,6 +96,17 @@ class Rules:
                 "leave out one of --judged-only and the residuals",
                 usage=True,
             )
+
+    def _check_numbers(self) -> None:
+        for name, least in (("depth", 1), ("top_grade", 0), ("max_gain", 0), ("rel", 0), ("max_residual", 0)):
+            value: Any = getattr(self, name)
+            if value is None:
+                continue
+            number = isinstance(value, float | int | np.number) and not isinstance(value, bool)
+            if not number or (name == "depth" and int(value) != value):
+                raise Fault(option(name), f"{value!r} is no {'rank' if name == 'depth' else 'number'}", usage=True)
+            if not value >= least or (name == "rel" and value == 0):
+                raise Fault(option(name), f"{value:g} is too small", usage=True)
 
     @property
     def wants_residuals(self) -> bool:
@@ -100,6 +116,28 @@ class Rules:
 def option(name: str) -> str:
     """The command-line spelling of a rule's name."""
     return "--" + name.replace("_", "-")
+
+
+class Options(TypedDict, total=False):
+    """The options of `evaluate`, as keywords: the fields of `Rules`, where None means the default."""
+
+    ties: Ties | None
+    order: Order | None
+    scores: Precision | None
+    depth: int | None
+    judged_only: bool
+    topics: Topics | None
+    topics_from: str | Path | Iterable[str | bytes] | None
+    negative: Negative | None
+    top_grade: float | None
+    max_gain: float | None
+    duplicates: Duplicates | None
+    lenient: bool
+    gain: Value | Sequence[float] | None
+    rel: float | None
+    residuals: Residuals | bool | None
+    residual_depth: Depth | None
+    max_residual: float | None
 
 
 @dataclass(frozen=True)
@@ -113,8 +151,8 @@ class Preset:
 
 LIKE: dict[str, Preset] = {
     "trec_eval": Preset(
-        {"topics": "both", "negative": "unjudged", "gain": "linear", "duplicates": "refuse"},
-        {},
+        {"topics": "both", "negative": "unjudged", "duplicates": "refuse"},
+        {name: {"gain": "linear"} for name in ("err", "nerr", "cascade")},
     ),
     "gdeval": Preset(
         {"topics": "relevant", "top_grade": 4},
@@ -143,5 +181,9 @@ def rules_for(like: str | None, **given: Any) -> Rules:
             raise Fault("", f"no option '{name}'", nearest(name, known), usage=True)
     if like is not None and like not in LIKE:
         raise Fault("--like", f"no preset '{like}'", nearest(like, LIKE) or f"one of {', '.join(LIKE)}", usage=True)
+    if given.get("residuals") is True:
+        given["residuals"] = "total"
+    if given.get("residual_depth") is not None and given.get("residuals") is None and given.get("max_residual") is None:
+        given["residuals"] = "total"
     explicit = {name: value for name, value in given.items() if value is not None and value is not False}
     return replace(Rules(), **{**(LIKE[like].rules if like else {}), **explicit, "like": like})

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from gradedeval.errors import plural
 from gradedeval.gains import Floats
 from gradedeval.measures import Measure
 from gradedeval.notation import Value, write_value
@@ -52,7 +54,18 @@ def _unusual(rules: Rules) -> list[str]:
             )
     said += ["judged only"] if rules.judged_only else []
     said += ["lenient"] if rules.lenient else []
-    return said + ([f"{len(rules.topics_from)} chosen topics"] if rules.topics_from is not None else [])
+    return said + ([_chosen(rules.topics_from)] if rules.topics_from is not None else [])
+
+
+def _chosen(topics: frozenset[bytes]) -> str:
+    """How many topics --topics-from names, and six digits that tell one choice from another."""
+    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {_digest(b'|'.join(sorted(topics)))}"
+
+
+def _digest(content: bytes) -> str:
+    from hashlib import sha256
+
+    return sha256(content).hexdigest()[:6]
 
 
 def _gains(measures: Sequence[Measure]) -> list[str]:
@@ -71,4 +84,6 @@ def _scheme(measure: Measure) -> str:
     if steps is not None:
         return f"g {write_value(steps)}"
     gain: Value = measure.gain if measure.gain is not None else ""
+    if isinstance(gain, str) and gain.startswith("@"):
+        return f"{write_value(gain)} {_digest(Path(gain[1:]).read_bytes())} gains"
     return "equal g" if gain == "thresholds" else f"{write_value(gain)} gains"

@@ -194,3 +194,50 @@ finally:
     )
     assert len(done.stdout.splitlines()) == 1 + 7 * 5_002
     assert int(done.stderr) / 1024 < 400
+
+
+def test_a_measure_that_writes_to_what_it_is_given_fails_and_harms_no_other(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from gradedeval import measure, total\n"
+        "@measure(gain='exp', scale='unit')\n"
+        "def mine(g):\n    g.gain[:] = 0\n    return total(g.gain)\n"
+    )
+    mine = gradedeval.measures_from(tmp_path / "mine.py")["mine"]
+    with pytest.raises(gradedeval.Fault, match=r"measure 'mine': failed .*read-only"):
+        gradedeval.evaluate(RUN, QRELS, [mine, err])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"depth": 2.5},
+        {"depth": "5"},
+        {"rel": "2"},
+        {"max_residual": "x"},
+        {"gain": {0: 0, 1: 1}},
+        {"lenient": "no"},
+        {"judged_only": 1},
+        {"measures": []},
+        {"measures": [object()]},
+    ],
+)
+def test_an_option_of_the_wrong_kind_is_a_fault(options: dict[str, Any]) -> None:
+    with pytest.raises(gradedeval.Fault):
+        gradedeval.evaluate(RUN, QRELS, **{"measures": "ap", **options})
+
+
+def test_true_asks_for_residuals_and_a_residual_depth_does_too() -> None:
+    assert gradedeval.evaluate(RUN, QRELS, "err", residuals=True).residuals["err"] > 0
+    assert gradedeval.evaluate(RUN, QRELS, "err@1", residual_depth="full").residuals["err@1"] > 0
+
+
+def test_scores_print_in_a_line() -> None:
+    text = repr(gradedeval.evaluate(RUN, QRELS, "ap err@20"))
+    assert text.startswith("<Scores of run: ap, err@20; gradedeval ")
+    assert "\n" not in text
+
+
+def test_a_top_gain_told_is_for_gains_between_0_and_1_alone() -> None:
+    binary = {"q1": {"a": 1, "c": 1}}
+    scores = gradedeval.evaluate({"q1": RUN["q1"]}, binary, "rbp dcg", max_gain=1, residuals="total")
+    assert scores.residuals["rbp"] > 0

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 CONSOLE = re.compile(r"```console\n(?P<body>.*?)```\n", re.DOTALL)
 PYTHON = re.compile(r"```python\n(?P<body>.*?)```\n", re.DOTALL)
+SHOWN = re.compile(r"```python\n(?P<body>[^`]*?)```\n\n```text\n(?P<output>.*?)```\n", re.DOTALL)
 MEASURES = re.compile(r"(?<=<!-- gradedeval measures -f markdown -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -61,6 +62,12 @@ def session(body: str, folder: Path) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
+def printed(body: str, folder: Path) -> str:
+    """What a Python block prints."""
+    (folder / "block.py").write_text(body, encoding="utf-8")
+    return "".join(f"{line.rstrip()}\n" for line in shell("python block.py", folder).splitlines())
+
+
 def measures_table(folder: Path) -> str:
     return shell("gradedeval measures -f markdown", folder)
 
@@ -71,6 +78,9 @@ def test_rewriting_the_readme(request: pytest.FixtureRequest, workplace: Path) -
         pytest.skip("only with --golden")
     text = README.read_text(encoding="utf-8")
     text = CONSOLE.sub(lambda block: f"```console\n{session(block['body'], workplace)}```\n", text)
+    text = SHOWN.sub(
+        lambda block: f"```python\n{block['body']}```\n\n```text\n{printed(block['body'], workplace)}```\n", text
+    )
     README.write_text(MEASURES.sub(lambda _: measures_table(workplace), text), encoding="utf-8")
 
 
@@ -85,13 +95,20 @@ def test_the_readmes_table_of_measures_is_the_program_s_own(workplace: Path) -> 
     assert shown[0] == measures_table(workplace)
 
 
-@pytest.mark.parametrize("body", [block["body"] for block in PYTHON.finditer(README.read_text(encoding="utf-8"))])
-def test_a_python_block_of_the_readme_runs(body: str, workplace: Path) -> None:
-    (workplace / "block.py").write_text(body, encoding="utf-8")
-    printed = shell("python block.py", workplace)
-    assert "Traceback" not in printed, printed
-    if "print(" in body:
-        assert "'err@20': 0.2886" in printed
+def test_a_python_block_of_the_readme_prints_what_it_shows(workplace: Path) -> None:
+    blocks = list(SHOWN.finditer(README.read_text(encoding="utf-8")))
+    assert blocks
+    for block in blocks:
+        assert printed(block["body"], workplace) == block["output"]
+
+
+def test_the_two_set_up_commands_are_what_ci_runs() -> None:
+    """`.ci/run` takes them out of the README; here only that they are there, one a block."""
+    blocks = re.findall(r"```sh\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert [len(block.splitlines()) for block in blocks] == [1, 1]
+    assert "pip install . &&" in blocks[0]
+    assert blocks[1].endswith("pip install '.[test]' && .venv/bin/python -m pytest\n")
+    assert "README.md" in (ROOT / ".ci" / "run").read_text()
 
 
 def test_the_readme_s_own_measure_gives_the_score_of_the_example(workplace: Path) -> None:

@@ -79,7 +79,7 @@ def same(value: float, printed: str) -> bool:
 
 def half_a_unit(printed: str) -> float:
     # The last bits are those of the sum that was rounded.
-    return 0.5 * 10 ** -decimals(printed) + 1e-12
+    return 0.5 * 0.1 ** decimals(printed) + 1e-12
 
 
 # rbp_eval's own tests -------------------------------------------------------------------------------------------------
@@ -151,7 +151,13 @@ def scored(one: Spec, depth: int, run: Any = None, **rules: Any) -> dict[tuple[s
     scores = gradedeval.evaluate(
         one.run if run is None else run, one.qrels, one.measures, depth=depth, residuals="total", **rules
     )
-    return {(row.topic, PS[at // 3]): (number(row.score), number(row.residual)) for at, row in enumerate(scores.rows())}
+    return by_topic_and_p(scores)
+
+
+def by_topic_and_p(scores: Scores) -> dict[tuple[str, float], tuple[float, float]]:
+    """(topic, p) -> score and residual, of measures that are rbp with each p."""
+    p_of = dict(zip(map(str, scores.measures), PS, strict=True))
+    return {(row.topic, p_of[row.measure]): (number(row.score), number(row.residual)) for row in scores.rows()}
 
 
 def number(value: float | None) -> float:
@@ -170,12 +176,12 @@ def test_rbp_and_its_residual_equal_rbp_eval_by_topic_and_on_average(name: str) 
             assert all(map(same, pair, printed)), (topic, depth, p, pair, printed)
 
 
-@pytest.mark.parametrize("name", ["1", "2", "3", "4", "9", "10"])
+@pytest.mark.parametrize("name", ["1", "2", "3", "4", "8", "10"])
 def test_counts_equal_rbp_eval_where_relevance_is_binary(name: str) -> None:
     # With grades it sums gains here, where we count documents; over a tie it counts a share of the tie.
     one = spec(name)
     level = float(one.gain.removeprefix("rel=")) if one.gain.startswith("rel") else 1
-    ours = {}
+    ours: dict[tuple[str, str, int | None], float] = {}
     for depth in (None, *DEPTHS):
         whats = ["num_rel", "num_ret"] if depth is None else ["num_rel_ret"]
         scores = gradedeval.evaluate(one.run, one.qrels, whats, rel=level, depth=depth)
@@ -253,22 +259,24 @@ def test_rbp_averaged_over_the_orders_of_its_ties_equals_rbp_eval(name: str) -> 
     for depth in DEPTHS:
         for p in PS:
             pairs = {topic: as_rbp_eval(topic, p, depth) for topic in ties}
-            pairs["all"] = tuple(sum(part) / len(ties) for part in zip(*pairs.values(), strict=True))  # type: ignore
+            totals, errors = zip(*pairs.values(), strict=True)
+            pairs["all"] = sum(totals) / len(ties), sum(errors) / len(ties)
             for topic, pair in pairs.items():
                 printed = one.sums[topic, depth, p]
                 assert all(map(same, pair, printed)), (topic, depth, p, pair, printed)
 
 
-@pytest.mark.parametrize("name", TIED)
-def test_rbp_eval_lies_between_the_worst_and_the_best_order_of_ties(name: str) -> None:
+@pytest.mark.parametrize(("name", "uncut"), [("5", 9), ("6", 3), ("11", 9)])
+def test_rbp_eval_lies_between_the_worst_and_the_best_order_of_ties(name: str, uncut: int) -> None:
     """The sum lies between. The residual does so upside down: the worst order puts the unjudged first, where they could
     add the most; the best puts them last.
 
-    Below the depth where a tie is cut, rbp_eval still counts with the weights of the whole tie, which are less than
-    those of its first ranks: the lower bounds need not hold there, and the one of the residual does not.
+    Where the depth cuts a tie, rbp_eval counts what is above the cut with the mean weight of the whole tie, which is
+    less than the weight of the ranks above the cut. So no upper bound can fail there, but a lower one may, and the
+    residual's does.
     """
     one, ties = spec(name), tied_lists(spec(name))
-    # The tied documents of spec 11 share a rank, and -r orders by it.
+    # In spec 6 tied documents share a rank though not always a score, and -r orders by the rank.
     run = {topic: {docno: -float(at) for at, tie in enumerate(own) for docno in tie} for topic, own in ties.items()}
     compared = 0
     for depth in DEPTHS:
@@ -281,7 +289,7 @@ def test_rbp_eval_lies_between_the_worst_and_the_best_order_of_ties(name: str) -
             if not any(cut(ties[one_topic], depth) for one_topic in ties if topic in (one_topic, "all")):
                 assert best[topic, p][1] - error_slack <= error
                 compared += 1
-    assert compared >= 9
+    assert compared == uncut
 
 
 def cut(ties: list[list[str]], depth: int) -> bool:
@@ -478,7 +486,7 @@ def test_rbp_equals_rbp_eval_without_ties_and_lies_between_the_orders_with_them(
     for depth in depths:
         tied = {topic for topic, own in falling.items() if any(a == b for a, b in pairwise(own[: depth + 1]))}
         crossed = {topic for topic, own in falling.items() if own[depth - 1 : depth] == own[depth : depth + 1] != []}
-        worst, best = (rbp_by_line(name, depth, rule) for rule in ("worst", "best"))
+        worst, best = (rbp_at_depth(name, depth, rule) for rule in ("worst", "best"))
         for line in printed:
             if line.depth != depth:
                 continue
@@ -496,13 +504,10 @@ def test_rbp_equals_rbp_eval_without_ties_and_lies_between_the_orders_with_them(
                 assert least_unknown - slack <= float(line.error), line
 
 
-def rbp_by_line(name: str, depth: int, rule: str) -> dict[tuple[str, float], tuple[float, float]]:
+def rbp_at_depth(name: str, depth: int, ties: str) -> dict[tuple[str, float], tuple[float, float]]:
     measures = [f"rbp(p={p})" for p in PS]
-    scores = gradedeval.evaluate(
-        run_file(COVID, name), qrels_of(COVID), measures, depth=depth, ties=rule, residuals="total"
-    )
-    p_of = dict(zip(map(str, scores.measures), PS, strict=True))
-    return {(row.topic, p_of[row.measure]): (number(row.score), number(row.residual)) for row in scores.rows()}
+    run, qrels = run_file(COVID, name), qrels_of(COVID)
+    return by_topic_and_p(gradedeval.evaluate(run, qrels, measures, depth=depth, ties=ties, residuals="total"))
 
 
 # Web track ------------------------------------------------------------------------------------------------------------
@@ -532,7 +537,6 @@ def test_web_track_spam_is_judged_and_worth_nothing(name: str) -> None:
     }
     ideal = gradedeval.evaluate(by_grade, qrels, "ndcg ndcg(gain=exp) nerr gap recall judged")
     assert "grades -2..3, top 3" in ideal.signature
-    assert set(ideal.means) >= {"ndcg", "nerr"}
     # A topic without relevant documents has no ideal to reach, and scores 0.
     reachable = sum(any(grade > 0 for grade in documents.values()) for documents in by_grade.values()) / len(qrels)
     assert all(value == pytest.approx(reachable, abs=1e-12) for name, value in ideal.means.items() if name != "judged")

@@ -63,16 +63,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line. Exit code 0: done; 1: bad data or a failed check; 2: bad usage."""
     try:
         words = list(sys.argv[1:] if arguments is None else arguments)
-        gradedeval.main(args=words, prog_name="gradedeval", standalone_mode=False)
-        sys.stdout.flush()
+        # Not `main` of click: it ends a closed pipe with exit code 1.
+        with gradedeval.make_context("gradedeval", words) as context:
+            gradedeval.invoke(context)
+        if sys.stdout is not None:
+            sys.stdout.flush()
         code = 0
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.exceptions.Abort:
         say("interrupted")
         code = 130
+    except click.exceptions.NoArgsIsHelpError as error:
+        say(error.format_message())
+        code = 2
     except click.UsageError as error:
-        say(f"{error.format_message().rstrip('.')}; `{_help(error)} -h` explains")
+        say(_in_a_line(error))
         code = 2
     except click.ClickException as error:
         say(error.format_message())
@@ -85,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 0
     except OSError as error:
         stop_quietly()
-        say(f"{error.filename or '<stdout>'}: {error.strerror}; nothing complete was written")
+        say(f"<stdout>: {error.strerror}; nothing complete was written")
         code = 1
     except KeyboardInterrupt:
         say("interrupted")
@@ -93,5 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
-def _help(error: click.UsageError) -> str:
-    return error.ctx.command_path if error.ctx else "gradedeval"
+def _in_a_line(error: click.UsageError) -> str:
+    """click's message as fault; cure: its own `Did you mean …?`, or else where help is."""
+    fault, found, cure = error.format_message().strip().replace("(Did", "Did").partition(" Did you mean ")
+    command = error.ctx.command_path if error.ctx else "gradedeval eval"
+    return f"{fault.rstrip('.')}; " + (f"did you mean {cure.rstrip(')')}" if found else f"`{command} -h` explains")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import say, write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
-from gradedeval.measures import DEFAULT, parse
+from gradedeval.measures import DEFAULT, Measure, parse
+from gradedeval.progress import with_progress
 from gradedeval.render import DISPLAYED, EXTENSIONS, FORMATS, render
 from gradedeval.rules import LIKE
+from gradedeval.scoring import applied
 
 OUTPUT_OPTIONS = [
     click.option("-q", "--by-topic", is_flag=True, help="A row for each topic; the summary comes last."),
@@ -59,22 +62,38 @@ def command(
     """
     table = measure_table(measures_from)
     chosen = parse(measures or DEFAULT, table)
-    order = parse(sort, table)[0] if sort else None
-    rules = chosen_rules(options)
+    order = None if sort is None else _one(sort, table)
     form = form or _form_of(output)
-    runs, qrels = run_and_qrels(files)
-    scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag")
+    runs, qrels = run_and_qrels(files, options["topics_from"])
+    if output and any(os.path.exists(file) and _same(file, output) for file in files):
+        raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
+    rules = chosen_rules(options)
+    scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag", watch=with_progress)
     for note in scores.notes:
         say(note)
-    scores = scores.sorted_by(order) if order else scores
+    scores = scores.sorted_by(applied(order, rules)) if order else scores
     if digits is None and rules.like:
         digits = LIKE[rules.like].digits if form in DISPLAYED else None
     write(render(scores, form, by_topic=by_topic, digits=digits), output)
 
 
+def _one(text: str, table: dict[str, Measure]) -> Measure:
+    """The measure of --sort."""
+    found = parse(text, table) if text.strip() else []
+    if len(found) != 1:
+        raise Fault("--sort", f"'{text}' names {len(found)} measures", "name one", usage=True)
+    return found[0]
+
+
+def _same(file: str, other: str) -> bool:
+    return os.path.exists(other) and os.path.isfile(other) and os.path.samefile(file, other)
+
+
 def _form_of(output: str | None) -> str:
     """The format that the extension of -o asks for; a table without one."""
+    if output == "":
+        raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
     extension = Path(output or "").suffix.lower()
-    if extension not in EXTENSIONS and not (output and Path(output).exists() and not Path(output).is_file()):
+    if extension not in EXTENSIONS and not (output and os.path.exists(output) and not os.path.isfile(output)):
         raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(FORMATS)}", usage=True)
     return EXTENSIONS.get(extension, "table")

@@ -8,7 +8,7 @@ import click
 
 from gradedeval.cli.options import measure_table
 from gradedeval.cli.output import write
-from gradedeval.measures import ALIASES, Measure, parse
+from gradedeval.measures import ALIASES, Measure, offered, parse
 from gradedeval.notation import write_value
 
 HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
@@ -22,11 +22,11 @@ HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", 
 )
 def command(name: str | None, measures_from: tuple[str, ...], form: str) -> None:
     """List the measures, or explain the one called NAME: formula, parameters, defaults, source."""
-    table = measure_table(measures_from)
+    table = {**measure_table(measures_from), **offered()}
     if name is not None:
-        write(_page(_named(name, table)), None)
+        write(_page(_named(name, table)))
     else:
-        write(_list(table, form), None)
+        write(_list(table, form))
 
 
 def _named(name: str, table: dict[str, Measure]) -> Measure:
@@ -108,6 +108,7 @@ def _gains(measure: Measure) -> str:
 _CUTOFF = {
     "stops": "optional; the sum stops at k",
     "renormalises": "optional; what it is divided by is cut at k too",
+    "summed": "optional; the weights are those of the full depth, summed to k",
     "needed": "needed",
     "none": "none",
 }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
-from gradedeval.errors import Fault
+from gradedeval.cli import VERBS
+from gradedeval.errors import Fault, nearest
+from gradedeval.gains import read_scheme
 from gradedeval.measures import ALIASES, DEFAULT, MEASURES, Measure, measures_from, parse
 from gradedeval.notation import Value, read_value
 from gradedeval.rules import CHOICES, LIKE, Rules, rules_for
@@ -119,7 +121,7 @@ def chosen_rules(options: dict[str, Any]) -> Rules:
     """The rules that the options and the preset make."""
     gain: str | None = options.pop("gain", None)
     topics: str | None = options.pop("topics_from", None)
-    scheme: Value | None = None if gain is None else read_value(gain)
+    scheme: Value | None = None if gain is None else read_scheme(read_value(gain), "--gain")
     return rules_for(
         options.pop("like", None),
         gain=scheme,
@@ -128,17 +130,18 @@ def chosen_rules(options: dict[str, Any]) -> Rules:
     )
 
 
-def run_and_qrels(files: tuple[str, ...]) -> tuple[list[str], str]:
+def run_and_qrels(files: tuple[str, ...], topics_from: str | None = None) -> tuple[list[str], str]:
     """The runs and the qrels among the arguments. Raises Fault (usage) where an argument is no file.
 
     An argument that is no file but reads as a measure was probably meant for -m.
     """
     for file in files:
-        if file != "-" and not Path(file).exists() and _is_measure(file):
+        if file != "-" and not os.path.exists(file) and _is_measure(file):
             raise Fault(file, "no such file", f"did you mean -m '{file}'?", usage=True)
     if len(files) < 2:
-        raise Fault("", "a run and a qrels file are needed", "gradedeval RUN... QRELS", usage=True)
-    if list(files).count("-") > 1:
+        cure = nearest(files[0], VERBS) if files and not os.path.exists(files[0]) else ""
+        raise Fault("", "a run and a qrels file are needed", cure or "gradedeval RUN... QRELS", usage=True)
+    if [*files, topics_from].count("-") > 1:
         raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
     return list(files[:-1]), files[-1]
 

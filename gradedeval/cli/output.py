@@ -11,13 +11,15 @@ from gradedeval.errors import Fault
 from gradedeval.trec.lines import raw
 
 
-def write(text: str, target: str | None) -> None:
+def write(text: str, target: str | None = None) -> None:
     """Write to standard output, or to a file: first beside it, then renamed, so that no half of it is ever seen.
 
     A pipe or device is written directly. Raises Fault where the file cannot be written, OSError where stdout cannot.
     """
     content = raw(text)
-    if target is None or target == "-":
+    if target in (None, "-", "/dev/stdout"):
+        if sys.stdout is None:
+            raise Fault("<stdout>", "is closed", "open it, or name a file: -o FILE")
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
@@ -59,10 +61,17 @@ def say(text: str) -> None:
     try:
         sys.stderr.buffer.write(raw(text) + b"\n")
         sys.stderr.buffer.flush()
-    except (OSError, ValueError):
-        pass
+    except OSError:
+        _silence(2)
+    except (ValueError, AttributeError):
+        pass  # there is no stderr
 
 
 def stop_quietly() -> None:
-    """Leave a standard output that takes no more: what is still buffered must not complain at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Leave a standard output that takes no more."""
+    _silence(1)
+
+
+def _silence(descriptor: int) -> None:
+    """What is still buffered for a stream that takes no more must not complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

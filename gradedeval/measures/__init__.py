@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from gradedeval.errors import Fault, nearest
+from gradedeval.measures.adaptive import bpm, bpmd, ift
 from gradedeval.measures.cascade import cascade, err, nerr, rr, success
 from gradedeval.measures.counts import num_q, num_rel, num_rel_ret, num_ret
 from gradedeval.measures.cumulated import dcg, ndcg, q
 from gradedeval.measures.definition import Measure, measure
 from gradedeval.measures.graded_ap import gap, gprecision, grecall
+from gradedeval.measures.patience import cwlap, cwlp, cwlrr, insq, inst, npv, rbp, sdcg, set_, tbg, u
+from gradedeval.measures.patient_err import nerr5, nerr6, nerr8, nerr9, nerr10, nerr11
 from gradedeval.measures.precision import ap, bpref, judged, p, recall, rprec, sp, unjudged
-from gradedeval.measures.weights import rbp
 from gradedeval.notation import Spelling, read, split
 
 __all__ = ["ALIASES", "DEFAULT", "ENTRY_POINTS", "MEASURES", "Measure", "measure", "measures_from", "parse"]
@@ -24,7 +27,9 @@ MEASURES: dict[str, Measure] = {
     for one in (
         *(err, nerr, cascade),
         *(ndcg, dcg, q),
-        *(rbp,),
+        *(rbp, insq, inst, sdcg, cwlp, cwlrr, cwlap, tbg, u, set_, npv),
+        *(bpm, bpmd, ift),
+        *(nerr8, nerr9, nerr10, nerr11, nerr5, nerr6),
         *(ap, gap, sp),
         *(p, rr, recall, rprec, success, bpref),
         *(gprecision, grecall),
@@ -39,6 +44,7 @@ DEFAULT = ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10", "judged@20")
 ALIASES: dict[str, str] = {
     "map": "ap",
     "map_cut": "ap",
+    "precision": "p",
     "recip_rank": "rr",
     "mrr": "rr",
     "r": "recall",
@@ -66,8 +72,14 @@ def parse(text: str | Measure | Iterable[str | Measure], table: Mapping[str, Mea
     if isinstance(text, Measure):
         return [text.complete()]
     if not isinstance(text, str):
+        if not isinstance(text, Iterable):
+            raise Fault("", f"{text!r} is no measure", "give text as in 'err@20', a Measure, or several", usage=True)
         return list(dict.fromkeys(one for part in text for one in parse(part, table)))
     spelt = [spelling for word in split(text) for spelling in read(word)]
+    if not spelt:
+        raise Fault(
+            repr(text), "names no measure", "as in 'err@20 ndcg@10'; `gradedeval measures` lists them", usage=True
+        )
     return list(dict.fromkeys(_find(one, MEASURES if table is None else table) for one in spelt))
 
 
@@ -90,12 +102,12 @@ def measures_from(path: str | Path) -> dict[str, Measure]:
     """The measures of a user's Python file, by name. Raises Fault (usage) where it has none or does not load."""
     place = str(path)
     spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
-    if not Path(path).is_file() or spec is None or spec.loader is None:
+    if not os.path.isfile(path) or spec is None or spec.loader is None:
         raise Fault(place, "is no Python file", "--measures-from takes a .py file", usage=True)
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever the user's file raises is the user's fault, not a traceback of ours
+    except (Exception, SystemExit) as error:  # whatever the user's file raises is no traceback of ours
         raise Fault(place, f"does not load ({type(error).__name__}: {error})", usage=True) from error
     # A file may import our measures to build on them; those stay ours.
     found = {
@@ -125,4 +137,13 @@ def _load_entry_point(name: str) -> Measure:
         raise Fault(f"entry point '{point.name}'", f"does not load ({error})", usage=True) from error
     if not isinstance(loaded, Measure):
         raise Fault(f"entry point '{point.name}'", "is no measure", "decorate it with @gradedeval.measure", usage=True)
+    if loaded.name != point.name.lower():
+        raise Fault(f"entry point '{point.name}'", f"is the measure '{loaded.name}'", "give both one name", usage=True)
     return loaded
+
+
+def offered() -> dict[str, Measure]:
+    """The measures that other packages offer by entry point, by name."""
+    from importlib.metadata import entry_points
+
+    return {point.name.lower(): _load_entry_point(point.name.lower()) for point in entry_points(group=ENTRY_POINTS)}

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from gradedeval.errors import Fault
+from gradedeval.errors import Fault, reason
 from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.measures.cumulated import divisor
 from gradedeval.measures.definition import measure
 
 # The best case past the last column is summed until at most this is left, or over this many ranks.
 LEFT, MOST = 1e-13, 1_000_000
+# Below this gain that many ranks are not enough.
+SMALL = 3e-5
 
 
 @lru_cache
@@ -22,10 +24,9 @@ def _from_file(name: str) -> Floats:
     """φ(1), φ(2), …: the numbers of a file, one a line; 0 after the last."""
     try:
         values = [float(row[-1]) for row in csv.reader(Path(name).read_text("utf-8").splitlines()) if row]
-    except (OSError, ValueError) as error:
-        raise Fault(
-            name, f"cannot be read as a utility ({error})", "one number a line, for ranks 1, 2, …", usage=True
-        ) from None
+    except (OSError, ValueError, csv.Error) as error:
+        what = f"cannot be read as a utility ({reason(error)})"
+        raise Fault(name, what, "one number a line, for ranks 1, 2, …", usage=True) from None
     phi = np.array(values)
     if not len(phi) or not np.isfinite(phi).all() or (phi < 0).any() or (np.diff(phi) > 0).any():
         raise Fault(
@@ -65,6 +66,10 @@ def beyond(g: Gains, utility: str, gamma: float) -> Floats:
 
 def _tail(gain: float, length: int, end: float, utility: str, gamma: float) -> float:
     stay = (1 - gain) * gamma
+    if utility == "rr" and gamma == 1 and gain < SMALL and end == np.inf:
+        # Σ_{i>n} stay^i / i = −ln(gain) − Σ_{i≤n} stay^i / i: too many terms to add up, and nothing cancels yet.
+        rank = np.arange(1.0, length + 1)
+        return float(gain * stay ** -(length + 1.0) * (-np.log(gain) - (stay**rank / rank).sum()))
     enough = MOST if stay >= 1 else 1 if stay <= 0 else min(np.ceil(np.log(LEFT) / np.log(stay)) + 1, MOST)
     terms = int(min(enough, end - length))
     if terms <= 0:

@@ -20,9 +20,9 @@ Valid = tuple[str, Callable[[Any], bool]]
 Residual = Literal["endless", "retrieved", "none"]
 """`endless`: ranks past the end of the run could still score; `retrieved`: only retrieved documents can; `none`:
 filling in the unjudged is no bound, so no residual is printed."""
-Cutoff = Literal["stops", "renormalises", "needed", "none"]
+Cutoff = Literal["stops", "renormalises", "summed", "needed", "none"]
 """`stops`: the sum stops at k and nothing else changes; `renormalises`: k also changes what the sum is divided by;
-`needed`: a parameter of the measure; `none`: the measure takes none."""
+`summed`: weights of the full depth are summed to k; `needed`: a parameter of the measure; `none`: it takes none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +36,12 @@ class Definition:
     cutoff: Cutoff
     ceiling: float
     summary: Literal["mean", "total"]
+    sated: bool = False
     valid: Mapping[str, Valid] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        return self.function.__name__.lower()
+        return self.function.__name__.lower().rstrip("_")
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -107,6 +108,11 @@ class Measure:
         return dict(self.parameters).get("gain", None if self.definition.gain == "binary" else self.definition.gain)
 
     @property
+    def residual(self) -> Residual:
+        """How far its residual reaches. Of the C/W/L quantities only expected utility has one that is a bound."""
+        return self.definition.residual if self.own.get("of", "eu") == "eu" else "none"
+
+    @property
     def own(self) -> dict[str, Value]:
         """The parameters that the function itself takes."""
         return {key: value for key, value in self.parameters if key in self.definition.parameters}
@@ -123,6 +129,14 @@ class Measure:
 
     def _check(self, key: str, value: Value) -> Value:
         place = f"'{self.name}'"
+        if isinstance(value, list):
+            value = tuple(float(part) for part in value)
+        if key == "g" and isinstance(value, int | float):
+            value = (float(value),)
+        if isinstance(value, float | tuple) and not np.isfinite(value).all():
+            raise Fault(
+                place, f"{key}={write_value(value)} is not finite", f"as in {key}={_example(self, key)}", usage=True
+            )
         if key not in self.definition.keys:
             cure = nearest(key, self.definition.keys) or (
                 f"it takes {', '.join(self.definition.keys)}" if self.definition.keys else "it takes none"
@@ -169,6 +183,7 @@ def measure(
     cutoff: Cutoff = ...,
     ceiling: float = ...,
     summary: Literal["mean", "total"] = ...,
+    sated: bool = ...,
     valid: Mapping[str, Valid] | None = ...,
 ) -> Callable[[Function], Measure]: ...
 
@@ -183,6 +198,7 @@ def measure(
     cutoff: Cutoff = "stops",
     ceiling: float = np.inf,
     summary: Literal["mean", "total"] = "mean",
+    sated: bool = False,
     valid: Mapping[str, Valid] | None = None,
 ) -> Measure | Callable[[Function], Measure]:
     """Make a measure of a function from a batch of `Gains` to one score a topic.
@@ -196,11 +212,12 @@ def measure(
     cutoff    see `Cutoff`
     ceiling   the highest score there is
     summary   how topics are summed up
+    sated     whether a good document can end the walk, so that a better one moved up may lower the score
     valid     parameter -> (what it must be, test)
     """
 
     def define(function: Function) -> Measure:
         graded = None if gain in ("binary", None) else scale or "raw"
-        return Measure(Definition(function, graded, gain, residual, cutoff, ceiling, summary, valid or {}))
+        return Measure(Definition(function, graded, gain, residual, cutoff, ceiling, summary, sated, valid or {}))
 
     return define(function) if function else define

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from gradedeval.errors import Fault, Findings, plural
+from gradedeval.trec.source import Source
 
 RUN_FIELDS = ("topic", "Q0", "docno", "rank", "score", "tag")
 QRELS_FIELDS = ("topic", "iteration", "docno", "grade")
@@ -24,14 +25,15 @@ def fields(data: bytes, findings: Findings, expected: tuple[str, ...]) -> Iterat
     """
     if not data.strip():
         raise Fault(findings.place, "is empty", f"lines of {' '.join(expected)} are expected")
-    _check_text(data, findings.place)
+    check_text(data, findings.place)
     width = len(expected)
     for number, line in enumerate(data.split(b"\n"), 1):
         found = line.split()
         if len(found) == width and line[0] != 35:
             yield number, found
         elif found and line[0] != 35:
-            findings.add(number, f"{len(found)} fields, expected {width} ({' '.join(expected)})", _cure(found, width))
+            what = f"{len(found)} {plural(len(found), 'field')}, expected {width} ({' '.join(expected)})"
+            findings.add(number, what, _cure(found, width))
 
 
 def _cure(found: list[bytes], width: int) -> str:
@@ -39,28 +41,36 @@ def _cure(found: list[bytes], width: int) -> str:
         return "separate fields with blanks or tabs, not commas"
     if len(found) > width:
         return "remove what is too much, or blanks inside ids"
-    return ""
+    if width == len(QRELS_FIELDS) and len(found) == width - 1:
+        return "put a 0 after the topic where the file has no iteration"
+    return "fill in what is missing; Q0, iteration and tag may be any word"
 
 
-def _check_text(data: bytes, place: str) -> None:
+def check_text(data: bytes, place: str) -> None:
+    """Raise Fault where bytes are no text lines: a byte order mark, a control byte, a lone carriage return."""
     if data.startswith(BYTE_ORDER_MARKS):
         raise Fault(f"{place}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
     control = _CONTROL.search(data)
     if control:
         line = data.count(b"\n", 0, control.start()) + 1
         what = "a carriage return inside the line" if control[0] == b"\r" else f"control byte 0x{control[0][0]:02x}"
-        raise Fault(f"{place}:{line}", what, "give a text file with LF or CRLF line ends")
+        cure = "save the file as UTF-8" if control[0] == b"\x00" else "give a text file with LF or CRLF line ends"
+        raise Fault(f"{place}:{line}", what, cure)
 
 
 def settle(findings: Findings, lenient: bool, notes: list[str]) -> None:
     """Raise what was found in a file; `--lenient` makes a note of it instead."""
     if lenient and findings.count:
-        skipped = f"{findings.count} bad {plural(findings.count, 'line')} skipped"
-        notes.append(
-            f"{findings.place}: {skipped}, the first of them line {findings.faults[0].place.rpartition(':')[2]}"
-        )
+        first = findings.faults[0].place.rpartition(":")[2]
+        count = f"{findings.count} bad {plural(findings.count, 'line')}"
+        notes.append(f"{findings.place}: {count} skipped, the first of them line {first}")
     else:
         findings.check()
+
+
+def skipped(findings: Findings) -> str:
+    """For the message about a file of which nothing is left: ` (12 bad lines skipped)`, or nothing."""
+    return f" ({findings.count} bad {plural(findings.count, 'line')} skipped)" if findings.count else ""
 
 
 def looks_like(data: bytes, expected: tuple[str, ...]) -> bool:
@@ -69,6 +79,18 @@ def looks_like(data: bytes, expected: tuple[str, ...]) -> bool:
         if line.split() and not line.startswith(b"#"):
             return len(line.split()) == len(expected)
     return False
+
+
+def check_swapped(run: Source, qrels: Source) -> None:
+    """Raise Fault where the run has the fields of qrels, and the qrels those of a run."""
+    if not looks_like(qrels.read(), RUN_FIELDS):
+        return
+    if looks_like(run.read(), RUN_FIELDS):
+        what = f"looks like a run ({len(RUN_FIELDS)} fields a line), as does {run.place}"
+        raise Fault(qrels.place, what, "the qrels file comes last")
+    if looks_like(run.read(), QRELS_FIELDS):
+        what = f"looks like a run ({len(RUN_FIELDS)} fields a line), and {run.place} like qrels"
+        raise Fault(qrels.place, f"{what} ({len(QRELS_FIELDS)} fields a line)", "swap them: the order is RUN... QRELS")
 
 
 def decimal(token: bytes) -> float:

@@ -43,8 +43,10 @@ def frame_judgements(frame: Any) -> list[tuple[bytes, bytes, float, int]]:
     ]
 
 
-def dict_ranking(run: Mapping[Any, Any]) -> dict[bytes, Ranking]:
+def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
     """The documents of a dict topic -> docno -> score."""
+    if ranks:
+        raise Fault("run", "a dict has no ranks", "--ties rank takes a file or a DataFrame", usage=True)
     found: dict[bytes, Ranking] = {}
     for topic, documents in run.items():
         scores = list(inner(documents, "run", topic).values())
@@ -59,12 +61,14 @@ def dict_ranking(run: Mapping[Any, Any]) -> dict[bytes, Ranking]:
         docnos: list[Any] = list(documents)
         if set(map(type, documents)) - {str}:
             docnos = [ident(docno, "run") for docno in documents]
-        found[ident(topic, "run")] = (docnos, values, np.empty(0), array("q"))
+        found[ident(topic, "run")] = (docnos, values, np.empty(0), array("q", range(1, len(docnos) + 1)))
     return found
 
 
 def frame_ranking(frame: Any, ranks: bool) -> dict[bytes, Ranking]:
     """The documents of a DataFrame with a topic, a docno and a score column, and with `ranks` a rank column."""
+    if not len(frame):
+        raise Fault("run", "is empty", "a row for each document is expected")
     topics, docnos = _ids(frame, TOPIC, "run"), _ids(frame, DOCNO, "run")
     scores = [number(score, f"run:{row}", "score") for row, score in enumerate(column(frame, SCORE, "run"), 1)]
     places = (

@@ -16,7 +16,17 @@ from gradedeval.rules import Duplicates
 from gradedeval.trec.blocks import Irregular
 from gradedeval.trec.index import Index
 from gradedeval.trec.judged import Judged, judged_of, read_judged
-from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decimal, fields, looks_like, settle, text
+from gradedeval.trec.lines import (
+    QRELS_FIELDS,
+    RUN_FIELDS,
+    check_text,
+    decimal,
+    fields,
+    looks_like,
+    settle,
+    skipped,
+    text,
+)
 from gradedeval.trec.objects import dict_judgements, frame_judgements
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream
@@ -146,13 +156,15 @@ def _judgements_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str
         if grade == grade:
             rows.append((topic, docno, grade, number))
         else:
-            cure = "remove the line if it is a header" if not rows else "a grade is a number, as in 2 or 0.5"
+            cure = "remove the line if it is a header" if number == 1 else "a grade is a number, as in 2 or 0.5"
             findings.add(number, f"grade '{text(token)}' is no number", cure)
     if not rows and looks_like(data, RUN_FIELDS):
         raise Fault(
             place, f"looks like a run ({len(RUN_FIELDS)} fields a line)", "the order is RUN... QRELS: are they swapped?"
         )
     settle(findings, lenient, notes)
+    if not rows:
+        raise Fault(place, f"no judgements{skipped(findings)}", f"lines of {' '.join(QRELS_FIELDS)} are expected")
     return rows
 
 
@@ -208,7 +220,9 @@ def _settle_duplicates(
 def topics_of_file(path: str | Path) -> frozenset[bytes]:
     """The topic ids of a `--topics-from` file: the first field of every line. Raises Fault for a file without any."""
     source = Source(path)
-    lines = [line.split() for line in source.read().split(b"\n") if not line.startswith(b"#")]
+    data = source.read()
+    check_text(data, source.place)
+    lines = [line.split() for line in data.split(b"\n") if not line.startswith(b"#")]
     topics = frozenset(line[0] for line in lines if line)
     if not topics:
         raise Fault(source.place, "names no topic", "one topic a line")

@@ -13,7 +13,7 @@ import numpy as np
 from gradedeval.errors import Fault, Findings, plural
 from gradedeval.gains import Floats
 from gradedeval.rules import Rules
-from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decimal, fields, looks_like, settle, text
+from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decimal, fields, looks_like, settle, skipped, text
 from gradedeval.trec.objects import dict_ranking, frame_ranking
 from gradedeval.trec.source import Source
 
@@ -56,12 +56,11 @@ def read_run(source: Any, rules: Rules) -> Run:
 
     Raises Fault where the source is no run, and where a docno stands twice in a topic and the rules do not settle it.
     """
+    ranks = rules.ties == "rank" and rules.order == "score"
     if isinstance(source, Mapping):
-        return Run("run", {topic: Retrieved(*found) for topic, found in dict_ranking(source).items()})
-    if hasattr(source, "columns"):
-        run = Run(
-            "run", {topic: Retrieved(*found) for topic, found in frame_ranking(source, rules.ties == "rank").items()}
-        )
+        run = Run("run", {topic: Retrieved(*found) for topic, found in dict_ranking(source, ranks).items()})
+    elif hasattr(source, "columns"):
+        run = Run("run", {topic: Retrieved(*found) for topic, found in frame_ranking(source, ranks).items()})
     elif isinstance(source, str | Path) or hasattr(source, "read"):
         return run_of_bytes(Source(source).place, Source(source).read(), rules)
     else:
@@ -85,14 +84,17 @@ def run_of_bytes(place: str, data: bytes, rules: Rules) -> Run:
         if wants_scores:
             score = _score(token)
             if score != score:
-                cure = "remove the line if it is a header" if not found.docnos else "a score is a finite decimal number"
+                cure = "remove the line if it is a header" if number == 1 else "a score is a finite decimal number"
                 findings.add(number, f"score '{text(token)}' is no number", cure)
                 continue
-            found.scores.append(score)  # type: ignore[union-attr]
         if wants_ranks:
-            found.ranks.append(decimal(rank))  # type: ignore[union-attr]
-            if found.ranks[-1] != found.ranks[-1]:
+            listed = decimal(rank)
+            if listed != listed:
                 findings.add(number, f"rank '{text(rank)}' is no number", "--ties rank needs ranks")
+                continue
+            found.ranks.append(listed)  # type: ignore[union-attr]
+        if wants_scores:
+            found.scores.append(score)  # type: ignore[union-attr]
         found.docnos.append(docno)
         found.lines.append(number)
     if not any(found.docnos for found in topics.values()) and looks_like(data, QRELS_FIELDS):
@@ -104,7 +106,7 @@ def run_of_bytes(place: str, data: bytes, rules: Rules) -> Run:
     run = Run(place, {topic: found for topic, found in topics.items() if found.docnos}, text(next(iter(tags), b"")))
     settle(findings, rules.lenient, run.notes)
     if not run.topics:
-        raise Fault(place, "no documents", f"lines of {' '.join(RUN_FIELDS)} are expected")
+        raise Fault(place, f"no documents{skipped(findings)}", f"lines of {' '.join(RUN_FIELDS)} are expected")
     _settle_duplicates(run, rules)
     return run
 

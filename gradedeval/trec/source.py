@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
+import lzma
 import sys
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
 from gradedeval.errors import Fault
 
+SLICE = 1 << 16
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -37,9 +42,14 @@ class Source:
             if not isinstance(self.target, str | Path):
                 content = self.target.read()
                 return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else bytes(content)
-            if str(self.target) == "-":
-                return sys.stdin.buffer.read()
-            return Path(self.target).read_bytes()
+            return standard_input(self.place).read() if str(self.target) == "-" else Path(self.target).read_bytes()
+
+
+def standard_input(place: str) -> IO[bytes]:
+    """The bytes of standard input. Raises Fault where it is closed."""
+    if sys.stdin is None:
+        raise Fault(place, "is closed", "name a file")
+    return sys.stdin.buffer
 
 
 @contextmanager
@@ -67,42 +77,71 @@ def name_of(path: str) -> str:
     return path
 
 
+def opener(head: bytes, place: str) -> Callable[[], Any] | None:
+    """What unpacks a file that begins with these bytes, one compressed stream at a time; None where it is plain."""
+    openers: dict[bytes, Callable[[], Any]] = {
+        b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
+        b"BZh": bz2.BZ2Decompressor,
+        b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+        b"\x28\xb5\x2f\xfd": lambda: _zstd(place),
+    }
+    return next((found for magic, found in openers.items() if head.startswith(magic)), None)
+
+
+def unpacked(read: Callable[[int], bytes], opened: Callable[[], Any]) -> Iterator[bytes]:
+    """The unpacked bytes of what `read` gives, piece by piece. Raises what the libraries raise where it is broken."""
+    piece = read(SLICE)
+    while piece.strip(b"\x00"):  # zeros may pad the end of a tape block
+        stream = opened()
+        while not stream.eof:
+            piece = piece or read(SLICE)
+            if not piece:
+                raise EOFError("it ends early")
+            # In slices, for a stream keeps a copy of all that follows its end.
+            yield stream.decompress(piece)
+            piece = stream.unused_data if stream.eof else b""
+        # One compressed stream may follow another: what `cat a.gz b.gz` gives is legal.
+        while len(piece) < SLICE and (more := read(SLICE - len(piece))):
+            piece += more
+
+
 def unpack(packed: bytes, place: str) -> bytes:
     """The bytes that packed ones hold, by content. Raises Fault where they are broken."""
+    opened = opener(packed[:8], place)
+    if opened is None:
+        return packed
     try:
-        if packed.startswith(b"\x1f\x8b"):
-            import gzip
-
-            return gzip.decompress(packed)
-        if packed.startswith(b"BZh"):
-            import bz2
-
-            return bz2.decompress(packed)
-        if packed.startswith(b"\xfd7zXZ\x00"):
-            import lzma
-
-            return lzma.decompress(packed)
-        if packed.startswith(b"\x28\xb5\x2f\xfd"):
-            return _unpack_zstd(packed, place)
-    except Fault:
-        raise
-    except Exception as error:  # EOFError, OSError, ValueError, and what zlib and lzma call their own
+        return b"".join(unpacked(BytesIO(packed).read, opened))
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise Fault(place, f"broken compressed data ({error})", "copy or compress the file again") from None
-    return packed
 
 
-def _unpack_zstd(packed: bytes, place: str) -> bytes:
+def _zstd(place: str) -> Any:
     try:
         import zstandard
     except ImportError:
         raise Fault(place, "is compressed with zstd", "pip install 'gradedeval[zstd]'") from None
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as reader:
-            content: bytes = reader.read()
-    except zstandard.ZstdError as error:
-        raise OSError(str(error)) from None
-    # A stream that ends inside a frame is not an error to the library: it just stops.
-    expected = zstandard.frame_content_size(packed)
-    if 0 <= len(content) < expected or (expected < 0 and not content):
-        raise OSError("it ends early")
-    return content
+    return _Zstd(zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
+
+
+@dataclass
+class _Zstd:
+    """zstandard's decompressor with the errors of the standard library's."""
+
+    stream: Any
+    error: type[Exception]
+
+    def decompress(self, packed: bytes) -> bytes:
+        try:
+            content: bytes = self.stream.decompress(packed)
+        except self.error as error:
+            raise OSError(str(error)) from None
+        return content
+
+    @property
+    def eof(self) -> bool:
+        return bool(self.stream.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self.stream.unused_data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import IO, Any
 import numpy as np
 
 from gradedeval.trec.blocks import HASH, NEWLINE
-from gradedeval.trec.source import Source, file_faults, unpack
-from gradedeval.trec.unpacking import Unpacked, packing
+from gradedeval.trec.source import Source, file_faults, opener, standard_input, unpack
+from gradedeval.trec.unpacking import Unpacked
 from gradedeval.trec.words import PAD, Bytes
 
 BLOCK = 1 << 21
@@ -65,8 +64,8 @@ class Stream:
         with file_faults(self.place):
             head = self._read(8)
             self._ahead = head
-            method = packing(head)
-        self._unpacked = Unpacked(method, self._read, self.place) if method else None
+            opened = opener(head, self.place)
+        self._unpacked = Unpacked(opened, self._read, self.place) if opened else None
 
     def _rewind(self) -> None:
         if self._unpacked is not None:
@@ -144,7 +143,7 @@ class Stream:
 def _opened(source: Source) -> Any:
     target = source.target
     if isinstance(target, str | Path):
-        return sys.stdin.buffer if str(target) == "-" else Path(target).open("rb", buffering=0)
+        return standard_input(source.place) if str(target) == "-" else Path(target).open("rb", buffering=0)
     from io import BytesIO, TextIOBase
 
     if isinstance(target, TextIOBase) or not all(hasattr(target, name) for name in ("readinto", "seekable", "tell")):

@@ -1,0 +1,161 @@
+"""C/W/L measures of users who stop by what they have gained and spent so far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradedeval.gains import Floats
+from gradedeval.measures.patience import NOT_BELOW_0, NUMBER, POSITIVE
+from gradedeval.measures.series import geometric
+from gradedeval.measures.walk import Walk, cwl
+
+
+def _steps(needed: Floats, each: float) -> Floats:
+    """How many ranks until steps of `each` reach what is needed: at least 1, infinite where they never do."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.where(needed <= each, 1, np.ceil(needed / each) if each > 0 else np.inf)
+    return np.maximum(steps, 1)
+
+
+def _bpm_rest(walk: Walk, T: float, K: float) -> Floats:
+    gained, spent = walk.at_end(walk.gained), walk.at_end(walk.spent)
+    return np.minimum(_steps(T - gained, walk.tail), _steps(K - spent, 1.0))
+
+
+@cwl(rest=_bpm_rest, residual="none", sated=True, valid={"T": POSITIVE, "K": POSITIVE})
+def bpm(walk: Walk, *, T: float = 1.0, K: float = 10.0) -> Any:
+    """Bejeweled player model: the user stops once enough is gained, T, or enough is spent, K.
+
+    C(i) = 1 while Γ_i < T and K_i < K, else 0
+
+    Zhang et al., SIGIR 2017.
+    """
+    return ((walk.gained < T) & (walk.spent < K)) * 1.0
+
+
+def _bpmd_rest(walk: Walk, T: float, K: float, hb: float, hc: float, mid: float) -> Floats:
+    surplus = walk.at_end(walk.gained) - mid * walk.end
+    gap = walk.tail - mid  # by which every further rank moves both thresholds, one rank later
+    by_gain = _steps(T + hb * (surplus - gap) - walk.at_end(walk.gained), walk.tail - hb * gap)
+    by_cost = _steps(K + hc * (surplus - gap) - walk.at_end(walk.spent), 1 - hc * gap)
+    return np.minimum(by_gain, by_cost)
+
+
+@cwl(
+    rest=_bpmd_rest,
+    residual="none",
+    sated=True,
+    valid={"T": POSITIVE, "K": POSITIVE, "hb": NOT_BELOW_0, "hc": NOT_BELOW_0, "mid": NUMBER},
+)
+def bpmd(walk: Walk, *, T: float = 1.0, K: float = 10.0, hb: float = 1.0, hc: float = 1.0, mid: float = 0.5) -> Any:
+    """Dynamic bejeweled player model: good documents raise both thresholds of bpm, bad ones lower them.
+
+    C(i) = 1 while Γ_i < T + hb Σ_{j<i} (r_j − mid) and K_i < K + hc Σ_{j<i} (r_j − mid), else 0
+
+    Zhang et al., SIGIR 2017.
+    """
+    moved = (walk.gain - mid).cumsum(1) - (walk.gain - mid)
+    return ((walk.gained < T + hb * moved) & (walk.spent < K + hc * moved)) * 1.0
+
+
+# So few users are nobody; and so many ranks past the end are looked at one by one.
+NOBODY, MOST = 1e-16, 1 << 20
+
+
+def _logistic(x: Any, weight: float) -> Any:
+    """1 / (1 + weight · e^x) without overflow."""
+    if weight == 0:
+        return np.ones_like(x)
+    return 1 / (1 + np.exp(np.minimum(x + np.log(weight), 700.0)))
+
+
+def _goal(gained: Any, T: float, b1: float, R1: float) -> Any:
+    return 1 - _logistic((T - gained) * R1, b1)
+
+
+def _rate(gained: Any, spent: Any, A: float, b2: float, R2: float) -> Any:
+    return _logistic((A - gained / spent) * R2, b2)
+
+
+def _added_up(walk: Walk, c: Any, limit: Any) -> Floats:
+    """topics: the ranks viewed past the end, one by one until nobody is left; `limit` is what C tends to.
+
+    c  C as a function of gain and cost so far, topics × ranks
+    """
+    gained, spent = walk.at_end(walk.gained), walk.at_end(walk.spent)
+    viewed, ranks = np.ones(len(gained)), np.zeros(len(gained))
+    block, at = 1024.0, 0.0
+    while viewed.max(initial=0) > NOBODY and at < MOST:
+        m = at + np.arange(1.0, block + 1)
+        chances = c(gained[:, None] + m * walk.tail, spent[:, None] + m)
+        products = np.cumprod(chances, axis=1)
+        ranks += viewed * (1 + products[:, :-1].sum(1))
+        viewed = viewed * products[:, -1]
+        at += block
+    return ranks + viewed * geometric(limit)
+
+
+def _ift_parts(T: float | None, A: float | None) -> tuple[float | None, float | None]:
+    return (2.0, 0.2) if T is None and A is None else (T, A)
+
+
+def _ift_chance(
+    gained: Any,
+    spent: Any,
+    T: float | None,
+    b1: float,
+    R1: float,
+    A: float | None,
+    b2: float,
+    R2: float,
+) -> Any:
+    T, A = _ift_parts(T, A)
+    goal = 1.0 if T is None else _goal(gained, T, b1, R1)
+    return goal if A is None else goal * _rate(gained, spent, A, b2, R2)
+
+
+def _ift_rest(
+    walk: Walk,
+    T: float | None,
+    b1: float,
+    R1: float,
+    A: float | None,
+    b2: float,
+    R2: float,
+) -> Floats:
+    goal, rate = _ift_parts(T, A)
+    gained = walk.at_end(walk.gained)
+    if goal is not None and rate is None and not walk.tail:
+        with np.errstate(over="ignore"):
+            return 1 + b1 * np.exp((goal - gained) * R1)
+    settled = np.inf if walk.tail and R1 else gained
+    limit = 1.0 if goal is None else _goal(settled, goal, b1, R1)
+    limit = limit if rate is None else limit * _rate(walk.tail, 1.0, rate, b2, R2)
+    return _added_up(walk, lambda gained, spent: _ift_chance(gained, spent, T, b1, R1, A, b2, R2), limit)
+
+
+@cwl(
+    rest=_ift_rest,
+    residual="none",
+    sated=True,
+    valid={"T": NUMBER, "b1": NOT_BELOW_0, "R1": NOT_BELOW_0, "A": NUMBER, "b2": NOT_BELOW_0, "R2": NOT_BELOW_0},
+)
+def ift(
+    walk: Walk,
+    *,
+    T: float | None = None,
+    b1: float = 0.9,
+    R1: float = 1.0,
+    A: float | None = None,
+    b2: float = 0.9,
+    R2: float = 1.0,
+) -> Any:
+    """Information foraging: the user stops near the goal T, or at less than the rate A; given neither, T=2 and A=0.2.
+
+    C1 = 1 − 1/(1 + b1 e^((T−Γ_i) R1)), C2 = 1/(1 + b2 e^((A−Γ_i/K_i) R2)), C = C1 · C2 or one of them
+
+    Azzopardi et al., SIGIR 2018.
+    """
+    return _ift_chance(walk.gained, walk.spent, T, b1, R1, A, b2, R2)

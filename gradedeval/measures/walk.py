@@ -1,0 +1,197 @@
+"""The C/W/L machinery: a measure is the chance C(i) of going on from rank i; everything else follows from it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gradedeval.errors import Fault
+from gradedeval.gains import Bools, Floats, Gains, Ints, share, total
+from gradedeval.measures.definition import Cutoff, Definition, Measure, Residual, Valid
+
+QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
+"""Expected utility (gain per document), total utility, cost (per document), total cost, and depth."""
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """What a user knows at each rank; what a C/W/L measure's C(i) is a function of.
+
+    rank    1, 2, 3, …
+    gain    topics × ranks: r_i
+    cost    topics × ranks: c_i, 1 where no costs are given
+    end     topics: the last rank that is looked at one by one; what comes after it has gain `tail` and cost 1
+    k       the cutoff where it is a parameter of the measure
+    closed  whether nothing comes after the end: a horizon
+    """
+
+    rank: Floats
+    gain: Floats
+    cost: Floats
+    end: Ints
+    tail: float
+    k: int | None = None
+    closed: bool = False
+
+    @cached_property
+    def gained(self) -> Floats:
+        """topics × ranks: Γ_i, the gain so far, rank i included."""
+        return self.gain.cumsum(1)
+
+    @cached_property
+    def spent(self) -> Floats:
+        """topics × ranks: K_i, the cost so far, rank i included."""
+        return self.cost.cumsum(1)
+
+    def at_end(self, values: Any, before: float = 0.0) -> Floats:
+        """topics: `values` at the last rank looked at, `before` where there is none."""
+        padded: Floats = np.concatenate([np.full((len(self.end), 1), before), values], axis=1)
+        return padded[np.arange(len(self.end)), self.end]
+
+
+Continuation = Callable[..., Any]
+Rest = Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """V and its sums: viewed topics × ranks, V(i), zero past the end; `onward` topics: V of the rank after the end."""
+
+    walk: Walk
+    continuation: Floats
+    viewed: Floats
+    onward: Floats
+    rest: Floats
+
+
+def walk_of(g: Gains, cutoff: Cutoff, horizon: int | None) -> Walk:
+    """The ranks that are looked at one by one: those retrieved, and down to the cutoff or horizon if there is one."""
+    last = horizon if horizon is not None else g.k
+    end = g.retrieved if last is None else np.full(len(g.gain), last)
+    if horizon is None and cutoff == "summed":
+        end = np.maximum(end, g.retrieved)
+    width = int(end.max(initial=0))
+    own = min(width, g.gain.shape[1])
+    inside = np.arange(own) < g.retrieved[:, None]
+    gain = np.full((len(end), width), g.tail, dtype=np.float64)
+    gain[:, :own][inside] = g.gain[:, :own][inside]
+    cost: Floats = np.broadcast_to(1.0, gain.shape)
+    if g.cost is not None:
+        cost = np.ones(gain.shape)
+        cost[:, :own][inside] = g.cost[:, :own][inside]
+    k = g.k if cutoff == "needed" else None
+    return Walk(np.arange(1.0, width + 1), gain, cost, end, g.tail, k, horizon is not None)
+
+
+def paths(walk: Walk, continuation: Any, rest: Floats | float) -> Paths:
+    """V of every rank. `rest`: how many ranks someone at the first rank past the end will view, that one included."""
+    shape = walk.gain.shape
+    c = np.broadcast_to(np.asarray(continuation, dtype=np.float64), shape)
+    if ((c < 0) | (c > 1) | np.isnan(c)).any():
+        row, column = np.argwhere((c < 0) | (c > 1) | np.isnan(c))[0]
+        raise Fault("", f"C({column + 1}) is {c[row, column]:g}, outside 0..1")
+    products = np.cumprod(c, axis=1)
+    viewed = np.ones(shape)
+    viewed[:, 1:] = products[:, :-1]
+    within: Bools = np.arange(shape[1]) < walk.end[:, None]
+    onward = walk.at_end(products, before=1.0)
+    return Paths(walk, c, viewed * within, onward, np.broadcast_to(np.asarray(rest, dtype=np.float64), onward.shape))
+
+
+def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
+    """One of the five quantities of every topic; `cut` sums W·r to that rank only, `fades` says that V tends to 0."""
+    walk, viewed = paths.walk, paths.viewed
+    # Nobody is left for a rest that has no end where nobody gets there.
+    after = np.where(paths.onward > 0, paths.onward * np.where(paths.onward > 0, paths.rest, 0), 0)
+    depth = total(viewed) + after
+    if of == "ed":
+        return depth
+    if of in ("ec", "etc"):
+        spent = total(viewed * walk.cost) + after
+        return spent if of == "etc" else _rate(spent, depth, 1.0)
+    worth = viewed * walk.gain
+    if cut is not None and of == "eu":
+        return share(total(worth[:, :cut]), depth)
+    gained = total(worth) + (walk.tail * after if walk.tail else 0)
+    if of == "eu":
+        return _rate(gained, depth, walk.tail)
+    # Whoever never stops gains nothing in all: the sum is over those who stop.
+    forever = np.where(np.isinf(paths.rest) & (not fades), paths.onward, 0)
+    left = forever * walk.at_end(walk.gained) if walk.tail == 0 else 0
+    return gained - left
+
+
+def _rate(part: Floats, depth: Floats, limit: float) -> Floats:
+    """part / depth; where the walk never ends, the limit."""
+    endless = np.isinf(depth)
+    return np.where(endless, limit, share(np.where(endless, 0, part), np.where(endless, 1, depth)))
+
+
+def cwl(
+    *,
+    rest: Rest | None = None,
+    gain: str = "linear",
+    residual: Residual = "endless",
+    cutoff: Cutoff = "summed",
+    fades: bool = False,
+    sated: bool = False,
+    valid: dict[str, Valid] | None = None,
+) -> Callable[[Continuation], Measure]:
+    """Make a measure of a continuation function C(walk, *, parameters): the chance of going on from each rank.
+
+    rest    how many ranks someone who reaches the first rank past the end will view, that one included, as a function
+            of the walk and the parameters; None where the cutoff ends it
+    cutoff  `needed` where k is a parameter of C; else W is that of the full depth, and summed to k
+    fades   whether V tends to 0 where its sum is infinite
+    sated   see `measure`
+
+    Every measure takes `of` (eu, etu, ec, etc, ed) and `horizon`, a rank at which all sums stop.
+    """
+
+    def define(continuation: Continuation) -> Measure:
+        own = list(inspect.signature(continuation).parameters.values())[1:]
+        defaults = {parameter.name: parameter.default for parameter in own}
+
+        def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
+            parameters = {**defaults, **parameters}
+            walk = walk_of(g, cutoff, horizon)
+            ends = horizon is not None or rest is None
+            left = 0.0 if ends or rest is None else rest(walk, **parameters)
+            found = paths(walk, continuation(walk, **parameters), left)
+            if horizon is not None:
+                return _at_horizon(found, of, g.k if cutoff != "needed" else None)
+            return quantity(found, of, g.k if cutoff != "needed" else None, fades)
+
+        function.__name__ = continuation.__name__
+        function.__doc__ = continuation.__doc__
+        function.__signature__ = inspect.Signature([*SHARED[:1], *own, *SHARED[1:]])  # type: ignore[attr-defined]
+        checks = {**CHECKS, **(valid or {})}
+        return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, checks))
+
+    return define
+
+
+# What every C/W/L measure takes beside its own parameters.
+SHARED = [
+    inspect.Parameter("g", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+    inspect.Parameter("of", inspect.Parameter.KEYWORD_ONLY, default="eu"),
+    inspect.Parameter("horizon", inspect.Parameter.KEYWORD_ONLY, default=None),
+]
+CHECKS: dict[str, Valid] = {
+    "of": (f"one of {', '.join(QUANTITIES)}", lambda of: of in QUANTITIES),
+    "horizon": ("a rank from 1", lambda rank: isinstance(rank, int) and rank >= 1),
+}
+
+
+def _at_horizon(paths: Paths, of: str, cut: int | None) -> Floats:
+    """As `quantity` where everything stops at the last rank: whoever is still on the way has not stopped."""
+    walk, viewed = paths.walk, paths.viewed
+    if of not in ("etu", "etc"):
+        return quantity(paths, of, cut, fades=True)
+    so_far = walk.gained if of == "etu" else walk.spent
+    return total(viewed * (1 - paths.continuation) * so_far)

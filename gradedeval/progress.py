@@ -1,0 +1,30 @@
+"""How far long work has come, for whoever watches a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+PATIENCE = 2.0
+Run = tuple[str, Any]
+
+
+def with_progress(runs: list[Run]) -> Iterator[Run]:
+    """Pass on runs, with a progress bar where stderr is a terminal and the work lasts longer than two seconds."""
+    begun = time.monotonic()
+    watched = sys.stderr is not None and sys.stderr.isatty()
+    bar = None
+    for done, run in enumerate(runs):
+        if bar is None and done and time.monotonic() - begun > PATIENCE and watched:
+            import click
+
+            bar = click.progressbar(length=len(runs), label="runs", file=sys.stderr)
+            bar.update(done - 1)
+        if bar is not None:
+            bar.update(1)
+        yield run
+    if bar is not None:
+        bar.update(1)
+        bar.render_finish()

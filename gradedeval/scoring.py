@@ -1,0 +1,207 @@
+"""Batches and measures -> the score and the residual of every topic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradedeval.errors import Fault
+from gradedeval.gains import Bools, Floats, Gains, GainTable, Grades, binary_table, graded_table, threshold_table
+from gradedeval.graded import Batch, GradedRun, judged_codes
+from gradedeval.measures import MEASURES, Measure
+from gradedeval.notation import Value
+from gradedeval.rules import LIKE, Rules
+from gradedeval.scores import RunScores
+from gradedeval.trec.lines import text
+from gradedeval.trec.qrels import Qrels
+
+
+def applied(measure: Measure, rules: Rules) -> Measure:
+    """The measure with the gain scheme and relevance level that the rules give it where it names none itself.
+
+    What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
+    """
+    given = dict(measure.parameters)
+    preset = LIKE[rules.like].parameters.get(measure.name, {}) if rules.like else {}
+    wanted: dict[str, Value] = {}
+    if not {"gain", "rel", "g"} & given.keys():
+        if rules.gain is not None and measure.definition.scale:
+            wanted["gain"] = rules.gain
+        elif rules.rel is not None and (measure.definition.gain == "binary" or "rel" in preset):
+            wanted["rel"] = rules.rel
+    settled = given.keys() | wanted.keys()
+    if {"gain", "rel"} & settled:
+        settled |= {"gain", "rel"}
+    wanted |= {key: value for key, value in preset.items() if key not in settled}
+    # What is a measure's default anyway stays unsaid.
+    return measure(**{key: value for key, value in wanted.items() if value != _default(measure, key)})
+
+
+def _default(measure: Measure, key: str) -> Any:
+    if key == "gain":
+        return measure.definition.gain
+    return 1 if key == "rel" and measure.definition.gain == "binary" else measure.definition.parameters.get(key)
+
+
+class Scorer:
+    """Scores runs against one qrels by one list of measures and one set of rules."""
+
+    def __init__(self, qrels: Qrels, measures: Sequence[Measure], rules: Rules) -> None:
+        self.qrels, self.rules = qrels, rules
+        self.measures = list(dict.fromkeys(applied(measure, rules) for measure in measures))
+        self.grades = _grades(qrels, rules)
+        self.tables = [_table(measure, self.grades) for measure in self.measures]
+        self.judged = judged_codes(qrels.labels, rules)
+
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed for all runs."""
+        notes = list(self.qrels.notes)
+        if self.grades.top <= 0:
+            cure = "--top-grade N says what the top grade is"
+            notes.append(f"{self.qrels.place}: no grade above 0: all gains are 0 and residuals blank; {cure}")
+        if self.rules.max_residual is not None:
+            unbounded = [str(one) for one in self.measures if one.residual == "none"]
+            if unbounded:
+                have = "has" if len(unbounded) == 1 else "have"
+                notes.append(f"--max-residual: {', '.join(unbounded)} {have} no residual; all topics count there")
+        return notes
+
+    def score(self, run: GradedRun, name: str) -> RunScores:
+        """The scores of one run, under the name that it goes by."""
+        topics: list[bytes] = []
+        parts: list[Floats] = []
+        for batch in run:
+            topics += batch.topics
+            parts.append(self._score_batch(batch))
+        row = {topic: at for at, topic in enumerate(topics)}
+        score, unjudged, residual = np.concatenate(parts, axis=1)[:, [row[topic] for topic in run.topics]]
+        kept = np.ones(score.shape, dtype=bool)
+        if self.rules.max_residual is not None:
+            kept = ~(residual > self.rules.max_residual)
+        return RunScores(name, [text(topic) for topic in run.topics], run.missing, score, unjudged, residual, kept)
+
+    def _score_batch(self, batch: Batch) -> Floats:
+        """3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank."""
+        found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
+        views = _Views(batch, self.judged)
+        for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
+            score = found[0, :, column] = _numeric(measure, _run_measure(measure, views(table, measure)))
+            if self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
+                # The last bits of two sums may differ where nothing is unknown.
+                found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
+        return found
+
+    def _best(self, measure: Measure, table: GainTable, views: _Views) -> tuple[Floats, Floats]:
+        """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
+        definition = measure.definition
+        if self.rules.residual_depth == "full" and definition.cutoff in ("stops", "summed"):
+            measure = replace(measure, cutoff=None)
+        inside = np.minimum(_run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
+        if definition.residual == "retrieved":
+            return inside, inside
+        both = views(table, measure, unjudged=table.top, tail=table.top)
+        return inside, np.minimum(_run_measure(measure, both), definition.ceiling)
+
+
+class _Views:
+    """A batch as measures see it; what several measures look at is looked up once."""
+
+    def __init__(self, batch: Batch, judged: Bools) -> None:
+        self.batch = batch
+        self.judged_code = judged
+        self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
+        self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
+        self.judged: dict[int | None, Bools] = {}
+        self.ideals: dict[bytes, Floats] = {}
+
+    def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
+        # Weights of the full depth need the gains of the full depth.
+        last = None if measure.definition.cutoff == "summed" else measure.cutoff
+        gain, ideal = self._gain(table, unjudged, last), self._ideal(table)
+        judged = self.judged[last] = self.judged[last] if last in self.judged else self._judged(last)
+        retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)
+        # Measures share these arrays: whoever writes to one would change the scores of the next.
+        for shared in (gain, judged, ideal, retrieved, self.pool, table.levels):
+            shared.setflags(write=False)
+        whole = (ideal, retrieved, self.pool, table.levels, measure.cutoff, tail)
+        return Gains(gain, judged, *whole)
+
+    def _judged(self, last: int | None) -> Bools:
+        return self.judged_code[self.batch.codes[:, :last]]
+
+    def _gain(self, table: GainTable, unjudged: float, last: int | None) -> Floats:
+        """The gains down to a rank: most rankings go on far below the cutoff."""
+        worths = table.worth.tobytes()
+        whole, key = (worths, unjudged, None), (worths, unjudged, last)
+        if whole in self.gains:
+            return self.gains[whole][:, :last]
+        if key not in self.gains:
+            worth = np.append(table.worth, [0.0, 0.0])
+            worth[~self.judged_code] = unjudged
+            worth[self.batch.beyond] = 0
+            self.gains[key] = worth[self.batch.codes[:, :last]]
+        return self.gains[key]
+
+    def _ideal(self, table: GainTable) -> Floats:
+        """topics × …: the gains above 0 of the pool, descending, padded with zeros."""
+        key = table.worth.tobytes()
+        if key not in self.ideals:
+            order = np.argsort(-table.worth, kind="stable")[: np.count_nonzero(table.worth)]
+            counts = self.batch.pool[:, order]
+            each = counts.sum(1)
+            ideal = np.zeros((len(counts), int(each.max(initial=0))))
+            ideal[np.arange(ideal.shape[1]) < each[:, None]] = np.repeat(
+                np.tile(table.worth[order], len(counts)), counts.ravel()
+            )
+            self.ideals[key] = ideal
+        return self.ideals[key]
+
+
+def _run_measure(measure: Measure, gains: Gains) -> Floats:
+    if MEASURES.get(measure.name) == Measure(measure.definition):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return measure.score(gains)
+    try:
+        scores = np.asarray(measure.score(gains), dtype=np.float64)
+    except Exception as error:  # a user's own measure: its errors are messages, not our tracebacks
+        raise Fault(f"measure '{measure}'", f"failed ({type(error).__name__}: {error})", "mend its function") from error
+    if scores.shape != (len(gains.gain),):
+        raise Fault(f"measure '{measure}'", f"gave shape {scores.shape}", f"one score a topic: ({len(gains.gain)},)")
+    return scores
+
+
+def _numeric(measure: Measure, scores: Floats) -> Floats:
+    """The scores, capped at the ceiling that the last bit of a sum may pass. Raises Fault where one is no number."""
+    if np.isnan(scores).any():
+        raise Fault(f"measure '{measure}'", "a score is no number", "give gains that are not so large")
+    ceiling = measure.definition.ceiling
+    return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
+
+
+def _grades(qrels: Qrels, rules: Rules) -> Grades:
+    highest = float(qrels.labels[-1])
+    if rules.top_grade is not None and highest > rules.top_grade:
+        given = "--top-grade" if rules.like is None else f"top grade {rules.top_grade:g}"
+        raise Fault(
+            qrels.place,
+            f"grade {highest:g} is above the top grade {rules.top_grade:g}",
+            f"raise {given} or mend the grade",
+        )
+    top = highest if rules.top_grade is None else rules.top_grade
+    return Grades(qrels.labels, top, rules.top_grade is not None, rules.max_gain)
+
+
+def _table(measure: Measure, grades: Grades) -> GainTable:
+    place = f"'{measure}'"
+    if measure.rel is not None:
+        return binary_table(measure.rel, grades)
+    if measure.definition.scale is None or measure.gain is None:
+        return GainTable(np.zeros(len(grades.labels)), 0.0)
+    steps = measure.own.get("g") if measure.definition.scale == "thresholds" else None
+    if isinstance(steps, tuple) and grades.top > 0:
+        return threshold_table(steps, grades, place)
+    return graded_table(measure.gain, measure.definition.scale, grades, place)

@@ -1,0 +1,339 @@
+"""Every measure once more, in slow loops straight from the papers' formulas: what the package is compared with.
+
+A ranking holds the grade at each rank from 1 on, None where the document is unjudged; a pool holds the grades of all
+judged documents of the topic. Nothing here looks at the package: a measure is asked for its name, its parameters and
+its cutoff, no more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Grade = float | None
+Ranking = Sequence[Grade]
+Parameters = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The distinct labels of a qrels file, and its top grade."""
+
+    labels: tuple[float, ...]
+    top: float
+
+
+# --- gains -----------------------------------------------------------------------------------------------------------
+
+BINARY = ("ap", "sp", "p", "rr", "recall", "rprec", "success", "bpref", "num_rel", "num_rel_ret")
+UNIT = {"err": "exp", "nerr": "exp", "cascade": "exp", "rbp": "linear"}
+RAW = {"ndcg": "linear", "dcg": "linear", "q": "linear"}
+SHARES = ("gap", "gprecision", "grecall")
+BLIND = ("judged", "unjudged", "num_q", "num_ret")
+
+
+def worth(name: str, given: Parameters, grade: float, scale: Scale) -> float:
+    """What a document of this grade is worth to the measure; below 0 it is worth nothing."""
+    if name in BLIND:
+        return 0.0
+    if name in BINARY or "rel" in given:
+        return 1.0 if grade >= given.get("rel", 1) else 0.0
+    if grade < 0:
+        return 0.0
+    if name in SHARES and "gain" not in given:
+        return share_of_users(given.get("g"), grade, scale)
+    if name in SHARES:  # the g_j are chances of exclusive events: they sum to 1
+        return scheme(given["gain"], grade) / scheme(given["gain"], scale.top)
+    if name in RAW:
+        return scheme(given.get("gain", RAW[name]), grade)
+    return unit_scheme(given.get("gain", UNIT[name]), grade, scale.top)
+
+
+def top_gain(name: str, given: Parameters, scale: Scale) -> float:
+    """The largest gain that the scheme knows."""
+    if name not in SHARES and isinstance(given.get("gain"), tuple):
+        return max(given["gain"])
+    return worth(name, given, max(scale.top, given.get("rel", 1)), scale)
+
+
+def scheme(gain: Any, grade: float) -> float:
+    if isinstance(gain, tuple):
+        return gain[int(grade)]
+    return 2.0**grade - 1 if gain == "exp" else grade
+
+
+def unit_scheme(gain: Any, grade: float, top: float) -> float:
+    if isinstance(gain, tuple):
+        return gain[int(grade)]
+    return {"exp": (2.0**grade - 1) / 2.0**top, "linear": grade / top, "ntcir": grade / (top + 1), "grade": grade}[gain]
+
+
+def thresholds(scale: Scale) -> list[float]:
+    """The grades at which a user may set the threshold: 1..top, or the labels where those have gaps or fractions."""
+    positive = sorted({label for label in scale.labels if label > 0})
+    whole = positive == list(range(1, len(positive) + 1)) and scale.top == int(scale.top)
+    return [float(j) for j in range(1, int(scale.top) + 1)] if whole else sorted({*positive, scale.top})
+
+
+def share_of_users(g: tuple[float, ...] | None, grade: float, scale: Scale) -> float:
+    """Σ_{j≤grade} g_j: Robertson et al., section 2.1."""
+    levels = thresholds(scale)
+    weights = [1.0] * len(levels) if g is None else list(g)
+    return sum(weight for level, weight in zip(levels, weights, strict=True) if level <= grade) / sum(weights)
+
+
+# --- measures of a list of gains (None: unjudged) and the gains of the pool -------------------------------------------
+
+Gains = list[float | None]
+
+
+def filled(ranking: Gains) -> list[float]:
+    """The unjudged are worth nothing."""
+    return [0.0 if gain is None else gain for gain in ranking]
+
+
+def ratio(part: float, whole: float) -> float:
+    return 0.0 if part == 0 else math.inf if whole == 0 else part / whole
+
+
+def relevant(pool: list[float]) -> int:
+    return sum(1 for gain in pool if gain > 0)
+
+
+def ideal(pool: list[float]) -> list[float]:
+    return sorted(pool, reverse=True)
+
+
+def err(ranking: Gains, pool: list[float], k: int | None) -> float:
+    """Chapelle et al., algorithm 2."""
+    p, score = 1.0, 0.0
+    for r, satisfied in enumerate(filled(ranking[:k]), 1):
+        score += p * satisfied / r
+        p *= 1 - satisfied
+    return score
+
+
+def nerr(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return ratio(err(ranking, pool, k), err(list(ideal(pool)), pool, k))
+
+
+def cascade(ranking: Gains, pool: list[float], k: int | None, utility: str = "rr", gamma: float = 1.0) -> float:
+    """Chapelle et al., definition 1 with the chance of stopping of section 7.2."""
+    utilities: dict[str, Callable[[int], float]] = {
+        "rr": lambda rank: 1 / rank,
+        "dcg": lambda rank: 1 / math.log2(rank + 1),
+        "one": lambda rank: 1.0,
+    }
+    score, nobody_before = 0.0, 1.0
+    for r, satisfied in enumerate(filled(ranking[:k]), 1):
+        score += utilities[utility](r) * gamma ** (r - 1) * nobody_before * satisfied
+        nobody_before *= 1 - satisfied
+    return score
+
+
+def dcg(ranking: Gains, pool: list[float], k: int | None, log: float | None = None) -> float:
+    """Chapelle et al., eq. 1; with a base b, Zhang et al., section 2.2: undiscounted down to rank b."""
+    score = 0.0
+    for i, gain in enumerate(filled(ranking[:k]), 1):
+        if log is None:
+            score += gain / math.log2(i + 1)
+        else:
+            score += gain if i <= log else gain / math.log(i, log)
+    return score
+
+
+def ndcg(ranking: Gains, pool: list[float], k: int | None, log: float | None = None) -> float:
+    return ratio(dcg(ranking, pool, k, log), dcg(list(ideal(pool)), pool, k, log))
+
+
+def q(ranking: Gains, pool: list[float], k: int | None, beta: float = 1.0) -> float:
+    """Sakai; binary in Zhang et al., section 2.1."""
+    gains, best = filled(ranking[:k]), ideal(pool)
+    score = 0.0
+    for i in range(1, len(gains) + 1):
+        if gains[i - 1] > 0:
+            found = sum(1 for gain in gains[:i] if gain > 0)
+            score += (found + beta * sum(gains[:i])) / (i + beta * sum(best[:i]))
+    return ratio(score, relevant(pool))
+
+
+def rbp(ranking: Gains, pool: list[float], k: int | None, p: float = 0.8) -> float:
+    """Moffat and Zobel; Zhang et al., section 2.2."""
+    score, viewed = 0.0, 1.0
+    for gain in filled(ranking[:k]):
+        score += (1 - p) * gain * viewed
+        viewed *= p
+    return score
+
+
+def sp(ranking: Gains, pool: list[float], k: int | None) -> float:
+    """Zhang et al., section 2.2."""
+    gains = filled(ranking[:k])
+    return sum(sum(gains[:i]) / i for i in range(1, len(gains) + 1) if gains[i - 1] > 0)
+
+
+def ap(ranking: Gains, pool: list[float], k: int | None) -> float:
+    """Zhang et al., section 2.1."""
+    return ratio(sp(ranking, pool, k), relevant(pool))
+
+
+def gap(ranking: Gains, pool: list[float], k: int | None, g: Any = None) -> float:
+    """Robertson et al., section 2.2: a gain is Σ_{j≤i} g_j, so that δ_{m,n} is the smaller of two gains."""
+    gains = filled(ranking[:k])
+    score = 0.0
+    for n in range(1, len(gains) + 1):
+        score += sum(min(gains[m - 1], gains[n - 1]) for m in range(1, n + 1)) / n
+    return ratio(score, sum(pool))
+
+
+def grecall(ranking: Gains, pool: list[float], k: int | None, g: Any = None) -> float:
+    """Robertson et al., section 3.2."""
+    return ratio(sum(filled(ranking[:k])), sum(pool))
+
+
+def p(ranking: Gains, pool: list[float], k: int) -> float:
+    return sum(filled(ranking[:k])) / k
+
+
+def gprecision(ranking: Gains, pool: list[float], k: int, g: Any = None) -> float:
+    return sum(filled(ranking[:k])) / k
+
+
+def rr(ranking: Gains, pool: list[float], k: int | None) -> float:
+    for i, gain in enumerate(filled(ranking[:k]), 1):
+        if gain > 0:
+            return 1 / i
+    return 0.0
+
+
+def success(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return 1.0 if any(gain > 0 for gain in filled(ranking[:k])) else 0.0
+
+
+def recall(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return ratio(sum(filled(ranking[:k])), relevant(pool))
+
+
+def rprec(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return ratio(sum(filled(ranking[: relevant(pool)])), relevant(pool))
+
+
+def bpref(ranking: Gains, pool: list[float], k: int | None, constant: float = 0) -> float:
+    """Zhang et al., section 2.1: the unjudged are removed first; N is how many are known to be irrelevant."""
+    stripped = [gain for gain in ranking[:k] if gain is not None]
+    R = relevant(pool)
+    N = len(pool) - R
+    score = 0.0
+    for i in range(1, len(stripped) + 1):
+        if stripped[i - 1] > 0:
+            irrelevant = i - sum(stripped[:i])
+            score += 1 - (min(constant + R, irrelevant) / min(constant + R, N) if irrelevant else 0)
+    return ratio(score, R)
+
+
+def judged(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return ratio(sum(1 for gain in ranking[:k] if gain is not None), len(ranking[:k]))
+
+
+def unjudged(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return ratio(sum(1 for gain in ranking[:k] if gain is None), k or len(ranking))
+
+
+def num_q(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return 1.0
+
+
+def num_ret(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return float(len(ranking[:k]))
+
+
+def num_rel(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return float(relevant(pool))
+
+
+def num_rel_ret(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return sum(filled(ranking[:k]))
+
+
+FUNCTIONS: dict[str, Callable[..., float]] = {
+    function.__name__: function
+    for function in (
+        *(
+            err,
+            nerr,
+            cascade,
+            ndcg,
+            dcg,
+            q,
+            rbp,
+            ap,
+            gap,
+            sp,
+            p,
+            rr,
+            recall,
+            rprec,
+            success,
+            bpref,
+            gprecision,
+            grecall,
+        ),
+        *(judged, unjudged, num_q, num_ret, num_rel, num_rel_ret),
+    )
+}
+
+# Which ranks a later judgement could still fill, and the highest score there is.
+ENDLESS = {"err": 1, "cascade": math.inf, "rbp": 1, "p": 1, "gprecision": 1, "rr": 1, "success": 1}
+RETRIEVED = {
+    "nerr": 1,
+    "ndcg": 1,
+    "q": 1,
+    "ap": 1,
+    "gap": 1,
+    "recall": 1,
+    "grecall": 1,
+    "dcg": math.inf,
+    "sp": math.inf,
+}
+FOREVER = 1000
+
+
+# --- what the tests ask ----------------------------------------------------------------------------------------------
+
+
+def score(measure: Any, ranking: Ranking, pool: Sequence[float], scale: Scale) -> float:
+    """The score of one topic."""
+    return _run(measure, _gains(measure, ranking, scale), pool, scale)
+
+
+def best_cases(measure: Any, ranking: Ranking, pool: Sequence[float], scale: Scale) -> tuple[float, float] | None:
+    """The scores with every unjudged document at the top gain, and with every rank after the last one as well.
+
+    None for a measure without residual. Without a cutoff a thousand ranks stand for the endless rest.
+    """
+    if measure.name not in ENDLESS and measure.name not in RETRIEVED:
+        return None
+    top = top_gain(measure.name, dict(measure.parameters), scale)
+    inside = [top if gain is None else gain for gain in _gains(measure, ranking, scale)]
+    ceiling = {**ENDLESS, **RETRIEVED}[measure.name]
+    first = min(_run(measure, inside, pool, scale), ceiling)
+    if measure.name in RETRIEVED:
+        return first, first
+    return first, min(_run(measure, inside + [top] * (measure.cutoff or FOREVER), pool, scale), ceiling)
+
+
+def _gains(measure: Any, ranking: Ranking, scale: Scale) -> Gains:
+    given = dict(measure.parameters)
+    return [None if grade is None else worth(measure.name, given, grade, scale) for grade in ranking]
+
+
+def _run(measure: Any, gains: Gains, pool: Sequence[float], scale: Scale) -> float:
+    given = dict(measure.parameters)
+    own = {key: value for key, value in given.items() if key not in ("gain", "rel")}
+    if measure.name == "bpref" and "k" in own:
+        own["constant"] = own.pop("k")
+    return FUNCTIONS[measure.name](
+        gains, [worth(measure.name, given, grade, scale) for grade in pool], measure.cutoff, **own
+    )

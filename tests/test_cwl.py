@@ -1,0 +1,214 @@
+"""The C/W/L family: against cwl_eval at its horizon, and against long sums and closed forms past it."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval import MEASURES, Gains, Measure, parse
+from gradedeval.measures.series import damped, squared_ratios, trigamma
+
+FAMILY = [one for one in MEASURES.values() if "horizon" in one.definition.parameters]
+ENDLESS = ("nerr5", "nerr6")
+CONVERGENT = [one @ 7 if one.definition.cutoff == "needed" else one for one in FAMILY if one.name not in ENDLESS]
+
+
+def gains(values: list[float], tail: float = 0.0, k: int | None = None) -> Gains:
+    """One topic whose documents have these gains; all ranks after them have the gain `tail`."""
+    gain = np.array([values], dtype=np.float64).reshape(1, len(values))
+    ideal = -np.sort(-gain, axis=1)
+    number = np.array([len(values)])
+    return Gains(gain, gain >= 0, ideal, number, number, np.unique(gain[gain > 0]), k, tail)
+
+
+def score(measure: str | Measure, values: list[float], tail: float = 0.0) -> float:
+    (one,) = parse(measure)
+    last = one.cutoff if one.definition.cutoff == "needed" else None
+    return float(one.score(gains(values[:last], tail, one.cutoff))[0])
+
+
+# --- cwl_eval, whose sums stop at rank 1,000 --------------------------------------------------------------------------
+
+CWL_EVAL = {
+    "cwlp@10": ("PrecisionCWLMetric", (10,)),
+    "sdcg@10": ("NDCGCWLMetric", (10,)),
+    "rbp(p=0.9)": ("RBPCWLMetric", (0.9,)),
+    "cwlrr": ("RRCWLMetric", ()),
+    "cwlap": ("APCWLMetric", ()),
+    "insq(T=1)": ("INSQCWLMetric", (1,)),
+    "inst(T=2)": ("INSTCWLMetric", (2,)),
+    "bpm(T=1.2,K=10)": ("BPMCWLMetric", (1.2, 10)),
+    "ift(T=2,b1=0.9,R1=10)": ("IFTGoalCWLMetric", (2.0, 0.9, 10)),
+    "ift(A=0.2,b2=0.9,R2=10)": ("IFTRateCWLMetric", (0.2, 0.9, 10)),
+    "ift(T=2,b1=0.9,R1=10,A=0.2,b2=0.9,R2=10)": ("IFTGoalRateCWLMetric", (2.0, 0.9, 10, 0.2, 0.9, 10)),
+    "tbg(h=22)": ("TBGCWLMetric", (22,)),
+    "u(L=50)": ("UMeasureCWLMetric", (50,)),
+    "set(beta=0.5)@10": ("SETCWLMetric", (0.5, 10)),
+    "npv(rate=0.1)": ("NPVCWLMetric", (0.1,)),
+    "nerr8@10": ("NERReq8CWLMetric", (10,)),
+    "nerr9@20": ("NERReq9CWLMetric", (20,)),
+    "nerr10(phi=0.6)": ("NERReq10CWLMetric", (0.6,)),
+    "nerr11(T=1)": ("NERReq11CWLMetric", (1,)),
+}
+FIELDS = ("expected_utility", "expected_total_utility", "expected_cost", "expected_total_cost", "expected_items")
+
+
+def their_class(name: str) -> Callable[..., Any]:
+    measures = pytest.importorskip("cwl.ruler.cwl_ruler")
+    for module in ("cwl_dcg", "cwl_set", "cwl_npv", "cwl_nerr"):
+        more = pytest.importorskip(f"cwl.ruler.measures.{module}")
+        if hasattr(more, name):
+            return getattr(more, name)  # type: ignore[no-any-return]
+    return getattr(measures, name)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("name", list(CWL_EVAL))
+def test_all_five_quantities_equal_cwl_eval_at_its_horizon(name: str) -> None:
+    ranking = pytest.importorskip("cwl.ruler.ranking")
+    theirs = their_class(CWL_EVAL[name][0])(*CWL_EVAL[name][1])
+    draw = random.Random(7)
+    (ours,) = parse(name)
+    for length in (1, 2, 7, 30, 400, 1000):
+        values = [draw.choice([0.0, 0.0, 0.25, 0.5, 1.0]) for _ in range(length)]
+        theirs.measure(ranking.Ranking("t", np.array(values), np.full(length, np.nan)))
+        for of, field in zip(("eu", "etu", "ec", "etc", "ed"), FIELDS, strict=True):
+            assert score(ours(of=of, horizon=1000), values) == pytest.approx(getattr(theirs, field), abs=1e-9), (
+                of,
+                length,
+            )
+
+
+def test_the_dynamic_bejeweled_player_moves_each_threshold_once() -> None:
+    # cwl_eval moves T by both scales and K by none. By hand, T = 1, K = 3, gains 1 0 0 …, mid ½: after rank 1 both
+    # thresholds are ½ higher, after each rank with no gain ½ lower.
+    # Rank 1: Γ = 1 ≥ T = 1: the walk ends, however much may still be spent.
+    assert score("bpmd(T=1,K=3,of=ed)", [1, 0, 0]) == 1
+    # T = 1.2: rank 1: 1 < 1.2 and 1 < 3; rank 2: 1 < 1.7 and 2 < 3.5; rank 3: 1 < 1.2 and 3 ≥ 3.
+    assert score("bpmd(T=1.2,K=3,of=ed)", [1, 0, 0]) == 3
+    # The same where the run ends before the walk does.
+    assert score("bpmd(T=1.2,K=3,of=ed)", [1]) == score("bpmd(T=1.2,K=3,of=ed)", [1, 0]) == 3
+
+
+# --- to infinity ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", CONVERGENT, ids=str)
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 0.875])
+def test_an_endless_list_of_one_gain_has_that_gain_in_every_convergent_measure(measure: Measure, alpha: float) -> None:
+    """Azzopardi et al., ICTIR 2021, section 2: the weights sum to 1, whatever the user does."""
+    for length in (0, 1, 5, 50):
+        assert score(measure, [alpha] * length, alpha) == pytest.approx(alpha, abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 0.875])
+def test_err_of_an_endless_list_is_more_than_its_gain_and_so_no_cwl_measure(alpha: float) -> None:
+    exact = alpha / (1 - alpha) * math.log(1 / alpha)
+    for length in (0, 1, 50):
+        assert score("err", [alpha] * length, alpha) == pytest.approx(exact, abs=1e-12)
+    assert exact > alpha
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_err_s_own_continuations_tend_to_0_with_depth(name: str) -> None:
+    values = [0.5, 0.875, 0.25]
+    deep = [score(f"{name}(horizon={depth})", values) for depth in (10, 1_000, 100_000)]
+    assert deep[0] > deep[1] > deep[2] > 0
+    assert score(name, values) == 0
+    assert math.isinf(score(f"{name}(of=ed)", values))
+    # A document that stops everyone ends the walk: there is a score.
+    assert score("nerr5", [0, 0, 1, 0]) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("measure", CONVERGENT, ids=str)
+def test_sums_to_infinity_are_the_limit_of_long_sums(measure: Measure) -> None:
+    values = [0.5, 0, 1, 0, 0.25, 0.5]
+    exact = score(measure(of="ed"), values)
+    if math.isinf(exact):
+        assert measure.name == "cwlrr"
+        return
+    # What a horizon H cuts off is O(1/H) at the worst, for V ~ 1/i²: twice the horizon, half the error.
+    far, farther = (score(measure(of="ed", horizon=depth), values) for depth in (100_000, 200_000))
+    assert exact == pytest.approx(2 * farther - far, abs=1e-8)
+    assert far <= farther <= exact + 1e-9
+
+
+def test_a_short_horizon_misses_what_infinity_has() -> None:
+    values = [1.0, 0, 0, 1, 0, 0, 0, 0, 0, 1]
+    rbp, inst = score("rbp(p=0.99)", values), score("inst(T=10)", values)
+    # Σ V of rbp is 100 at infinity and 100 (1 − .99^1000) at 1,000: the old score is too high by that share.
+    assert score("rbp(p=0.99,horizon=1000)", values) - rbp == pytest.approx(rbp * (1 / (1 - 0.99**1000) - 1), rel=1e-9)
+    assert score("inst(T=10,horizon=1000)", values) - inst > 1e-3
+
+
+def test_the_trigamma_function_at_its_known_values() -> None:
+    assert trigamma(np.array([1.0, 0.5, 2.0])) == pytest.approx(
+        [math.pi**2 / 6, math.pi**2 / 2, math.pi**2 / 6 - 1], abs=1e-15
+    )
+    # 1 / (x − ½) is off by about 1 / (12 x³).
+    assert trigamma(np.array([1e6])) == pytest.approx([1 / (1e6 - 0.5)], abs=1e-18)
+
+
+@pytest.mark.parametrize(("start", "step"), [(1.5, 0.7), (3.0, 0.5), (40.0, 0.25), (2.0, 0.125), (900.0, 0.4)])
+def test_the_best_case_of_inst_is_the_sum_of_ten_million_terms(start: float, step: float) -> None:
+    j = np.arange(1, 10_000_001, dtype=np.float64)
+    terms = np.exp(2 * np.cumsum(np.log1p(-1 / (start + j * step))))
+    assert squared_ratios(np.array([start]), step) == pytest.approx([1 + terms.sum()], rel=1e-9)
+
+
+def test_the_best_case_of_inst_meets_its_closed_forms_at_both_ends() -> None:
+    start = np.array([1.5, 4.0, 100.0])
+    assert squared_ratios(start, 1) == pytest.approx(start**2 * trigamma(start), rel=1e-14)
+    assert squared_ratios(start, 1 - 1e-9) == pytest.approx(squared_ratios(start, 1), rel=1e-6)
+    assert squared_ratios(start, 0) == pytest.approx(1 / (1 - ((start - 1) / start) ** 2), rel=1e-14)
+
+
+def test_damped_sums_equal_plain_ones() -> None:
+    m = np.arange(200_000, dtype=np.float64)
+    for ratio in (0.0, 0.5, 0.999):
+        plain = float((ratio**m) @ (5 / (5 + m)))
+        assert damped(ratio, np.array([5.0]), lambda at, m: at / (at + m)) == pytest.approx([plain], abs=1e-12)
+
+
+# --- worked by hand ---------------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_four_documents() -> None:
+    run = {"t": {"a": 5, "u": 4, "c": 3, "n": 2, "b": 1}}
+    qrels = {"t": {"a": 3, "b": 0, "c": 1, "d": 2}}
+    expected = {"inst(T=1,horizon=1000)": 0.6450, "inst": 0.6447, "insq(T=1,horizon=1000)": 0.4206, "insq": 0.4199}
+    means = gradedeval.evaluate(run, qrels, list(expected)).means
+    assert {name: round(mean, 4) for name, mean in means.items()} == expected
+
+
+def test_the_depth_of_insq_is_known_in_closed_form() -> None:
+    # V(i) = (2T)² / (i + 2T − 1)², so ΣV = 4 ψ₁(2) = 4 (π²/6 − 1) for T = 1, however long the run is.
+    for length in (0, 3, 40):
+        assert score("insq(of=ed)", [0.5] * length) == pytest.approx(4 * (math.pi**2 / 6 - 1), abs=1e-12)
+
+
+def test_a_cutoff_sums_the_weights_of_the_full_depth() -> None:
+    # rbp: W(1) + W(2) = .2 + .16, whatever comes later; inst: what comes later changes the weights of what is above.
+    assert score("rbp@2", [1, 1, 1]) == pytest.approx(0.36)
+    assert score("inst@1", [1, 0]) != pytest.approx(score("inst@1", [1, 1]))
+
+
+def test_a_goal_that_is_far_away_keeps_the_forager_without_overflow() -> None:
+    assert score("ift(T=1000,b1=0.9,R1=100)", [1, 0]) == 0
+    assert score("ift(T=2,b1=0,R1=1)", [1, 1]) == 1
+
+
+def test_inst_refuses_a_goal_below_a_half() -> None:
+    with pytest.raises(gradedeval.Fault, match=r"T=0.4 is not 0.5 or more"):
+        parse("inst(T=0.4)")
+
+
+def test_quantities_other_than_expected_utility_have_no_residual() -> None:
+    scores = gradedeval.evaluate({"t": {"a": 1.0}}, {"t": {"b": 1}}, "insq insq(of=ed)", residuals=True)
+    assert scores.residuals["insq"] > 0
+    assert scores.residuals["insq(of=ed)"] is None

@@ -1,0 +1,373 @@
+"""Random judgements and runs, scored by us and by pytrec_eval, ir_measures (with gdeval) and scikit-learn."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import gradedeval
+
+TOPICS = ("1", "2", "10")
+# Byte order, upper case and length all tell in the order of tied documents.
+DOCNOS = ("D2", "d1", "d10", "d2", "d3", "d4", "d5", "d6", "é7", "ü8", "zz", "Z")
+
+Judged = dict[str, dict[str, int]]
+Run = dict[str, dict[str, float]]
+
+
+def some_examples(count: int) -> Callable[[Any], Any]:
+    return settings(deadline=None, max_examples=count)
+
+
+def judgements(lowest: int, highest: int = 4) -> st.SearchStrategy[Judged]:
+    """A few topics, each with a grade that is not negative: pytrec_eval crashes on a topic that has none."""
+    grades = st.dictionaries(st.sampled_from(DOCNOS), st.integers(lowest, highest), min_size=1)
+    return st.dictionaries(st.sampled_from(TOPICS), grades.filter(lambda own: max(own.values()) >= 0), min_size=1)
+
+
+def runs(scores: st.SearchStrategy[float]) -> st.SearchStrategy[Run]:
+    rankings = st.dictionaries(st.sampled_from(DOCNOS), scores, min_size=1)
+    return st.dictionaries(st.sampled_from(TOPICS), rankings, min_size=1)
+
+
+# Few values, so that most rankings have ties; all of them are the same number as float32.
+TIED = st.integers(-2, 3).map(float)
+CLOSE = st.integers(0, 6).map(lambda step: 1 + step * 4e-8)
+
+
+def as_files(run: Run, qrels: Judged) -> tuple[io.BytesIO, io.BytesIO]:
+    return (
+        io.BytesIO("".join(f"{t} Q0 {d} 0 {s!r} tag\n" for t, own in run.items() for d, s in own.items()).encode()),
+        io.BytesIO("".join(f"{t} 0 {d} {g}\n" for t, own in qrels.items() for d, g in own.items()).encode()),
+    )
+
+
+def evaluated(run: Any, qrels: Any, measures: Iterable[str] | str, **rules: Any) -> gradedeval.Scores:
+    """As `evaluate`, without the notes: missing and unjudged topics, and qrels without a relevant document, are here by
+    intent."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.Note)
+        return gradedeval.evaluate(run, qrels, measures, **rules)
+
+
+def by_topic(scores: gradedeval.Scores, names: Iterable[str]) -> dict[str, dict[str, float]]:
+    """The peer's name of a measure -> topic -> our score; the names are in the order of our measures."""
+    return {name: scores.by_topic(measure) for name, measure in zip(names, scores.measures, strict=True)}
+
+
+def assert_equal(ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, Mapping[str, float]]) -> None:
+    """The same measures and topics, and the same scores but for the last bits of a sum."""
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        assert ours[name] == pytest.approx(dict(theirs[name]), rel=0, abs=1e-9), name
+
+
+# pytrec_eval ----------------------------------------------------------------------------------------------------------
+
+NAMES = (
+    *("map", "ndcg", "recip_rank", "bpref", "Rprec", "num_ret", "num_rel", "num_rel_ret"),
+    *("ndcg_cut", "map_cut", "P", "recall", "success"),
+)
+
+
+@pytest.fixture(scope="module")
+def pytrec_eval() -> Any:
+    return pytest.importorskip("pytrec_eval")
+
+
+def by_pytrec_eval(pytrec_eval: Any, run: Run, qrels: Judged, rel: int = 1) -> dict[str, dict[str, float]]:
+    """Measure -> topic -> score; P, recall and others at each of trec_eval's usual cutoffs, 49 measures in all."""
+    found = pytrec_eval.RelevanceEvaluator(qrels, set(NAMES), relevance_level=rel).evaluate(run)
+    names = list(next(iter(found.values())))
+    assert len(names) == 8 + 4 * 9 + 3
+    return {name: {topic: scores[name] for topic, scores in found.items()} for name in names}
+
+
+@pytest.mark.parametrize("form", ["dicts", "files"])
+@some_examples(150)
+@given(qrels=judgements(-1), run=runs(TIED), rel=st.integers(1, 3))
+def test_scores_equal_pytrec_eval(pytrec_eval: Any, form: str, qrels: Judged, run: Run, rel: int) -> None:
+    """By topic and in all; the preset leaves out what it leaves out: topics that the run or the qrels lack."""
+    assume(qrels.keys() & run.keys())
+    theirs = by_pytrec_eval(pytrec_eval, run, qrels, rel)
+    sources: tuple[Any, Any] = (run, qrels) if form == "dicts" else as_files(run, qrels)
+    scores = evaluated(sources[0], sources[1], theirs, like="trec_eval", rel=rel)
+    assert_equal(by_topic(scores, theirs), theirs)
+    summed = {
+        name: pytrec_eval.compute_aggregated_measure(name, list(topics.values())) for name, topics in theirs.items()
+    }
+    assert list(scores.means.values()) == pytest.approx(list(summed.values()), rel=0, abs=1e-9)
+
+
+@some_examples(100)
+@given(qrels=judgements(0, 3), run=runs(TIED))
+def test_a_missing_topic_adds_nothing_to_the_sum_of_pytrec_eval(pytrec_eval: Any, qrels: Judged, run: Run) -> None:
+    """By our own rules every topic of the qrels counts, and one that the run lacks scores 0."""
+    assume(qrels.keys() & run.keys())
+    theirs = by_pytrec_eval(pytrec_eval, run, qrels)
+    scores = evaluated(run, qrels, theirs)
+    for (name, topics), mean in zip(theirs.items(), scores.means.values(), strict=True):
+        if not name.startswith("num_"):
+            assert mean == pytest.approx(sum(topics.values()) / len(qrels), rel=0, abs=1e-9), name
+
+
+@some_examples(100)
+@given(qrels=judgements(0), run=runs(CLOSE))
+def test_scores_as_float32_tie_where_pytrec_eval_ties(pytrec_eval: Any, qrels: Judged, run: Run) -> None:
+    # It keeps scores in a C float, as trec_eval 9 does: what differs in the eighth digit is tied, and goes by docno.
+    assume(qrels.keys() & run.keys())
+    theirs = by_pytrec_eval(pytrec_eval, run, qrels)
+    scores = evaluated(run, qrels, theirs, like="trec_eval", scores="float32")
+    assert_equal(by_topic(scores, theirs), theirs)
+
+
+def test_the_better_score_wins_where_pytrec_eval_sees_a_tie(pytrec_eval: Any) -> None:
+    qrels, run = {"1": {"a": 1, "b": 0}}, {"1": {"a": 1 + 1e-9, "b": 1.0}}
+    assert by_pytrec_eval(pytrec_eval, run, qrels)["recip_rank"] == {"1": 0.5}
+    assert gradedeval.evaluate(run, qrels, "rr", scores="float32").means == {"rr": 0.5}
+    assert gradedeval.evaluate(run, qrels, "rr").means == {"rr": 1}
+
+
+# ir_measures ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def ir_measures() -> Any:
+    return pytest.importorskip("ir_measures")
+
+
+@pytest.fixture(scope="module")
+def gdeval(ir_measures: Any) -> Any:
+    """ir_measures with what its ERR and its exponential nDCG need: gdeval, a Perl script."""
+    if shutil.which("perl") is None:
+        pytest.skip("no perl")
+    return ir_measures
+
+
+def by_ir_measures(
+    ir_measures: Any, run: Run, qrels: Judged, names: Iterable[str]
+) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+    """Measure -> topic -> score, and measure -> mean."""
+    measures = {name: ir_measures.parse_measure(name) for name in names}
+    results = ir_measures.calc(list(measures.values()), qrels, run)
+    found: dict[str, dict[str, float]] = {name: {} for name in measures}
+    for metric in results.per_query:
+        for name, measure in measures.items():
+            if measure == metric.measure:
+                found[name][metric.query_id] = float(metric.value)
+    return found, {name: float(results.aggregated[measure]) for name, measure in measures.items()}
+
+
+def assert_like_ir_measures(ir_measures: Any, run: Run, qrels: Judged, names: Sequence[str], **rules: Any) -> None:
+    theirs, means = by_ir_measures(ir_measures, run, qrels, names)
+    scores = evaluated(run, qrels, names, like="ir_measures", **rules)
+    assert_equal(by_topic(scores, names), theirs)
+    assert list(scores.means.values()) == pytest.approx(list(means.values()), rel=0, abs=1e-9)
+
+
+@some_examples(150)
+@given(qrels=judgements(-1), run=runs(TIED))
+def test_scores_equal_ir_measures(ir_measures: Any, qrels: Judged, run: Run) -> None:
+    assume(qrels.keys() & run.keys())
+    names = (
+        *("nDCG", "nDCG@3", "nDCG@10", "AP", "AP(rel=2)", "AP@5", "RR", "RR(rel=2)"),
+        *("P@5", "P(rel=2)@5", "R@3", "R(rel=2)@10", "Rprec", "Success@2", "NumRet"),
+    )
+    assert_like_ir_measures(ir_measures, run, qrels, names)
+
+
+@some_examples(100)
+@given(qrels=judgements(-1), run=runs(TIED))
+def test_rr_at_k_and_judged_equal_ir_measures_with_docnos_ascending(ir_measures: Any, qrels: Judged, run: Run) -> None:
+    # These two it computes itself, in Python, and orders ties the other way round than the rest, which are trec_eval's.
+    assume(qrels.keys() & run.keys())
+    names = ("RR@2", "RR@10", "RR(rel=2)@3", "Judged", "Judged@3", "Judged@10")
+    assert_like_ir_measures(ir_measures, run, qrels, names, ties="docno-asc")
+
+
+def test_rr_is_rr_at_a_cutoff_beyond_the_run_whatever_ir_measures_says(ir_measures: Any) -> None:
+    qrels, run = {"1": {"a": 0, "b": 1}}, {"1": {"a": 1.0, "b": 1.0}}
+    theirs, _ = by_ir_measures(ir_measures, run, qrels, ["RR", "RR@10"])
+    assert theirs == {"RR": {"1": 1}, "RR@10": {"1": 0.5}}
+    # b stands before a in all our measures: ties by docno descending.
+    assert gradedeval.evaluate(run, qrels, "RR RR@10", like="ir_measures").means == {"rr": 1, "rr@10": 1}
+
+
+@some_examples(100)
+@given(qrels=judgements(-1), run=runs(TIED), p=st.sampled_from((0.5, 0.8, 0.95)), rel=st.integers(1, 3))
+def test_rbp_equals_ir_measures_with_ties_as_listed(
+    ir_measures: Any, qrels: Judged, run: Run, p: float, rel: int
+) -> None:
+    # Its RBP is cwl_eval's, which gets the documents by a stable sort on the score alone, and stops at rank 1000, where
+    # .95^1000 is below the last bit.
+    assume(qrels.keys() & run.keys())
+    assert_like_ir_measures(ir_measures, run, qrels, [f"RBP(rel={rel},p={p})"], ties="file")
+
+
+@some_examples(50)
+@given(qrels=judgements(-1), run=runs(TIED))
+def test_plain_rbp_like_ir_measures_is_binary(ir_measures: Any, qrels: Judged, run: Run) -> None:
+    assume(qrels.keys() & run.keys())
+    theirs, _ = by_ir_measures(ir_measures, run, qrels, ["RBP(rel=1)"])
+    scores = evaluated(run, qrels, "rbp", like="ir_measures", ties="file")
+    assert_equal(by_topic(scores, ["RBP(rel=1)"]), theirs)
+
+
+@some_examples(100)
+@given(qrels=judgements(-1), run=runs(TIED))
+def test_bpref_equals_ir_measures_with_negative_grades_unjudged(ir_measures: Any, qrels: Judged, run: Run) -> None:
+    # Its bpref is trec_eval's, to which a negative grade is no judgement; to its own Judged it is one. Our preset has
+    # one rule for all measures, and negative grades are judged.
+    assume(qrels.keys() & run.keys())
+    assert_like_ir_measures(ir_measures, run, qrels, ["Bpref", "Bpref(rel=2)"], negative="unjudged")
+
+
+def test_spam_above_the_relevant_document_costs_bpref_whatever_ir_measures_says(ir_measures: Any) -> None:
+    qrels, run = {"1": {"spam": -1, "good": 1}}, {"1": {"spam": 2.0, "good": 1.0}}
+    theirs, _ = by_ir_measures(ir_measures, run, qrels, ["Bpref", "Judged@2"])
+    assert theirs == {"Bpref": {"1": 1}, "Judged@2": {"1": 1}}
+    # R = 1 and N = 1: 1 − min(1, 1 above)/min(1, 1).
+    scores = gradedeval.evaluate(run, qrels, "Bpref Judged@2", like="ir_measures")
+    assert scores.means == {"bpref": 0, "judged@2": 1}
+
+
+def test_a_topic_that_the_run_lacks_has_its_relevant_documents_whatever_ir_measures_says(ir_measures: Any) -> None:
+    qrels, run = {"1": {"a": 1}, "2": {"a": 1, "b": 2}}, {"1": {"a": 1.0}}
+    theirs, _ = by_ir_measures(ir_measures, run, qrels, ["NumRel"])
+    # It fills in 0 for every measure of a topic that is not in the run, counts of the qrels included.
+    assert theirs == {"NumRel": {"1": 1, "2": 0}}
+    assert evaluated(run, qrels, "NumRel", like="ir_measures").by_topic("num_rel") == {"1": 1, "2": 2}
+
+
+def assert_equal_to_five_decimals(
+    ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, Mapping[str, float]]
+) -> None:
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        assert ours[name] == pytest.approx(dict(theirs[name]), rel=0, abs=0.5e-5 + 1e-12), name
+
+
+@some_examples(60)
+@given(qrels=judgements(-1), run=runs(TIED))
+def test_err_and_exponential_ndcg_equal_gdeval_in_ir_measures(gdeval: Any, qrels: Judged, run: Run) -> None:
+    # It reads gdeval's output, which has five decimals.
+    assume(qrels.keys() & run.keys())
+    names = ("ERR@1", "ERR@3", "ERR@20", "nDCG(dcg='exp-log2')@3", "nDCG(dcg='exp-log2')@20")
+    theirs, _ = by_ir_measures(gdeval, run, qrels, names)
+    measures = ("ERR@1", "ERR@3", "ERR@20", "ndcg(gain=exp)@3", "ndcg(gain=exp)@20")
+    scores = evaluated(run, qrels, measures, like="ir_measures")
+    assert_equal_to_five_decimals(by_topic(scores, names), theirs)
+
+
+@some_examples(40)
+@given(qrels=judgements(-1), run=runs(TIED))
+def test_like_gdeval_has_the_topics_that_gdeval_prints(gdeval: Any, qrels: Judged, run: Run) -> None:
+    """Those of run and qrels that have a relevant document; ir_measures adds the others, with 0."""
+    relevant = {topic for topic in qrels.keys() & run.keys() if max(qrels[topic].values()) > 0}
+    assume(relevant)
+    names = ("nDCG(dcg='exp-log2')@5", "ERR@5")
+    theirs, _ = by_ir_measures(gdeval, run, qrels, names)
+    printed = {name: {topic: topics[topic] for topic in topics if topic in relevant} for name, topics in theirs.items()}
+    scores = evaluated(run, qrels, "ndcg@5 err@5", like="gdeval")
+    assert_equal_to_five_decimals(by_topic(scores, names), printed)
+    assert all(value == 0 for topics in theirs.values() for topic, value in topics.items() if topic not in relevant)
+
+
+def test_mean_err_is_the_mean_of_unrounded_scores_where_ir_measures_rounds_first(gdeval: Any) -> None:
+    qrels, run = {"1": {"a": 1}}, {"1": {"c": 3.0, "b": 2.0, "a": 1.0}}
+    _, means = by_ir_measures(gdeval, run, qrels, ["ERR@20"])
+    assert means == {"ERR@20": 0.02083}
+    # A third of (2^1 − 1)/2^4, as nothing above satisfies anyone.
+    scores = gradedeval.evaluate(run, qrels, "ERR@20", like="ir_measures")
+    assert scores.means == {"err@20": pytest.approx(1 / 48, rel=1e-15)}
+
+
+def test_topics_with_a_dash_have_an_err_where_ir_measures_loses_them(gdeval: Any) -> None:
+    # gdeval cuts all up to the last dash off a topic; ir_measures takes the rest for another topic, and adds this one
+    # with 0: twice in the mean.
+    qrels, run = {"2019-1": {"a": 4}}, {"2019-1": {"a": 1.0}}
+    theirs, means = by_ir_measures(gdeval, run, qrels, ["ERR@20"])
+    assert theirs == {"ERR@20": {"1": 0.9375, "2019-1": 0}}
+    assert means == {"ERR@20": 0.46875}
+    scores = gradedeval.evaluate(run, qrels, "ERR@20", like="ir_measures")
+    assert scores.by_topic("err@20") == {"2019-1": 15 / 16}
+
+
+# scikit-learn ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def metrics() -> Any:
+    return pytest.importorskip("sklearn.metrics")
+
+
+def orders(scores: st.SearchStrategy[float], unique: bool) -> st.SearchStrategy[dict[str, tuple[int | None, float]]]:
+    """docno -> grade (None where it is unjudged) and score, of two documents or more: a ranking of the whole pool."""
+    grade = st.none() | st.integers(0, 4)
+    by: tuple[Callable[[Any], Any], ...] = (lambda one: one[0], *((lambda one: one[2],) if unique else ()))
+    listed = st.lists(st.tuples(st.sampled_from(DOCNOS), grade, scores), min_size=2, unique_by=by)
+    judged = listed.filter(lambda own: any(one[1] is not None for one in own))
+    return judged.map(lambda own: {docno: (grade, score) for docno, grade, score in own})
+
+
+DISTINCT = orders(st.integers(-1000, 1000).map(lambda value: value / 7), unique=True)
+
+
+def one_topic(order: Mapping[str, tuple[int | None, float]]) -> tuple[Run, Judged]:
+    run = {"1": {docno: score for docno, (_, score) in order.items()}}
+    return run, {"1": {docno: grade for docno, (grade, _) in order.items() if grade is not None}}
+
+
+def columns(order: Mapping[str, tuple[int | None, float]]) -> tuple[Any, Any]:
+    """Grades and scores as scikit-learn takes them; the unjudged have grade 0."""
+    return np.array([[grade or 0 for grade, _ in order.values()]]), np.array([[s for _, s in order.values()]])
+
+
+@some_examples(150)
+@given(order=DISTINCT, k=st.integers(1, len(DOCNOS) + 2))
+def test_ndcg_and_dcg_equal_scikit_learn(metrics: Any, order: dict[str, tuple[int | None, float]], k: int) -> None:
+    run, qrels = one_topic(order)
+    grades, values = columns(order)
+    names = ("ndcg", "dcg", "ndcg(gain=exp)", "dcg(gain=exp)")
+    scores = evaluated(run, qrels, [*names, *(f"{name}@{k}" for name in names)])
+    theirs = [
+        score(gains, values, k=cutoff, ignore_ties=True)
+        for cutoff in (None, k)
+        for gains in (grades, 2**grades - 1)
+        for score in (metrics.ndcg_score, metrics.dcg_score)
+    ]
+    assert list(scores.means.values()) == pytest.approx(theirs, rel=0, abs=1e-9)
+
+
+@some_examples(150)
+@given(order=orders(TIED, unique=False), k=st.integers(1, len(DOCNOS)))
+def test_the_mean_over_orders_of_ties_lies_between_the_worst_and_the_best(
+    metrics: Any, order: dict[str, tuple[int | None, float]], k: int
+) -> None:
+    # scikit-learn's DCG is the mean over all orders of tied documents, unless told to ignore ties.
+    run, qrels = one_topic(order)
+    grades, values = columns(order)
+    worst, best = (evaluated(run, qrels, f"ndcg@{k} dcg@{k}", ties=ties).means.values() for ties in ("worst", "best"))
+    mean = [score(grades, values, k=k) for score in (metrics.ndcg_score, metrics.dcg_score)]
+    assert all(low - 1e-9 <= found <= high + 1e-9 for low, found, high in zip(worst, mean, best, strict=True))
+
+
+@some_examples(150)
+@given(order=DISTINCT, rel=st.integers(1, 3))
+def test_ap_equals_scikit_learn_without_ties(
+    metrics: Any, order: dict[str, tuple[int | None, float]], rel: int
+) -> None:
+    # Over a tie it has one precision for all of its documents, which is no ranking's AP.
+    run, qrels = one_topic(order)
+    grades, values = columns(order)
+    assume((grades >= rel).any())
+    theirs = metrics.average_precision_score(grades[0] >= rel, values[0])
+    assert list(evaluated(run, qrels, "ap", rel=rel).means.values()) == pytest.approx([theirs], rel=0, abs=1e-9)

@@ -1,0 +1,922 @@
+"""What holds for every measure at once; a measure that joins the table enters for free.
+
+Small rankings are enumerated and scored as the topics of one evaluation; larger ones are drawn at random.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import math
+import random
+import string
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import gradedeval
+from gradedeval import MEASURES, Fault, Measure, parse
+
+STEADY = settings(deadline=None, derandomize=True, max_examples=30)
+
+# --- the measures: all of the table, cut and uncut, and with other parameters -----------------------------------------
+
+CUTOFFS = (None, 1, 3, 10)
+VALUES: dict[str, list[Any]] = {
+    "rel": [2],
+    "gain": ["exp", "0:0.2:0.5:1"],
+    "g": [(1.0, 2.0, 3.0), (0.0, 1.0, 0.0)],
+    "utility": ["dcg", "one"],
+    "gamma": [0.9],
+    "log": [2],
+    "beta": [10],
+    "k": [10],
+    "p": [0.5, 0.95],
+}
+# Two parameters at once, other schemes, and gains that are odd but allowed: one for grade 0, and a fall at the top.
+MORE = (
+    "err(gain=linear) err(gain=ntcir)@3 err(gain=0.1:0:0.6:0.3) cascade(utility=dcg,gamma=0.5)@3 cascade(gamma=0.5)"
+    " cascade(utility=one,gamma=0.9) nerr(gain=0.1:0.3:0.5:1)@3 ndcg(gain=0.5:0:3:1) ndcg(log=3,gain=exp)@10"
+    " dcg(log=2.5,gain=exp) q(beta=0) q(beta=0.5,gain=exp)@3 q(gain=0:0:1:5) rbp(p=0) rbp(p=0.5,gain=0:0.5:0.5:0.5)@3"
+    " rbp(rel=1) gap(g=1:0:0) gap(gain=0:0:2:2) gprecision(gain=exp)@3 ap(rel=3)@3"
+)
+
+
+def variants(table: Mapping[str, Measure] = MEASURES) -> list[Measure]:
+    found: dict[Measure, None] = {}
+    for measure in table.values():
+        policy = measure.definition.cutoff
+        cutoffs = [None] if policy == "none" else [k for k in CUTOFFS if k or policy != "needed"]
+        found |= dict.fromkeys(measure if k is None else measure @ k for k in cutoffs)
+        for key in measure.definition.keys:
+            for value in VALUES.get(key, []):
+                with contextlib.suppress(Fault):  # a key may mean another thing to another measure
+                    other = measure(**{key: value})
+                    own = [k for k in (None, 3) if k in cutoffs] or [None]
+                    found |= dict.fromkeys(other if k is None else other @ k for k in own)
+    return list(found | dict.fromkeys(parse(MORE)))
+
+
+VARIANTS = variants()
+BOUNDED = [measure for measure in VARIANTS if measure.definition.residual != "none"]
+ENDLESS = [measure for measure in VARIANTS if measure.definition.residual == "endless"]
+UNBOUNDED = [measure for measure in VARIANTS if measure.definition.residual == "none"]
+
+
+def every(measures: Sequence[Measure]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("measure", measures, ids=str)
+
+
+def rises_with_grade(measure: Measure) -> bool:
+    """Whether a higher grade is never worth less, and an unjudged document never more than a judged one."""
+    gain = dict(measure.parameters).get("gain")
+    return not isinstance(gain, tuple) or list(gain) == sorted(gain)
+
+
+# --- topics to score -------------------------------------------------------------------------------------------------
+
+LABELS, TOP = (-1, 0, 1, 2, 3), 3
+SCALE = reference.Scale(LABELS, TOP)
+# A topic that is always there, so that the scale of the qrels does not hang on the others.
+ANCHOR = {f"grade{label}": label for label in LABELS}
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Grades of the documents retrieved (None: unjudged), from rank 1 on, and of those judged and not retrieved."""
+
+    ranking: tuple[int | None, ...]
+    missed: tuple[int, ...] = ()
+
+    @property
+    def pool(self) -> list[int]:
+        return [grade for grade in self.ranking if grade is not None] + list(self.missed)
+
+    @property
+    def run(self) -> dict[str, float]:
+        return {f"d{rank}": -float(rank) for rank in range(len(self.ranking))}
+
+    @property
+    def judgements(self) -> dict[str, int]:
+        retrieved = {f"d{rank}": grade for rank, grade in enumerate(self.ranking) if grade is not None}
+        return {**retrieved, **{f"m{number}": grade for number, grade in enumerate(self.missed)}}
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Scores and residuals by topic: one row a topic, one column a measure, nan where blank."""
+
+    measures: list[Measure]
+    row: dict[str, int]
+    score: Any
+    unjudged: Any
+    residual: Any
+
+    def of(self, measure: Measure, part: str = "score") -> Any:
+        return getattr(self, part)[:, self.measures.index(measure)]
+
+    def bits(self, topic: str) -> bytes:
+        """All that was found for a topic, to the last bit."""
+        return b"".join(part[self.row[topic]].tobytes() for part in (self.score, self.unjudged, self.residual))
+
+
+def evaluated(run: Any, qrels: Any, measures: Sequence[Measure] = VARIANTS, **rules: Any) -> Found:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.Note)  # topics without run or judgements are wanted here
+        scores = gradedeval.evaluate(run, qrels, measures, **{"top_grade": TOP, "residuals": "split", **rules})
+    found = scores.runs[0]
+    row = {topic: at for at, topic in enumerate(found.topics)}
+    return Found(scores.measures, row, found.score, found.unjudged, found.residual)
+
+
+def scored(topics: Sequence[Topic], measures: Sequence[Measure] = VARIANTS, /, **rules: Any) -> Found:
+    """Found for the topics, row by row in their order. A topic of which nothing is judged counts too."""
+    run = {f"t{number}": topic.run for number, topic in enumerate(topics)} | {"anchor": {"grade3": 1.0}}
+    qrels = {f"t{number}": topic.judgements for number, topic in enumerate(topics)} | {"anchor": ANCHOR}
+    found = evaluated(run, qrels, measures, **{"topics": "run", **rules})
+    order = [found.row[f"t{number}"] for number in range(len(topics))]
+    return Found(found.measures, {}, found.score[order], found.unjudged[order], found.residual[order])
+
+
+retrieved = st.lists(st.sampled_from([None, None, -1, 0, 0, 1, 2, 3]), max_size=12).map(tuple)
+missed = st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=6).map(tuple)
+any_topic = st.builds(Topic, retrieved, missed)
+judged_topic = any_topic.filter(lambda topic: bool(topic.pool))
+uneven_topics = st.lists(
+    st.builds(
+        Topic, st.one_of(retrieved, st.lists(st.sampled_from([None, 0, 1, 2, 3]), max_size=70).map(tuple)), missed
+    ).filter(lambda topic: bool(topic.pool)),
+    min_size=1,
+    max_size=5,
+)
+
+
+# --- topics do not touch each other ----------------------------------------------------------------------------------
+
+
+def topics_of_depth(*depths: int) -> list[Topic]:
+    """Long topics: only a sum of many numbers shows in its last digit in which order it was added up."""
+    dice = random.Random(7)
+    return [
+        Topic(
+            tuple(dice.choice([None, 0, 0, 1, 2, 3]) for _ in range(depth)),
+            tuple(dice.choice([-1, 0, 1, 2, 3]) for _ in range(1 + dice.randrange(40))),
+        )
+        for depth in depths
+    ]
+
+
+@settings(STEADY, max_examples=25)
+@given(topics=uneven_topics, cells=st.sampled_from([1, 20, 150, 1 << 18]), absent=st.integers(0, 9))
+@example(topics=topics_of_depth(0, 1, 5, 9, 12, 15, 17, 33, 64, 100, 130, 257, 400), cells=1 << 18, absent=3)
+@example(topics=topics_of_depth(11, 13, 14, 19, 23, 30, 37, 41, 500), cells=300, absent=99)
+def test_a_topic_has_the_same_score_to_the_last_bit_alone_and_in_any_company(
+    topics: list[Topic], cells: int, absent: int
+) -> None:
+    names = [f"t{number}" for number in range(len(topics))]
+    run = {name: topic.run for name, topic in zip(names, topics, strict=True) if name != f"t{absent}"}
+    run["anchor"] = {"grade3": 1.0}
+    qrels = {"anchor": ANCHOR} | {name: topic.judgements for name, topic in zip(names, topics, strict=True)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gradedeval.graded.CELLS", cells)
+        together = evaluated(run, qrels)
+    for name in names:
+        chosen = ("anchor", name)
+        alone = evaluated({key: run[key] for key in chosen if key in run}, {key: qrels[key] for key in chosen})
+        restricted = evaluated(run, qrels, topics_from=chosen)
+        assert alone.bits(name) == together.bits(name) == restricted.bits(name)
+
+
+# --- order of the input ----------------------------------------------------------------------------------------------
+
+
+@settings(STEADY, max_examples=40)
+@given(data=st.data(), ties=st.sampled_from(["docno-desc", "docno-asc", "best", "worst", "rank", "file"]))
+def test_the_order_of_lines_and_topics_changes_no_bit(data: st.DataObject, ties: str) -> None:
+    topics = data.draw(st.lists(judged_topic, min_size=1, max_size=3))
+    tied = ties != "file"  # `file` is the one rule by which the order of tied lines is meant to matter
+    run_lines, qrels_lines = [], [f"anchor 0 {docno} {grade}\n" for docno, grade in ANCHOR.items()]
+    for number, topic in enumerate(topics):
+        size = len(topic.ranking)
+        names = data.draw(st.permutations(range(size)))
+        for rank, name in enumerate(names):
+            score = data.draw(st.integers(0, 3)) if tied else -rank
+            run_lines.append(f"t{number} Q0 d{name} {rank} {score} x\n")
+        qrels_lines += [f"t{number} 0 {docno} {grade}\n" for docno, grade in topic.judgements.items()]
+    run_lines.append("anchor Q0 grade3 1 1 x\n")
+    found = [
+        evaluated(io.StringIO("".join(run)), io.StringIO("".join(qrels)), ties=ties)
+        for run, qrels in (
+            (run_lines, qrels_lines),
+            (data.draw(st.permutations(run_lines)), data.draw(st.permutations(qrels_lines))),
+        )
+    ]
+    assert found[0].row.keys() == found[1].row.keys()
+    for name in found[0].row:
+        assert found[0].bits(name) == found[1].bits(name)
+
+
+# --- a better document moved up --------------------------------------------------------------------------------------
+
+# A measure that looks at no gain (`gain=None` in its definition: shares and counts of judged documents) knows no better
+# document.
+LOOKING = [measure for measure in VARIANTS if measure.definition.gain is not None and rises_with_grade(measure)]
+# Users whom a good document sates go home earlier when it moves up, and may miss what they had found before: such a
+# measure says so of itself.
+UNSATED = [measure for measure in LOOKING if not measure.definition.sated]
+
+
+def _worse(grade: int | None, other: int | None) -> bool:
+    """The unjudged, worth nothing, are below every grade."""
+    return other is not None and (grade is None or grade < other)
+
+
+@cache
+def _short_rankings() -> tuple[dict[Topic, int], Found]:
+    """All rankings of up to four documents, in topics with different pools."""
+    topics = [
+        Topic(ranking, missed)
+        for length in range(5)
+        for ranking in itertools.product((None, 0, 1, 2, 3), repeat=length)
+        for missed in ((), (3,), (1, 0))
+    ]
+    return {topic: at for at, topic in enumerate(topics)}, scored(topics)
+
+
+@cache
+def _swaps() -> tuple[list[int], list[int]]:
+    rows, _ = _short_rankings()
+    pairs = [
+        (row, rows[Topic((*r[:at], r[at + 1], r[at], *r[at + 2 :]), topic.missed)])
+        for topic, row in rows.items()
+        for r in [topic.ranking]
+        for at in range(len(r) - 1)
+        if _worse(r[at], r[at + 1])
+    ]
+    return [before for before, _ in pairs], [after for _, after in pairs]
+
+
+@every(UNSATED)
+def test_moving_the_better_document_up_never_hurts(measure: Measure) -> None:
+    rows, found = _short_rankings()
+    before, after = _swaps()
+    score = found.of(measure)
+    hurt = np.flatnonzero(score[after] < score[before] - 1e-12)
+    assert not len(hurt), list(rows)[before[hurt[0]]]
+
+
+@settings(STEADY, max_examples=40)
+@given(topic=any_topic, at=st.integers(0, 10))
+def test_moving_the_better_document_up_never_hurts_further_down_either(topic: Topic, at: int) -> None:
+    r = topic.ranking
+    if at + 1 >= len(r) or r[at] == r[at + 1]:
+        return
+    swapped = Topic((*r[:at], r[at + 1], r[at], *r[at + 2 :]), topic.missed)
+    before, after = (topic, swapped) if _worse(r[at], r[at + 1]) else (swapped, topic)
+    score = scored([before, after], UNSATED).score
+    assert [str(UNSATED[column]) for column in np.flatnonzero(score[1] < score[0] - 1e-12)] == []
+
+
+@every([measure for measure in VARIANTS if measure.definition.gain is None])
+def test_a_measure_without_gains_does_not_change_when_judged_documents_swap(measure: Measure) -> None:
+    rows, found = _short_rankings()
+    score = found.of(measure)
+    ranking = [topic.ranking for topic in rows]
+    judged = [(b, a) for b, a in zip(*_swaps(), strict=True) if ranking[b].count(None) == 0]
+    assert judged
+    assert all(score[before] == score[after] for before, after in judged)
+
+
+# --- the residual is a bound -----------------------------------------------------------------------------------------
+
+# Every ranking of up to four documents with the grades 0, 1 and 2 or unjudged, in three pools; a further document of
+# the topic is neither retrieved nor judged. A completion gives each unjudged document any grade, or leaves it unjudged.
+JUDGED_LATER = (None, 0, 1, 2)
+POOLS = ((), (2,), (0, 1))
+
+
+def completions(ranking: Sequence[int | None], later: Sequence[int | None]) -> Iterator[tuple[int | None, ...]]:
+    return itertools.product(*(later if grade is None else (grade,) for grade in ranking))
+
+
+@cache
+def _completions() -> tuple[list[Topic], Found, Any, Any, Any]:
+    """Topics, what was found, and pairs of rows: before judging, after; whether the run is longer in the second."""
+    rankings = [r for length in range(5) for r in itertools.product(JUDGED_LATER, repeat=length)]
+    pools = {pool: [pool, *((*pool, grade) for grade in (0, 1, 2))] for pool in POOLS}
+    rows = {
+        topic: at
+        for at, topic in enumerate(
+            dict.fromkeys(Topic(ranking, pool) for ranking in rankings for own in pools.values() for pool in own)
+        )
+    }
+    pairs = []
+    for ranking in rankings:
+        # Runs of up to two documents are also continued by up to two documents beyond their end.
+        beyond = [r for r in rankings if len(ranking) < len(r) <= len(ranking) + 2] if len(ranking) <= 2 else []
+        later = list(completions(ranking, JUDGED_LATER))
+        known = set(later)
+        longer = [r for r in beyond if r[: len(ranking)] in known]
+        for pool, grown in pools.items():
+            before = rows[Topic(ranking, pool)]
+            pairs += [(before, rows[Topic(r, own)], False) for r in later for own in grown]
+            pairs += [(before, rows[Topic(r, own)], True) for r in longer for own in grown]
+    before, after, longer_run = (np.array(column) for column in zip(*pairs, strict=True))
+    topics = list(rows)
+    return topics, scored(topics, BOUNDED), before, after, longer_run
+
+
+def _broken(measure: Measure, before: Any, after: Any, found: Found) -> Any:
+    bound = found.of(measure) + found.of(measure, "residual")
+    return np.flatnonzero(found.of(measure)[after] > bound[before] + 1e-9)
+
+
+@every(BOUNDED)
+def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(measure: Measure) -> None:
+    topics, found, before, after, longer = _completions()
+    if measure.definition.residual != "endless":
+        before, after = before[~longer], after[~longer]
+    broken = _broken(measure, before, after, found)
+    assert not len(broken), (topics[before[broken[0]]], topics[after[broken[0]]])
+
+
+@settings(STEADY, max_examples=12)
+@given(
+    ranking=st.lists(st.sampled_from([None, None, -1, 0, 1, 2, 3]), max_size=7)
+    .map(tuple)
+    .filter(lambda ranking: ranking.count(None) <= 4),
+    missed=missed,
+    negative=st.sampled_from(["judged", "unjudged"]),
+)
+@example(ranking=(None, 3, None, None, None), missed=(), negative="judged")  # four unjudged, nothing else relevant
+@example(ranking=(None, None, None, None), missed=(), negative="judged")  # nothing judged at all
+@example(ranking=(0, None, None, 0), missed=(0,), negative="judged")  # no relevant document known: R = 0
+def test_the_bound_holds_with_more_grades_and_longer_runs(
+    ranking: tuple[int | None, ...], missed: tuple[int, ...], negative: str
+) -> None:
+    topic = Topic(ranking, missed)
+    later = [
+        Topic(completed, (*missed, *extra))
+        for completed in completions(ranking, (None, 0, 1, 2, 3))
+        for extra in ((), (0,), (3,), (1, 2))
+    ]
+    found = scored([topic, *later], BOUNDED, negative=negative)
+    bound = found.score[0] + found.residual[0] + 1e-9
+    assert [str(BOUNDED[column]) for column in np.flatnonzero((found.score > bound).any(0))] == []
+
+
+@settings(STEADY, max_examples=12)
+@given(topic=any_topic, tail=st.lists(st.sampled_from([None, 0, 1, 2, 3]), max_size=30), data=st.data())
+def test_the_bound_of_endless_measures_holds_however_the_run_goes_on(
+    topic: Topic, tail: list[int | None], data: st.DataObject
+) -> None:
+    judged = [
+        tuple(data.draw(st.sampled_from([None, 0, 1, 2, 3])) if grade is None else grade for grade in topic.ranking)
+        for _ in range(8)
+    ]
+    best = tuple(3 if grade is None else grade for grade in topic.ranking)
+    later = [Topic((*ranking, *end), topic.missed) for ranking in (*judged, best) for end in (tail, [3] * 40)]
+    found = scored([topic, *later], ENDLESS)
+    bound = found.score[0] + found.residual[0] + 1e-9
+    assert [str(ENDLESS[column]) for column in np.flatnonzero((found.score > bound).any(0))] == []
+
+
+REACHED = [m for m in ENDLESS if m.name in ("err", "cascade", "rbp", "rr", "success", "p", "gprecision")]
+
+
+@settings(STEADY, max_examples=8)
+@given(topic=any_topic)
+@example(topic=Topic(()))
+def test_the_bound_of_endless_measures_is_reached_by_top_documents_all_the_way(topic: Topic) -> None:
+    # A thousand ranks stand for the endless rest: 0.95^1000 = 5e-23.
+    filled = [
+        Topic((*(top if grade is None else grade for grade in topic.ranking), *([top] * 1000)), topic.missed)
+        for top in (1, 2, 3)
+    ]
+    found = scored([topic, *filled], REACHED)
+    bound = found.score[0] + found.residual[0]
+    unlike = np.flatnonzero(abs(found.score[1:].max(0) - bound) > 1e-9)
+    assert [str(REACHED[column]) for column in unlike] == []
+
+
+@settings(STEADY, max_examples=20)
+@given(topic=any_topic)
+def test_the_residual_to_full_depth_reaches_the_best_case_of_the_measure_without_cutoff(topic: Topic) -> None:
+    cut = [m for m in BOUNDED if m.cutoff and m.definition.cutoff == "stops"]
+    uncut = [Measure(m.definition, m.parameters) for m in cut]
+    full = scored([topic], cut, residual_depth="full")
+    whole = scored([topic], list(dict.fromkeys(uncut)))
+    for measure, other in zip(cut, uncut, strict=True):
+        best = whole.of(other) + whole.of(other, "residual")
+        assert full.of(measure) + full.of(measure, "residual") == pytest.approx(best, abs=1e-12), str(measure)
+
+
+@settings(STEADY, max_examples=20)
+@given(topic=any_topic)
+def test_full_depth_changes_no_residual_of_a_measure_that_a_cutoff_does_not_merely_stop(topic: Topic) -> None:
+    others = [m for m in BOUNDED if m.cutoff is None or m.definition.cutoff not in ("stops", "summed")]
+    assert np.array_equal(
+        scored([topic], others, residual_depth="full").residual, scored([topic], others).residual, equal_nan=True
+    )
+
+
+@every(UNBOUNDED)
+def test_a_measure_whose_residual_is_no_bound_has_none(measure: Measure) -> None:
+    found = scored([Topic((None, 1, None)), Topic((0, None), (3,)), Topic(())], [measure])
+    assert np.isnan(found.residual).all()
+    assert np.isnan(found.unjudged).all()
+    assert not np.isnan(found.score).any()
+
+
+def test_filling_in_is_no_bound_of_bpref() -> None:
+    # Run b a, a relevant and b not; c is relevant and missed: R = 2, N = 1, and bpref = ½ (1 − 1/min(2,1)) = 0. Nothing
+    # in the run is unjudged, so filling it in leaves 0. Judge d, not retrieved, irrelevant: N = 2, bpref = ½ (1 − ½).
+    before, after = Topic((0, 1), (1,)), Topic((0, 1), (1, 0))
+    assert scored([before, after], parse("bpref")).score.ravel().tolist() == [0, 0.25]
+
+
+def test_filling_in_is_no_bound_of_rprec() -> None:
+    # Run b a u: R = 1 and b is not relevant, so precision at rank 1 is 0; u in rank 3 stands too low to change that
+    # with R as it is. Judge u relevant: R = 2, and a is among the first 2: ½.
+    before, after = Topic((0, 1, None)), Topic((0, 1, 1))
+    assert scored([before, after], parse("rprec")).score.ravel().tolist() == [0, 0.5]
+
+
+# --- the parts of the residual ---------------------------------------------------------------------------------------
+
+
+def _depth(topic: Topic, measure: Measure) -> int:
+    """How far down documents matter; weights of the full depth depend on all of them."""
+    whole = measure.cutoff is None or measure.definition.cutoff == "summed"
+    return len(topic.ranking) if whole else min(measure.cutoff or 0, len(topic.ranking))
+
+
+@every(BOUNDED)
+def test_a_residual_needs_something_unjudged_or_beyond_the_end(measure: Measure) -> None:
+    rows, found = _short_rankings()
+    residual, unjudged = found.of(measure, "residual"), found.of(measure, "unjudged")
+    beyond = residual - unjudged
+    assert (unjudged >= 0).all()
+    assert (beyond >= 0).all()
+    endless = measure.definition.residual == "endless"
+    for topic, row in rows.items():
+        if None not in topic.ranking[: _depth(topic, measure)]:
+            assert unjudged[row] == 0, topic
+        # Weights of the full depth depend on what lies past the cutoff.
+        cut = measure.cutoff is not None and measure.definition.cutoff != "summed"
+        if not endless or (cut and measure.cutoff <= len(topic.ranking)):
+            assert beyond[row] == 0, topic
+
+
+@every(BOUNDED)
+def test_the_table_splits_a_residual_into_unjudged_and_beyond(measure: Measure) -> None:
+    topic = Topic((None, 1, None), (2,))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.Note)
+        scores = gradedeval.evaluate(
+            {"t": topic.run}, {"t": topic.judgements, "anchor": ANCHOR}, measure, residuals="split"
+        )
+    for row in scores.rows():
+        assert row.unjudged is not None
+        assert row.beyond is not None
+        assert min(row.unjudged, row.beyond) >= 0
+        assert row.unjudged + row.beyond == pytest.approx(row.residual, abs=1e-12)
+
+
+@settings(STEADY, max_examples=40)
+@given(topic=any_topic)
+def test_beyond_the_end_rbp_keeps_p_to_the_n_of_the_top_gain(topic: Topic) -> None:
+    measures = parse("rbp rbp(p=0.5) rbp(p=0.95) rbp(p=0) rbp(p=0.9,gain=exp) rbp(rel=2) rbp(p=0.6,gain=0:0.1:0.2:0.4)")
+    top = [1, 1, 1, 1, 7 / 8, 1, 0.4]
+    p = [0.8, 0.5, 0.95, 0, 0.9, 0.8, 0.6]
+    found = scored([topic], measures)
+    n = len(topic.ranking)
+    assert (found.residual - found.unjudged)[0] == pytest.approx(
+        [gain * persistence**n for gain, persistence in zip(top, p, strict=True)], abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("measure", "best"),
+    [
+        ("err", 7 * math.log(8 / 7)),  # Σ r (1−r)^{i−1}/i = r/(1−r) · ln(1/r), with r = 7/8
+        ("err(gain=linear)", 1),  # the top gain is 1: the first document satisfies everybody
+        ("err(rel=1)@3", 1),
+        ("err@1", 7 / 8),
+        ("err@2", 7 / 8 + 1 / 2 * 1 / 8 * 7 / 8),
+        ("err(gain=ntcir)", 3 * math.log(4 / 3)),  # r = 3/4
+        ("cascade(utility=one)", 1),  # everybody stops somewhere
+        ("cascade(utility=one,gamma=0.5)", 14 / 15),  # r / (1 − γ(1−r)) = (7/8) / (15/16)
+        ("cascade(utility=dcg)@2", 7 / 8 + 7 / 64 / math.log2(3)),
+        ("rbp", 1),
+        ("rbp(p=0.5)@3", 7 / 8),  # 1 − p³
+        ("rbp(gain=exp)", 7 / 8),
+        ("p@1", 1),
+        ("p@10", 1),
+        ("gprecision@5", 1),
+        ("rr", 1),
+        ("success", 1),
+        ("success@3", 1),
+        ("ndcg", 0),  # only retrieved documents count
+        ("ap", 0),
+        ("dcg", 0),
+    ],
+)
+def test_a_missing_topic_could_still_have_the_best_possible_score(measure: str, best: float) -> None:
+    run, qrels = {"anchor": {"grade3": 1.0}}, {"anchor": ANCHOR, "missing": {"a": 1, "b": 0}}
+    found = evaluated(run, qrels, parse(measure))
+    row = found.row["missing"]
+    assert found.score[row, 0] == 0
+    assert found.unjudged[row, 0] == 0
+    assert found.residual[row, 0] == pytest.approx(best, abs=1e-12)
+
+
+@every(VARIANTS)
+def test_negative_grades_that_count_as_unjudged_are_as_if_nobody_had_judged(measure: Measure) -> None:
+    rankings = [(None, 1, 0), (2, None), (None,), (0, None, None, 3, 1), (None, None, None, None, 2)]
+    spam = [Topic(tuple(-1 if grade is None else grade for grade in r), (2, -1)) for r in rankings]
+    assert scored(spam, [measure], negative="unjudged").score.tolist() == pytest.approx(
+        scored([Topic(r, (2,)) for r in rankings], [measure]).score, abs=0
+    )
+
+
+# --- range and ideal -------------------------------------------------------------------------------------------------
+
+
+@every(VARIANTS)
+def test_scores_lie_between_0_and_the_ceiling(measure: Measure) -> None:
+    _, found = _short_rankings()
+    score = found.of(measure)
+    assert (score >= 0).all()
+    assert (score <= measure.definition.ceiling + 1e-12).all()
+
+
+@every(BOUNDED)
+def test_score_and_residual_stay_below_the_ceiling(measure: Measure) -> None:
+    _, found = _short_rankings()
+    assert (found.of(measure) + found.of(measure, "residual") <= measure.definition.ceiling + 1e-12).all()
+
+
+def grade_0_is_worth_0(measure: Measure) -> bool:
+    gain = dict(measure.parameters).get("gain")
+    return not isinstance(gain, tuple) or gain[0] == 0
+
+
+@every([measure for measure in VARIANTS if measure.definition.gain is not None and grade_0_is_worth_0(measure)])
+def test_a_topic_without_relevant_documents_scores_0(measure: Measure) -> None:
+    found = scored([Topic((0, None, -1, 0), (0,)), Topic((None, None)), Topic(()), Topic((), (0, -1))], [measure])
+    assert found.score.ravel().tolist() == [0, 0, 0, 0]
+
+
+IDEAL = parse(
+    "ndcg ndcg@1 ndcg@3 ndcg@10 ndcg(gain=exp) ndcg(log=2) ndcg(rel=2) nerr nerr@3 nerr(gain=linear) ap ap(rel=2)"
+    " gap gap(g=1:2:3) gap(gain=exp) q q(beta=0) q(beta=10,gain=exp) recall recall(rel=2) grecall rprec rprec(rel=2)"
+    " bpref bpref(k=10)"
+)
+
+
+@settings(STEADY)
+@given(pool=st.lists(st.integers(-1, 3), min_size=1, max_size=15), unjudged=st.integers(0, 3))
+def test_the_ideal_ranking_scores_1(pool: list[int], unjudged: int) -> None:
+    ideal = Topic((*sorted([*pool, 2], reverse=True), *([None] * unjudged)))
+    assert scored([ideal], IDEAL).score[0] == pytest.approx(np.ones(len(IDEAL)), abs=1e-12)
+
+
+# --- two roads to the same number ------------------------------------------------------------------------------------
+
+SAME = [
+    ("gap(rel=2)", "ap(rel=2)"),
+    ("gap(g=1:0:0)", "ap"),  # every user's threshold is grade 1
+    ("gap(g=0:0:1)", "ap(rel=3)"),
+    ("gap(g=0:5:0)@3", "ap(rel=2)@3"),
+    ("gap", "gap(gain=linear)"),  # g_j = j − (j−1)
+    ("gap(g=1:2:4)", "gap(gain=exp)"),  # g_j = 2^j − 2^{j−1}
+    ("gap(g=1:2:4)", "gap(gain=0:1:3:7)"),
+    ("grecall(g=1:0:0)", "recall"),
+    ("grecall(rel=2)@3", "recall(rel=2)@3"),
+    ("gprecision(g=0:1:0)@5", "p(rel=2)@5"),
+    ("gprecision(rel=1)@5", "p@5"),
+    ("gprecision@5", "gprecision(gain=linear)@5"),
+    ("gprecision(g=1:2:4)@3", "gprecision(gain=exp)@3"),
+    ("err(rel=1)", "rr"),
+    ("err(rel=2)@3", "rr(rel=2)@3"),
+    ("cascade", "err"),
+    ("cascade@3", "err@3"),
+    ("cascade(rel=1)", "rr"),
+    ("cascade(utility=one,rel=1)", "success"),
+    ("cascade(utility=one,rel=2)@3", "success(rel=2)@3"),
+    ("q(rel=1,beta=0)", "ap"),
+    ("q(rel=2,beta=0)@3", "ap(rel=2)@3"),
+    ("q(beta=0)", "ap"),
+    ("dcg(log=2,gain=exp)@2", "dcg(log=3,gain=exp)@2"),  # neither discounts before rank 3
+    ("err(gain=0:0.25:0.5:0.75)", "err(gain=ntcir)"),
+    ("err(gain=0:0.125:0.375:0.875)", "err(gain=exp)"),
+    ("rbp(gain=0:1:1:1)", "rbp(rel=1)"),
+    ("ndcg(gain=0:1:2:3)", "ndcg"),
+    ("ndcg(gain=0:2:4:6)", "ndcg"),  # only ratios of gains count
+    ("rbp(p=0,rel=1)", "p@1"),
+    ("dcg(rel=1)@1", "p@1"),
+]
+TOPICS = st.lists(any_topic, min_size=1, max_size=6)
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+@settings(STEADY, max_examples=15)
+@given(topics=TOPICS)
+def test_two_notations_of_one_measure_agree(one: str, other: str, topics: list[Topic]) -> None:
+    measures = parse([one, other])
+    found = scored(topics, measures)
+    assert found.score[:, 0] == pytest.approx(found.score[:, 1], abs=1e-12)
+    if len({measure.definition.residual for measure in measures}) == 1:
+        assert found.residual[:, 0] == pytest.approx(found.residual[:, 1], abs=1e-9)
+
+
+@settings(STEADY)
+@given(topic=any_topic)
+def test_average_precision_is_the_sum_of_precisions_over_r(topic: Topic) -> None:
+    ap, sp, num_rel = scored([topic], parse("ap sp num_rel")).score[0]
+    assert ap * num_rel == pytest.approx(sp, abs=1e-12)
+
+
+@settings(STEADY)
+@given(topic=any_topic)
+def test_precision_and_recall_count_the_same_documents(topic: Topic) -> None:
+    p, recall, hits, num_rel = scored([topic], parse("p@5 recall@5 num_rel_ret@5 num_rel")).score[0]
+    assert p * 5 == pytest.approx(hits)
+    assert recall * num_rel == pytest.approx(hits if num_rel else 0)
+
+
+@settings(STEADY)
+@given(topic=any_topic)
+def test_judged_and_unjudged_share_the_ranks_that_a_full_run_has(topic: Topic) -> None:
+    judged, unjudged = scored([topic], parse("judged unjudged")).score[0]
+    assert judged + unjudged == pytest.approx(1 if topic.ranking else 0)
+
+
+@pytest.mark.parametrize("form", ["{}", "{}@3", "{}(gain=exp)@10", "{}(rel=2)"])
+@pytest.mark.parametrize(("share", "whole"), [("ndcg", "dcg"), ("nerr", "err")])
+@settings(STEADY, max_examples=15)
+@given(topic=any_topic)
+def test_a_normalised_measure_is_a_share_of_the_ideal_run_s(share: str, whole: str, form: str, topic: Topic) -> None:
+    ideal = Topic(tuple(sorted(topic.pool, reverse=True)))
+    found = scored([topic, ideal], parse([form.format(share), form.format(whole)])).score
+    expected = found[0, 1] / found[1, 1] if found[1, 1] else 0
+    assert found[0, 0] == pytest.approx(expected, abs=1e-12)
+
+
+@settings(STEADY)
+@given(ranking=st.lists(st.sampled_from([None, -2, 0, 1, 2, 3, 4]), min_size=1, max_size=25))
+def test_err_with_top_grade_4_is_gdeval_s(ranking: list[int | None]) -> None:
+    # gdeval's loop: decay falls by (1 − R) with R = (2^grade − 1)/16, negative grades as 0, the unjudged as 0.
+    expected, decay = 0.0, 1.0
+    for rank, grade in enumerate(ranking[:20], 1):
+        satisfied = (2 ** max(grade or 0, 0) - 1) / 16
+        expected += satisfied * decay / rank
+        decay *= 1 - satisfied
+    topic = Topic(tuple(ranking), (4,))
+    assert scored([topic], parse("err@20"), top_grade=4).score[0, 0] == pytest.approx(expected, abs=1e-12)
+    assert scored([topic], parse("err@20"), top_grade=None, like="gdeval", topics="run").score[0, 0] == pytest.approx(
+        expected, abs=1e-12
+    )
+
+
+@settings(STEADY)
+@given(topic=any_topic, p=st.floats(0, 0.99))
+def test_binary_rbp_is_a_loop_of_a_patient_user(topic: Topic, p: float) -> None:
+    viewed, expected = 1.0, 0.0
+    for grade in topic.ranking:
+        expected += (1 - p) * viewed * (grade is not None and grade >= 1)
+        viewed *= p
+    assert scored([topic], [MEASURES["rbp"](p=p, rel=1)]).score[0, 0] == pytest.approx(expected, abs=1e-12)
+
+
+# --- the naive reference ---------------------------------------------------------------------------------------------
+
+REFERRED = [measure for measure in VARIANTS if measure.name in reference.FUNCTIONS]
+
+
+@settings(STEADY, max_examples=60)
+@given(topics=st.lists(any_topic, min_size=1, max_size=4))
+@example(topics=[Topic((None, 3, 0, -1, 2, None, 1, 1, 0, 2, 3, None), (3, 0, 1)), Topic(()), Topic((None,), (0,))])
+def test_scores_are_those_of_slow_loops_over_the_papers_formulas(topics: list[Topic]) -> None:
+    found = scored(topics, REFERRED)
+    unlike = [
+        (str(measure), topic, found.score[row, column], expected)
+        for row, topic in enumerate(topics)
+        for column, measure in enumerate(REFERRED)
+        for expected in [reference.score(measure, topic.ranking, topic.pool, SCALE)]
+        if not abs(found.score[row, column] - expected) <= 1e-12 * max(1, expected)
+    ]
+    assert unlike == []
+
+
+@settings(STEADY, max_examples=20)
+@given(topic=any_topic)
+@example(topic=Topic(()))
+@example(topic=Topic((None, 3, 0, None), (2,)))
+def test_residuals_are_those_of_slow_loops_over_the_best_case(topic: Topic) -> None:
+    found = scored([topic], REFERRED)
+    unlike = []
+    for column, measure in enumerate(REFERRED):
+        plain = reference.score(measure, topic.ranking, topic.pool, SCALE)
+        best = reference.best_cases(measure, topic.ranking, topic.pool, SCALE) or (math.nan, math.nan)
+        parts = [found.unjudged[0, column], found.residual[0, column]]
+        expected = [case - plain for case in best]
+        if parts != pytest.approx(expected, abs=1e-11, nan_ok=True):
+            unlike.append((str(measure), parts, expected))
+    assert unlike == []
+
+
+@settings(STEADY, max_examples=25)
+@given(
+    labels=st.sets(st.sampled_from([0, 0.5, 1, 1.5, 2, 3, 5]), min_size=2).filter(lambda labels: max(labels) > 0),
+    more=st.sampled_from([0, 0, 0.5, 2]),
+    data=st.data(),
+)
+def test_fractions_and_gaps_in_the_scale_are_as_in_the_slow_loops(
+    labels: set[float], more: float, data: st.DataObject
+) -> None:
+    scale = reference.Scale(tuple(sorted(labels)), max(labels) + more)
+    ranking = data.draw(st.lists(st.sampled_from([None, *scale.labels]), max_size=8))
+    measures = [m for m in REFERRED if not any(isinstance(value, tuple) for _, value in m.parameters)]
+    topic = {f"d{rank}": grade for rank, grade in enumerate(ranking) if grade is not None}
+    run = {"t": {f"d{rank}": -rank for rank in range(len(ranking))}, "all": {}}
+    qrels = {"t": topic, "all": {f"a{label}": label for label in labels}}
+    found = evaluated(run, qrels, measures, top_grade=scale.top, topics="run")
+    ours = found.score[found.row["t"]].tolist()
+    theirs = [reference.score(measure, ranking, list(topic.values()), scale) for measure in measures]
+    unlike = [
+        one for one in zip(map(str, measures), ours, theirs, strict=True) if one[1] != pytest.approx(one[2], abs=1e-12)
+    ]
+    assert unlike == []
+
+
+# --- lower bounds, and measures that can fall ------------------------------------------------------------------------
+
+LOWER = [m for m in BOUNDED if m.name in ("err", "cascade", "rr", "success", "rbp", "p", "gprecision", "dcg", "sp")]
+
+
+@every(LOWER)
+def test_the_plain_score_is_a_lower_bound(measure: Measure) -> None:
+    topics, found, before, after, _ = _completions()
+    score = found.of(measure)
+    fallen = np.flatnonzero(score[after] < score[before] - 1e-12)
+    assert not len(fallen), (topics[before[fallen[0]]], topics[after[fallen[0]]])
+
+
+@pytest.mark.parametrize(
+    ("measure", "before", "after"),
+    [
+        # Run a u with a of grade 1; u turns out to be of grade 3.
+        # ndcg: 1/1, then (1 + 3/log2 3) / (3 + 1/log2 3).
+        ("ndcg", 1, (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))),
+        # nerr with top grade 3: 1, then (1/8 + ½·7/8·7/8) / (7/8 + ½·1/8·1/8).
+        ("nerr", 1, (1 / 8 + 1 / 2 * 7 / 8 * 7 / 8) / (7 / 8 + 1 / 2 * 1 / 8 * 1 / 8)),
+        # gap, thresholds 1, 2, 3: 1, then (1 at threshold 1 for a; 1, ½, ½ for u) / (1 + 3).
+        ("gap", 1, 3 / 4),
+        # q: 1, then ½ ((1 + 1)/(1 + 3) + (2 + 4)/(2 + 4)).
+        ("q", 1, 3 / 4),
+    ],
+)
+def test_a_judgement_of_a_retrieved_document_can_lower_a_score(measure: str, before: float, after: float) -> None:
+    score = scored([Topic((1, None)), Topic((1, 3))], parse(measure)).score.ravel()
+    assert score.tolist() == pytest.approx([before, after])
+    assert after < before
+
+
+@pytest.mark.parametrize(
+    ("measure", "before", "after"),
+    [
+        # Run a of grade 1; a document of grade 1 is found that the run has not retrieved.
+        ("ap", 1, 1 / 2),
+        ("recall", 1, 1 / 2),
+        ("grecall", 1, 1 / 2),
+        ("rprec", 1, 1 / 2),
+        ("bpref", 1, 1 / 2),
+        ("gap", 1, 1 / 2),
+        ("q", 1, 1 / 2),
+        ("ndcg", 1, 1 / (1 + 1 / math.log2(3))),
+    ],
+)
+def test_a_judgement_of_a_missed_document_can_lower_a_score(measure: str, before: float, after: float) -> None:
+    score = scored([Topic((1,)), Topic((1,), (1,))], parse(measure)).score.ravel()
+    assert score.tolist() == pytest.approx([before, after])
+
+
+def test_a_judgement_of_a_retrieved_document_can_lower_average_precision() -> None:
+    # Run a x x u: AP = 1/1; with u relevant in rank 4 it is ½ (1 + 2/4) = ¾.
+    score = scored([Topic((1, 0, 0, None)), Topic((1, 0, 0, 1))], parse("ap")).score.ravel()
+    assert score.tolist() == [1, 0.75]
+
+
+# --- notation --------------------------------------------------------------------------------------------------------
+
+NAMES = string.ascii_letters + string.digits + "_-., @:=;#+()[]'äλ"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder to be in, where files of any name hold values that never rise."""
+    path = tmp_path_factory.mktemp("words")
+    with contextlib.chdir(path):
+        yield path
+
+
+def _file(draw: Callable[[Any], Any], folder: Path) -> str:
+    name = draw(st.text(NAMES, min_size=1, max_size=12).filter(lambda name: name.strip(". ") != ""))
+    (folder / name).write_text("1\n0.5\n", encoding="utf-8")
+    return str(name)
+
+
+def _value(draw: Callable[[Any], Any], key: str, folder: Path) -> Any:
+    number = st.one_of(st.integers(0, 30), st.floats(0, 1e20, allow_nan=False))
+    gains = st.lists(st.floats(0, 1), min_size=2, max_size=6).map(tuple)
+    return draw(
+        {
+            "rel": st.one_of(st.integers(1, 30), st.floats(1e-9, 1e9)),
+            "gain": st.one_of(
+                st.sampled_from(["linear", "exp", "ntcir", "grade", "0:1:2"]),
+                gains,
+                st.builds(lambda: "@" + _file(draw, folder)),
+            ),
+            "g": gains.filter(lambda g: sum(g) > 0),
+            "utility": st.one_of(st.sampled_from(["rr", "dcg", "one"]), st.builds(lambda: _file(draw, folder))),
+            "gamma": st.floats(1e-9, 1),
+            "log": st.one_of(st.integers(2, 30), st.floats(1.001, 1e9)),
+            "p": st.one_of(st.just(0), st.floats(0, 1, exclude_max=True)),
+        }.get(key, number)
+    )
+
+
+@st.composite
+def any_measure(draw: Callable[[Any], Any], folder: Path) -> Measure:
+    measure = draw(st.sampled_from(list(MEASURES.values())))
+    for key in draw(
+        st.lists(st.sampled_from(measure.definition.keys), unique=True) if measure.definition.keys else st.just([])
+    ):
+        with contextlib.suppress(Fault):  # a key may mean another thing to another measure
+            measure = measure(**{key: _value(draw, key, folder)})
+    cutoff = draw(st.one_of(st.none(), st.integers(1, 10**6)))
+    if measure.definition.cutoff == "needed" or (cutoff and measure.definition.cutoff != "none"):
+        measure = measure @ (cutoff or 10)
+    return measure
+
+
+def in_the_shell(written: str) -> str:
+    """`name(…)@k` as `name:…@k`."""
+    name, opened, rest = written.partition("(")
+    inside, closed, cutoff = rest.rpartition(")")
+    return f"{name}:{inside}{cutoff}" if opened and closed else written
+
+
+@settings(STEADY, max_examples=300)
+@given(data=st.data())
+def test_what_a_measure_prints_is_read_back_as_the_same_measure(data: st.DataObject, folder: Path) -> None:
+    measure = data.draw(any_measure(folder))
+    written = str(measure)
+    assert parse(written) == [measure]
+    assert str(parse(written)[0]) == written
+    assert parse(in_the_shell(written)) == [measure]
+    assert parse(f"{written} p@3") == list(dict.fromkeys([measure, *parse("p@3")]))
+
+
+@every(VARIANTS)
+def test_every_notation_of_a_measure_is_the_same_measure(measure: Measure) -> None:
+    written = str(measure)
+    assert parse(written) == [measure]
+    assert parse(in_the_shell(written)) == [measure]
+    name, bracket, rest = written.partition("(")
+    assert parse(name.upper() + bracket + rest) == [measure]
+    assert hash(parse(written)[0]) == hash(measure)
+
+
+@pytest.mark.parametrize("name", ["gains, new.csv", "gains@10", "my gains.csv", "a(b).csv", "x=1,y=2", "it's.csv", "5"])
+def test_a_file_name_is_quoted_where_it_would_be_read_as_something_else(name: str, folder: Path) -> None:
+    (folder / name).write_text("1\n0.5\n", encoding="utf-8")
+    measure = MEASURES["cascade"](utility=name) @ 20
+    assert str(measure) == f'cascade(utility="{name}")@20'
+    assert parse(str(measure)) == parse(f'cascade:utility="{name}"@20') == [measure]
+    graded = MEASURES["ndcg"](gain=f"@{name}")
+    assert parse(str(graded)) == [graded]
+
+
+@pytest.mark.parametrize("text", ["q(beta=1e999)", "q(beta=inf)", "q(beta=nan)", "q(gain=0:1e999)", "gap(g=1:1e999)"])
+def test_a_number_that_is_not_finite_is_no_value(text: str) -> None:
+    with pytest.raises(Fault, match=r"beta|gain|g="):
+        parse(text)
+
+
+def test_a_measure_made_in_python_prints_what_can_be_read() -> None:
+    # Lists are what Python users write where the notation has 0:0.5:1.
+    assert str(MEASURES["err"](gain=[0, 0.5, 1])) == "err(gain=0:0.5:1)"  # type: ignore[arg-type]
+    assert str(MEASURES["gap"](g=[1, 2])) == "gap(g=1:2)"  # type: ignore[arg-type]

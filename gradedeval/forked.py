@@ -20,12 +20,21 @@ SEGMENT = 1 << 24
 PIPE = 1 << 20
 
 
+_allowed = False
+
+
+def allow() -> None:
+    """Let this process fork. Only for one that is nobody else's: a library cannot know what threads its host has."""
+    global _allowed
+    _allowed = sys.platform == "linux"
+
+
 def processes() -> int:
-    """How many processes may work at once; 1 where forking is not safe: beside other threads, or not on Linux."""
+    """How many processes may work at once; 1 where forking is not safe: beside other threads, or where not allowed."""
     import threading
 
     alone = threading.active_count() == 1 and threading.current_thread() is threading.main_thread()
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" and alone else 1
+    return len(os.sched_getaffinity(0)) if _allowed and alone else 1
 
 
 def segments(file: int, begin: int, end: int) -> list[Segment]:

@@ -188,7 +188,7 @@ def test_a_topic_has_the_same_score_to_the_last_bit_alone_and_in_any_company(
     run["anchor"] = {"grade3": 1.0}
     qrels = {"anchor": ANCHOR} | {name: topic.judgements for name, topic in zip(names, topics, strict=True)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gradedeval.graded.CELLS", cells)
+        patch.setattr("gradedeval.ranking.CELLS", cells)
         together = evaluated(run, qrels)
     for name in names:
         chosen = ("anchor", name)

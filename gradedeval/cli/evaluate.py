@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from gradedeval import forked
 from gradedeval.cli.options import (
     MEASURE_OPTIONS,
     READING_OPTIONS,
@@ -68,6 +69,7 @@ def command(
     if output and any(os.path.exists(file) and _same(file, output) for file in files):
         raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
     rules = chosen_rules(options)
+    forked.allow()
     scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag", watch=with_progress)
     for note in scores.notes:
         say(note)

@@ -88,6 +88,8 @@ def evaluate_runs(
             raise Fault(run.place, f"its tag '{called}' is another run's too", "leave out --run-name tag", usage=True)
         scored[called] = scorer.score(run, called)
         notes += run.notes
+    if len({tuple(one.topics) for one in scored.values()}) > 1:
+        notes.append("the runs are averaged over different topics; --topics qrels counts the same for all")
     return Scores(list(scored.values()), scorer.measures, judged, rules, notes)
 
 

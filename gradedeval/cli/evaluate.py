@@ -13,7 +13,7 @@ from gradedeval.cli.options import (
     MEASURE_OPTIONS,
     READING_OPTIONS,
     RESIDUAL_OPTIONS,
-    Residuals,
+    Sectioned,
     chosen_rules,
     measure_table,
     run_and_qrels,
@@ -40,7 +40,7 @@ OUTPUT_OPTIONS = [
 ]
 
 
-@click.command("eval", cls=Residuals)
+@click.command("eval", cls=Sectioned)
 @click.argument("files", nargs=-1, metavar="RUN... QRELS")
 @with_options(MEASURE_OPTIONS, RESIDUAL_OPTIONS, OUTPUT_OPTIONS, READING_OPTIONS)
 def command(

@@ -19,6 +19,25 @@ from gradedeval.trec.qrels import topics_of_file
 
 Decorator = Callable[[Any], Any]
 
+# The sections of a help page, by the names of the parameters.
+SECTIONS = {
+    "Measures and gains": ("measures", "measures_from", "gain", "rel", "top_grade", "max_gain", "negative"),
+    "What is unknown": ("residuals", "residual_depth", "max_residual"),
+    "Output": ("by_topic", "form", "output", "digits", "sort", "run_name"),
+    "Rules": (
+        "like",
+        "ties",
+        "order",
+        "scores",
+        "depth",
+        "judged_only",
+        "topics",
+        "topics_from",
+        "duplicates",
+        "lenient",
+    ),
+}
+
 
 class Number(click.ParamType[float]):
     """A finite number."""
@@ -35,8 +54,21 @@ class Number(click.ParamType[float]):
         return number
 
 
-class Residuals(click.Command):
-    """A command whose `--residuals` may stand alone: only a known word after it is its value, never a file."""
+class Sectioned(click.Command):
+    """A command with options in sections, whose `--residuals` may stand alone.
+
+    Only a known word after `--residuals` is its value, never a file.
+    """
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        records = {param.name: param.get_help_record(ctx) for param in self.get_params(ctx)}
+        for heading, names in SECTIONS.items():
+            section = [found for name in names if (found := records.pop(name, None))]
+            if section:
+                with formatter.section(heading):
+                    formatter.write_dl(section)
+        with formatter.section("Other"):
+            formatter.write_dl([found for found in records.values() if found])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         merged: list[str] = []

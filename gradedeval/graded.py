@@ -19,7 +19,7 @@ __all__ = ["Batch", "GradedRun", "grade_run", "judged_codes"]
 def grade_run(source: Any, qrels: Qrels, rules: Rules, docnos_of: frozenset[bytes] = frozenset()) -> GradedRun:
     """Read a run and join it with the qrels: whole topics, in bounded batches.
 
-    source     whatever `read_run` takes
+    source     a path (`-` is standard input), an open file, or what `read_run` takes
     docnos_of  topics whose docnos are wanted as well
 
     Raises Fault, here or while the batches are taken, where the run cannot be read or has no topic in common with the

@@ -116,24 +116,18 @@ def _ift_chance(
     return goal if A is None else goal * _rate(gained, spent, A, b2, R2)
 
 
-def _ift_rest(
-    walk: Walk,
-    T: float | None,
-    b1: float,
-    R1: float,
-    A: float | None,
-    b2: float,
-    R2: float,
-) -> Floats:
-    goal, rate = _ift_parts(T, A)
+def _ift_rest(walk: Walk, **parameters: Any) -> Floats:
+    b1, R1, b2, R2 = (parameters[name] for name in ("b1", "R1", "b2", "R2"))
+    goal, rate = _ift_parts(parameters["T"], parameters["A"])
     gained = walk.at_end(walk.gained)
     if goal is not None and rate is None and not walk.tail:
         with np.errstate(over="ignore"):
-            return 1 + b1 * np.exp((goal - gained) * R1)
+            viewed: Floats = 1 + b1 * np.exp((goal - gained) * R1)
+        return viewed
     settled = np.inf if walk.tail and R1 else gained
     limit = 1.0 if goal is None else _goal(settled, goal, b1, R1)
     limit = limit if rate is None else limit * _rate(walk.tail, 1.0, rate, b2, R2)
-    return _added_up(walk, lambda gained, spent: _ift_chance(gained, spent, T, b1, R1, A, b2, R2), limit)
+    return _added_up(walk, lambda gained, spent: _ift_chance(gained, spent, **parameters), limit)
 
 
 @cwl(

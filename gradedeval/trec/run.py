@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from gradedeval.gains import Floats
 from gradedeval.rules import Rules
 from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decimal, fields, looks_like, settle, skipped, text
 from gradedeval.trec.objects import dict_ranking, frame_ranking
-from gradedeval.trec.source import Source
 
 
 @dataclass
@@ -51,8 +49,8 @@ class Run:
 
 
 def read_run(source: Any, rules: Rules) -> Run:
-    """A run from a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and score (or
-    the names of ir_measures and PyTerrier), or a dict topic -> docno -> score.
+    """A run from a DataFrame with the columns topic, docno and score (or the names of ir_measures and PyTerrier), or
+    from a dict topic -> docno -> score; those in files are read in blocks.
 
     Raises Fault where the source is no run, and where a docno stands twice in a topic and the rules do not settle it.
     """
@@ -61,8 +59,6 @@ def read_run(source: Any, rules: Rules) -> Run:
         run = Run("run", {topic: Retrieved(*found) for topic, found in dict_ranking(source, ranks).items()})
     elif hasattr(source, "columns"):
         run = Run("run", {topic: Retrieved(*found) for topic, found in frame_ranking(source, ranks).items()})
-    elif isinstance(source, str | Path) or hasattr(source, "read"):
-        return run_of_bytes(Source(source).place, Source(source).read(), rules)
     else:
         kinds = "give a path, an open file, a DataFrame or a dict"
         raise Fault("run", f"cannot read a {type(source).__name__}", kinds, usage=True)

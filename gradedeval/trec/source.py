@@ -91,7 +91,11 @@ def opener(head: bytes, place: str) -> Callable[[], Any] | None:
 def unpacked(read: Callable[[int], bytes], opened: Callable[[], Any]) -> Iterator[bytes]:
     """The unpacked bytes of what `read` gives, piece by piece. Raises what the libraries raise where it is broken."""
     piece = read(SLICE)
-    while piece.strip(b"\x00"):  # zeros may pad the end of a tape block
+    while piece:
+        piece = piece.lstrip(b"\x00")  # zeros may pad the end of a tape block
+        if not piece:
+            piece = read(SLICE)
+            continue
         stream = opened()
         while not stream.eof:
             piece = piece or read(SLICE)

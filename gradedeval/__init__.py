@@ -15,6 +15,7 @@ from gradedeval.version import __version__
 if TYPE_CHECKING:
     from gradedeval.errors import Fault, Note
     from gradedeval.evaluation import evaluate
+    from gradedeval.experiments.comparing import compare
     from gradedeval.gains import Gains, share, total
     from gradedeval.measures import MEASURES, Measure, measure, measures_from, parse
     from gradedeval.rules import Rules
@@ -31,6 +32,7 @@ __all__ = [
     "Rules",
     "Scores",
     "__version__",
+    "compare",
     "evaluate",
     "measure",
     "measures_from",
@@ -49,6 +51,7 @@ _HOME = {
     "Qrels": "trec.qrels",
     "Rules": "rules",
     "Scores": "scores",
+    "compare": "experiments.comparing",
     "evaluate": "evaluation",
     "measure": "measures",
     "measures_from": "measures",

@@ -5,26 +5,31 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeVar
 
 PATIENCE = 2.0
-Run = tuple[str, Any]
+Part = TypeVar("Part")
 
 
-def with_progress(runs: list[Run]) -> Iterator[Run]:
-    """Pass on runs, with a progress bar where stderr is a terminal and the work lasts longer than two seconds."""
+def with_progress(parts: list[Part]) -> Iterator[Part]:
+    """Pass on the parts of some work (runs, as a rule), with a progress bar where stderr is a terminal and the work lasts
+    longer than two seconds."""
     begun = time.monotonic()
     watched = sys.stderr is not None and sys.stderr.isatty()
     bar = None
-    for done, run in enumerate(runs):
+    for done, part in enumerate(parts):
         if bar is None and done and time.monotonic() - begun > PATIENCE and watched:
             import click
 
-            bar = click.progressbar(length=len(runs), label="runs", file=sys.stderr)
+            bar = click.progressbar(length=len(parts), label=_label(parts[0]), file=sys.stderr)
             bar.update(done - 1)
         if bar is not None:
             bar.update(1)
-        yield run
+        yield part
     if bar is not None:
         bar.update(1)
         bar.render_finish()
+
+
+def _label(part: object) -> str:
+    return "runs" if isinstance(part, tuple) else "working"

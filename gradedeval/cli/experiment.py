@@ -1,0 +1,121 @@
+"""What the verbs over many runs share: their options, and the way from files to scores of runs × topics."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gradedeval import forked
+from gradedeval.cli.options import (
+    MEASURE_OPTIONS,
+    READING_OPTIONS,
+    RESIDUAL_OPTIONS,
+    Decorator,
+    chosen_rules,
+    measure_table,
+    run_and_qrels,
+)
+from gradedeval.cli.output import say, write
+from gradedeval.errors import Fault
+from gradedeval.evaluation import evaluate_runs, named_runs
+from gradedeval.experiments.baseline import Baseline, add_baseline
+from gradedeval.experiments.matrix import Matrix, joined, matrix_of
+from gradedeval.measures import DEFAULT, parse
+from gradedeval.progress import with_progress
+from gradedeval.render import EXTENSIONS
+from gradedeval.scores import Scores
+from gradedeval.tables import FORMATS
+
+SCORING_OPTIONS: list[Decorator] = [*MEASURE_OPTIONS, *RESIDUAL_OPTIONS[1:], *READING_OPTIONS]
+SAVED_OPTIONS: list[Decorator] = [
+    click.option("--from-scores", multiple=True, metavar="FILE", help="Scores saved by `gradedeval -q -f csv`, in "
+                 "place of RUN... QRELS. Several are taken together."),
+]  # fmt: skip
+TABLE_OPTIONS: list[Decorator] = [
+    click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="Default: table, or by the extension of "
+                 "-o."),
+    click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."),
+]  # fmt: skip
+DRAW_OPTIONS: list[Decorator] = [
+    click.option("--alpha", type=float, default=0.05, show_default=True, metavar="P", help="Level of significance."),
+    click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of the draws."),
+]
+
+
+def draws_option(default: int, what: str) -> Decorator:
+    """`--draws`, with the number that suits the verb."""
+    return click.option("--draws", type=int, default=default, show_default=True, metavar="N", help=what)
+
+
+def form_of(form: str | None, output: str | None) -> str:
+    """The format: as told, or as the extension of -o asks for; a table without either."""
+    if output == "":
+        raise Fault("-o", "names no file", "as in -o table.csv", usage=True)
+    extension = Path(output or "").suffix.lower()
+    found = form or EXTENSIONS.get(extension)
+    if found in FORMATS:
+        return found
+    if output and os.path.exists(output) and not os.path.isfile(output):
+        return "table"
+    raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(FORMATS)}", usage=True)
+
+
+def scored(files: Sequence[str], measures: Sequence[str], options: dict[str, Any], residuals: bool = True) -> Scores:
+    """The scores of RUN... QRELS. Of condensed lists there are no residuals."""
+    table = measure_table(options.pop("measures_from"))
+    chosen = parse(measures or DEFAULT, table)
+    runs, qrels = run_and_qrels(tuple(files), options["topics_from"])
+    wanted = "total" if residuals and not options["judged_only"] else None
+    rules = chosen_rules({**options, "residuals": wanted})
+    forked.allow()
+    return evaluate_runs(named_runs(runs), qrels, chosen, rules, watch=with_progress)
+
+
+def matrix_from(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    from_scores: tuple[str, ...],
+    baseline: str | None,
+    options: dict[str, Any],
+) -> tuple[Matrix, str | None]:
+    """The scores of RUN... QRELS or of saved scores, with those of the baseline; and what the baseline is called."""
+    given = Baseline.read(baseline, files[:-1])
+    if from_scores:
+        matrix = _saved(files, measures, from_scores, options)
+        if given.path is not None:
+            raise Fault("--baseline", f"'{baseline}' is a run, and there are no qrels", "name a run of the scores",
+                        usage=True)  # fmt: skip
+    else:
+        runs = [*files[:-1], given.path] if given.path is not None and files else list(files[:-1])
+        matrix = matrix_of(scored([*runs, *files[-1:]], measures, options))
+    matrix, name = add_baseline(matrix, given)
+    for note in (*matrix.notes, *matrix.left_out()):
+        say(note)
+    return matrix, name
+
+
+def _saved(
+    files: tuple[str, ...], measures: tuple[str, ...], from_scores: tuple[str, ...], options: dict[str, Any]
+) -> Matrix:
+    if files:
+        what = f"'{files[0]}' beside --from-scores"
+        raise Fault("", what, "give either RUN... QRELS or saved scores", usage=True)
+    given = [name for name, value in options.items() if value not in (None, False, ())]
+    if given:
+        what = f"--{given[0].replace('_', '-')} beside --from-scores"
+        raise Fault("", what, "saved scores are as they are; score the runs again", usage=True)
+    matrix, *others = [matrix_of(path) for path in from_scores]
+    for other in others:
+        matrix = joined(matrix, other)
+    return matrix.only(measures=[str(one) for one in parse(measures)]) if measures else matrix
+
+
+def deliver(text: str, form: str, output: str | None, settings: str) -> None:
+    """Write a result; formats without a line for it have on stderr what they depend on."""
+    if form in ("csv", "tsv", "jsonl"):
+        say(settings)
+    write(text, output)

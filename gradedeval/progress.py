@@ -12,7 +12,7 @@ Part = TypeVar("Part")
 
 
 def with_progress(parts: list[Part]) -> Iterator[Part]:
-    """Pass on the parts of some work (runs, as a rule), with a progress bar where stderr is a terminal and the work lasts
+    """Pass on runs, or other parts of some work, with a progress bar where stderr is a terminal and the work lasts
     longer than two seconds."""
     begun = time.monotonic()
     watched = sys.stderr is not None and sys.stderr.isatty()

@@ -14,9 +14,11 @@ from gradedeval.experiments.saved import holds_scores
 
 @dataclass(frozen=True)
 class Baseline:
-    """What `--baseline` names: one of the runs by its `name`, another run at `path`, or the run `within` `saved` scores.
+    """What `--baseline` names; all None: there is none.
 
-    All None: there is no baseline.
+    name    one of the runs
+    path    another run
+    saved   a file of saved scores, and the run `within` it where it has several
     """
 
     name: str | None = None

@@ -62,14 +62,16 @@ class Matrix:
         rows = [self.row(run) for run in (self.runs if runs is None else runs)]
         columns = [self.column(measure) for measure in (self.measures if measures is None else measures)]
         parts = {name: getattr(self, name)[rows][:, :, columns] for name in ARRAYS}
-        return replace(
-            self, runs=[self.runs[at] for at in rows], measures=[self.measures[at] for at in columns], **parts
-        )
+        names: dict[str, Any] = {
+            "runs": [self.runs[at] for at in rows],
+            "measures": [self.measures[at] for at in columns],
+        }
+        return replace(self, **names, **parts)
 
     def of(self, measure: str) -> Paired:
         """The topics that every run keeps by one measure. Raises Fault where there are none, or a score is infinite."""
         column = self.column(measure)
-        shared = self.kept[:, :, column].all(0)
+        shared: Bools = self.kept[:, :, column].all(axis=0)
         if not shared.any():
             raise Fault("", f"no topic that all {len(self.runs)} runs keep by {measure}", "compare fewer of them")
         score = self.score[:, shared, column]

@@ -31,9 +31,10 @@ def is_exact(topics: int, draws: int, runs: int = 2) -> bool:
 def sign_flips(topics: int, draws: int, seed: int) -> Floats:
     """draws × topics of −1 and 1: all 2^topics of them where that is no more than the draws, else random ones."""
     if is_exact(topics, draws):
-        return 1.0 - 2.0 * (np.arange(1 << topics)[:, None] >> np.arange(topics) & 1)
-    bits: Ints = np.random.default_rng(seed).integers(0, 2, (draws, topics))
-    return 1.0 - 2.0 * bits
+        bits: Ints = np.arange(1 << topics)[:, None] >> np.arange(topics) & 1
+    else:
+        bits = np.random.default_rng(seed).integers(0, 2, (draws, topics))
+    return 1 - 2 * bits.astype(np.float64)
 
 
 def randomisation(differences: Floats, draws: int, seed: int, watch: Watch = iter) -> Floats:

@@ -124,7 +124,7 @@ def corrected(p: Floats, correction: Correction) -> Floats:
 
 
 def effect_size(differences: Floats) -> Floats:
-    """Standardised mean difference of each pair: mean / sample deviation of the differences (Cohen's d for paired data).
+    """Standardised mean difference of each pair (Cohen's d for paired data): mean / sample deviation of differences.
 
     0 where no topic differs, infinite where all differ alike. Sakai, SIGIR Forum 2014.
     """

@@ -15,7 +15,9 @@ from gradedeval.version import __version__
 if TYPE_CHECKING:
     from gradedeval.errors import Fault, Note
     from gradedeval.evaluation import evaluate
+    from gradedeval.experiments.bounds import Bound
     from gradedeval.experiments.comparing import compare
+    from gradedeval.experiments.gate import check
     from gradedeval.gains import Gains, share, total
     from gradedeval.measures import MEASURES, Measure, measure, measures_from, parse
     from gradedeval.rules import Rules
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEASURES",
+    "Bound",
     "Fault",
     "Gains",
     "Measure",
@@ -32,6 +35,7 @@ __all__ = [
     "Rules",
     "Scores",
     "__version__",
+    "check",
     "compare",
     "evaluate",
     "measure",
@@ -44,6 +48,7 @@ __all__ = [
 # Imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _HOME = {
     "MEASURES": "measures",
+    "Bound": "experiments.bounds",
     "Fault": "errors",
     "Gains": "gains",
     "Measure": "measures",
@@ -51,6 +56,7 @@ _HOME = {
     "Qrels": "trec.qrels",
     "Rules": "rules",
     "Scores": "scores",
+    "check": "experiments.gate",
     "compare": "experiments.comparing",
     "evaluate": "evaluation",
     "measure": "measures",

@@ -17,6 +17,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "eval": ("evaluate", "Score runs against graded judgements; need not be said."),
     "measures": ("measures", "List the measures, or explain one."),
     "compare": ("compare", "Tell which run is better, and how sure that is."),
+    "check": ("check", "Hold runs against bounds, for CI: exit code 1 where one is broken."),
 }
 
 

@@ -58,7 +58,7 @@ def command(
     """
     trial = Trial(test, correction, draws, alpha, seed)
     form = form_of(form, output)
-    matrix, name = matrix_from(files, measures, from_scores, baseline, options)
+    matrix, name = matrix_from(files, measures, from_scores, options, baseline)
     frame = compare(matrix, name, test=test, correction=correction, draws=draws, alpha=alpha, seed=seed,
                     watch=with_progress)  # fmt: skip
     text, settings = comparison(frame, form, matrix, trial)

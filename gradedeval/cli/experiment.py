@@ -24,9 +24,10 @@ from gradedeval.errors import Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
 from gradedeval.experiments.baseline import Baseline, add_baseline
 from gradedeval.experiments.matrix import Matrix, joined, matrix_of
-from gradedeval.measures import DEFAULT, parse
+from gradedeval.measures import DEFAULT, Measure, parse
 from gradedeval.progress import with_progress
 from gradedeval.render import EXTENSIONS
+from gradedeval.rules import Rules
 from gradedeval.scores import Scores
 from gradedeval.tables import FORMATS
 
@@ -64,38 +65,67 @@ def form_of(form: str | None, output: str | None) -> str:
     raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(FORMATS)}", usage=True)
 
 
-def scored(files: Sequence[str], measures: Sequence[str], options: dict[str, Any], residuals: bool = True) -> Scores:
-    """The scores of RUN... QRELS. Of condensed lists there are no residuals."""
+def prepared(
+    measures: Sequence[str], options: dict[str, Any], default: Sequence[str] = DEFAULT
+) -> tuple[list[Measure], Rules]:
+    """The measures, or the default ones, and the rules that the words mean; condensed lists have no residuals."""
     table = measure_table(options.pop("measures_from"))
-    chosen = parse(measures or DEFAULT, table)
-    runs, qrels = run_and_qrels(tuple(files), options["topics_from"])
-    wanted = "total" if residuals and not options["judged_only"] else None
-    rules = chosen_rules({**options, "residuals": wanted})
+    wanted = None if options["judged_only"] else "total"
+    return parse(measures or default, table), chosen_rules({**options, "residuals": wanted})
+
+
+def scored(files: Sequence[str], measures: list[Measure], rules: Rules) -> Scores:
+    """The scores of RUN... QRELS."""
+    runs, qrels = run_and_qrels(tuple(files))
     forked.allow()
-    return evaluate_runs(named_runs(runs), qrels, chosen, rules, watch=with_progress)
+    return evaluate_runs(named_runs(runs), qrels, measures, rules, watch=with_progress)
+
+
+def with_baseline(
+    files: tuple[str, ...], baseline: str | None, measures: list[Measure], rules: Rules
+) -> tuple[Matrix, str | None]:
+    """The scores of RUN... QRELS and of the baseline, and the name that goes by."""
+    given = Baseline.read(baseline, files[:-1])
+    another = [given.path] if given.path is not None else []
+    matrix, name = add_baseline(matrix_of(scored([*files[:-1], *another, *files[-1:]], measures, rules)), given)
+    _tell(matrix)
+    return matrix, name
+
+
+def from_saved(
+    files: tuple[str, ...],
+    from_scores: tuple[str, ...],
+    baseline: str | None,
+    measures: tuple[str, ...],
+    options: dict[str, Any],
+) -> tuple[Matrix, str | None]:
+    """Saved scores, and the name that the baseline among them goes by."""
+    given = Baseline.read(baseline, ())
+    matrix = _saved(files, measures, from_scores, options)
+    if given.path is not None:
+        what = f"'{baseline}' is a run, and there are no qrels to score it by"
+        raise Fault("--baseline", what, "name a run of the scores, or other scores", usage=True)
+    matrix, name = add_baseline(matrix, given)
+    _tell(matrix)
+    return matrix, name
 
 
 def matrix_from(
     files: tuple[str, ...],
     measures: tuple[str, ...],
     from_scores: tuple[str, ...],
-    baseline: str | None,
     options: dict[str, Any],
+    baseline: str | None = None,
 ) -> tuple[Matrix, str | None]:
-    """The scores of RUN... QRELS or of saved scores, with those of the baseline; and what the baseline is called."""
-    given = Baseline.read(baseline, files[:-1])
+    """The scores of RUN... QRELS or saved ones, and the name that the baseline goes by."""
     if from_scores:
-        matrix = _saved(files, measures, from_scores, options)
-        if given.path is not None:
-            raise Fault("--baseline", f"'{baseline}' is a run, and there are no qrels", "name a run of the scores",
-                        usage=True)  # fmt: skip
-    else:
-        runs = [*files[:-1], given.path] if given.path is not None and files else list(files[:-1])
-        matrix = matrix_of(scored([*runs, *files[-1:]], measures, options))
-    matrix, name = add_baseline(matrix, given)
+        return from_saved(files, from_scores, baseline, measures, options)
+    return with_baseline(files, baseline, *prepared(measures, options))
+
+
+def _tell(matrix: Matrix) -> None:
     for note in (*matrix.notes, *matrix.left_out()):
         say(note)
-    return matrix, name
 
 
 def _saved(

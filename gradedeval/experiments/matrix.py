@@ -71,7 +71,7 @@ class Matrix:
     def of(self, measure: str) -> Paired:
         """The topics that every run keeps by one measure. Raises Fault where there are none, or a score is infinite."""
         column = self.column(measure)
-        shared: Bools = self.kept[:, :, column].all(axis=0)
+        shared: Bools = np.logical_and.reduce(self.kept[:, :, column], axis=0)
         if not shared.any():
             raise Fault("", f"no topic that all {len(self.runs)} runs keep by {measure}", "compare fewer of them")
         score = self.score[:, shared, column]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gradedeval.evaluation import evaluate
     from gradedeval.experiments.bounds import Bound
     from gradedeval.experiments.comparing import compare
+    from gradedeval.experiments.correlating import correlate
     from gradedeval.experiments.gate import check
     from gradedeval.gains import Gains, share, total
     from gradedeval.measures import MEASURES, Measure, measure, measures_from, parse
@@ -37,6 +38,7 @@ __all__ = [
     "__version__",
     "check",
     "compare",
+    "correlate",
     "evaluate",
     "measure",
     "measures_from",
@@ -58,6 +60,7 @@ _HOME = {
     "Scores": "scores",
     "check": "experiments.gate",
     "compare": "experiments.comparing",
+    "correlate": "experiments.correlating",
     "evaluate": "evaluation",
     "measure": "measures",
     "measures_from": "measures",

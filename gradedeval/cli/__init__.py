@@ -18,6 +18,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "measures": ("measures", "List the measures, or explain one."),
     "compare": ("compare", "Tell which run is better, and how sure that is."),
     "check": ("check", "Hold runs against bounds, for CI: exit code 1 where one is broken."),
+    "correlate": ("correlate", "Tell how far measures agree."),
 }
 
 

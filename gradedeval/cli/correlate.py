@@ -1,0 +1,39 @@
+"""`gradedeval correlate RUN... QRELS -m A -m B`: how far measures agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gradedeval.cli.experiment import SAVED_OPTIONS, SCORING_OPTIONS, TABLE_OPTIONS, deliver, form_of, matrix_from
+from gradedeval.cli.options import Sectioned, with_options
+from gradedeval.experiments.agreement import KINDS, Kind
+from gradedeval.experiments.correlating import correlate, correlations
+
+OPTIONS = [
+    click.option("--above", type=click.Choice(KINDS), default="tau", show_default=True, help="Above the diagonal. "
+                 "pearson and spearman compare the scores of all topics, the others the orderings of runs."),
+    click.option("--below", type=click.Choice(KINDS), default="weighted-tau", show_default=True, help="Below the "
+                 "diagonal. In tau-ap the row is the truth."),
+]  # fmt: skip
+
+
+@click.command("correlate", cls=Sectioned)
+@click.argument("files", nargs=-1, metavar="RUN... QRELS")
+@with_options(OPTIONS, SAVED_OPTIONS, SCORING_OPTIONS, TABLE_OPTIONS)
+def command(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    from_scores: tuple[str, ...],
+    above: Kind,
+    below: Kind,
+    form: str | None,
+    output: str | None,
+    **options: Any,
+) -> None:
+    """Tell how far measures agree, by the scores of topics or by the ordering of runs."""
+    form = form_of(form, output)
+    matrix, _ = matrix_from(files, measures, from_scores, options)
+    text, settings = correlations(correlate(matrix, above, below), form, matrix)
+    deliver(text, form, output, settings)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from gradedeval.experiments.bounds import Bound
     from gradedeval.experiments.comparing import compare
     from gradedeval.experiments.correlating import correlate
+    from gradedeval.experiments.fitting import fit
     from gradedeval.experiments.gate import check
+    from gradedeval.experiments.weighting import nearest_weights
     from gradedeval.gains import Gains, share, total
     from gradedeval.measures import MEASURES, Measure, measure, measures_from, parse
     from gradedeval.rules import Rules
@@ -40,8 +42,10 @@ __all__ = [
     "compare",
     "correlate",
     "evaluate",
+    "fit",
     "measure",
     "measures_from",
+    "nearest_weights",
     "parse",
     "share",
     "total",
@@ -62,8 +66,10 @@ _HOME = {
     "compare": "experiments.comparing",
     "correlate": "experiments.correlating",
     "evaluate": "evaluation",
+    "fit": "experiments.fitting",
     "measure": "measures",
     "measures_from": "measures",
+    "nearest_weights": "experiments.weighting",
     "parse": "measures",
     "share": "gains",
     "total": "gains",

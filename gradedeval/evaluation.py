@@ -47,7 +47,7 @@ def evaluate(
     if isinstance(given.get("gain"), list):
         given["gain"] = tuple(given["gain"])
     if given.get("topics_from") is not None:
-        given["topics_from"] = _chosen_topics(given["topics_from"])
+        given["topics_from"] = chosen_topics(given["topics_from"])
     rules = rules_for(like, **given)
     chosen = parse(measures)
     if not chosen:
@@ -58,7 +58,7 @@ def evaluate(
     return scores
 
 
-def _chosen_topics(topics: Any) -> frozenset[bytes]:
+def chosen_topics(topics: Any) -> frozenset[bytes]:
     """Topic ids, from a file of them or as they are."""
     if isinstance(topics, str | Path):
         return topics_of_file(topics)

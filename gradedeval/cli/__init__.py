@@ -19,6 +19,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "compare": ("compare", "Tell which run is better, and how sure that is."),
     "check": ("check", "Hold runs against bounds, for CI: exit code 1 where one is broken."),
     "correlate": ("correlate", "Tell how far measures agree."),
+    "fit": ("fit", "Find the parameter with which a measure agrees best with another."),
 }
 
 

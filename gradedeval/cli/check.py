@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import click
 
-from gradedeval.cli.experiment import SCORING_OPTIONS, prepared, with_baseline
+from gradedeval.cli.experiment import SCORING_OPTIONS, prepared, tell, with_baseline
 from gradedeval.cli.options import Sectioned, measure_table, with_options
 from gradedeval.cli.output import say, write
 from gradedeval.experiments.bounds import KINDS, read_words, settle
@@ -71,6 +71,7 @@ def command(
     chosen, rules = prepared(measures or settings.measures, options, default=())
     bounds, needed = settle(demands, chosen, rules, table)
     matrix, name = with_baseline(files, baseline or settings.baseline, needed, rules)
+    tell(matrix.notes)
     verdicts = check(
         matrix,
         bounds,

@@ -8,7 +8,7 @@ import click
 
 from gradedeval.cli.experiment import SAVED_OPTIONS, SCORING_OPTIONS, TABLE_OPTIONS, deliver, form_of, matrix_from
 from gradedeval.cli.options import Sectioned, with_options
-from gradedeval.experiments.agreement import KINDS, Kind
+from gradedeval.experiments.agreement import BY_TOPIC, KINDS, Kind
 from gradedeval.experiments.correlating import correlate, correlations
 
 OPTIONS = [
@@ -34,6 +34,7 @@ def command(
 ) -> None:
     """Tell how far measures agree, by the scores of topics or by the ordering of runs."""
     form = form_of(form, output)
-    matrix, _ = matrix_from(files, measures, from_scores, options)
+    orderings = not {above, below} <= set(BY_TOPIC)
+    matrix, _ = matrix_from(files, measures, from_scores, options, paired=orderings)
     text, settings = correlations(correlate(matrix, above, below), form, matrix)
     deliver(text, form, output, settings)

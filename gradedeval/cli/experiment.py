@@ -87,9 +87,7 @@ def with_baseline(
     """The scores of RUN... QRELS and of the baseline, and the name that goes by."""
     given = Baseline.read(baseline, files[:-1])
     another = [given.path] if given.path is not None else []
-    matrix, name = add_baseline(matrix_of(scored([*files[:-1], *another, *files[-1:]], measures, rules)), given)
-    _tell(matrix)
-    return matrix, name
+    return add_baseline(matrix_of(scored([*files[:-1], *another, *files[-1:]], measures, rules)), given)
 
 
 def from_saved(
@@ -105,9 +103,7 @@ def from_saved(
     if given.path is not None:
         what = f"'{baseline}' is a run, and there are no qrels to score it by"
         raise Fault("--baseline", what, "name a run of the scores, or other scores", usage=True)
-    matrix, name = add_baseline(matrix, given)
-    _tell(matrix)
-    return matrix, name
+    return add_baseline(matrix, given)
 
 
 def matrix_from(
@@ -116,15 +112,23 @@ def matrix_from(
     from_scores: tuple[str, ...],
     options: dict[str, Any],
     baseline: str | None = None,
+    paired: bool = True,
 ) -> tuple[Matrix, str | None]:
-    """The scores of RUN... QRELS or saved ones, and the name that the baseline goes by."""
+    """The scores of RUN... QRELS or saved ones, and the name that the baseline goes by.
+
+    paired  whether all runs are compared on the same topics, so that left out ones are told
+    """
     if from_scores:
-        return from_saved(files, from_scores, baseline, measures, options)
-    return with_baseline(files, baseline, *prepared(measures, options))
+        matrix, name = from_saved(files, from_scores, baseline, measures, options)
+    else:
+        matrix, name = with_baseline(files, baseline, *prepared(measures, options))
+    tell([*matrix.notes, *(matrix.left_out() if paired else [])])
+    return matrix, name
 
 
-def _tell(matrix: Matrix) -> None:
-    for note in (*matrix.notes, *matrix.left_out()):
+def tell(notes: Sequence[str]) -> None:
+    """What was skipped or assumed."""
+    for note in notes:
         say(note)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gradedeval.experiments.comparing import Trial
+from gradedeval.experiments.fitting import Fitted
 from gradedeval.experiments.matrix import Matrix
 from gradedeval.tables import Row, decimals, percent, probability, render_frame
 
@@ -18,6 +19,31 @@ Cells = dict[str, Callable[[Row], str]]
 def signed(settings: str, matrix: Matrix) -> str:
     """The lines under a table: the settings of the experiment, and what its scores depend on."""
     return "\n".join(part for part in (settings, matrix.signature) if part)
+
+
+def fits(found: Fitted, form: str) -> str:
+    """The result of `fit` or `nearest_weights` as text."""
+    cells: Cells = {
+        "measure": lambda row: str(row["measure"]),
+        "by": lambda row: str(row["by"]),
+        "parameter": lambda row: str(row["parameter"]),
+        "best": lambda row: _short(row["value"]),
+        "agreement": lambda row: decimals(row["agreement"]),
+        "KL (nats)": lambda row: decimals(row["divergence"]),
+        "within 0.001": lambda row: f"{_short(row['low'])} to {_short(row['high'])}",
+        "covered": lambda row: decimals(row["covered"]),
+        "pairs": lambda row: str(row["pairs"]),
+        "there": lambda row: decimals(row["agreement_there"]),
+        "best there": lambda row: f"{decimals(row['best_there'])} at {_short(row['value_there'])}",
+    }
+    columns = {"by": "by", "agreement": "agreement", "KL (nats)": "divergence", "covered": "covered", "pairs": "pairs",
+               "there": "agreement_there", "best there": "best_there"}  # fmt: skip
+    shown = {title: cell for title, cell in cells.items() if columns.get(title, "measure") in found.frame.columns}
+    return render_frame(found.frame, form, shown, "\n".join(part for part in (found.settings, found.signature) if part))
+
+
+def _short(value: float) -> str:
+    return f"{value:.6g}"
 
 
 def comparison(frame: pd.DataFrame, form: str, matrix: Matrix, trial: Trial) -> tuple[str, str]:

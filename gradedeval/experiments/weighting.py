@@ -1,0 +1,161 @@
+"""Weights by rank: of a static measure, of a file, of a collection; and the parameter with the nearest weights."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.errors import Fault, Findings
+from gradedeval.experiments.fitting import Fitted
+from gradedeval.experiments.ranges import Family, band, best, read_families, search
+from gradedeval.gains import Floats, Gains
+from gradedeval.measures import Measure
+from gradedeval.trec.lines import text
+from gradedeval.trec.source import Source
+
+if TYPE_CHECKING:
+    pass
+
+NEARLY = 0.001
+
+
+def weights_of(measure: Measure, depth: int) -> Floats:
+    """The weight that a measure gives to each of the first `depth` ranks, as it defines it: not rescaled.
+
+    Raises Fault (usage) for a measure whose weights depend on the gains.
+    """
+    # The score of a ranking with a single document of gain 1 is the weight of its rank.
+    ranks = _scores(measure, np.eye(depth))
+    probe = np.linspace(1, 0.1, depth)[None]
+    # Not the last bits: closed forms of infinite sums have an error of 1e-12 or so.
+    if not np.allclose(_scores(measure, probe), probe @ ranks, rtol=1e-7, atol=1e-9):
+        what = f"'{measure}' has no weights by rank: they depend on the gains"
+        raise Fault("", what, "rbp, insq, sdcg@k and cwlp@k have them", usage=True)
+    return ranks
+
+
+def _scores(measure: Measure, gain: Floats) -> Floats:
+    count, depth = gain.shape
+    last = None if measure.definition.cutoff == "summed" else measure.cutoff
+    cut = gain[:, :last]
+    ideal = -np.sort(-gain, axis=1)
+    retrieved = np.full(count, cut.shape[1])
+    levels = np.unique(gain[gain > 0])
+    batch = Gains(cut, np.ones(cut.shape, dtype=bool), ideal, retrieved, np.full(count, depth), levels, measure.cutoff)
+    return np.asarray(measure.score(batch), np.float64)
+
+
+def read_weights(path: str | Path) -> Floats:
+    """The weights of ranks 1, 2, … of a file of `rank,weight` lines; a header and lines after `#` do not count.
+
+    Raises Fault with the line of whatever is no weight, where ranks are missing, or where all weights are 0.
+    """
+    source = Source(path)
+    faults, known = Findings(source.place), dict[int, float]()
+    content = text(source.read()).removeprefix("\ufeff")
+    for number, row in enumerate(csv.reader(io.StringIO(content.replace("\t", ","))), 1):
+        cells = [cell.strip() for cell in row]
+        if not any(cells) or cells[0].startswith("#") or (not known and cells[0].lower() == "rank"):
+            continue
+        try:
+            rank, weight = int(cells[0]), float(cells[1])
+            good = len(cells) == 2 and rank >= 1 and weight >= 0 and np.isfinite(weight) and rank not in known
+        except (ValueError, IndexError):
+            good = False
+        if good:
+            known[rank] = weight
+        else:
+            faults.add(number, f"'{','.join(row)}' is no new rank,weight pair", "as in 1,0.5; weights from 0 up")
+    faults.check()
+    if not known or not any(known.values()):
+        raise Fault(source.place, "has no weight above 0", "a file of rank,weight lines")
+    missing = [rank for rank in range(1, max(known) + 1) if rank not in known]
+    if missing:
+        raise Fault(source.place, f"no weight for rank {missing[0]}", "give each rank from 1 a line")
+    return np.array([known[rank] for rank in range(1, max(known) + 1)])
+
+
+def divergence(reference: Floats, weights: Floats) -> float:
+    """Kullback–Leibler divergence of weights from a reference distribution, in nats: Σ v ln(v / w), 0 where v is 0."""
+    seen = reference > 0
+    with np.errstate(divide="ignore"):
+        return float((reference[seen] * (np.log(reference[seen]) - np.log(weights[seen]))).sum())
+
+
+def nearest_weights(
+    weights: Floats | Sequence[float] | str | Path,
+    measures: str | Sequence[str] | Sequence[Family],
+    *,
+    depth: int | None = None,
+    renormalise: bool = False,
+    precision: float = 0.001,
+) -> Fitted:
+    """The parameter of each static measure whose weights are nearest to a given vector in Kullback–Leibler divergence.
+
+    weights      of ranks 1, 2, …: numbers, or a file of rank,weight lines. They are scaled to sum 1 down to `depth`
+    measures     with a range, as in "rbp(p=0.05..0.99)"
+    depth        ranks compared; None: all of the vector
+    renormalise  scale the measure's weights to sum 1 down to `depth` too; else they are what they are, and what a
+                 geometric distribution has below `depth` counts against it
+    precision    of the value found
+
+    The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the band within 0.001 nats),
+    depth, covered (what the measure's weights sum to down to `depth`), renormalised; those of `curve` measure,
+    parameter, value, divergence. Zhang et al., Information Retrieval 2010, section 5.2. Raises Fault where the vector
+    is too short, or a measure has no weights by rank, or weights that sum to more than 1.
+    """
+    vector = read_weights(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
+    depth = len(vector) if depth is None else depth
+    if depth > len(vector) or depth < 1:
+        what = f"{depth} ranks of {len(vector)} in the vector"
+        raise Fault("--ranks", what, f"at most {len(vector)}, and at least 1", usage=True)
+    if not vector[:depth].any():
+        raise Fault("--ranks", f"no weight above 0 down to rank {depth}", "take more ranks", usage=True)
+    reference = vector[:depth] / vector[:depth].sum()
+    families = _families(measures)
+
+    def tried(grids: list[tuple[Family, list[float]]]) -> list[list[list[float]]]:
+        return [
+            [[-divergence(reference, _scaled(family.at(value), depth, renormalise))] for value in grid]
+            for family, grid in grids
+        ]
+
+    rows, curve = list[dict[str, Any]](), list[dict[str, Any]]()
+    notes = []
+    for family, (values,) in zip(families, search(families, tried, 1, precision), strict=True):
+        value = best(values)
+        low, high = band(values, NEARLY)
+        own = {"measure": family.text, "parameter": family.parameter}
+        found = {"value": value, "divergence": -values[value], "low": low, "high": high, "depth": depth}
+        covered = float(weights_of(family.at(value), depth).sum())
+        rows.append({**own, **found, "covered": covered, "renormalised": renormalise})
+        curve += [{**own, "value": one, "divergence": -values[one]} for one in sorted(values)]
+        if value in (family.low, family.high) and len(values) > 1:
+            notes.append(f"{family.text}: the best value {value:g} is an end of the range; widen it")
+    import pandas as pd  # not before it is needed
+
+    theirs = "the measures' scaled to 1 too" if renormalise else "the measures' as they are"
+    settings = f"{depth} ranks | the vector scaled to sum 1, {theirs} | to {precision:g}"
+    return Fitted(pd.DataFrame(rows), pd.DataFrame(curve), settings, "", notes)
+
+
+def _families(measures: str | Sequence[str] | Sequence[Family]) -> list[Family]:
+    given = [measures] if isinstance(measures, str) else list(measures)
+    families = [one for one in given if isinstance(one, Family)]
+    return families or read_families([one for one in given if isinstance(one, str)])
+
+
+def _scaled(measure: Measure, depth: int, renormalise: bool) -> Floats:
+    weights = weights_of(measure, depth)
+    total = float(weights.sum())
+    if renormalise and total > 0:
+        return weights / total
+    if total > 1 + 1e-6:
+        what = f"the weights of '{measure}' sum to {total:.4g}, and a distribution's to 1"
+        raise Fault("", what, "--renormalise scales them", usage=True)
+    return weights

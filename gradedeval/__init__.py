@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gradedeval.experiments.bounds import Bound
     from gradedeval.experiments.comparing import compare
     from gradedeval.experiments.correlating import correlate
+    from gradedeval.experiments.discriminating import power
     from gradedeval.experiments.fitting import fit
     from gradedeval.experiments.gate import check
     from gradedeval.experiments.weighting import nearest_weights
@@ -47,6 +48,7 @@ __all__ = [
     "measures_from",
     "nearest_weights",
     "parse",
+    "power",
     "share",
     "total",
 ]
@@ -71,6 +73,7 @@ _HOME = {
     "measures_from": "measures",
     "nearest_weights": "experiments.weighting",
     "parse": "measures",
+    "power": "experiments.discriminating",
     "share": "gains",
     "total": "gains",
 }

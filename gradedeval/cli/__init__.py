@@ -20,6 +20,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "check": ("check", "Hold runs against bounds, for CI: exit code 1 where one is broken."),
     "correlate": ("correlate", "Tell how far measures agree."),
     "fit": ("fit", "Find the parameter with which a measure agrees best with another."),
+    "power": ("power", "Tell how many pairs of runs a measure can tell apart."),
 }
 
 

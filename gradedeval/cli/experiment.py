@@ -29,7 +29,7 @@ from gradedeval.progress import with_progress
 from gradedeval.render import EXTENSIONS
 from gradedeval.rules import Rules
 from gradedeval.scores import Scores
-from gradedeval.tables import FORMATS
+from gradedeval.tables import FORMATS, render_frame
 
 SCORING_OPTIONS: list[Decorator] = [*MEASURE_OPTIONS, *RESIDUAL_OPTIONS[1:], *READING_OPTIONS]
 SAVED_OPTIONS: list[Decorator] = [
@@ -153,3 +153,10 @@ def deliver(text: str, form: str, output: str | None, settings: str) -> None:
     if form in ("csv", "tsv", "jsonl"):
         say(settings)
     write(text, output)
+
+
+def write_curve(curve: Any, target: str | None, settings: str) -> None:
+    """Write a second result to a file of its own: as csv, or as its extension asks for."""
+    if target is not None:
+        form = form_of(None, target)
+        write(render_frame(curve, "csv" if form == "table" else form, {}, settings), target)

@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from gradedeval import forked
-from gradedeval.cli.experiment import SCORING_OPTIONS, TABLE_OPTIONS, deliver, form_of, tell
+from gradedeval.cli.experiment import SCORING_OPTIONS, TABLE_OPTIONS, deliver, form_of, tell, write_curve
 from gradedeval.cli.options import Sectioned, chosen_rules, measure_table, run_and_qrels, with_options
-from gradedeval.cli.output import write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import named_runs
 from gradedeval.experiments.agreement import KINDS, Kind
@@ -19,7 +18,6 @@ from gradedeval.experiments.reports import fits
 from gradedeval.experiments.weighting import nearest_weights
 from gradedeval.measures import Measure, parse
 from gradedeval.progress import with_progress
-from gradedeval.tables import render_frame
 from gradedeval.trec.qrels import Qrels, topics_of_file
 
 OPTIONS = [
@@ -61,7 +59,7 @@ def command(
     The open parameter of -m is a range: 'nerr10(phi=0.05..0.95)', nerr9@1..40, or with the step of the first grid
     'rbp(p=0.1..0.9..0.1)'. After the whole grid, finer ones around the best value are tried.
     """
-    form, curve_form = form_of(form, output), form_of(None, curve)
+    form = form_of(form, output)
     table = measure_table(options.pop("measures_from"))
     families = read_families(measures, table)
     if weights is not None:
@@ -71,8 +69,7 @@ def command(
     else:
         found = _agreeing(files, families, _target(to, table), kinds or ("pearson", "spearman"), precision, options)
     tell(found.notes)
-    if curve:
-        write(render_frame(found.curve, "csv" if curve_form == "table" else curve_form, {}, found.settings), curve)
+    write_curve(found.curve, curve, found.settings)
     deliver(fits(found, form), form, output, found.settings)
 
 

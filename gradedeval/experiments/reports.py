@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gradedeval.experiments.comparing import Trial
+from gradedeval.experiments.discriminating import Power
 from gradedeval.experiments.fitting import Fitted
 from gradedeval.experiments.matrix import Matrix
 from gradedeval.tables import Row, decimals, percent, probability, render_frame
@@ -19,6 +20,16 @@ Cells = dict[str, Callable[[Row], str]]
 def signed(settings: str, matrix: Matrix) -> str:
     """The lines under a table: the settings of the experiment, and what its scores depend on."""
     return "\n".join(part for part in (settings, matrix.signature) if part)
+
+
+def powers(found: Power, form: str, matrix: Matrix) -> str:
+    """The result of `power` as text."""
+    cells: Cells = {
+        **{name: _as_it_is(name) for name in ("measure", "runs", "topics", "pairs", "significant")},
+        "power": lambda row: f"{row['power']:.1%}",
+        "difference needed": lambda row: decimals(row["needed"]),
+    }
+    return render_frame(found.frame, form, cells, signed(found.settings, matrix))
 
 
 def fits(found: Fitted, form: str) -> str:
@@ -40,6 +51,10 @@ def fits(found: Fitted, form: str) -> str:
                "there": "agreement_there", "best there": "best_there"}  # fmt: skip
     shown = {title: cell for title, cell in cells.items() if columns.get(title, "measure") in found.frame.columns}
     return render_frame(found.frame, form, shown, "\n".join(part for part in (found.settings, found.signature) if part))
+
+
+def _as_it_is(name: str) -> Callable[[Row], str]:
+    return lambda row: str(row[name])
 
 
 def _short(value: float) -> str:

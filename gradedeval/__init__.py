@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gradedeval.experiments.discriminating import power
     from gradedeval.experiments.fitting import fit
     from gradedeval.experiments.gate import check
+    from gradedeval.experiments.standardising import standardised
     from gradedeval.experiments.weighting import nearest_weights
     from gradedeval.gains import Gains, share, total
     from gradedeval.measures import MEASURES, Measure, measure, measures_from, parse
@@ -50,6 +51,7 @@ __all__ = [
     "parse",
     "power",
     "share",
+    "standardised",
     "total",
 ]
 
@@ -75,6 +77,7 @@ _HOME = {
     "parse": "measures",
     "power": "experiments.discriminating",
     "share": "gains",
+    "standardised": "experiments.standardising",
     "total": "gains",
 }
 

@@ -8,8 +8,8 @@ import click
 
 from gradedeval.cli.experiment import (
     DRAW_OPTIONS,
+    MATRIX_OPTIONS,
     SAVED_OPTIONS,
-    SCORING_OPTIONS,
     TABLE_OPTIONS,
     deliver,
     draws_option,
@@ -36,7 +36,7 @@ OPTIONS = [
 
 @click.command("compare", cls=Sectioned)
 @click.argument("files", nargs=-1, metavar="RUN... QRELS")
-@with_options(OPTIONS, SAVED_OPTIONS, SCORING_OPTIONS, TABLE_OPTIONS)
+@with_options(OPTIONS, SAVED_OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],

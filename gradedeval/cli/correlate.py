@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.experiment import SAVED_OPTIONS, SCORING_OPTIONS, TABLE_OPTIONS, deliver, form_of, matrix_from
+from gradedeval.cli.experiment import MATRIX_OPTIONS, SAVED_OPTIONS, TABLE_OPTIONS, deliver, form_of, matrix_from
 from gradedeval.cli.options import Sectioned, with_options
 from gradedeval.experiments.agreement import BY_TOPIC, KINDS, Kind
 from gradedeval.experiments.correlating import correlate, correlations
@@ -21,7 +21,7 @@ OPTIONS = [
 
 @click.command("correlate", cls=Sectioned)
 @click.argument("files", nargs=-1, metavar="RUN... QRELS")
-@with_options(OPTIONS, SAVED_OPTIONS, SCORING_OPTIONS, TABLE_OPTIONS)
+@with_options(OPTIONS, SAVED_OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],

@@ -20,6 +20,7 @@ from gradedeval.cli.options import (
     run_and_qrels,
 )
 from gradedeval.cli.output import say, write
+from gradedeval.cli.standard import STANDARD_OPTIONS, standard_options, standardised_as_told
 from gradedeval.errors import Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
 from gradedeval.experiments.baseline import Baseline, add_baseline
@@ -32,6 +33,7 @@ from gradedeval.scores import Scores
 from gradedeval.tables import FORMATS, render_frame
 
 SCORING_OPTIONS: list[Decorator] = [*MEASURE_OPTIONS, *RESIDUAL_OPTIONS[1:], *READING_OPTIONS]
+MATRIX_OPTIONS: list[Decorator] = [*SCORING_OPTIONS, *STANDARD_OPTIONS]
 SAVED_OPTIONS: list[Decorator] = [
     click.option("--from-scores", multiple=True, metavar="FILE", help="Scores saved by `gradedeval -q -f csv`, in "
                  "place of RUN... QRELS. Several are taken together."),
@@ -82,12 +84,20 @@ def scored(files: Sequence[str], measures: list[Measure], rules: Rules) -> Score
 
 
 def with_baseline(
-    files: tuple[str, ...], baseline: str | None, measures: list[Measure], rules: Rules
+    files: tuple[str, ...],
+    baseline: str | None,
+    measures: list[Measure],
+    rules: Rules,
+    told: dict[str, Any] | None = None,
 ) -> tuple[Matrix, str | None]:
-    """The scores of RUN... QRELS and of the baseline, and the name that goes by."""
+    """The scores of RUN... QRELS and of the baseline, and the name that goes by.
+
+    told  how the scores are standardised
+    """
     given = Baseline.read(baseline, files[:-1])
     another = [given.path] if given.path is not None else []
-    return add_baseline(matrix_of(scored([*files[:-1], *another, *files[-1:]], measures, rules)), given)
+    scores = scored([*files[:-1], *another, *files[-1:]], measures, rules)
+    return add_baseline(matrix_of(standardised_as_told(scores, told) if told else scores), given)
 
 
 def from_saved(
@@ -121,7 +131,8 @@ def matrix_from(
     if from_scores:
         matrix, name = from_saved(files, from_scores, baseline, measures, options)
     else:
-        matrix, name = with_baseline(files, baseline, *prepared(measures, options))
+        told = standard_options(options)
+        matrix, name = with_baseline(files, baseline, *prepared(measures, options), told)
     tell([*matrix.notes, *(matrix.left_out() if paired else [])])
     return matrix, name
 
@@ -159,4 +170,6 @@ def write_curve(curve: Any, target: str | None, settings: str) -> None:
     """Write a second result to a file of its own: as csv, or as its extension asks for."""
     if target is not None:
         form = form_of(None, target)
+        if form in ("markdown", "latex", "html"):
+            raise Fault("--curve", f"'{target}' is for people", "name a .csv, .tsv, .json or .jsonl file", usage=True)
         write(render_frame(curve, "csv" if form == "table" else form, {}, settings), target)

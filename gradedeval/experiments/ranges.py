@@ -1,4 +1,4 @@
-"""Measures with an open parameter, as in `nerr10(phi=0.05..0.95)` or `nerr9@1..40`, and the search for its best value."""
+"""Measures with an open parameter, as in `nerr10(phi=0.05..0.95)` or `nerr9@1..40`: the search for its best value."""
 
 from __future__ import annotations
 

@@ -58,6 +58,9 @@ ALIASES: dict[str, str] = {
 # trec_eval's names that carry their cutoff, as in P_10.
 _WITH_CUTOFF = ("p", "recall", "ndcg_cut", "map_cut", "success", "unj")
 
+# Names of the literature for a measure and what is done to its scores.
+_STEPS = {"ssp": "write -m sp --standardise"}
+
 ENTRY_POINTS = "gradedeval.measures"
 
 
@@ -92,7 +95,7 @@ def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
     if name not in table and _entry_point(name):
         table = {**table, name: _load_entry_point(name)}
     if name not in table:
-        cure = nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
+        cure = _STEPS.get(name) or nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
         raise Fault("", f"no measure '{spelling.name}'", cure, usage=True)
     found = table[name](**dict(spelling.parameters))
     return (found if cutoff is None else found @ cutoff).complete()

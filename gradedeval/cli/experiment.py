@@ -108,8 +108,8 @@ def from_saved(
     options: dict[str, Any],
 ) -> tuple[Matrix, str | None]:
     """Saved scores, and the name that the baseline among them goes by."""
-    given = Baseline.read(baseline, ())
     matrix = _saved(files, measures, from_scores, options)
+    given = Baseline(name=baseline) if baseline in matrix.runs else Baseline.read(baseline, ())
     if given.path is not None:
         what = f"'{baseline}' is a run, and there are no qrels to score it by"
         raise Fault("--baseline", what, "name a run of the scores, or other scores", usage=True)

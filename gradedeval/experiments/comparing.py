@@ -103,7 +103,7 @@ def compare(
     first, second = pairs_of(len(matrix.runs), None if baseline is None else matrix.row(baseline))
     import pandas as pd  # not before it is needed
 
-    frames = [pd.DataFrame(_columns(matrix.of(name), first, second, trial, watch)) for name in matrix.measures]
+    frames = [pd.DataFrame(_columns(matrix.of(name), first, second, trial, watch)) for name in matrix.comparable()]
     return pd.concat(frames, ignore_index=True).astype({"known": "boolean"})
 
 

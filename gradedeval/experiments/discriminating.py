@@ -64,7 +64,7 @@ def power(
     import pandas as pd  # not before it is needed
 
     rows, curves = [], []
-    for measure in matrix.measures:
+    for measure in matrix.comparable():
         paired = matrix.of(measure)
         paired = matrix.only(runs=_best(paired, best)).of(measure)
         curve = pd.DataFrame(_levels(paired, draws, alpha, seed, watch))

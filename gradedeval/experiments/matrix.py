@@ -80,6 +80,16 @@ class Matrix:
         topics = [topic for topic, counts in zip(self.topics, shared.tolist(), strict=True) if counts]
         return Paired(measure, self.runs, topics, score, self.residual[:, shared, column])
 
+    def comparable(self) -> list[str]:
+        """The measures by which all runs keep some topic. Raises Fault where there are none."""
+        shared = self.kept.all(axis=0).any(axis=0)
+        measures = [name for name, some_topic in zip(self.measures, shared.tolist(), strict=True) if some_topic]
+        if not measures:
+            raise Fault(
+                "", f"no topic that all {len(self.runs)} runs keep", "compare fewer of them, or raise the limit"
+            )
+        return measures
+
     def left_out(self) -> list[str]:
         """For each measure by which topics are left out of comparisons, a note that says how many."""
         notes = []

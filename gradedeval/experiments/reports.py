@@ -64,8 +64,9 @@ def _short(value: float) -> str:
 def comparison(frame: pd.DataFrame, form: str, matrix: Matrix, trial: Trial) -> tuple[str, str]:
     """The result of `compare` as text, and its settings."""
     several = frame["baseline"].nunique() > 1
-    pairs = len(frame) // len(matrix.measures)
-    tests = dict.fromkeys(trial.described(matrix.of(name), pairs) for name in matrix.measures)
+    measures = list(dict.fromkeys(frame["measure"]))
+    pairs = len(frame) // len(measures)
+    tests = dict.fromkeys(trial.described(matrix.of(name), pairs) for name in measures)
     interval = f"{1 - trial.alpha:.0%} interval: paired bootstrap, {trial.draws} draws, seed {trial.seed}"
     against = [] if several else [f"baseline {frame['baseline'].iloc[0]}"]
     settings = " | ".join([*against, *tests, f"* p ≤ {trial.alpha:g}", interval])

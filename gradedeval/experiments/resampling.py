@@ -127,6 +127,8 @@ def studentised(differences: Floats, draws: int, seed: int, alpha: float, watch:
     topics = differences.shape[1]
     weights = topic_weights(topics, draws, seed)
     shifted = differences - differences.mean(1, keepdims=True)
+    # Topics that all differ alike leave their last bits.
+    shifted[np.abs(shifted) <= 1e-12 * np.abs(differences).max(1, initial=0, keepdims=True)] = 0
     observed = np.abs(_t(differences.mean(1), (differences**2).mean(1), topics))
     nth = min(draws, max(1, round(alpha * draws)))
     level, needed = np.empty(len(differences)), np.empty(len(differences))

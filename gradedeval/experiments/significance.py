@@ -119,7 +119,7 @@ def corrected(p: Floats, correction: Correction) -> Floats:
         found[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(count, 0, -1)), 1)
     elif correction == "bh":
         order = np.argsort(-p, kind="stable")
-        found[order] = np.minimum(np.minimum.accumulate(p[order] * count / np.arange(count, 0, -1)), 1)
+        found[order] = np.minimum(np.minimum.accumulate(p[order] * (count / np.arange(count, 0, -1))), 1)
     return found
 
 

@@ -62,14 +62,14 @@ def command(
     form = form or EXTENSIONS.get(Path(output or "").suffix.lower(), "text")
     table = measure_table(options["measures_from"])
     found, settings = find_settings(config, table)
-    if found is not None:
-        say(f"settings of {found}")
     words = {kind: options.pop("minimum" if kind == "min" else kind.replace("-", "_")) for kind in KINDS}
     demands = [*settings.demands, *(one for kind in KINDS for one in read_words(kind, words[kind]))]
     for rule, value in settings.rules.items():
         options[rule] = options[rule] or value
     chosen, rules = prepared(measures or settings.measures, options, default=())
     bounds, needed = settle(demands, chosen, rules, table)
+    if found is not None:
+        say(f"settings of {found}")
     matrix, name = with_baseline(files, baseline or settings.baseline, needed, rules)
     tell(matrix.notes)
     verdicts = check(

@@ -82,8 +82,8 @@ class Matrix:
 
     def comparable(self) -> list[str]:
         """The measures by which all runs keep some topic. Raises Fault where there are none."""
-        shared = self.kept.all(axis=0).any(axis=0)
-        measures = [name for name, some_topic in zip(self.measures, shared.tolist(), strict=True) if some_topic]
+        shared: Bools = np.logical_and.reduce(self.kept, axis=0)
+        measures = [name for name, some_topic in zip(self.measures, shared.T, strict=True) if some_topic.any()]
         if not measures:
             raise Fault(
                 "", f"no topic that all {len(self.runs)} runs keep", "compare fewer of them, or raise the limit"

@@ -70,9 +70,7 @@ def read_settings(path: str, table: Mapping[str, Measure] | None = None, needed:
         message = re.fullmatch(r"(?P<what>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", str(error))
         line = (message and message["line"]) or len(content.splitlines()) or 1
         what = message["what"] if message else str(error)
-        raise Fault(
-            f"{path}:{line}", f"is no TOML: {what[:1].lower()}{what[1:]}", "mend that line", usage=True
-        ) from None
+        raise Fault(f"{path}:{line}", f"is no TOML ({what})", "mend that line", usage=True) from None
     prefix: tuple[str, ...] = ()
     if Path(path).name == "pyproject.toml" or "tool" in found:
         prefix, found = ("tool", "gradedeval"), found.get("tool", {})

@@ -365,7 +365,7 @@ def test_the_commands_of_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
     samples = ROOT / "qrels_samples"
     shutil.copy(samples / "rivers.qrels", tmp_path / "qrels.txt")
     shutil.copy(samples / "rivers-bm25.run", tmp_path / "main.run")
-    commands = [line for line in re.findall(r"run: (gradedeval .*)", workflow())]
+    commands = re.findall(r"run: (gradedeval .*)", workflow())
     assert len(commands) == 2
     for run, code in (("rivers-bm25-rm3.run", 0), ("rivers-dense.run", 1)):
         shutil.copy(samples / run, tmp_path / "new.run")

@@ -20,6 +20,7 @@ Row = dict[str, Any]
 Shown = Mapping[str, Callable[[Row], str]]
 """Title -> the cell of a row: the columns of a table for people."""
 
+WORDS = ("measure", "run", "baseline", "by", "parameter")  # columns that begin at the left
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "html")
 
 
@@ -34,7 +35,7 @@ def render_frame(frame: pd.DataFrame, form: str, shown: Shown, signature: str) -
     """
     rows = rows_of(frame)
     if form in TABLES:
-        left = [title for title in shown if all(_is_word(shown[title](row)) for row in rows)]
+        left = [title for title in shown if title in WORDS]
         return grid(list(shown), [[cell(row) for cell in shown.values()] for row in rows], form, left, signature)
     if form in ("csv", "tsv"):
         return _separated(rows, [str(name) for name in frame.columns], "," if form == "csv" else "\t")
@@ -85,10 +86,6 @@ def percent(value: float | None) -> str:
 def probability(value: float | None) -> str:
     """A p value: four digits, or that it is smaller."""
     return "" if value is None else "<0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def _is_word(cell: str) -> bool:
-    return bool(cell) and cell.strip("+-")[:1].isalpha()
 
 
 def _plain(value: Any) -> Any:

@@ -163,6 +163,14 @@ def test_runs_on_different_topics_are_compared_on_the_shared_ones(files: Path, c
     assert (row["topics"], row["difference"], row["ties"]) == ("2", "0.0", "2")
 
 
+def test_runs_without_a_shared_topic_are_not_compared(files: Path, cli: Command) -> None:
+    (files / "one.run").write_text(lines({"1": "a b"}))
+    (files / "two.run").write_text(lines({"2": "a b"}))
+    found = cli("compare", "one.run", "two.run", "qrels.txt", "-m", "rr", "--topics", "both")
+    assert (found.code, found.out) == (1, b"")
+    assert found.messages[-1] == ("measure 'rr': no topic that all 2 runs keep; compare fewer runs, or raise the limit")
+
+
 def test_the_p_values_of_real_scores_are_scipy_s(cli: Command) -> None:
     root = Path(__file__).parent.parent / "qrels_samples"
     runs = [root / f"rivers-{name}.run" for name in ("bm25", "bm25-rm3", "neural")]

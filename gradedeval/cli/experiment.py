@@ -166,10 +166,15 @@ def deliver(text: str, form: str, output: str | None, settings: str) -> None:
     write(text, output)
 
 
+def curve_form(target: str | None) -> str:
+    """The format of a second result: csv, or as the extension of its file asks for. Raises Fault (usage) for others."""
+    form = form_of(None, target)
+    if form in ("markdown", "latex", "html"):
+        raise Fault("--curve", f"'{target}' is for people", "name a .csv, .tsv, .json or .jsonl file", usage=True)
+    return "csv" if form == "table" else form
+
+
 def write_curve(curve: Any, target: str | None, settings: str) -> None:
-    """Write a second result to a file of its own: as csv, or as its extension asks for."""
+    """Write a second result to a file of its own, where one is wanted."""
     if target is not None:
-        form = form_of(None, target)
-        if form in ("markdown", "latex", "html"):
-            raise Fault("--curve", f"'{target}' is for people", "name a .csv, .tsv, .json or .jsonl file", usage=True)
-        write(render_frame(curve, "csv" if form == "table" else form, {}, settings), target)
+        write(render_frame(curve, curve_form(target), {}, settings), target)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gradedeval import forked
-from gradedeval.cli.experiment import SCORING_OPTIONS, TABLE_OPTIONS, deliver, form_of, tell, write_curve
+from gradedeval.cli.experiment import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_of, tell, write_curve
 from gradedeval.cli.options import Sectioned, chosen_rules, measure_table, run_and_qrels, with_options
 from gradedeval.errors import Fault
 from gradedeval.evaluation import named_runs
@@ -60,6 +60,7 @@ def command(
     'rbp(p=0.1..0.9..0.1)'. After the whole grid, finer ones around the best value are tried.
     """
     form = form_of(form, output)
+    curve_form(curve)
     table = measure_table(options.pop("measures_from"))
     families = read_families(measures, table)
     if weights is not None:

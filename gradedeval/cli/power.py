@@ -11,6 +11,7 @@ from gradedeval.cli.experiment import (
     MATRIX_OPTIONS,
     SAVED_OPTIONS,
     TABLE_OPTIONS,
+    curve_form,
     deliver,
     draws_option,
     form_of,
@@ -51,6 +52,7 @@ def command(
     Sakai's paired bootstrap test: studentised, on shifted differences.
     """
     form = form_of(form, output)
+    curve_form(curve)
     matrix, _ = matrix_from(files, measures, from_scores, options)
     found = power(matrix, draws=draws, alpha=alpha, seed=seed, best=best, watch=with_progress)
     write_curve(found.curve, curve, found.settings)

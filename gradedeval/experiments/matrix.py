@@ -73,7 +73,7 @@ class Matrix:
         column = self.column(measure)
         shared: Bools = np.logical_and.reduce(self.kept[:, :, column], axis=0)
         if not shared.any():
-            raise Fault("", f"no topic that all {len(self.runs)} runs keep by {measure}", "compare fewer of them")
+            raise Fault(f"measure '{measure}'", f"no topic that all {len(self.runs)} runs keep", CURE)
         score = self.score[:, shared, column]
         if not np.isfinite(score).all():
             raise Fault(f"measure '{measure}'", "an infinite score has no mean to compare", "leave it out")
@@ -85,9 +85,7 @@ class Matrix:
         shared: Bools = np.logical_and.reduce(self.kept, axis=0)
         measures = [name for name, some_topic in zip(self.measures, shared.T, strict=True) if some_topic.any()]
         if not measures:
-            raise Fault(
-                "", f"no topic that all {len(self.runs)} runs keep", "compare fewer of them, or raise the limit"
-            )
+            raise Fault(f"measure '{self.measures[0]}'", f"no topic that all {len(self.runs)} runs keep", CURE)
         return measures
 
     def left_out(self) -> list[str]:
@@ -124,6 +122,7 @@ class Paired:
         return doubt
 
 
+CURE = "compare fewer runs, or raise the limit"
 ARRAYS = ("score", "residual", "unjudged", "kept")
 
 
@@ -183,7 +182,7 @@ def joined(first: Matrix, second: Matrix) -> Matrix:
     measures = [measure for measure in first.measures if measure in second.measures]
     if not measures:
         what = f"no measure in common ({some(first.measures)} against {some(second.measures)})"
-        raise Fault(second.signature, what, "score both by the same measures")
+        raise Fault("", what, "score both by the same measures", usage=True)
     topics = list(dict.fromkeys([*first.topics, *second.topics]))
     found = _empty([*first.runs, *second.runs], topics, measures)
     at = {topic: column for column, topic in enumerate(topics)}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gradedeval.experiments.standardising import standardised
     from gradedeval.experiments.weighting import nearest_weights
     from gradedeval.gains import Gains, share, total
-    from gradedeval.measures import MEASURES, Measure, measure, measures_from, parse
+    from gradedeval.measures import MEASURES, Measure, Walk, cwl, measure, measures_from, parse
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
@@ -39,10 +39,12 @@ __all__ = [
     "Qrels",
     "Rules",
     "Scores",
+    "Walk",
     "__version__",
     "check",
     "compare",
     "correlate",
+    "cwl",
     "evaluate",
     "fit",
     "measure",
@@ -66,9 +68,11 @@ _HOME = {
     "Qrels": "trec.qrels",
     "Rules": "rules",
     "Scores": "scores",
+    "Walk": "measures",
     "check": "experiments.gate",
     "compare": "experiments.comparing",
     "correlate": "experiments.correlating",
+    "cwl": "measures",
     "evaluate": "evaluation",
     "fit": "experiments.fitting",
     "measure": "measures",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from gradedeval.costs import Costs, read_costs
 from gradedeval.errors import Fault, Note
 from gradedeval.graded import grade_run
 from gradedeval.measures import DEFAULT, Measure, parse
@@ -43,12 +44,7 @@ def evaluate(
     is a warning of the class `gradedeval.Note`, and in `.notes`. Raises `gradedeval.Fault` (a ValueError) where a
     measure, an option, the run or the qrels is wrong.
     """
-    given: dict[str, Any] = dict(options)
-    if isinstance(given.get("gain"), list):
-        given["gain"] = tuple(given["gain"])
-    if given.get("topics_from") is not None:
-        given["topics_from"] = chosen_topics(given["topics_from"])
-    rules = rules_for(like, **given)
+    rules = rules_of(like, options)
     chosen = parse(measures)
     if not chosen:
         raise Fault("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
@@ -58,7 +54,28 @@ def evaluate(
     return scores
 
 
-def chosen_topics(topics: Any) -> frozenset[bytes]:
+def rules_of(like: str | None, options: Options) -> Rules:
+    """The rules that a preset and the keywords of `evaluate` make. Raises Fault (usage) where one is no option."""
+    given: dict[str, Any] = dict(options)
+    if isinstance(given.get("gain"), list):
+        given["gain"] = tuple(given["gain"])
+    if given.get("topics_from") is not None:
+        given["topics_from"] = _chosen_topics(given["topics_from"])
+    if given.get("costs") is not None:
+        given["costs"] = _costs(given["costs"])
+    return rules_for(like, **given)
+
+
+def _costs(costs: Any) -> Any:
+    """Costs by type, from a file or a dict."""
+    if isinstance(costs, str | Path):
+        return read_costs(costs)
+    if isinstance(costs, Mapping):
+        return Costs({raw(str(name)): cost for name, cost in costs.items()})
+    return costs
+
+
+def _chosen_topics(topics: Any) -> frozenset[bytes]:
     """Topic ids, from a file of them or as they are."""
     if isinstance(topics, str | Path):
         return topics_of_file(topics)
@@ -82,7 +99,7 @@ def evaluate_runs(
     scorer = Scorer(judged, list(measures), rules)
     notes, scored = list(scorer.notes), dict[str, RunScores]()
     for name, source in watch(list(runs.items())):
-        run = grade_run(source, judged, rules)
+        run = grade_run(source, judged, rules, types=scorer.types)
         called = run.tag or name if by_tag else name
         if called in scored:
             raise Fault(run.place, f"its tag '{called}' is another run's too", "leave out --run-name tag", usage=True)

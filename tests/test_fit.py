@@ -17,7 +17,7 @@ from gradedeval.experiments.background import background
 from gradedeval.experiments.fitting import Collection
 from gradedeval.experiments.matrix import matrix_of
 from gradedeval.experiments.ranges import Family, band, best, read_families, search
-from gradedeval.experiments.weighting import divergence, nearest_weights, read_weights, weights_of
+from gradedeval.experiments.weighting import divergence, nearest_weights, read_vector, weights_of
 from gradedeval.rules import Rules
 
 SAMPLES = Path(__file__).parent.parent / "qrels_samples"
@@ -261,4 +261,4 @@ def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Pat
     assert found.text.splitlines()[-1] == (
         "3 ranks | the vector scaled to sum 1, the measures' scaled to 1 too | to 0.001"
     )
-    assert read_weights(tmp_path / "w.csv").tolist() == [0.5, 0.25, 0.125]
+    assert read_vector(tmp_path / "w.csv").tolist() == [0.5, 0.25, 0.125]

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from gradedeval.errors import Fault
-from gradedeval.evaluation import chosen_topics, evaluate_runs, named_runs
+from gradedeval.evaluation import evaluate_runs, named_runs, rules_of
 from gradedeval.experiments.agreement import BY_TOPIC, KINDS, Kind, between
 from gradedeval.experiments.matrix import Matrix, matrix_of
 from gradedeval.experiments.ranges import Family, Values, band, best, read_families, search
 from gradedeval.experiments.significance import check_choice
 from gradedeval.gains import Bools, Floats
 from gradedeval.measures import Measure, parse
-from gradedeval.rules import Options, Rules, rules_for
+from gradedeval.rules import Options, Rules
 from gradedeval.trec.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -122,20 +122,15 @@ def fit(
     Raises Fault as `evaluate` does, and (usage) where a range or a kind is none. Azzopardi et al., ICTIR 2021,
     section 4.
     """
-    given: dict[str, Any] = dict(options)
-    rules = rules_for(like, **{**given, "topics_from": _topics(given.get("topics_from"))})
+    rules = rules_of(like, options)
     judged = qrels if isinstance(qrels, Qrels) else Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
     collection = Collection(named_runs(runs), judged, rules)
-    there = other(collection, other_runs, other_qrels, _topics(other_topics))
+    topics = None if other_topics is None else rules_of(None, {"topics_from": other_topics}).topics_from
+    there = other(collection, other_runs, other_qrels, topics)
     (target,) = parse(to)
     kinds = [by] if isinstance(by, str) else list(by)
     texts = [measures] if isinstance(measures, str) else list(measures)
     return fitted(collection, read_families(texts), target, kinds, precision, there)
-
-
-def _topics(topics: Any) -> Any:
-    """Topic ids from a file or as they are; None stays None."""
-    return topics if topics is None or isinstance(topics, frozenset) else chosen_topics(topics)
 
 
 def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes] | None) -> Collection | None:

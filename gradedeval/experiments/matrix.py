@@ -154,6 +154,8 @@ def _of_scores(scores: Scores) -> Matrix:
         columns = [at[topic] for topic in run.topics]
         for name in ARRAYS:
             getattr(found, name)[row, columns] = getattr(run, name)
+    if scores.rules.residuals == "difference":  # signed differences are no bounds
+        found.residual[:], found.unjudged[:] = np.nan, np.nan
     return replace(found, signature=scores.signature, notes=list(scores.notes))
 
 

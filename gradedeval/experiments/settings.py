@@ -133,7 +133,7 @@ def _demands(kind: Kind, value: Any, place: Place) -> list[Demand]:
 
 def _rule(key: str, value: Any, place: str, folder: Path) -> Any:
     """A rule as the command line would have it, checked by itself so that a fault has its line."""
-    if key == "topics-from" and isinstance(value, str):
+    if key in ("topics-from", "costs") and isinstance(value, str):
         return str(folder / value)
     if key == "gain":
         _at(place, lambda: read_scheme(read_value(str(value)), place))

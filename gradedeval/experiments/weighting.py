@@ -12,7 +12,7 @@ import numpy as np
 
 from gradedeval.errors import Fault, Findings
 from gradedeval.experiments.fitting import Fitted
-from gradedeval.experiments.ranges import Family, band, best, read_families, search
+from gradedeval.experiments.ranges import Family, Values, band, best, read_families, search
 from gradedeval.gains import Floats, Gains
 from gradedeval.measures import Measure
 from gradedeval.trec.lines import text
@@ -35,7 +35,7 @@ def weights_of(measure: Measure, depth: int) -> Floats:
     # Not the last bits: closed forms of infinite sums have an error of 1e-12 or so.
     if not np.allclose(_scores(measure, probe), probe @ ranks, rtol=1e-7, atol=1e-9):
         what = f"'{measure}' has no weights by rank: they depend on the gains"
-        raise Fault("", what, "rbp, insq, sdcg@k and cwlp@k have them", usage=True)
+        raise Fault("", what, "rbp, insq, zipf@k, poisson and logharmonic@k have them", usage=True)
     return ranks
 
 
@@ -50,7 +50,7 @@ def _scores(measure: Measure, gain: Floats) -> Floats:
     return np.asarray(measure.score(batch), np.float64)
 
 
-def read_weights(path: str | Path) -> Floats:
+def read_vector(path: str | Path) -> Floats:
     """The weights of ranks 1, 2, … of a file of `rank,weight` lines; a header and lines after `#` do not count.
 
     Raises Fault with the line of whatever is no weight, where ranks are missing, or where all weights are 0.
@@ -109,7 +109,7 @@ def nearest_weights(
     parameter, value, divergence. Zhang et al., Information Retrieval 2010, section 5.2. Raises Fault where the vector
     is too short, or a measure has no weights by rank, or weights that sum to more than 1.
     """
-    vector = read_weights(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
+    vector = read_vector(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
     depth = len(vector) if depth is None else depth
     if depth > len(vector) or depth < 1:
         what = f"{depth} ranks of {len(vector)} in the vector"
@@ -125,23 +125,31 @@ def nearest_weights(
             for family, grid in grids
         ]
 
-    rows, curve = list[dict[str, Any]](), list[dict[str, Any]]()
-    notes = []
-    for family, (values,) in zip(families, search(families, tried, 1, precision), strict=True):
-        value = best(values)
-        low, high = band(values, NEARLY)
-        own = {"measure": family.text, "parameter": family.parameter}
-        found = {"value": value, "divergence": -values[value], "low": low, "high": high, "depth": depth}
-        covered = float(weights_of(family.at(value), depth).sum())
-        rows.append({**own, **found, "covered": covered, "renormalised": renormalise})
-        curve += [{**own, "value": one, "divergence": -values[one]} for one in sorted(values)]
-        if value in (family.low, family.high) and len(values) > 1:
-            notes.append(f"{family.text}: the best value {value:g} is an end of the range; widen it")
+    found = [values for (values,) in search(families, tried, 1, precision)]
+    rows = [_row(*one, depth, renormalise) for one in zip(families, found, strict=True)]
+    curve = [
+        {"measure": family.text, "parameter": family.parameter, "value": value, "divergence": -values[value]}
+        for family, values in zip(families, found, strict=True)
+        for value in sorted(values)
+    ]
+    notes = [
+        f"{family.text}: the best value {best(values):g} is an end of the range; widen it"
+        for family, values in zip(families, found, strict=True)
+        if best(values) in (family.low, family.high)
+    ]
     import pandas as pd  # not before it is needed
 
     theirs = "the measures' scaled to 1 too" if renormalise else "the measures' as they are"
     settings = f"{depth} ranks | the vector scaled to sum 1, {theirs} | to {precision:g}"
     return Fitted(pd.DataFrame(rows), pd.DataFrame(curve), settings, "", notes)
+
+
+def _row(family: Family, values: Values, depth: int, renormalise: bool) -> dict[str, Any]:
+    value = best(values)
+    low, high = band(values, NEARLY)
+    row = {"measure": family.text, "parameter": family.parameter, "value": value, "divergence": -values[value]}
+    covered = float(weights_of(family.at(value), depth).sum())
+    return {**row, "low": low, "high": high, "depth": depth, "covered": covered, "renormalised": renormalise}
 
 
 def _families(measures: str | Sequence[str] | Sequence[Family]) -> list[Family]:

@@ -200,8 +200,8 @@ def _row(family: Family, kind: Kind, values: Values, truth: Truth) -> tuple[dict
     notes = []
     if np.isnan(values[value]):
         notes.append(f"{family.text} by {kind}: no agreement, the scores are all the same")
-    elif value in (family.low, family.high):
-        notes.append(f"{family.text} by {kind}: the best value {value:g} is an end of the range; widen it")
+    elif family.end(value):
+        notes.append(f"{family.text} by {kind}: {family.end(value)}")
     row = {"measure": family.text, "parameter": family.parameter, "by": kind, "value": value}
     return {**row, "agreement": values[value], "low": low, "high": high, "pairs": counted}, notes
 

@@ -43,6 +43,13 @@ class Family:
         word = write_value(int(value) if self.whole else round(value, 10))
         return parse(f"{self.before}{word}{self.after}", self.table)[0]
 
+    def end(self, value: float) -> str:
+        """What to say of a value that is best at an end of the range; nothing where the measure takes no further one."""
+        beyond = {self.low: self.low - self.step, self.high: self.high + self.step}
+        if value not in beyond or not _takes(self, beyond[value]):
+            return ""
+        return f"the best value {value:g} is an end of the range; widen it"
+
     def grid(self) -> list[float]:
         """The values of the first grid, both ends included."""
         count = math.floor((self.high - self.low) / self.step + 1e-9)

@@ -109,14 +109,8 @@ def nearest_weights(
     parameter, value, divergence. Zhang et al., Information Retrieval 2010, section 5.2. Raises Fault where the vector
     is too short, or a measure has no weights by rank, or weights that sum to more than 1.
     """
-    vector = read_vector(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
-    depth = len(vector) if depth is None else depth
-    if depth > len(vector) or depth < 1:
-        what = f"{depth} ranks of {len(vector)} in the vector"
-        raise Fault("--ranks", what, f"at most {len(vector)}, and at least 1", usage=True)
-    if not vector[:depth].any():
-        raise Fault("--ranks", f"no weight above 0 down to rank {depth}", "take more ranks", usage=True)
-    reference = vector[:depth] / vector[:depth].sum()
+    reference = _reference(weights, depth)
+    depth = len(reference)
     families = _families(measures)
 
     def tried(grids: list[tuple[Family, list[float]]]) -> list[list[list[float]]]:
@@ -133,15 +127,28 @@ def nearest_weights(
         for value in sorted(values)
     ]
     notes = [
-        f"{family.text}: the best value {best(values):g} is an end of the range; widen it"
+        f"{family.text}: {family.end(best(values))}"
         for family, values in zip(families, found, strict=True)
-        if best(values) in (family.low, family.high)
+        if family.end(best(values))
     ]
     import pandas as pd  # not before it is needed
 
     theirs = "the measures' scaled to 1 too" if renormalise else "the measures' as they are"
     settings = f"{depth} ranks | the vector scaled to sum 1, {theirs} | to {precision:g}"
     return Fitted(pd.DataFrame(rows), pd.DataFrame(curve), settings, "", notes)
+
+
+def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
+    """The vector down to a depth, scaled to sum 1."""
+    vector = read_vector(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
+    depth = len(vector) if depth is None else depth
+    if depth > len(vector) or depth < 1:
+        what = f"{depth} ranks of {len(vector)} in the vector"
+        raise Fault("--ranks", what, f"at most {len(vector)}, and at least 1", usage=True)
+    if not vector[:depth].any():
+        raise Fault("--ranks", f"no weight above 0 down to rank {depth}", "take more ranks", usage=True)
+    reference: Floats = vector[:depth] / vector[:depth].sum()
+    return reference
 
 
 def _row(family: Family, values: Values, depth: int, renormalise: bool) -> dict[str, Any]:

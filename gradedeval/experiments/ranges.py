@@ -44,7 +44,7 @@ class Family:
         return parse(f"{self.before}{word}{self.after}", self.table)[0]
 
     def end(self, value: float) -> str:
-        """What to say of a value that is best at an end of the range; nothing where the measure takes no further one."""
+        """What to say of a value that is best at an end of the range, unless the measure takes no further one."""
         beyond = {self.low: self.low - self.step, self.high: self.high + self.step}
         if value not in beyond or not _takes(self, beyond[value]):
             return ""

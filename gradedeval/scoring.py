@@ -84,12 +84,17 @@ class Scorer:
             kept = ~(residual > self.rules.max_residual)
         return RunScores(name, [text(topic) for topic in run.topics], run.missing, score, unjudged, residual, kept)
 
+    def gains(self, batch: Batch) -> list[Gains]:
+        """The batch as each measure sees it."""
+        views = _Views(batch, self.judged)
+        return [views(table, measure) for measure, table in zip(self.measures, self.tables, strict=True)]
+
     def _score_batch(self, batch: Batch) -> Floats:
         """3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank."""
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
         views = _Views(batch, self.judged)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
-            score = found[0, :, column] = _numeric(measure, _run_measure(measure, views(table, measure)))
+            score = found[0, :, column] = _numeric(measure, run_measure(measure, views(table, measure)))
             if self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
                 found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
@@ -100,11 +105,11 @@ class Scorer:
         definition = measure.definition
         if self.rules.residual_depth == "full" and definition.cutoff in ("stops", "summed"):
             measure = replace(measure, cutoff=None)
-        inside = np.minimum(_run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
+        inside = np.minimum(run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
         if definition.residual == "retrieved":
             return inside, inside
         both = views(table, measure, unjudged=table.top, tail=table.top)
-        return inside, np.minimum(_run_measure(measure, both), definition.ceiling)
+        return inside, np.minimum(run_measure(measure, both), definition.ceiling)
 
 
 class _Views:
@@ -161,7 +166,8 @@ class _Views:
         return self.ideals[key]
 
 
-def _run_measure(measure: Measure, gains: Gains) -> Floats:
+def run_measure(measure: Measure, gains: Gains) -> Floats:
+    """The scores of a batch. Raises Fault where a user's own measure fails or gives no score a topic."""
     if MEASURES.get(measure.name) == Measure(measure.definition):
         with np.errstate(over="ignore", invalid="ignore"):
             return measure.score(gains)

@@ -5,10 +5,31 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from gradedeval.errors import Fault
 from gradedeval.trec.lines import raw
+
+
+def form_of(output: str | None, extensions: Mapping[str, str], forms: Iterable[str]) -> str:
+    """The format that the extension of -o asks for; that of no extension without one. Raises Fault (usage)."""
+    if output == "":
+        raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
+    extension = Path(output or "").suffix.lower()
+    if extension not in extensions and not (output and os.path.exists(output) and not os.path.isfile(output)):
+        raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(forms)}", usage=True)
+    return extensions.get(extension, extensions[""])
+
+
+def keep_apart(output: str | None, files: Iterable[str]) -> None:
+    """Raise Fault (usage) where the output is one of the files read."""
+    if output and any(os.path.exists(file) and _same(file, output) for file in files):
+        raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
+
+
+def _same(file: str, other: str) -> bool:
+    return os.path.exists(other) and os.path.isfile(other) and os.path.samefile(file, other)
 
 
 def write(text: str, target: str | None = None) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
+    from gradedeval.weighting import Weights, weights
 
 __all__ = [
     "MEASURES",
@@ -30,6 +31,7 @@ __all__ = [
     "Qrels",
     "Rules",
     "Scores",
+    "Weights",
     "__version__",
     "evaluate",
     "measure",
@@ -37,6 +39,7 @@ __all__ = [
     "parse",
     "share",
     "total",
+    "weights",
 ]
 
 # Imported when they are asked for: `gradedeval --help` should not wait for numpy.
@@ -49,12 +52,14 @@ _HOME = {
     "Qrels": "trec.qrels",
     "Rules": "rules",
     "Scores": "scores",
+    "Weights": "weighting",
     "evaluate": "evaluation",
     "measure": "measures",
     "measures_from": "measures",
     "parse": "measures",
     "share": "gains",
     "total": "gains",
+    "weights": "weighting",
 }
 
 

@@ -17,7 +17,6 @@ from gradedeval.ranking import CELLS
 from gradedeval.rules import Rules
 from gradedeval.scoring import Scorer
 from gradedeval.trec.lines import text
-from gradedeval.trec.qrels import Qrels
 
 Watch = Callable[[list[tuple[str, Any]]], Iterable[tuple[str, Any]]]
 """Passes work on piece by piece, and may show how far it has come."""
@@ -124,7 +123,7 @@ def background(
         notes += run.notes
     if len(topics) > 1:
         notes.append("the runs count in different topics; --topics qrels counts the same for all")
-    notes += _without_relevant(summed.barren, judged)
+    notes += _without_relevant(summed.barren)
     values = summed.weights / sum(count for count, _ in counts)
     return Background(scorer.measures, values, summed.beyond(), counts, notes)
 
@@ -191,14 +190,14 @@ def _to_depth(batch: Batch, depth: int) -> Iterator[Batch]:
         yield replace(part, codes=codes, retrieved=np.minimum(part.retrieved, depth))
 
 
-def _without_relevant(barren: Mapping[Measure, set[bytes]], qrels: Qrels) -> list[str]:
+def _without_relevant(barren: Mapping[Measure, set[bytes]]) -> list[str]:
     """A note for the measures that have the same topics with R = 0."""
     alike: dict[frozenset[bytes], list[str]] = {}
     for measure, topics in barren.items():
         alike.setdefault(frozenset(topics), []).append(str(measure))
     return [
         f"{', '.join(names)}: {len(topics)} {plural(len(topics), 'topic')} without relevant documents "
-        f"({some([text(topic) for topic in qrels.topics if topic in topics])}); all weights are 0 there"
+        f"({some([text(topic) for topic in sorted(topics)])}); all weights are 0 there"
         for topics, names in alike.items()
         if topics
     ]

@@ -156,8 +156,13 @@ class _Sums:
         ends = [one.cutoff is not None and one.cutoff <= depth for one in self.scorer.measures]
         shares = np.where(ends, 0.0, np.nan)
         for column, score in self.scores.items():
-            shares[column] = max(0.0, 1 - float(self.weights[:, column].sum()) / score) if score else 0.0
+            shares[column] = share_past(float(self.weights[:, column].sum()), score)
         return shares
+
+
+def share_past(inside: float, whole: float) -> float:
+    """The share of a whole weight that is not inside; the last bits of two sums may differ where there is none."""
+    return 1 - inside / whole if whole - inside > 1e-12 * whole else 0.0
 
 
 def _settled(run: GradedRun) -> Iterator[Batch]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from gradedeval.background import BACKGROUND, Watch, background
+from gradedeval.background import BACKGROUND, Watch, background, share_past
 from gradedeval.errors import Fault, Note, nearest, plural
 from gradedeval.evaluation import named_runs, qrels_for, rules_given
 from gradedeval.gains import Bools, Floats, Gains
@@ -257,8 +257,8 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
             float(_scores(measure, np.ones((1, length)), np.array([1.0]))[0])
             for length in (max(depth, enough), 2 * max(depth, enough))
         )
-        if longer - whole > 1e-13 * longer:
+        if longer - whole > 1e-12 * longer:
             return float("nan")
     if not np.isfinite(whole):
         return float("nan")
-    return 1 - inside / whole if whole - inside > 1e-13 * whole else 0.0
+    return share_past(inside, whole)

@@ -17,6 +17,7 @@ from gradedeval.ranking import CELLS
 from gradedeval.rules import Rules
 from gradedeval.scoring import Scorer
 from gradedeval.trec.lines import text
+from gradedeval.trec.qrels import Qrels
 
 Watch = Callable[[list[tuple[str, Any]]], Iterable[tuple[str, Any]]]
 """Passes work on piece by piece, and may show how far it has come."""
@@ -109,7 +110,7 @@ def background(
 
     Zhang et al., Information Retrieval 2010, section 3.4. Raises Fault as `evaluate` does.
     """
-    judged = qrels_for(runs, qrels, rules)
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
     scorer = Scorer(judged, measures, rules)
     summed = _Sums(scorer, depth)
     counts: list[tuple[int, int]] = []
@@ -140,11 +141,14 @@ class _Sums:
 
     def add(self, batch: Batch) -> None:
         if self.scores:
-            whole = self.scorer.gains(batch)
+            views = self.scorer.views(batch)
             for column in self.scores:
-                self.scores[column] += float(self.scorer.measures[column].score(whole[column]).sum())
+                measure = self.scorer.measures[column]
+                self.scores[column] += float(measure.score(views(self.scorer.tables[column], measure)).sum())
         for part in _to_depth(batch, len(self.weights)):
-            for column, (measure, g) in enumerate(zip(self.scorer.measures, self.scorer.gains(part), strict=True)):
+            views = self.scorer.views(part)
+            for column, (measure, table) in enumerate(zip(self.scorer.measures, self.scorer.tables, strict=True)):
+                g = views(table, measure)
                 found = weights_in_rankings(measure, g)
                 self.weights[: found.shape[1], column] += found.sum(0)
                 if measure in self.barren:

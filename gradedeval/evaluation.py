@@ -53,9 +53,9 @@ def evaluate(
     return scores
 
 
-def rules_given(like: str | None, options: Mapping[str, Any]) -> Rules:
-    """The rules of keyword options as `evaluate` takes them, on top of a preset."""
-    given = dict(options)
+def rules_given(like: str | None, options: Options) -> Rules:
+    """The rules that the keywords of `evaluate` make. Raises Fault (usage) as `rules_for` does."""
+    given: dict[str, Any] = dict(options)
     if isinstance(given.get("gain"), list):
         given["gain"] = tuple(given["gain"])
     if given.get("topics_from") is not None:
@@ -83,7 +83,7 @@ def evaluate_runs(
 
     watch  passes the runs on one by one, and may show how far the work has come
     """
-    judged = qrels_for(runs, qrels, rules)
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
     scorer = Scorer(judged, list(measures), rules)
     notes, scored = list(scorer.notes), dict[str, RunScores]()
     for name, source in watch(list(runs.items())):
@@ -99,9 +99,7 @@ def evaluate_runs(
 
 
 def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
-    """The judgements, read if they are none yet. Raises Fault, which says so where runs and qrels are swapped."""
-    if isinstance(qrels, Qrels):
-        return qrels
+    """The qrels, read by the rules. Raises Fault where they are none, and says so where a run was given for them."""
     try:
         return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
     except Fault:

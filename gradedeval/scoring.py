@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -84,17 +84,17 @@ class Scorer:
             kept = ~(residual > self.rules.max_residual)
         return RunScores(name, [text(topic) for topic in run.topics], run.missing, score, unjudged, residual, kept)
 
-    def gains(self, batch: Batch) -> list[Gains]:
-        """The batch as each measure sees it."""
-        views = _Views(batch, self.judged)
-        return [views(table, measure) for measure, table in zip(self.measures, self.tables, strict=True)]
+    def views(self, batch: Batch) -> Callable[..., Gains]:
+        """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
+        worth."""
+        return _Views(batch, self.judged)
 
     def _score_batch(self, batch: Batch) -> Floats:
         """3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank."""
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
         views = _Views(batch, self.judged)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
-            score = found[0, :, column] = _numeric(measure, run_measure(measure, views(table, measure)))
+            score = found[0, :, column] = scores_of(measure, views(table, measure))
             if self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
                 found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
@@ -105,11 +105,11 @@ class Scorer:
         definition = measure.definition
         if self.rules.residual_depth == "full" and definition.cutoff in ("stops", "summed"):
             measure = replace(measure, cutoff=None)
-        inside = np.minimum(run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
+        inside = np.minimum(_run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
         if definition.residual == "retrieved":
             return inside, inside
         both = views(table, measure, unjudged=table.top, tail=table.top)
-        return inside, np.minimum(run_measure(measure, both), definition.ceiling)
+        return inside, np.minimum(_run_measure(measure, both), definition.ceiling)
 
 
 class _Views:
@@ -166,8 +166,12 @@ class _Views:
         return self.ideals[key]
 
 
-def run_measure(measure: Measure, gains: Gains) -> Floats:
-    """The scores of a batch. Raises Fault where a user's own measure fails or gives no score a topic."""
+def scores_of(measure: Measure, gains: Gains) -> Floats:
+    """The scores of a batch. Raises Fault where a user's own measure fails, or a score is no number."""
+    return _numeric(measure, _run_measure(measure, gains))
+
+
+def _run_measure(measure: Measure, gains: Gains) -> Floats:
     if MEASURES.get(measure.name) == Measure(measure.definition):
         with np.errstate(over="ignore", invalid="ignore"):
             return measure.score(gains)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from gradedeval.evaluation import named_runs, qrels_for, rules_given
 from gradedeval.gains import Bools, Floats, Gains
 from gradedeval.measures import Measure, parse
 from gradedeval.ranking import CELLS
-from gradedeval.rules import Rules
-from gradedeval.scoring import applied, run_measure
+from gradedeval.rules import Options, Rules
+from gradedeval.scoring import applied, scores_of
 from gradedeval.signature import signature
+from gradedeval.trec.qrels import Qrels
 from gradedeval.version import __version__
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def weights(
     bpref and q the weights that each ranking implies are averaged over the runs and topics.
     Zhang et al., Information Retrieval 2010, section 3. Raises Fault where a measure has no weights, or as `evaluate`.
     """
-    rules = rules_given(like, options)
+    rules = rules_given(like, cast(Options, options))
     named = None if runs is None else named_runs(runs)
     found = weights_by(parse(measures), named, qrels, rules, depth=depth, normalise=normalise)
     for note in found.notes:
@@ -119,6 +120,8 @@ def weights_by(
 ) -> Weights:
     """As `weights`, for measures and rules that are settled and runs by name, or None."""
     _check(depth, normalise)
+    if not measures:
+        raise Fault("", "no measure", "as in 'rbp(p=0.95) dcg'", usage=True)
     if (runs is None) != (qrels is None):
         raise Fault("", "runs need qrels, and qrels runs", "give both or neither", usage=True)
     chosen = list(dict.fromkeys(applied(measure, rules) for measure in measures))
@@ -128,7 +131,7 @@ def weights_by(
     notes: list[str] = []
     said = [f"gradedeval {__version__}"]
     if implied and runs is not None:
-        judged = qrels_for(runs, qrels, rules)
+        judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
         found = background(runs, judged, implied, rules, depth, watch)
         columns |= {one: (found.values[:, at], float(found.beyond[at])) for at, one in enumerate(found.measures)}
         notes = found.notes
@@ -208,9 +211,8 @@ def _scores(
     missed = np.zeros((len(gain), 1)) if missed is None else missed
     ideal = -np.sort(-np.concatenate([gain, missed], axis=1), axis=1)
     pool = judged.sum(1) + np.count_nonzero(missed, axis=1)
-    return run_measure(
-        measure, _cut(measure, Gains(gain, judged, ideal, np.full(len(gain), gain.shape[1]), pool, levels))
-    )
+    retrieved = np.full(len(gain), gain.shape[1])
+    return scores_of(measure, _cut(measure, Gains(gain, judged, ideal, retrieved, pool, levels)))
 
 
 def _cut(measure: Measure, g: Gains) -> Gains:
@@ -249,7 +251,7 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
     if measure.definition.residual == "endless":
         ones = np.ones((1, depth))
         endless = Gains(ones, ones > 0, ones, np.array([depth]), np.array([depth]), np.array([1.0]), tail=1.0)
-        whole = float(run_measure(measure, _cut(measure, endless))[0])
+        whole = float(scores_of(measure, _cut(measure, endless))[0])
     else:
         # Such a measure does not say what ranks past the end of a run are worth; a longer run does, if it is enough.
         enough = 2 * depth + 1000 if k is None or k > CELLS else k

@@ -24,8 +24,8 @@ ORDER = (
     *("version", "errors", "notation"),
     *("gains", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
-    *("signature", "scores", "scoring", "render", "tables", "progress"),
-    *("evaluation", "background", "weighting", "cli", "__main__"),
+    *("signature", "scores", "scoring", "render", "progress"),
+    *("evaluation", "background", "weighting", "render_weights", "cli", "__main__"),
 )
 
 # Slow to import, and no part of a plain evaluation.

@@ -526,12 +526,13 @@ def test_wrong_use_in_python_is_a_fault() -> None:
         ({"depth": 0}, "--depth: 0 is no depth"),
         ({"depth": 2.5}, "--depth: 2.5 is no depth"),
         ({"normalise": "sums"}, "no choice 'sums'; did you mean 'sum'"),
+        ({"measures": []}, "no measure"),
         ({"runs": RUNS}, "runs need qrels"),
         ({"qrels": QRELS}, "runs need qrels"),
         ({"tie": "best"}, "no option 'tie'; did you mean 'ties'"),
     ):
         with pytest.raises(Fault, match=says):
-            gradedeval.weights("rbp", **options)  # type: ignore[arg-type]
+            gradedeval.weights(**{"measures": "rbp", **options})  # type: ignore[arg-type]
 
 
 # --- on real runs -----------------------------------------------------------------------------------------------------

@@ -17,12 +17,12 @@ from gradedeval.cli.options import (
     run_and_qrels,
     with_options,
 )
-from gradedeval.cli.output import form_of, keep_apart, say, write
+from gradedeval.cli.output import check_output, form_of, say, write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
 from gradedeval.measures import DEFAULT, Measure, parse
 from gradedeval.progress import with_progress
-from gradedeval.render import DISPLAYED, EXTENSIONS, FORMATS, render
+from gradedeval.render import DISPLAYED, FORMATS, render
 from gradedeval.rules import LIKE
 from gradedeval.scoring import applied
 
@@ -62,9 +62,9 @@ def command(
     table = measure_table(measures_from)
     chosen = parse(measures or DEFAULT, table)
     order = None if sort is None else _one(sort, table)
-    form = form or form_of(output, EXTENSIONS, FORMATS)
+    form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, options["topics_from"])
-    keep_apart(output, files)
+    check_output(output, files)
     rules = chosen_rules(options)
     forked.allow()
     scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag", watch=with_progress)

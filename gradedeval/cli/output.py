@@ -5,31 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection
 from pathlib import Path
 
 from gradedeval.errors import Fault
+from gradedeval.render import EXTENSIONS
 from gradedeval.trec.lines import raw
-
-
-def form_of(output: str | None, extensions: Mapping[str, str], forms: Iterable[str]) -> str:
-    """The format that the extension of -o asks for; that of no extension without one. Raises Fault (usage)."""
-    if output == "":
-        raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
-    extension = Path(output or "").suffix.lower()
-    if extension not in extensions and not (output and os.path.exists(output) and not os.path.isfile(output)):
-        raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(forms)}", usage=True)
-    return extensions.get(extension, extensions[""])
-
-
-def keep_apart(output: str | None, files: Iterable[str]) -> None:
-    """Raise Fault (usage) where the output is one of the files read."""
-    if output and any(os.path.exists(file) and _same(file, output) for file in files):
-        raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
-
-
-def _same(file: str, other: str) -> bool:
-    return os.path.exists(other) and os.path.isfile(other) and os.path.samefile(file, other)
 
 
 def write(text: str, target: str | None = None) -> None:
@@ -75,6 +56,27 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def form_of(output: str | None, forms: Collection[str]) -> str:
+    """The format that the extension of -o asks for; a table without one."""
+    if output == "":
+        raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
+    extension = Path(output or "").suffix.lower()
+    form = EXTENSIONS.get(extension, "")
+    if form not in forms and not (output and os.path.exists(output) and not os.path.isfile(output)):
+        raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(forms)}", usage=True)
+    return form if form in forms else "table"
+
+
+def check_output(output: str | None, files: Collection[str]) -> None:
+    """Raise Fault where the output would take the place of a file that is read."""
+    if (
+        output
+        and os.path.isfile(output)
+        and any(os.path.exists(one) and os.path.samefile(one, output) for one in files)
+    ):
+        raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
 
 
 def say(text: str) -> None:

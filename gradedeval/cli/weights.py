@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from gradedeval import forked
 from gradedeval.cli.options import (
     DEPTH_OPTION,
-    MEASURE_OPTIONS,
+    GAIN_OPTIONS,
     READING_OPTIONS,
     Sectioned,
     chosen_rules,
@@ -17,19 +18,19 @@ from gradedeval.cli.options import (
     run_and_qrels,
     with_options,
 )
-from gradedeval.cli.output import form_of, keep_apart, say, write
+from gradedeval.cli.output import check_output, form_of, say, write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import named_runs
 from gradedeval.measures import parse
 from gradedeval.progress import with_progress
+from gradedeval.render_weights import FORMATS, SIGNED, render_weights
 from gradedeval.rules import option
-from gradedeval.tables import EXTENSIONS, FORMATS, SIGNED, columns_text
 from gradedeval.weighting import DEEPEST, DEPTH, NORMALISE, weights_by
 
 WEIGHT_OPTIONS = [
     click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in "
                  "'rbp(p=0.95)' or p@10; several in one, separated by blanks, or several -m."),
-    *MEASURE_OPTIONS[1:],
+    *GAIN_OPTIONS,
     click.option(
         "--depth", type=click.IntRange(1, DEEPEST), default=DEPTH, metavar="N", help=f"Ranks 1 to N. Default: {DEPTH}."
     ),
@@ -73,10 +74,10 @@ def command(
     if not measures:
         raise Fault("", "no measure", "as in -m 'rbp(p=0.95)'", usage=True)
     chosen = parse(measures, measure_table(measures_from))
-    form = form or form_of(output, EXTENSIONS, FORMATS)
+    form = form or _form_of(output)
     for name in () if files else (name for name, given in options.items() if given not in (None, False)):
         raise Fault(option(name), "says how runs are read, and there are none", "give RUN... QRELS", usage=True)
-    keep_apart(output, files)
+    check_output(output, files)
     rules = chosen_rules(options)
     forked.allow()
     found = weights_by(
@@ -90,4 +91,9 @@ def command(
     )
     for line in (*found.notes, *found.remarks, *(() if form in SIGNED else (found.signature,))):
         say(line)
-    write(columns_text(found.columns, found.rows, form, signature=found.signature, digits=digits), output)
+    write(render_weights(found, form, digits=digits), output)
+
+
+def _form_of(output: str | None) -> str:
+    """The format that the extension of -o asks for; csv without one."""
+    return "csv" if output is None or (output and not Path(output).suffix) else form_of(output, FORMATS)

@@ -13,12 +13,14 @@ from gradedeval.cli.options import (
     GAIN_OPTIONS,
     READING_OPTIONS,
     Sectioned,
+    check_output,
     chosen_rules,
+    form_of,
     measure_table,
     run_and_qrels,
     with_options,
 )
-from gradedeval.cli.output import check_output, form_of, say, write
+from gradedeval.cli.output import say, write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import named_runs
 from gradedeval.measures import parse

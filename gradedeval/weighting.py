@@ -117,8 +117,12 @@ def weights_by(
     depth: int = DEPTH,
     normalise: str = "none",
     watch: Watch = iter,
+    watch_ranks: Watch = iter,
 ) -> Weights:
-    """As `weights`, for measures and rules that are settled and runs by name, or None."""
+    """As `weights`, for measures and rules that are settled and runs by name, or None.
+
+    watch, watch_ranks  pass runs, and ranks of fixed weights, on piece by piece, and may show how far the work has come
+    """
     _check(depth, normalise)
     if not measures:
         raise Fault("", "no measure", "as in 'rbp(p=0.95) dcg'", usage=True)
@@ -127,7 +131,7 @@ def weights_by(
     chosen = list(dict.fromkeys(applied(measure, rules) for measure in measures))
     implied = [measure for measure in chosen if measure.name in BACKGROUND and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
-    columns = {measure: _fixed(measure, depth, watch) for measure in chosen if measure not in implied}
+    columns = {measure: _fixed(measure, depth, watch_ranks) for measure in chosen if measure not in implied}
     notes: list[str] = []
     said = [f"gradedeval {__version__}"]
     if implied and runs is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,7 @@ def command(
         depth=depth,
         normalise=normalise,
         watch=with_progress,
+        watch_ranks=partial(with_progress, label="ranks"),
     )
     for line in (*found.notes, *found.remarks, *(() if form in SIGNED else (found.signature,))):
         say(line)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradedeval.errors import Fault, Note
     from gradedeval.evaluation import evaluate
     from gradedeval.gains import Gains, share, total
-    from gradedeval.measures import MEASURES, Measure, measure, measures_from, parse
+    from gradedeval.measures import MEASURES, Measure, Walk, cwl, measure, measures_from, parse
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
@@ -31,8 +31,10 @@ __all__ = [
     "Qrels",
     "Rules",
     "Scores",
+    "Walk",
     "Weights",
     "__version__",
+    "cwl",
     "evaluate",
     "measure",
     "measures_from",
@@ -52,7 +54,9 @@ _HOME = {
     "Qrels": "trec.qrels",
     "Rules": "rules",
     "Scores": "scores",
+    "Walk": "measures",
     "Weights": "weighting",
+    "cwl": "measures",
     "evaluate": "evaluation",
     "measure": "measures",
     "measures_from": "measures",

@@ -243,6 +243,10 @@ CLOSED = {
     "dcg(log=2,gain=exp)@5": lambda i: (1 if i <= 2 else 1 / math.log2(i)) if i <= 5 else 0,
     "insq": lambda i: 1 / (i + 1) ** 2 / (math.pi**2 / 6 - 1),
     "num_rel_ret": lambda i: 1,
+    "uniform@4": lambda i: 1 / 4 if i <= 4 else 0,
+    "zipf@20": lambda i: 1 / i / sum(1 / j for j in range(1, 21)) if i <= 20 else 0,
+    "poisson(alpha=0.5)": lambda i: 0.5 ** (i - 1) * math.exp(-0.5) / math.factorial(i - 1),
+    'cwl(C="phi",phi=0.6)': lambda i: 0.4 * 0.6 ** (i - 1),
     "gprecision@10": lambda i: 0.1 if i <= 10 else 0,
     "err@1": lambda i: 1 if i == 1 else 0,
 }
@@ -272,9 +276,10 @@ def of_the_table() -> Iterator[Measure]:
 
 
 FIXED = {"dcg", "rbp", "insq", "sdcg", "cwlp", "tbg", "u", "set", "npv", "p", "gprecision", "num_rel_ret"}
+FIXED |= {"uniform", "zipf", "poisson", "logharmonic"}
 VARY = {*DEFAULT, "inst", "cwlrr", "cwlap", "bpm", "bpmd", "ift", "recall", "rprec", "success", "grecall", "judged",
         "unjudged", "num_ret", "num_rel", "num_q", "nerr8@9", "nerr10", "nerr11", "bpm(T=9,K=20)", "rbp(of=ed)",
-        "rbp(of=ec)", "inst(T=1000)", "cascade(gamma=0.5)"} - {"rbp", "p@10"}  # fmt: skip
+        "rbp(of=ec)", "inst(T=1000)", "cascade(gamma=0.5)", 'cwl(C="phi*(1-r)",phi=0.6)'} - {"rbp", "p@10"}  # fmt: skip
 
 
 def is_fixed(measure: Measure) -> bool:
@@ -321,6 +326,7 @@ def test_what_depends_on_the_documents_found_has_no_fixed_weights(name: str, dep
         ("insq", 3, 1 - (1 / 4 + 1 / 9 + 1 / 16) / (math.pi**2 / 6 - 1)),
         ("dcg@2", 1, 1 - 1 / (1 + 1 / math.log2(3))),
         ("dcg@2", 5, 0.0),
+        ("zipf@100", 20, 1 - sum(1 / i for i in range(1, 21)) / sum(1 / i for i in range(1, 101))),
         ("dcg", 50, math.nan),
         ("num_rel_ret", 50, math.nan),
         ("u(L=10)", 5, 15 / 55),
@@ -461,6 +467,35 @@ def test_a_run_in_python_may_be_what_evaluate_takes(files: Path) -> None:
     with pytest.warns(Note, match="second.run: 1 of 2 judged topics"):
         found = gradedeval.weights("ap", [files / "first.run", files / "second.run"], files / "qrels.txt", depth=4)
     assert column(found, "ap") == pytest.approx([1 / 8, 1 / 4, 1 / 6, 1 / 8])
+
+
+def test_a_column_written_is_a_measure_again(files: Path, cli: Command) -> None:
+    """`wp` reads what one measure's weights are written as: scores and residuals are the measure's own."""
+    assert cli("weights", "-m", "rbp(p=0.8)", "--depth", "1000", "-o", "w.csv").code == 0
+    runs, qrels = drawn(1)
+    scores = gradedeval.evaluate(runs, qrels, [f"wp(file={files / 'w.csv'})", "rbp(p=0.8)"], residuals=True)
+    for run in scores.runs:
+        again, own = run.score.T
+        assert again.tolist() == pytest.approx(own.tolist(), abs=1e-12)
+        again, own = run.residual.T
+        assert again.tolist() == pytest.approx(own.tolist(), abs=1e-12)
+    # Cut at rank 5, it lacks what lies past that, and no more.
+    assert cli("weights", "-m", "rbp(p=0.8)", "--depth", "5", "-o", "w5.csv").code == 0
+    scores = gradedeval.evaluate(runs, qrels, [f"wp(file={files / 'w5.csv'})", "rbp(p=0.8)"])
+    for run in scores.runs:
+        again, own = run.score.T
+        assert ((again <= own + 1e-12) & (own <= again + 0.8**5)).all()
+
+
+def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None:
+    """W_AP of section 3.4 of Zhang et al. as they use it in section 5.4: one inner product for every ranking."""
+    assert cli(*TWO, "-m", "ap", "--depth", "4", "--normalise", "sum", "-o", "ap.csv").code == 0
+    found = cli(*TWO[1:], "-m", "wp(file=ap.csv)", "-q", "-f", "csv").text.splitlines()
+    # Normalised: 3/16 3/8 1/4 3/16. The first run has relevant documents at ranks 1, and 2; the second at rank 2.
+    scores = {tuple(line.split(",")[:2]): float(line.rpartition(",")[2]) for line in found[1:]}
+    assert scores["first.run", "1"] == pytest.approx(3 / 16)
+    assert scores["first.run", "2"] == scores["second.run", "1"] == pytest.approx(3 / 8)
+    assert scores["second.run", "2"] == 0
 
 
 @pytest.mark.parametrize(

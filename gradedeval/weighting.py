@@ -132,13 +132,13 @@ def weights_by(
     implied = [measure for measure in chosen if measure.name in BACKGROUND and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
     columns = {measure: _fixed(measure, depth, watch_ranks) for measure in chosen if measure not in implied}
-    notes: list[str] = []
+    notes = _cost_notes([measure for measure in chosen if measure not in implied], rules)
     said = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
         found = background(runs, judged, implied, rules, depth, watch)
         columns |= {one: (found.values[:, at], float(found.beyond[at])) for at, one in enumerate(found.measures)}
-        notes = found.notes
+        notes += found.notes
         count = len(found.counts)
         said = [signature(judged, rules, found.measures, found.counts), f"{count} {plural(count, 'run')}"]
     elif runs is not None:
@@ -147,6 +147,15 @@ def weights_by(
     beyond = np.array([columns[measure][1] for measure in chosen])
     said += [f"ranks 1..{depth}", f"normalise {normalise}"]
     return Weights(chosen, values, beyond, " | ".join(said), notes)
+
+
+def _cost_notes(fixed: Sequence[Measure], rules: Rules) -> list[str]:
+    """What is said of fixed weights that depend on what documents cost: here each costs 1."""
+    units = {one.name: one.definition.unit for one in fixed if one.definition.unit}
+    said = [f"{name}: {unit}; the weights are those of documents that cost 1 each" for name, unit in units.items()]
+    if rules.costs is not None and not said and any(one.definition.walks for one in fixed):
+        said = ["--costs: fixed weights are those of documents that cost 1 each"]
+    return said
 
 
 def _check(depth: int, normalise: str) -> None:
@@ -177,6 +186,9 @@ def static_weights(measure: Measure, depth: int, watch: Watch = iter) -> Floats:
     Raises Fault (usage) where it has no fixed weights.
     """
     _check(depth, "none")
+    if measure.types:
+        what, cure = "its weights depend on the types of the documents", "give it a file without types"
+        raise Fault(f"'{measure}'", what, cure, usage=True)
     levels = _levels(measure)
     horizon: Any = measure.own.get("horizon")
     step = max(1, CELLS // max(depth, measure.cutoff or 0, horizon or 0))

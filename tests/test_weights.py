@@ -409,6 +409,31 @@ def test_rel_and_gain_apply_and_are_in_the_names(files: Path, cli: Command) -> N
     assert found.text.splitlines()[0] == "rank,ap(rel=2),q(gain=exp)"
 
 
+def test_weights_by_cost_are_those_of_documents_that_cost_1(files: Path, cli: Command) -> None:
+    (files / "costs.txt").write_text("Q0 60\n")
+    says = "tbg: h is in seconds; the weights are those of documents that cost 1 each"
+    alone = cli("weights", "-m", "tbg(h=1)", "--depth", "2")
+    assert (alone.messages[0], alone.text) == (says, "rank,tbg(h=1)\n1,0.5\n2,0.25\n")
+    beside = cli(*TWO, "-m", "tbg(h=1) rr", "--depth", "2", "--costs", "costs.txt")
+    assert beside.messages[:2] == [says, LACKS]
+    assert beside.text == "rank,tbg(h=1),rr\n1,0.5,0.25\n2,0.25,0.25\n"
+    told = "--costs: fixed weights are those of documents that cost 1 each"
+    assert cli(*TWO, "-m", "rbp rr", "--depth", "2", "--costs", "costs.txt").messages[0] == told
+
+
+def test_chances_by_rank_have_weights_and_those_by_type_have_none(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text("rank,C\n1,0.5\n2,0\n")
+    (tmp_path / "types.csv").write_text("rank,type,C\n1,*,0.5\n2,*,0\n1,web,0.2\n")
+    assert cli("weights", "-m", "ddm(file=c.csv)", "--depth", "3").text.splitlines()[1:] == [
+        f"1,{1 / 1.5}",
+        f"2,{0.5 / 1.5}",
+        "3,0.0",
+    ]
+    refused = cli("weights", "-m", "ddm(file=types.csv)")
+    assert (refused.code, len(refused.messages)) == (2, 1)
+    assert refused.messages[0].startswith("'ddm(file=types.csv)': its weights depend on the types of the documents; ")
+
+
 def test_runs_that_no_measure_needs_are_not_read(files: Path, cli: Command) -> None:
     (files / "first.run").write_text("no run\n")
     found = cli("weights", "first.run", "qrels.txt", "-m", "p@1", "--depth", "1")
@@ -515,6 +540,9 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
             "weights -m inst",
             "'inst': is no sum of gains with fixed weights; as p@10, rbp and dcg are; given RUN... QRELS, ",
         ),
+        ("weights -m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
+        ("weights -m wp", "'wp': needs a file of weights"),
+        ("weights -m rbp --costs no.csv", "--costs: says how runs are read, and there are none; give RUN... QRELS"),
         ("weights -m p", "'p': p needs a cutoff; write p@10"),
         ("weights -m rbp --ties best", "--ties: says how runs are read, and there are none; give RUN... QRELS"),
         ("weights -m rbp --topics-from no.txt", "--topics-from: says how runs are read"),

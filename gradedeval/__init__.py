@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from gradedeval.experiments.discriminating import power
     from gradedeval.experiments.fitting import fit
     from gradedeval.experiments.gate import check
+    from gradedeval.experiments.nearest import nearest_weights
     from gradedeval.experiments.standardising import standardised
-    from gradedeval.experiments.weighting import nearest_weights
     from gradedeval.gains import Gains, share, total
     from gradedeval.measures import MEASURES, Measure, Walk, cwl, measure, measures_from, parse
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
+    from gradedeval.weighting import Weights, weights
 
 __all__ = [
     "MEASURES",
@@ -40,6 +41,7 @@ __all__ = [
     "Rules",
     "Scores",
     "Walk",
+    "Weights",
     "__version__",
     "check",
     "compare",
@@ -55,6 +57,7 @@ __all__ = [
     "share",
     "standardised",
     "total",
+    "weights",
 ]
 
 # Imported when they are asked for: `gradedeval --help` should not wait for numpy.
@@ -69,6 +72,7 @@ _HOME = {
     "Rules": "rules",
     "Scores": "scores",
     "Walk": "measures",
+    "Weights": "weighting",
     "check": "experiments.gate",
     "compare": "experiments.comparing",
     "correlate": "experiments.correlating",
@@ -77,12 +81,13 @@ _HOME = {
     "fit": "experiments.fitting",
     "measure": "measures",
     "measures_from": "measures",
-    "nearest_weights": "experiments.weighting",
+    "nearest_weights": "experiments.nearest",
     "parse": "measures",
     "power": "experiments.discriminating",
     "share": "gains",
     "standardised": "experiments.standardising",
     "total": "gains",
+    "weights": "weighting",
 }
 
 

@@ -11,9 +11,9 @@ PATIENCE = 2.0
 Part = TypeVar("Part")
 
 
-def with_progress(parts: list[Part]) -> Iterator[Part]:
-    """Pass on runs, or other parts of some work, with a progress bar where stderr is a terminal and the work lasts
-    longer than two seconds."""
+def with_progress(parts: list[Part], label: str = "runs") -> Iterator[Part]:
+    """Pass on work piece by piece, with a progress bar where stderr is a terminal and it lasts longer than two
+    seconds. `label`: what the pieces are of."""
     begun = time.monotonic()
     watched = sys.stderr is not None and sys.stderr.isatty()
     bar = None
@@ -21,7 +21,7 @@ def with_progress(parts: list[Part]) -> Iterator[Part]:
         if bar is None and done and time.monotonic() - begun > PATIENCE and watched:
             import click
 
-            bar = click.progressbar(length=len(parts), label=_label(parts[0]), file=sys.stderr)
+            bar = click.progressbar(length=len(parts), label=label, file=sys.stderr)
             bar.update(done - 1)
         if bar is not None:
             bar.update(1)
@@ -29,7 +29,3 @@ def with_progress(parts: list[Part]) -> Iterator[Part]:
     if bar is not None:
         bar.update(1)
         bar.render_finish()
-
-
-def _label(part: object) -> str:
-    return "runs" if isinstance(part, tuple) else "working"

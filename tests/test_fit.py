@@ -12,13 +12,10 @@ from conftest import Command
 from scipy import stats
 
 import gradedeval
-from gradedeval import Fault, Qrels, parse
-from gradedeval.experiments.background import background
-from gradedeval.experiments.fitting import Collection
+from gradedeval import Fault
 from gradedeval.experiments.matrix import matrix_of
+from gradedeval.experiments.nearest import divergence, nearest_weights, read_vector
 from gradedeval.experiments.ranges import Family, band, best, read_families, search
-from gradedeval.experiments.weighting import divergence, nearest_weights, read_vector, weights_of
-from gradedeval.rules import Rules
 
 SAMPLES = Path(__file__).parent.parent / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
@@ -187,16 +184,6 @@ def test_another_collection_validates_what_was_found(cli: Command, tmp_path: Pat
 # Weights by rank
 
 
-def test_weights_of_measures_by_hand() -> None:
-    rbp, p3 = parse("rbp(p=0.5) cwlp@3")
-    assert weights_of(rbp, 4) == pytest.approx([1 / 2, 1 / 4, 1 / 8, 1 / 16])
-    assert weights_of(p3, 4) == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])
-    assert weights_of(parse("insq(T=1)")[0], 2000).sum() == pytest.approx(1, abs=1e-3)
-    for text in ("rr", "inst", "err", "ap", "nerr10", "bpm"):
-        with pytest.raises(Fault, match="has no weights by rank"):
-            weights_of(parse(text)[0], 10)
-
-
 def test_the_divergence_is_scipy_s_entropy() -> None:
     first, second = np.array([0.5, 0.3, 0.2, 0]), np.array([0.4, 0.3, 0.2, 0.1])
     assert divergence(first, second) == pytest.approx(stats.entropy(first, second))
@@ -229,28 +216,6 @@ def test_weights_that_are_no_distribution_need_to_be_scaled() -> None:
     with pytest.raises(Fault, match=r"sum to 7\.04, and a distribution's to 1; --renormalise scales them"):
         nearest_weights(np.ones(20), "dcg@20..21")
     assert nearest_weights(np.ones(20), "dcg@20..21", renormalise=True).frame["value"][0] == 20
-
-
-def test_background_distributions_by_hand() -> None:
-    # R = 2. x: relevant at ranks 1 and 3; y: at 2 alone. Second topic, R = 1: x finds it at rank 2, y lacks the topic.
-    qrels = Qrels({"1": {"a": 1, "b": 1, "c": 0}, "2": {"a": 2, "b": 0}})
-    runs = {
-        "x": {"1": {"a": 3, "c": 2, "b": 1}, "2": {"b": 3, "a": 2}},
-        "y": {"1": {"c": 3, "b": 2}},
-    }
-    ap, rr = background(Collection(runs, qrels, Rules()), 3)
-    assert ap == pytest.approx([0.5 / 4, (0.5 + 0.5 + 1) / 4 / 2, (1 + 0.5 + 1) / 4 / 3])
-    assert rr == pytest.approx([1 / 4, 2 / 4 / 2, 0])
-
-
-def test_background_weights_are_means_of_recall_and_success() -> None:
-    names = {str(at): run for at, run in enumerate(RUNS)}
-    ap, rr = background(Collection(names, Qrels(QRELS), Rules()), 12)
-    measures = [f"{name}@{k}" for name in ("recall", "success") for k in range(1, 13)]
-    means = matrix_of(gradedeval.evaluate(RUNS, QRELS, measures)).score.mean((0, 1))
-    ranks = np.arange(1, 13)
-    assert ap == pytest.approx(means[:12] / ranks)
-    assert rr == pytest.approx(np.diff(means[12:], prepend=0) / ranks)
 
 
 def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Path) -> None:

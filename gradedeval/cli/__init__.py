@@ -16,6 +16,7 @@ from gradedeval.version import __version__
 VERBS: dict[str, tuple[str, str]] = {
     "eval": ("evaluate", "Score runs against graded judgements; need not be said."),
     "measures": ("measures", "List the measures, or explain one."),
+    "weights": ("weights", "Print the weight of each rank by a measure."),
     "compare": ("compare", "Tell which run is better, and how sure that is."),
     "check": ("check", "Hold runs against bounds, for CI: exit code 1 where one is broken."),
     "correlate": ("correlate", "Tell how far measures agree."),

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from gradedeval.cli.experiment import SCORING_OPTIONS, prepared, tell, with_baseline
-from gradedeval.cli.options import Sectioned, measure_table, with_options
+from gradedeval.cli.options import Sectioned, check_output, measure_table, with_options
 from gradedeval.cli.output import say, write
 from gradedeval.experiments.bounds import KINDS, read_words, settle
 from gradedeval.experiments.gate import check
@@ -59,6 +59,7 @@ def command(
 
     MEASURE need not be among -m. Without it the bound is on the only measure of -m, as in -m err@20 --min 0.25.
     """
+    check_output(output, files)
     form = form or EXTENSIONS.get(Path(output or "").suffix.lower(), "text")
     table = measure_table(options["measures_from"])
     found, settings = find_settings(config, table)

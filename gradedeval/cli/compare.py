@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, get_args
 
 import click
@@ -13,7 +14,7 @@ from gradedeval.cli.experiment import (
     TABLE_OPTIONS,
     deliver,
     draws_option,
-    form_of,
+    form_to,
     matrix_from,
 )
 from gradedeval.cli.options import Sectioned, with_options
@@ -57,9 +58,9 @@ def command(
     documents could turn the order.
     """
     trial = Trial(test, correction, draws, alpha, seed)
-    form = form_of(form, output)
+    form = form_to(form, output, (*files, *from_scores))
     matrix, name = matrix_from(files, measures, from_scores, options, baseline)
     frame = compare(matrix, name, test=test, correction=correction, draws=draws, alpha=alpha, seed=seed,
-                    watch=with_progress)  # fmt: skip
+                    watch=partial(with_progress, label="draws"))  # fmt: skip
     text, settings = comparison(frame, form, matrix, trial)
     deliver(text, form, output, settings)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.experiment import MATRIX_OPTIONS, SAVED_OPTIONS, TABLE_OPTIONS, deliver, form_of, matrix_from
+from gradedeval.cli.experiment import MATRIX_OPTIONS, SAVED_OPTIONS, TABLE_OPTIONS, deliver, form_to, matrix_from
 from gradedeval.cli.options import Sectioned, with_options
 from gradedeval.experiments.agreement import BY_TOPIC, KINDS, Kind
 from gradedeval.experiments.correlating import correlate, correlations
@@ -33,7 +33,7 @@ def command(
     **options: Any,
 ) -> None:
     """Tell how far measures agree, by the scores of topics or by the ordering of runs."""
-    form = form_of(form, output)
+    form = form_to(form, output, (*files, *from_scores))
     orderings = not {above, below} <= set(BY_TOPIC)
     matrix, _ = matrix_from(files, measures, from_scores, options, paired=orderings)
     text, settings = correlations(correlate(matrix, above, below), form, matrix)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,7 +13,9 @@ from gradedeval.cli.options import (
     READING_OPTIONS,
     RESIDUAL_OPTIONS,
     Decorator,
+    check_output,
     chosen_rules,
+    form_of,
     measure_table,
     run_and_qrels,
 )
@@ -27,7 +27,6 @@ from gradedeval.experiments.baseline import Baseline, add_baseline
 from gradedeval.experiments.matrix import Matrix, joined, matrix_of
 from gradedeval.measures import DEFAULT, Measure, parse
 from gradedeval.progress import with_progress
-from gradedeval.render import EXTENSIONS
 from gradedeval.rules import Rules
 from gradedeval.scores import Scores
 from gradedeval.tables import FORMATS, render_frame
@@ -54,17 +53,11 @@ def draws_option(default: int, what: str) -> Decorator:
     return click.option("--draws", type=int, default=default, show_default=True, metavar="N", help=what)
 
 
-def form_of(form: str | None, output: str | None) -> str:
-    """The format: as told, or as the extension of -o asks for; a table without either."""
-    if output == "":
-        raise Fault("-o", "names no file", "as in -o table.csv", usage=True)
-    extension = Path(output or "").suffix.lower()
-    found = form or EXTENSIONS.get(extension)
-    if found in FORMATS:
-        return found
-    if output and os.path.exists(output) and not os.path.isfile(output):
-        return "table"
-    raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(FORMATS)}", usage=True)
+def form_to(form: str | None, output: str | None, files: Sequence[str] = ()) -> str:
+    """The format: as told, or as the extension of -o asks for. Raises Fault (usage) where -o would replace a file that
+    is read."""
+    check_output(output, files)
+    return form or form_of(output, FORMATS)
 
 
 def prepared(
@@ -168,7 +161,7 @@ def deliver(text: str, form: str, output: str | None, settings: str) -> None:
 
 def curve_form(target: str | None) -> str:
     """The format of a second result: csv, or as the extension of its file asks for. Raises Fault (usage) for others."""
-    form = form_of(None, target)
+    form = form_of(target, FORMATS)
     if form in ("markdown", "latex", "html"):
         raise Fault("--curve", f"'{target}' is for people", "name a .csv, .tsv, .json or .jsonl file", usage=True)
     return "csv" if form == "table" else form

@@ -7,18 +7,18 @@ from typing import Any
 import click
 
 from gradedeval import forked
-from gradedeval.cli.experiment import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_of, tell, write_curve
+from gradedeval.cli.experiment import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_to, tell, write_curve
 from gradedeval.cli.options import Sectioned, chosen_rules, measure_table, run_and_qrels, with_options
 from gradedeval.errors import Fault
 from gradedeval.evaluation import named_runs
 from gradedeval.experiments.agreement import KINDS, Kind
-from gradedeval.experiments.fitting import Collection, Fitted, fitted, other
+from gradedeval.experiments.fitting import Fitted, collected, fitted, other
+from gradedeval.experiments.nearest import nearest_weights
 from gradedeval.experiments.ranges import Family, read_families
 from gradedeval.experiments.reports import fits
-from gradedeval.experiments.weighting import nearest_weights
 from gradedeval.measures import Measure, parse
 from gradedeval.progress import with_progress
-from gradedeval.trec.qrels import Qrels, topics_of_file
+from gradedeval.trec.qrels import topics_of_file
 
 OPTIONS = [
     click.option("--to", metavar="MEASURE", help="The measure to agree with. With --max-residual the (run, topic) "
@@ -59,7 +59,7 @@ def command(
     The open parameter of -m is a range: 'nerr10(phi=0.05..0.95)', nerr9@1..40, or with the step of the first grid
     'rbp(p=0.1..0.9..0.1)'. After the whole grid, finer ones around the best value are tried.
     """
-    form = form_of(form, output)
+    form = form_to(form, output, files)
     curve_form(curve)
     table = measure_table(options.pop("measures_from"))
     families = read_families(measures, table)
@@ -94,8 +94,7 @@ def _agreeing(
     )
     runs, qrels = run_and_qrels(files, options["topics_from"])
     rules = chosen_rules(options)
-    judged = Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
-    collection = Collection(named_runs(runs), judged, rules, with_progress)
+    collection = collected(named_runs(runs), qrels, rules, with_progress)
     topics = None if their_topics is None else topics_of_file(their_topics)
     there = other(collection, list(validate) or None, their_qrels, topics)
     forked.allow()

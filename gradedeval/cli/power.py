@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
@@ -14,7 +15,7 @@ from gradedeval.cli.experiment import (
     curve_form,
     deliver,
     draws_option,
-    form_of,
+    form_to,
     matrix_from,
     write_curve,
 )
@@ -51,9 +52,9 @@ def command(
 
     Sakai's paired bootstrap test: studentised, on shifted differences.
     """
-    form = form_of(form, output)
+    form = form_to(form, output, (*files, *from_scores))
     curve_form(curve)
     matrix, _ = matrix_from(files, measures, from_scores, options)
-    found = power(matrix, draws=draws, alpha=alpha, seed=seed, best=best, watch=with_progress)
+    found = power(matrix, draws=draws, alpha=alpha, seed=seed, best=best, watch=partial(with_progress, label="draws"))
     write_curve(found.curve, curve, found.settings)
     deliver(powers(found, form, matrix), form, output, found.settings)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from gradedeval.errors import Fault
-from gradedeval.evaluation import evaluate_runs, named_runs, rules_of
+from gradedeval.evaluation import evaluate_runs, named_runs, qrels_for, rules_given
 from gradedeval.experiments.agreement import BY_TOPIC, KINDS, Kind, between
 from gradedeval.experiments.matrix import Matrix, matrix_of
 from gradedeval.experiments.ranges import Family, Values, band, best, read_families, search
@@ -22,6 +22,7 @@ from gradedeval.trec.qrels import Qrels
 if TYPE_CHECKING:
     import pandas as pd
 
+WatchRuns = Callable[[list[tuple[str, Any]]], Iterable[tuple[str, Any]]]
 NEARLY = 0.001
 """Values whose agreement is that close to the best are shown as a band."""
 
@@ -33,12 +34,17 @@ class Collection:
     runs: dict[str, Any]
     qrels: Qrels
     rules: Rules
-    watch: Callable[[list[tuple[str, Any]]], Any] = iter
+    watch: WatchRuns = iter
 
     def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
         """The scores by some measures; what is too uncertain is left out only where residuals are asked for."""
         rules = self.rules if residuals else replace(self.rules, residuals=None, max_residual=None)
         return matrix_of(evaluate_runs(self.runs, self.qrels, measures, rules, watch=self.watch))
+
+
+def collected(runs: dict[str, Any], qrels: Any, rules: Rules, watch: WatchRuns = iter) -> Collection:
+    """Runs by name with their qrels read. Raises Fault where they are none."""
+    return Collection(runs, qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules), rules, watch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +128,9 @@ def fit(
     Raises Fault as `evaluate` does, and (usage) where a range or a kind is none. Azzopardi et al., ICTIR 2021,
     section 4.
     """
-    rules = rules_of(like, options)
-    judged = qrels if isinstance(qrels, Qrels) else Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
-    collection = Collection(named_runs(runs), judged, rules)
-    topics = None if other_topics is None else rules_of(None, {"topics_from": other_topics}).topics_from
+    rules = rules_given(like, options)
+    collection = collected(named_runs(runs), qrels, rules)
+    topics = None if other_topics is None else rules_given(None, {"topics_from": other_topics}).topics_from
     there = other(collection, other_runs, other_qrels, topics)
     (target,) = parse(to)
     kinds = [by] if isinstance(by, str) else list(by)
@@ -143,8 +148,7 @@ def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes
     rules = collection.rules
     if runs is None:
         return replace(collection, rules=replace(rules, topics_from=topics))
-    judged = qrels if isinstance(qrels, Qrels) else Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
-    return Collection(named_runs(runs), judged, replace(rules, topics_from=topics), collection.watch)
+    return collected(named_runs(runs), qrels, replace(rules, topics_from=topics), collection.watch)
 
 
 def fitted(

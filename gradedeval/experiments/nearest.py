@@ -1,4 +1,4 @@
-"""Weights by rank: of a static measure, of a file, of a collection; and the parameter with the nearest weights."""
+"""The parameter with which the weights of a measure are nearest to a given distribution over ranks."""
 
 from __future__ import annotations
 
@@ -13,41 +13,16 @@ import numpy as np
 from gradedeval.errors import Fault, Findings
 from gradedeval.experiments.fitting import Fitted
 from gradedeval.experiments.ranges import Family, Values, band, best, read_families, search
-from gradedeval.gains import Floats, Gains
+from gradedeval.gains import Floats
 from gradedeval.measures import Measure
 from gradedeval.trec.lines import text
 from gradedeval.trec.source import Source
+from gradedeval.weighting import static_weights
 
 if TYPE_CHECKING:
     pass
 
 NEARLY = 0.001
-
-
-def weights_of(measure: Measure, depth: int) -> Floats:
-    """The weight that a measure gives to each of the first `depth` ranks, as it defines it: not rescaled.
-
-    Raises Fault (usage) for a measure whose weights depend on the gains.
-    """
-    # The score of a ranking with a single document of gain 1 is the weight of its rank.
-    ranks = _scores(measure, np.eye(depth))
-    probe = np.linspace(1, 0.1, depth)[None]
-    # Not the last bits: closed forms of infinite sums have an error of 1e-12 or so.
-    if not np.allclose(_scores(measure, probe), probe @ ranks, rtol=1e-7, atol=1e-9):
-        what = f"'{measure}' has no weights by rank: they depend on the gains"
-        raise Fault("", what, "rbp, insq, zipf@k, poisson and logharmonic@k have them", usage=True)
-    return ranks
-
-
-def _scores(measure: Measure, gain: Floats) -> Floats:
-    count, depth = gain.shape
-    last = None if measure.definition.cutoff == "summed" else measure.cutoff
-    cut = gain[:, :last]
-    ideal = -np.sort(-gain, axis=1)
-    retrieved = np.full(count, cut.shape[1])
-    levels = np.unique(gain[gain > 0])
-    batch = Gains(cut, np.ones(cut.shape, dtype=bool), ideal, retrieved, np.full(count, depth), levels, measure.cutoff)
-    return np.asarray(measure.score(batch), np.float64)
 
 
 def read_vector(path: str | Path) -> Floats:
@@ -155,7 +130,7 @@ def _row(family: Family, values: Values, depth: int, renormalise: bool) -> dict[
     value = best(values)
     low, high = band(values, NEARLY)
     row = {"measure": family.text, "parameter": family.parameter, "value": value, "divergence": -values[value]}
-    covered = float(weights_of(family.at(value), depth).sum())
+    covered = float(static_weights(family.at(value), depth).sum())
     return {**row, "low": low, "high": high, "depth": depth, "covered": covered, "renormalised": renormalise}
 
 
@@ -166,7 +141,7 @@ def _families(measures: str | Sequence[str] | Sequence[Family]) -> list[Family]:
 
 
 def _scaled(measure: Measure, depth: int, renormalise: bool) -> Floats:
-    weights = weights_of(measure, depth)
+    weights = static_weights(measure, depth)
     total = float(weights.sum())
     if renormalise and total > 0:
         return weights / total

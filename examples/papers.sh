@@ -62,26 +62,21 @@ show "awk -F, 'NR > 1 { n[\$1]++; level[\$1, n[\$1]] = \$6 }
 
 echo
 echo '### Zhang et al., table 5: the geometric distribution nearest to the background weights of ap and rr'
-python3 - << 'PYTHON' 2> /dev/null
-from pathlib import Path
-
-from gradedeval import Qrels, Rules
-from gradedeval.experiments.background import background
-from gradedeval.experiments.fitting import Collection
-
-runs = {path.name: str(path) for path in sorted(Path("runs").iterdir())}
-for name, own in zip(("ap", "rr"), background(Collection(runs, Qrels("qrels.txt"), Rules()), 1000), strict=True):
-    lines = [f"{rank},{weight!r}\n" for rank, weight in enumerate((own / own.sum()).tolist(), 1)]
-    Path(f"w-{name}.csv").write_text("rank,weight\n" + "".join(lines))
-PYTHON
-for ranks in 50 20 100 1000; do
-  for name in rr ap; do
-    show "gradedeval fit --weights w-$name.csv --ranks $ranks -m 'rbp(p=0.05..0.99)'"
-  done
+for name in ap rr; do
+  show "gradedeval weights runs/* qrels.txt -m $name --depth 1000 -o w-$name.csv"
 done
+show 'gradedeval fit --weights w-ap.csv --ranks 50 -m "rbp(p=0.05..0.999)"'
+show 'echo "of  ranks  p  KL  covered"
+for ranks in 50 20 100 1000; do for name in rr ap; do
+  gradedeval fit --weights w-$name.csv --ranks $ranks -m "rbp(p=0.05..0.999)" -f tsv |
+    awk -F "\t" -v of=$name "NR == 2 { printf \"%s  %5d  %.3f  %.3f  %.4f\\n\", of, \$7, \$3, \$4, \$8 }"
+done; done'
 
 echo
 echo '### Zhang et al., table 6: orderings by measures against those by the background weights'
-measures='wp(file=w-ap.csv) wp(file=w-rr.csv) rr p@2 p@10 rbp(p=0.5) rbp(p=0.73) rbp(p=0.95) ap bpref(k=10) dcg(log=2)@1000 ndcg(log=2)'
-show "gradedeval correlate runs/* qrels.txt -m '$measures' --rel 1 --above tau --below tau -f csv |
-  awk -F, '\$1 ~ /^wp/ && \$2 !~ /^wp/ { printf \"%-20s %-18s %.3f\\n\", \$1, \$2, \$4 }' | sort -sk1,1"
+for name in ap rr; do
+  gradedeval weights runs/* qrels.txt -m $name --depth 1000 --normalise sum -o sum-$name.csv 2> /dev/null
+done
+measures='wp(file=sum-ap.csv,rel=1) wp(file=sum-rr.csv,rel=1) rr p@2 p@10 rbp(p=0.5,rel=1) rbp(p=0.73,rel=1) rbp(p=0.95,rel=1) ap bpref(k=10) dcg(log=2,rel=1)@1000 ndcg(log=2,rel=1)'
+show "gradedeval correlate runs/* qrels.txt -m '$measures' --above tau --below tau -f tsv |
+  awk -F '\\t' '\$1 ~ /^wp/ && \$2 !~ /^wp/ { printf \"%-26s %-24s %.3f\\n\", \$1, \$2, \$4 }'"

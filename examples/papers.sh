@@ -67,7 +67,7 @@ for name in ap rr; do
 done
 show 'gradedeval fit --weights w-ap.csv --ranks 50 -m "rbp(p=0.05..0.999)"'
 show 'echo "of  ranks  p  KL  covered"
-for ranks in 50 20 100 1000; do for name in rr ap; do
+for ranks in '"${RANKS:-50 20 100 1000}"'; do for name in rr ap; do
   gradedeval fit --weights w-$name.csv --ranks $ranks -m "rbp(p=0.05..0.999)" -f tsv |
     awk -F "\t" -v of=$name "NR == 2 { printf \"%s  %5d  %.3f  %.3f  %.4f\\n\", of, \$7, \$3, \$4, \$8 }"
 done; done'

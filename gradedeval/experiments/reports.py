@@ -87,5 +87,5 @@ def _compared(several: bool, title: str, alpha: float) -> Cells:
         "won/tied/lost": lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}",
         "effect": lambda row: decimals(row["effect"], 2, sign="+"),
         title: lambda row: probability(row["p_corrected"]) + ("*" if row["p_corrected"] <= alpha else " "),
-        "": lambda row: "not known" if row["known"] is False else "",
+        "order": lambda row: "not known" if row["known"] is False else "",
     }

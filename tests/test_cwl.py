@@ -169,7 +169,7 @@ def test_sums_to_infinity_are_ten_million_terms_and_what_an_integral_says_of_the
     assert total + least - 1e-12 * total <= depth <= total + most + 1e-12 * total
     assert most - least < 1e-9
     short = score(parse(name)[0](of="ed", horizon=1000), values)
-    missed = float(terms[1000 - len(values) - (0 if found else 0) :].sum()) + least
+    missed = float(terms[1000 - len(viewed) :].sum()) + least  # what a horizon of 1,000 leaves out
     assert depth - short == pytest.approx(missed, rel=1e-6)
     assert missed > 0.005 * depth
 

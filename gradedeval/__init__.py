@@ -15,6 +15,7 @@ from gradedeval.version import __version__
 if TYPE_CHECKING:
     from gradedeval.errors import Fault, Note
     from gradedeval.evaluation import evaluate
+    from gradedeval.explaining import Explanation, explain
     from gradedeval.gains import Gains, share, total
     from gradedeval.measures import MEASURES, Measure, measure, measures_from, parse
     from gradedeval.rules import Rules
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEASURES",
+    "Explanation",
     "Fault",
     "Gains",
     "Measure",
@@ -32,6 +34,7 @@ __all__ = [
     "Scores",
     "__version__",
     "evaluate",
+    "explain",
     "measure",
     "measures_from",
     "parse",
@@ -42,6 +45,7 @@ __all__ = [
 # Imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _HOME = {
     "MEASURES": "measures",
+    "Explanation": "explaining",
     "Fault": "errors",
     "Gains": "gains",
     "Measure": "measures",
@@ -50,6 +54,7 @@ _HOME = {
     "Rules": "rules",
     "Scores": "scores",
     "evaluate": "evaluation",
+    "explain": "explaining",
     "measure": "measures",
     "measures_from": "measures",
     "parse": "measures",

@@ -43,12 +43,7 @@ def evaluate(
     is a warning of the class `gradedeval.Note`, and in `.notes`. Raises `gradedeval.Fault` (a ValueError) where a
     measure, an option, the run or the qrels is wrong.
     """
-    given: dict[str, Any] = dict(options)
-    if isinstance(given.get("gain"), list):
-        given["gain"] = tuple(given["gain"])
-    if given.get("topics_from") is not None:
-        given["topics_from"] = _chosen_topics(given["topics_from"])
-    rules = rules_for(like, **given)
+    rules = rules_given(like, options)
     chosen = parse(measures)
     if not chosen:
         raise Fault("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
@@ -56,6 +51,16 @@ def evaluate(
     for note in scores.notes:
         warnings.warn(note, Note, stacklevel=2)
     return scores
+
+
+def rules_given(like: str | None, options: Options) -> Rules:
+    """The rules that the keywords of `evaluate` make. Raises Fault (usage) as `rules_for` does."""
+    given: dict[str, Any] = dict(options)
+    if isinstance(given.get("gain"), list):
+        given["gain"] = tuple(given["gain"])
+    if given.get("topics_from") is not None:
+        given["topics_from"] = _chosen_topics(given["topics_from"])
+    return rules_for(like, **given)
 
 
 def _chosen_topics(topics: Any) -> frozenset[bytes]:
@@ -78,7 +83,7 @@ def evaluate_runs(
 
     watch  passes the runs on one by one, and may show how far the work has come
     """
-    judged = qrels if isinstance(qrels, Qrels) else _read_qrels(runs, qrels, rules)
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
     scorer = Scorer(judged, list(measures), rules)
     notes, scored = list(scorer.notes), dict[str, RunScores]()
     for name, source in watch(list(runs.items())):
@@ -93,7 +98,8 @@ def evaluate_runs(
     return Scores(list(scored.values()), scorer.measures, judged, rules, notes)
 
 
-def _read_qrels(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
+def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
+    """The qrels, read by the rules. Raises Fault where they are none, and says so where a run was given for them."""
     try:
         return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
     except Fault:

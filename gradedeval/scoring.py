@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -84,12 +84,17 @@ class Scorer:
             kept = ~(residual > self.rules.max_residual)
         return RunScores(name, [text(topic) for topic in run.topics], run.missing, score, unjudged, residual, kept)
 
+    def views(self, batch: Batch) -> Callable[..., Gains]:
+        """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
+        worth."""
+        return _Views(batch, self.judged)
+
     def _score_batch(self, batch: Batch) -> Floats:
         """3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank."""
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
         views = _Views(batch, self.judged)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
-            score = found[0, :, column] = _numeric(measure, _run_measure(measure, views(table, measure)))
+            score = found[0, :, column] = scores_of(measure, views(table, measure))
             if self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
                 found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
@@ -159,6 +164,11 @@ class _Views:
             )
             self.ideals[key] = ideal
         return self.ideals[key]
+
+
+def scores_of(measure: Measure, gains: Gains) -> Floats:
+    """The scores of a batch. Raises Fault where a user's own measure fails, or a score is no number."""
+    return _numeric(measure, _run_measure(measure, gains))
 
 
 def _run_measure(measure: Measure, gains: Gains) -> Floats:

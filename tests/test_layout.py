@@ -25,7 +25,8 @@ ORDER = (
     *("gains", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
     *("signature", "scores", "scoring", "render", "progress"),
-    *("evaluation", "cli", "__main__"),
+    *("evaluation", "contributions", "explaining", "render_explanation"),
+    *("cli", "__main__"),
 )
 
 # Slow to import, and no part of a plain evaluation.

@@ -21,9 +21,10 @@ Decorator = Callable[[Any], Any]
 
 # The sections of a help page, by the names of the parameters.
 SECTIONS = {
+    "What is explained": ("topic",),
     "Measures and gains": ("measures", "measures_from", "gain", "rel", "top_grade", "max_gain", "negative"),
     "What is unknown": ("residuals", "residual_depth", "max_residual"),
-    "Output": ("by_topic", "form", "output", "digits", "sort", "run_name"),
+    "Output": ("by_topic", "form", "output", "digits", "sort", "run_name", "shown"),
     "Rules": (
         "like",
         "ties",
@@ -88,10 +89,7 @@ def _choice(name: str) -> click.Choice[str]:
     return click.Choice(CHOICES[name])
 
 
-MEASURE_OPTIONS: list[Decorator] = [
-    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in err@20 or "
-                 "'ndcg(gain=exp)@10'; several in one, separated by blanks, or several -m. Default: "
-                 f"{' '.join(DEFAULT)}."),
+GAIN_OPTIONS: list[Decorator] = [
     click.option("--measures-from", multiple=True, metavar="FILE.py", help="Your own measures."),
     click.option("--gain", metavar="SCHEME", help="Gains of all graded measures that name none: linear, exp, ntcir, "
                  "grade, values as in 0:0.5:1, or @FILE of grade,gain lines."),
@@ -100,6 +98,13 @@ MEASURE_OPTIONS: list[Decorator] = [
                  "the qrels."),
     click.option("--max-gain", type=Number(), metavar="GAIN", help="Top gain of residuals. Default: the scheme's."),
     click.option("--negative", type=_choice("negative"), help="Grades below 0. Default: judged, worth 0."),
+]  # fmt: skip
+
+MEASURE_OPTIONS: list[Decorator] = [
+    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in err@20 or "
+                 "'ndcg(gain=exp)@10'; several in one, separated by blanks, or several -m. Default: "
+                 f"{' '.join(DEFAULT)}."),
+    *GAIN_OPTIONS,
 ]  # fmt: skip
 
 READING_OPTIONS: list[Decorator] = [

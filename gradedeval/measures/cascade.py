@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gradedeval.errors import Fault, reason
-from gradedeval.gains import Floats, Gains, share, total
+from gradedeval.gains import Floats, Gains, share, total, with_rest
 from gradedeval.measures.cumulated import divisor
 from gradedeval.measures.definition import measure
 
@@ -83,7 +83,21 @@ def _tail(gain: float, length: int, end: float, utility: str, gamma: float) -> f
     return walked + float(useful(left, np.array([length + terms + 1.0]), utility)[0])
 
 
-@measure(gain="exp", scale="unit", residual="endless", ceiling=1)
+def stops(g: Gains, utility: str = "rr", gamma: float = 1.0) -> dict[str, Floats]:
+    """The chance of reaching each rank, the chance of stopping there, and the utility of that."""
+    reached = np.ones(g.gain.shape)
+    reached[:, 1:] = np.cumprod(1 - g.gain[:, :-1], axis=1)
+    reached *= gamma ** (g.rank - 1)
+    return {"reached": reached, "stops": reached * g.gain, "utility": useful(np.ones(reached.shape), g.rank, utility)}
+
+
+def _nerr_shows(g: Gains) -> dict[str, Floats]:
+    ideal = stops(g.perfect)
+    terms = with_rest(ideal["stops"] * ideal["utility"], g.gain.shape[1])
+    return {**stops(g), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
+
+
+@measure(gain="exp", scale="unit", residual="endless", ceiling=1, shows=stops)
 def err(g: Gains) -> Floats:
     """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops.
 
@@ -94,7 +108,7 @@ def err(g: Gains) -> Floats:
     return expected_utility(g)
 
 
-@measure(gain="exp", scale="unit", residual="retrieved", cutoff="renormalises", ceiling=1)
+@measure(gain="exp", scale="unit", residual="retrieved", cutoff="renormalises", ceiling=1, shows=_nerr_shows)
 def nerr(g: Gains) -> Floats:
     """ERR as a share of the ideal ranking's.
 
@@ -113,6 +127,7 @@ def nerr(g: Gains) -> Floats:
         "utility": ("rr, dcg, one or a file", lambda word: word in ("rr", "dcg", "one") or bool(len(_from_file(word)))),
         "gamma": ("in (0, 1]", lambda gamma: 0 < gamma <= 1),
     },
+    shows=stops,
 )
 def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
     """Cascade measure with any utility of the rank (rr, dcg, one, or a file) and a chance γ of going on unsatisfied.
@@ -124,7 +139,7 @@ def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
     return expected_utility(g, utility, gamma)
 
 
-@measure(residual="endless", ceiling=1)
+@measure(residual="endless", ceiling=1, shows=stops)
 def rr(g: Gains) -> Floats:
     """Reciprocal rank of the first relevant document.
 
@@ -135,7 +150,7 @@ def rr(g: Gains) -> Floats:
     return expected_utility(g)
 
 
-@measure(residual="endless", ceiling=1)
+@measure(residual="endless", ceiling=1, shows=lambda g: stops(g, "one"))
 def success(g: Gains) -> Floats:
     """Whether there is a relevant document.
 

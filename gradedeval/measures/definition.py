@@ -15,6 +15,10 @@ from gradedeval.gains import Floats, Gains, Scale, read_scheme
 from gradedeval.notation import Spelling, Value, read_value, write_value
 
 Function = Callable[..., Floats]
+Shows = Callable[..., Mapping[str, Floats]]
+"""The workings of a measure, as a function of the gains and its parameters: column name -> topics × ranks. A column of
+one rank more ends with what lies beyond the end, in sum; one called `contribution` is what each rank adds to the score,
+where that is not the difference it makes to end the ranking there and not one rank before."""
 Valid = tuple[str, Callable[[Any], bool]]
 
 Residual = Literal["endless", "retrieved", "none"]
@@ -38,6 +42,7 @@ class Definition:
     summary: Literal["mean", "total"]
     sated: bool = False
     valid: Mapping[str, Valid] = field(default_factory=dict)
+    shows: Shows | None = None
 
     @property
     def name(self) -> str:
@@ -121,6 +126,10 @@ class Measure:
         """The score of every topic of a batch."""
         return self.definition.function(gains, **self.own)
 
+    def workings(self, gains: Gains) -> dict[str, Floats]:
+        """What the measure shows of its way to the score: see `Shows`. Nothing where it has no `shows`."""
+        return dict(self.definition.shows(gains, **self.own)) if self.definition.shows else {}
+
     def complete(self) -> Measure:
         """This measure where it lacks nothing; Fault (usage) where it needs a cutoff."""
         if self.definition.cutoff == "needed" and self.cutoff is None:
@@ -185,6 +194,7 @@ def measure(
     summary: Literal["mean", "total"] = ...,
     sated: bool = ...,
     valid: Mapping[str, Valid] | None = ...,
+    shows: Shows | None = ...,
 ) -> Callable[[Function], Measure]: ...
 
 
@@ -200,6 +210,7 @@ def measure(
     summary: Literal["mean", "total"] = "mean",
     sated: bool = False,
     valid: Mapping[str, Valid] | None = None,
+    shows: Shows | None = None,
 ) -> Measure | Callable[[Function], Measure]:
     """Make a measure of a function from a batch of `Gains` to one score a topic.
 
@@ -214,10 +225,12 @@ def measure(
     summary   how topics are summed up
     sated     whether a good document can end the walk, so that a better one moved up may lower the score
     valid     parameter -> (what it must be, test)
+    shows     its workings, rank by rank, for `gradedeval explain`: see `Shows`
     """
 
     def define(function: Function) -> Measure:
         graded = None if gain in ("binary", None) else scale or "raw"
-        return Measure(Definition(function, graded, gain, residual, cutoff, ceiling, summary, sated, valid or {}))
+        checks = valid or {}
+        return Measure(Definition(function, graded, gain, residual, cutoff, ceiling, summary, sated, checks, shows))
 
     return define(function) if function else define

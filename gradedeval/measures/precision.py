@@ -20,7 +20,24 @@ def mean_gain(g: Gains) -> Floats:
     return share(total(g.gain) + g.tail * (g.depth - g.retrieved), g.depth)
 
 
-@measure(residual="retrieved", ceiling=1)
+def _precision(g: Gains) -> dict[str, Floats]:
+    return {"precision": g.hits / g.rank}
+
+
+def _beside_the_ideal(g: Gains) -> dict[str, Floats]:
+    return {**_precision(g), "ideal": np.minimum(g.rank, g.R[:, None]) / g.rank}
+
+
+def _preferred(g: Gains, *, k: float = 0) -> dict[str, Floats]:
+    """How many judged non-relevant documents stand above each rank, and how far a document there is preferred."""
+    most = (k + g.R)[:, None]
+    non_relevant = (g.pool - g.R)[:, None]
+    above = (g.judged & ~g.relevant).cumsum(1, dtype=np.float64)
+    # Where N is 0 nothing can stand above, so any divisor will do.
+    return {"above": above, "preferred": 1 - np.minimum(most, above) / np.maximum(np.minimum(most, non_relevant), 1)}
+
+
+@measure(residual="retrieved", ceiling=1, shows=_beside_the_ideal)
 def ap(g: Gains) -> Floats:
     """Average precision.
 
@@ -31,7 +48,7 @@ def ap(g: Gains) -> Floats:
     return share(summed_precision(g), g.R)
 
 
-@measure(residual="retrieved")
+@measure(residual="retrieved", shows=_precision)
 def sp(g: Gains) -> Floats:
     """Sum of precisions: average precision without the number of relevant documents.
 
@@ -75,7 +92,7 @@ def rprec(g: Gains) -> Floats:
     return share(total(g.relevant & (g.rank <= g.R[:, None])), g.R)
 
 
-@measure(ceiling=1, valid={"k": ("0 or more", lambda k: k >= 0)})
+@measure(ceiling=1, valid={"k": ("0 or more", lambda k: k >= 0)}, shows=_preferred)
 def bpref(g: Gains, *, k: float = 0) -> Floats:
     """Binary preference: how few documents judged non-relevant stand above the relevant ones.
 
@@ -83,12 +100,7 @@ def bpref(g: Gains, *, k: float = 0) -> Floats:
 
     Buckley & Voorhees, SIGIR 2004 as in trec_eval; k=10: Zhang et al., Information Retrieval 2010, section 2.1.
     """
-    most = (k + g.R)[:, None]
-    non_relevant = (g.pool - g.R)[:, None]
-    above = (g.judged & ~g.relevant).cumsum(1)
-    # Where N is 0 nothing can stand above, so any divisor will do.
-    preferred = 1 - np.minimum(most, above) / np.maximum(np.minimum(most, non_relevant), 1)
-    return share(total(g.relevant * preferred), g.R)
+    return share(total(g.relevant * _preferred(g, k=k)["preferred"]), g.R)
 
 
 @measure(gain=None, ceiling=1)

@@ -13,6 +13,7 @@ import numpy as np
 from gradedeval.errors import Fault
 from gradedeval.gains import Bools, Floats, Gains, Ints, share, total
 from gradedeval.measures.definition import Cutoff, Definition, Measure, Residual, Valid
+from gradedeval.measures.steps import steps
 
 QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
 """Expected utility (gain per document), total utility, cost (per document), total cost, and depth."""
@@ -68,6 +69,16 @@ class Paths:
     onward: Floats
     rest: Floats
 
+    @cached_property
+    def after(self) -> Floats:
+        """topics: ΣV of the ranks after the end."""
+        # Nobody is left for a rest that has no end where nobody gets there.
+        return np.where(self.onward > 0, self.onward * np.where(self.onward > 0, self.rest, 0), 0)
+
+    def forever(self, fades: bool) -> Floats:
+        """topics: the chance of never stopping; `fades` says that V tends to 0."""
+        return np.where(np.isinf(self.rest) & (not fades), self.onward, 0)
+
 
 def walk_of(g: Gains, cutoff: Cutoff, horizon: int | None) -> Walk:
     """The ranks that are looked at one by one: those retrieved, and down to the cutoff or horizon if there is one."""
@@ -105,9 +116,7 @@ def paths(walk: Walk, continuation: Any, rest: Floats | float) -> Paths:
 
 def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
     """One of the five quantities of every topic; `cut` sums W·r to that rank only, `fades` says that V tends to 0."""
-    walk, viewed = paths.walk, paths.viewed
-    # Nobody is left for a rest that has no end where nobody gets there.
-    after = np.where(paths.onward > 0, paths.onward * np.where(paths.onward > 0, paths.rest, 0), 0)
+    walk, viewed, after = paths.walk, paths.viewed, paths.after
     depth = total(viewed) + after
     if of == "ed":
         return depth
@@ -121,8 +130,7 @@ def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
     if of == "eu":
         return _rate(gained, depth, walk.tail)
     # Whoever never stops gains nothing in all: the sum is over those who stop.
-    forever = np.where(np.isinf(paths.rest) & (not fades), paths.onward, 0)
-    left = forever * walk.at_end(walk.gained) if walk.tail == 0 else 0
+    left = paths.forever(fades) * walk.at_end(walk.gained) if walk.tail == 0 else 0
     return gained - left
 
 
@@ -157,12 +165,19 @@ def cwl(
         own = list(inspect.signature(continuation).parameters.values())[1:]
         defaults = {parameter.name: parameter.default for parameter in own}
 
-        def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
+        def followed(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> Paths:
             parameters = {**defaults, **parameters}
             walk = walk_of(g, cutoff, horizon)
             ends = horizon is not None or rest is None
             left = 0.0 if ends or rest is None else rest(walk, **parameters)
-            found = paths(walk, continuation(walk, **parameters), left)
+            return paths(walk, continuation(walk, **parameters), left)
+
+        def shows(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> dict[str, Floats]:
+            found = followed(g, horizon, parameters)
+            return steps(found, g, of, g.k if cutoff != "needed" else None, fades)
+
+        def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
+            found = followed(g, horizon, parameters)
             if horizon is not None:
                 return _at_horizon(found, of, g.k if cutoff != "needed" else None)
             return quantity(found, of, g.k if cutoff != "needed" else None, fades)
@@ -171,7 +186,7 @@ def cwl(
         function.__doc__ = continuation.__doc__
         function.__signature__ = inspect.Signature([*SHARED[:1], *own, *SHARED[1:]])  # type: ignore[attr-defined]
         checks = {**CHECKS, **(valid or {})}
-        return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, checks))
+        return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, checks, shows))
 
     return define
 

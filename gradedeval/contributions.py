@@ -16,7 +16,7 @@ from gradedeval.scoring import scores_of
 
 # What `Gains` holds of each rank; all other arrays of a batch but `levels` have one row a topic.
 OF_RANKS = ("gain", "judged", "cost")
-OF_TOPICS = ("ideal", "pool")
+OF_TOPICS = ("retrieved", "ideal", "pool")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +82,9 @@ def _endings(gains: Gains) -> Iterator[Gains]:
 
 def _several(gains: Gains, count: int) -> Gains:
     """The one topic of a batch as so many."""
-    own = _held(gains, ("retrieved", *OF_RANKS, *OF_TOPICS))
-    return replace(gains, **{name: np.broadcast_to(row, (count, *row.shape[1:])) for name, row in own.items()})
+    own = _held(gains, (*OF_TOPICS, *OF_RANKS))
+    same: dict[str, Any] = {name: np.broadcast_to(row, (count, *row.shape[1:])) for name, row in own.items()}
+    return replace(gains, **same)
 
 
 def _held(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:

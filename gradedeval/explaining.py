@@ -76,7 +76,9 @@ class Explanation:
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        return f"<Explanation of {self.run}, topic {self.topic}: {', '.join(str(one.measure) for one in self.measures)}>"
+        return (
+            f"<Explanation of {self.run}, topic {self.topic}: {', '.join(str(one.measure) for one in self.measures)}>"
+        )
 
     @cached_property
     def columns(self) -> list[str]:
@@ -134,7 +136,7 @@ def explain_topic(
 ) -> Explanation:
     """As `explain`, for one run by name and rules. Raises Fault as `explain` does."""
     if len(runs) != 1:
-        raise Fault("", f"{len(runs)} runs are too many", "explain takes one", usage=True)
+        raise Fault("", f"{len(runs)} runs are too many", "explain one at a time", usage=True)
     for name in ("residual_depth", "max_residual"):
         if getattr(rules, name) != getattr(Rules(), name):
             raise Fault(option(name), "has no meaning for one topic rank by rank", "leave it out", usage=True)
@@ -143,7 +145,7 @@ def explain_topic(
     wanted = _wanted(topic, judged, rules)
     scorer = Scorer(judged, list(measures), replace(rules, residuals=None if rules.judged_only else "total"))
     run = grade_run(source, judged, rules, frozenset([wanted]))
-    batch = _alone(run, wanted, judged, rules)
+    batch = _alone(run, wanted, judged)
     scored = scorer.score(GradedRun(run.place, iter([batch]), topics=[wanted]), name)
     explained = [
         _explained(scorer, batch, column, float(score), None if np.isnan(residual) else float(residual))
@@ -175,12 +177,15 @@ def _wanted(topic: str | bytes | int | None, qrels: Qrels, rules: Rules) -> byte
         raise Fault("--topic", f"'{text(wanted)}' is not among those of --topics-from", "add it there", usage=True)
     if wanted not in qrels.row and rules.topics != "run":
         cure = nearest(text(wanted), known) or f"as in {some(known)}"
-        what = f"'{text(wanted)}' is not judged in {qrels.place}"
-        raise Fault("--topic", what, f"{cure} (--topics run scores unjudged topics 0)", usage=True)
+        what = f"'{text(wanted)}' is not judged in {qrels.place}, and only --topics run counts such a topic"
+        raise Fault("--topic", what, cure, usage=True)
+    if rules.topics == "relevant" and not qrels.pool_of([wanted])[0, qrels.labels > 0].any():
+        what = f"'{text(wanted)}' has no relevant document in {qrels.place}"
+        raise Fault("--topic", what, "--topics both counts it", usage=True)
     return wanted
 
 
-def _alone(run: GradedRun, topic: bytes, qrels: Qrels, rules: Rules) -> Batch:
+def _alone(run: GradedRun, topic: bytes, qrels: Qrels) -> Batch:
     """The batch of one topic. Raises Fault (usage) where the rules leave it out."""
     found: Batch | None = None
     for batch in run:
@@ -188,14 +193,14 @@ def _alone(run: GradedRun, topic: bytes, qrels: Qrels, rules: Rules) -> Batch:
             row = batch.topics.index(topic)
             # Every array of a batch has a row for each topic.
             each = {one.name: getattr(batch, one.name) for one in fields(batch)}
-            own = {name: value[row : row + 1] for name, value in each.items() if isinstance(value, np.ndarray)}
+            own: dict[str, Any] = {
+                name: value[row : row + 1] for name, value in each.items() if isinstance(value, np.ndarray)
+            }
             found = replace(batch, topics=[topic], **own)
     if found is not None and topic in run.topics:
         return found
     name = text(topic)
-    if found is not None:
-        what, cure = f"'{name}' has no relevant document in {qrels.place}", "--topics both counts it"
-    elif topic in qrels.row:
+    if topic in qrels.row:
         what, cure = f"'{name}' is not in {run.place}", "--topics qrels scores it 0"
     else:
         counted = [text(one) for one in run.topics]
@@ -209,32 +214,34 @@ def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: fl
     measure, table, views = scorer.measures[at], scorer.tables[at], scorer.views(batch)
     gains = trimmed(views(table, measure))
     parts, count = parts_of(measure, gains), gains.gain.shape[1]
-    documents: dict[str, list[Any]] = {
+    columns: dict[str, list[Any]] = {
         "part": [DOCUMENT] * count,
         "rank": list(range(1, count + 1)),
         "docno": [text(docno) for docno in batch.docnos[batch.topics[0]][:count]],
         "grade": _grades(batch, scorer.qrels, count),
     }
     if measure.definition.gain is not None:
-        documents["gain"] = gains.gain[0].tolist()
+        columns["gain"] = gains.gain[0].tolist()
+    before: dict[str, Any] = {"part": BEFORE, "rank": 0, "contribution": parts.before, "running": parts.before}
     after: dict[str, Any] = {"part": BEYOND}
     for name, values in parts.workings.items():
-        documents[name] = values[:count].tolist()
+        if name in (*FIRST, *LAST):
+            raise Fault(f"measure '{measure}'", f"shows '{name}', which has a column already", "call it otherwise")
+        columns[name] = values[:count].tolist()
         after[name] = float(values[count]) if len(values) > count else None
-    documents["contribution"], after["contribution"] = parts.terms.tolist(), parts.beyond
-    documents["running"] = (parts.before + parts.terms.cumsum()).tolist()
-    after["running"] = (documents["running"] or [parts.before])[-1] + parts.beyond
+    columns["contribution"], after["contribution"] = parts.terms.tolist(), parts.beyond
+    columns["running"] = (parts.before + parts.terms.cumsum()).tolist()
     if residual is not None:
-        documents["could_add"] = [None if np.isnan(one) else one for one in rises(measure, gains, table.top).tolist()]
+        columns["could_add"] = [None if np.isnan(one) else one for one in rises(measure, gains, table.top).tolist()]
         if measure.residual == "endless":
             best = scores_of(measure, trimmed(views(table, measure, tail=table.top)))
             after["could_add"] = max(min(float(best[0]), measure.definition.ceiling) - score, 0.0)
-    before = {"part": BEFORE, "rank": 0, "contribution": parts.before, "running": parts.before}
     first = [before] if parts.before else []
-    last = [after] if any(value for name, value in after.items() if name not in ("part", "running")) else []
+    last = [after] if any(value for name, value in after.items() if name != "part") else []
+    after["running"] = (columns["running"] or [parts.before])[-1] + parts.beyond
     columns = {
         name: [*(row.get(name) for row in first), *values, *(row.get(name) for row in last)]
-        for name, values in documents.items()
+        for name, values in columns.items()
     }
     if measure.definition.summary == "total":  # counts
         columns |= {name: [_count(one) for one in columns[name]] for name in ("contribution", "running")}

@@ -69,7 +69,9 @@ def separated(columns: Sequence[str], rows: list[dict[str, Any]], delimiter: str
 
 def json_document(head: Mapping[str, Any], rows: list[dict[str, Any]]) -> str:
     """A document of what stands at its head, and `rows`, one a line."""
-    entries = "".join(f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},\n " for name, value in head.items())
+    entries = "".join(
+        f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},\n " for name, value in head.items()
+    )
     lines = ",\n  ".join(json_lines(rows).rstrip("\n").split("\n"))
     return f'{{{entries}"rows": [\n  {lines}]}}\n'
 

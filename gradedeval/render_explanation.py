@@ -15,7 +15,7 @@ SHOWN = 20
 
 CALLED = {BEFORE: "empty ranking", BEYOND: "beyond the end"}
 RISES = (
-    "could_add: how far the score would rise if that alone had the top gain; together they need not make the residual"
+    "could_add: how far the score would rise if that alone had the top gain; they need not sum to the residual"
 )
 
 

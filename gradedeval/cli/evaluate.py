@@ -12,12 +12,14 @@ from gradedeval.cli.options import (
     READING_OPTIONS,
     RESIDUAL_OPTIONS,
     Sectioned,
+    check_output,
     chosen_rules,
+    form_of,
     measure_table,
     run_and_qrels,
     with_options,
 )
-from gradedeval.cli.output import check_output, form_of, say, write
+from gradedeval.cli.output import say, write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
 from gradedeval.measures import DEFAULT, Measure, parse

@@ -11,12 +11,14 @@ from gradedeval.cli.options import (
     GAIN_OPTIONS,
     READING_OPTIONS,
     Sectioned,
+    check_output,
     chosen_rules,
+    form_of,
     measure_table,
     run_and_qrels,
     with_options,
 )
-from gradedeval.cli.output import check_output, form_of, say, write
+from gradedeval.cli.output import say, write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import named_runs
 from gradedeval.explaining import DEFAULT, explain_topic
@@ -26,8 +28,9 @@ from gradedeval.rules import LIKE
 
 OWN_OPTIONS = [
     click.option("--topic", metavar="ID", help="Which topic; may be left out where the qrels have only one."),
-    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in err@20; several "
-                 f"in one, separated by blanks, or several -m: a table for each. Default: {' '.join(DEFAULT)}."),
+    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in err@20; "
+                 "several in one, separated by blanks, or several -m: a table for each. Default: "
+                 f"{' '.join(DEFAULT)}."),
 ]  # fmt: skip
 OUTPUT_OPTIONS = [
     click.option(
@@ -63,7 +66,7 @@ def command(
     form = form or form_of(output, FORMATS)
     if shown is not None and form not in DISPLAYED:
         raise Fault("--show", f"{form} always has all ranks", "leave it out", usage=True)
-    runs, qrels = run_and_qrels(files, options["topics_from"])
+    runs, qrels = run_and_qrels(files, options["topics_from"], "gradedeval explain RUN QRELS --topic ID")
     check_output(output, files)
     rules = chosen_rules(options)
     forked.allow()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from gradedeval.errors import Fault, nearest
 from gradedeval.gains import read_scheme
 from gradedeval.measures import ALIASES, DEFAULT, MEASURES, Measure, measures_from, parse
 from gradedeval.notation import Value, read_value
+from gradedeval.render import EXTENSIONS
 from gradedeval.rules import CHOICES, LIKE, Rules, rules_for
 from gradedeval.trec.qrels import topics_of_file
 
@@ -167,7 +169,9 @@ def chosen_rules(options: dict[str, Any]) -> Rules:
     )
 
 
-def run_and_qrels(files: tuple[str, ...], topics_from: str | None = None) -> tuple[list[str], str]:
+def run_and_qrels(
+    files: tuple[str, ...], topics_from: str | None = None, usage: str = "gradedeval RUN... QRELS"
+) -> tuple[list[str], str]:
     """The runs and the qrels among the arguments. Raises Fault (usage) where an argument is no file.
 
     An argument that is no file but reads as a measure was probably meant for -m.
@@ -177,10 +181,28 @@ def run_and_qrels(files: tuple[str, ...], topics_from: str | None = None) -> tup
             raise Fault(file, "no such file", f"did you mean -m '{file}'?", usage=True)
     if len(files) < 2:
         cure = nearest(files[0], VERBS) if files and not os.path.exists(files[0]) else ""
-        raise Fault("", "a run and a qrels file are needed", cure or "gradedeval RUN... QRELS", usage=True)
+        raise Fault("", "a run and a qrels file are needed", cure or usage, usage=True)
     if [*files, topics_from].count("-") > 1:
         raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
     return list(files[:-1]), files[-1]
+
+
+def form_of(output: str | None, forms: Collection[str]) -> str:
+    """The format that the extension of -o asks for; a table without one."""
+    if output == "":
+        raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
+    extension = Path(output or "").suffix.lower()
+    form = EXTENSIONS.get(extension, "")
+    if form not in forms and not (output and os.path.exists(output) and not os.path.isfile(output)):
+        raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(forms)}", usage=True)
+    return form if form in forms else "table"
+
+
+def check_output(output: str | None, files: Collection[str]) -> None:
+    """Raise Fault where the output would take the place of a file that is read."""
+    read = [one for one in files if os.path.exists(one)]
+    if output and os.path.isfile(output) and any(os.path.samefile(one, output) for one in read):
+        raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
 
 
 def _is_measure(text: str) -> bool:

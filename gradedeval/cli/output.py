@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Collection
 from pathlib import Path
 
 from gradedeval.errors import Fault
-from gradedeval.render import EXTENSIONS
 from gradedeval.trec.lines import raw
 
 
@@ -56,23 +54,6 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def form_of(output: str | None, forms: Collection[str]) -> str:
-    """The format that the extension of -o asks for; a table without one."""
-    if output == "":
-        raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
-    extension = Path(output or "").suffix.lower()
-    form = EXTENSIONS.get(extension)
-    if form not in forms and not (output and os.path.exists(output) and not os.path.isfile(output)):
-        raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(forms)}", usage=True)
-    return form if form in forms else "table"
-
-
-def check_output(output: str | None, files: Collection[str]) -> None:
-    """Raise Fault where the output would take the place of a file that is read."""
-    if output and os.path.isfile(output) and any(os.path.exists(one) and os.path.samefile(one, output) for one in files):
-        raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
 
 
 def say(text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,6 @@ from gradedeval.gains import Floats, Gains, Ints
 from gradedeval.measures import Measure
 from gradedeval.ranking import CELLS
 from gradedeval.scoring import scores_of
-
-# What `Gains` holds of each rank; all other arrays of a batch but `levels` have one row a topic.
-OF_RANKS = ("gain", "judged", "cost")
-OF_TOPICS = ("retrieved", "ideal", "pool")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +29,7 @@ class Parts:
 def trimmed(gains: Gains) -> Gains:
     """The gains of one topic, with a column for each document retrieved and no more."""
     width = int(gains.retrieved[0])
-    return replace(gains, **{name: own[:, :width] for name, own in _held(gains, OF_RANKS).items()})
+    return replace(gains, **{name: values[:, :width] for name, values in _of_ranks(gains).items()})
 
 
 def parts_of(measure: Measure, gains: Gains) -> Parts:
@@ -57,39 +53,45 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
     return Parts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, shown)
 
 
-def rises(measure: Measure, gains: Gains, top: float) -> Floats:
-    """ranks: how far the score of one topic would rise if only the document there had the top gain; nan where it is
-    judged."""
+def rises(measure: Measure, gains: Gains, best: Gains) -> Floats:
+    """ranks: how far the score of one topic would rise if only the document there were as in the best case; nan where
+    it is judged."""
     found = np.full(gains.gain.shape[1], np.nan)
     ceiling = measure.definition.ceiling
     score = np.minimum(scores_of(measure, gains), ceiling)
     for ranks in _chunks(np.flatnonzero(~gains.judged[0]), gains):
-        several = _several(gains, len(ranks))
         gain = np.repeat(gains.gain, len(ranks), axis=0)
-        gain[np.arange(len(ranks)), ranks] = top
-        found[ranks] = np.maximum(np.minimum(scores_of(measure, replace(several, gain=gain)), ceiling) - score, 0)
+        gain[np.arange(len(ranks)), ranks] = best.gain[0, ranks]
+        filled = replace(_several(gains, len(ranks)), gain=gain)
+        found[ranks] = np.maximum(np.minimum(scores_of(measure, filled), ceiling) - score, 0)
     return found
 
 
 def _endings(gains: Gains) -> Iterator[Gains]:
     """The ranking of one topic, ended after rank 0, 1, 2, … to the last."""
     for lengths in _chunks(np.arange(gains.gain.shape[1] + 1), gains):
-        width = int(lengths[-1])
-        inside = np.arange(width) < lengths[:, None]
-        own = {name: values[:, :width] * inside for name, values in _held(gains, OF_RANKS).items()}
-        yield replace(_several(gains, len(lengths)), retrieved=lengths, **own)
+        inside = np.arange(lengths[-1]) < lengths[:, None]
+        ended = {name: values[:, : lengths[-1]] * inside for name, values in _of_ranks(gains).items()}
+        yield replace(_several(gains, len(lengths)), retrieved=lengths, **ended)
 
 
 def _several(gains: Gains, count: int) -> Gains:
     """The one topic of a batch as so many."""
-    own = _held(gains, (*OF_TOPICS, *OF_RANKS))
-    same: dict[str, Any] = {name: np.broadcast_to(row, (count, *row.shape[1:])) for name, row in own.items()}
-    return replace(gains, **same)
+    rows: dict[str, Any] = {
+        name: np.broadcast_to(row, (count, *row.shape[1:])) for name, row in _of_topics(gains).items()
+    }
+    return replace(gains, **rows)
 
 
-def _held(gains: Gains, names: tuple[str, ...]) -> dict[str, Any]:
-    each = {name: getattr(gains, name) for name in names}
-    return {name: values for name, values in each.items() if values is not None}
+def _of_topics(gains: Gains) -> dict[str, Any]:
+    """The arrays of a batch that have a row for each topic: all but the levels of the scheme."""
+    each = {one.name: getattr(gains, one.name) for one in fields(gains) if one.name != "levels"}
+    return {name: values for name, values in each.items() if isinstance(values, np.ndarray)}
+
+
+def _of_ranks(gains: Gains) -> dict[str, Any]:
+    """Those that have a column for each rank too: all with columns but the ideal ranking's."""
+    return {name: values for name, values in _of_topics(gains).items() if values.ndim > 1 and name != "ideal"}
 
 
 def _chunks(numbers: Ints, gains: Gains) -> Iterator[Ints]:

@@ -232,7 +232,8 @@ def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: fl
     columns["contribution"], after["contribution"] = parts.terms.tolist(), parts.beyond
     columns["running"] = (parts.before + parts.terms.cumsum()).tolist()
     if residual is not None:
-        columns["could_add"] = [None if np.isnan(one) else one for one in rises(measure, gains, table.top).tolist()]
+        rise = rises(measure, gains, trimmed(views(table, measure, unjudged=table.top)))
+        columns["could_add"] = [None if np.isnan(one) else one for one in rise.tolist()]
         if measure.residual == "endless":
             best = scores_of(measure, trimmed(views(table, measure, tail=table.top)))
             after["could_add"] = max(min(float(best[0]), measure.definition.ceiling) - score, 0.0)

@@ -14,9 +14,7 @@ SHOWN = 20
 """Ranks of a measure without cutoff that a table shows unless told otherwise."""
 
 CALLED = {BEFORE: "empty ranking", BEYOND: "beyond the end"}
-RISES = (
-    "could_add: how far the score would rise if that alone had the top gain; they need not sum to the residual"
-)
+RISES = "could_add: how far the score would rise if that alone had the top gain; they need not sum to the residual"
 
 
 def render_explanation(

@@ -29,12 +29,9 @@ def _beside_the_ideal(g: Gains) -> dict[str, Floats]:
 
 
 def _preferred(g: Gains, *, k: float = 0) -> dict[str, Floats]:
-    """How many judged non-relevant documents stand above each rank, and how far a document there is preferred."""
-    most = (k + g.R)[:, None]
-    non_relevant = (g.pool - g.R)[:, None]
     above = (g.judged & ~g.relevant).cumsum(1, dtype=np.float64)
-    # Where N is 0 nothing can stand above, so any divisor will do.
-    return {"above": above, "preferred": 1 - np.minimum(most, above) / np.maximum(np.minimum(most, non_relevant), 1)}
+    most = np.minimum(k + g.R, g.pool - g.R)[:, None]
+    return {"above": above, "preferred": 1 - np.minimum(above, most) / np.maximum(most, 1)}
 
 
 @measure(residual="retrieved", ceiling=1, shows=_beside_the_ideal)
@@ -100,7 +97,12 @@ def bpref(g: Gains, *, k: float = 0) -> Floats:
 
     Buckley & Voorhees, SIGIR 2004 as in trec_eval; k=10: Zhang et al., Information Retrieval 2010, section 2.1.
     """
-    return share(total(g.relevant * _preferred(g, k=k)["preferred"]), g.R)
+    most = (k + g.R)[:, None]
+    non_relevant = (g.pool - g.R)[:, None]
+    above = (g.judged & ~g.relevant).cumsum(1)
+    # Where N is 0 nothing can stand above, so any divisor will do.
+    preferred = 1 - np.minimum(most, above) / np.maximum(np.minimum(most, non_relevant), 1)
+    return share(total(g.relevant * preferred), g.R)
 
 
 @measure(gain=None, ceiling=1)

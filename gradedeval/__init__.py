@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradedeval.evaluation import evaluate
     from gradedeval.explaining import Explanation, explain
     from gradedeval.gains import Gains, share, total
-    from gradedeval.measures import MEASURES, Measure, measure, measures_from, parse
+    from gradedeval.measures import MEASURES, Measure, Walk, cwl, measure, measures_from, parse
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
@@ -32,7 +32,9 @@ __all__ = [
     "Qrels",
     "Rules",
     "Scores",
+    "Walk",
     "__version__",
+    "cwl",
     "evaluate",
     "explain",
     "measure",
@@ -53,6 +55,8 @@ _HOME = {
     "Qrels": "trec.qrels",
     "Rules": "rules",
     "Scores": "scores",
+    "Walk": "measures",
+    "cwl": "measures",
     "evaluate": "evaluation",
     "explain": "explaining",
     "measure": "measures",

@@ -38,6 +38,8 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
     try:
         workings = {name: np.asarray(column, dtype=np.float64) for name, column in measure.workings(gains).items()}
         shapes = {name: column.shape for name, column in workings.items()}
+    except Fault:
+        raise
     except Exception as error:  # as in `scoring`
         raise Fault(f"measure '{measure}'", f"`shows` failed ({type(error).__name__}: {error})", "mend it") from error
     for name, shape in shapes.items():

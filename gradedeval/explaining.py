@@ -144,7 +144,7 @@ def explain_topic(
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
     wanted = _wanted(topic, judged, rules)
     scorer = Scorer(judged, list(measures), replace(rules, residuals=None if rules.judged_only else "total"))
-    run = grade_run(source, judged, rules, frozenset([wanted]))
+    run = grade_run(source, judged, rules, frozenset([wanted]), scorer.types)
     batch = _alone(run, wanted, judged)
     scored = scorer.score(GradedRun(run.place, iter([batch]), topics=[wanted]), name)
     explained = [

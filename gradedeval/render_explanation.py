@@ -6,7 +6,7 @@ from typing import Any
 
 from gradedeval.errors import Fault, nearest
 from gradedeval.explaining import BEFORE, BEYOND, DOCUMENT, LAST, Explained, Explanation
-from gradedeval.render import TABLES, aligned, finite, json_document, json_lines, separated
+from gradedeval.render import TABLES, aligned, finite, json_document, json_lines, rounded, separated
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown")
 DISPLAYED = ("table", "markdown")
@@ -30,7 +30,7 @@ def render_explanation(
     """
     if form in DISPLAYED:
         return _tables(explanation, form, 4 if digits is None else digits, shown)
-    rows = [_rounded(row, digits) for row in explanation.rows()]
+    rows = [rounded(row, digits) for row in explanation.rows()]
     if form in ("csv", "tsv"):
         return separated(explanation.columns, rows, "," if form == "csv" else "\t")
     if form == "jsonl":
@@ -38,12 +38,6 @@ def render_explanation(
     if form == "json":
         return json_document(_head(explanation, digits), rows)
     raise Fault("--format", f"no format '{form}'", nearest(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True)
-
-
-def _rounded(row: dict[str, Any], digits: int | None) -> dict[str, Any]:
-    if digits is None:
-        return row
-    return {name: round(value, digits) if isinstance(value, float) else value for name, value in row.items()}
 
 
 def _head(explanation: Explanation, digits: int | None) -> dict[str, Any]:
@@ -55,7 +49,7 @@ def _head(explanation: Explanation, digits: int | None) -> dict[str, Any]:
     names = ("signature", "run", "topic", "retrieved", "judged", "pool")
     return {
         **{name: getattr(explanation, name) for name in names},
-        "measures": [finite(_rounded(one, digits)) for one in measures],
+        "measures": [finite(rounded(one, digits)) for one in measures],
     }
 
 

@@ -19,21 +19,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from test_properties import ANCHOR, STEADY, TOP, VARIANTS, Topic, any_topic, every
 
-from gradedeval import MEASURES, Explanation, Fault, Gains, Measure, Note, evaluate, explain, measure, parse, total
+from gradedeval import Explanation, Fault, Gains, Measure, Note, evaluate, explain, measure, parse, total
 from gradedeval.explaining import Explained
 from gradedeval.measures.walk import QUANTITIES
 from gradedeval.render_explanation import DISPLAYED, FORMATS
 
 # --- every measure of the table -------------------------------------------------------------------------------------
 
-WALKS = [one for one in MEASURES.values() if "of" in one.definition.parameters]
-TOTALS = [
-    one(of=of, **further) @ k if k else one(of=of, **further)
-    for one in WALKS
-    for of in QUANTITIES
-    for k in ((3, 10) if one.definition.cutoff == "needed" else (None, 3))
-    for further in ({}, {"horizon": 4})
-]
+WALKS = [one for one in VARIANTS if one.definition.walks and one.own.get("of", "eu") == "eu"]
+# Of each, one that is cut and one that is not.
+SOME = {(one.name, one.cutoff is None): one for one in WALKS if one.cutoff in (None, 3)}.values()
+TOTALS = [one(of=of, **further) for one in SOME for of in QUANTITIES for further in ({}, {"horizon": 4})]
 ALL = list(dict.fromkeys(VARIANTS + TOTALS))
 
 
@@ -92,7 +88,7 @@ def test_contributions_sum_to_the_score(topic: Topic) -> None:
 @given(topic=any_topic)
 @example(topic=TYPICAL)
 def test_the_running_score_is_that_of_the_documents_so_far_for_all_but_users_who_look_ahead(topic: Topic) -> None:
-    measures = [one for one in VARIANTS if one not in WALKS and "of" not in one.definition.parameters]
+    measures = [one for one in VARIANTS if not one.definition.walks]
     shorter = [Topic(topic.ranking[:end]) for end in range(len(topic.ranking) + 1)]
     for end, part in enumerate(shorter):
         # What is not retrieved any more is still judged.
@@ -112,7 +108,7 @@ def test_what_the_only_unjudged_document_could_add_is_the_residual(ranking: list
     # Down to this cutoff nothing is beyond the end of the run.
     endless = [
         one @ len(alone.ranking)
-        for one in MEASURES.values()
+        for one in VARIANTS
         if one.residual == "endless" and one.definition.cutoff in ("stops", "needed")
     ]
     for one in explained(alone, retrieved + endless):
@@ -152,6 +148,7 @@ FORMULAS = {
     "sp": lambda f, one: f["gain"] * f["precision"],
     "gap": lambda f, one: f["term"] / f["ideal_term"].sum(),
     "bpref": lambda f, one: f["gain"] * f["preferred"] / one.relevant,
+    **dict.fromkeys(("uniform", "zipf", "poisson", "logharmonic"), lambda f, one: f["gain"] * f["W"]),
 }
 
 
@@ -277,6 +274,26 @@ def test_the_other_quantities_of_rbp_by_hand() -> None:
     assert column(etc, "contribution") == pytest.approx([0.5, 1.5])  # half stop at cost 1, Σ_{i>1} i/2^i = 3/2
     assert column(ed, "contribution") == pytest.approx([1, 1])
     assert (etu[0]["L"], etu[0]["gained"], etc[0]["spent"]) == (0.5, 1, 1)
+
+
+def test_costs_stand_beside_the_documents_that_have_them() -> None:
+    run = "t web a 1 2 x\nt news b 2 1 x\n"
+    measures = "rbp(p=0.5,of=ec) rbp(p=0.5,of=etc)"
+    costs = {"web": 4.0, "news": 2.0}
+    explanation = quietly(io.StringIO(run), {"t": {"a": 1}}, measures, costs=costs)
+    ec, etc = (list(one.rows()) for one in explanation.measures)
+    assert column(ec, "cost") == [4, 2, None]
+    assert column(ec, "contribution") == pytest.approx([1 / 2 * 4, 1 / 4 * 2, 1 / 4])  # 1 each beyond the end
+    assert column(etc, "spent") == [4, 6, None]
+    assert column(etc, "contribution")[:2] == pytest.approx([1 / 2 * 4, 1 / 4 * 6])
+    assert sum(column(etc, "contribution")) == pytest.approx(4 + 1 / 2 * 2 + 1 / 2)
+
+
+def test_a_weighting_model_shows_its_weights() -> None:
+    (rows,) = by_hand("zipf@3", "a u c", FOUR)
+    whole = 1 + 1 / 2 + 1 / 3
+    assert column(rows, "W") == pytest.approx([1 / whole, 1 / 2 / whole, 1 / 3 / whole])
+    assert column(rows, "contribution") == pytest.approx([1 / whole, 0, 1 / 3 / whole / 3])
 
 
 def test_nobody_stops_who_looks_for_what_is_not_there() -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
+    from gradedeval.weighting import Weights, weights
 
 __all__ = [
     "MEASURES",
@@ -33,6 +34,7 @@ __all__ = [
     "Rules",
     "Scores",
     "Walk",
+    "Weights",
     "__version__",
     "cwl",
     "evaluate",
@@ -42,6 +44,7 @@ __all__ = [
     "parse",
     "share",
     "total",
+    "weights",
 ]
 
 # Imported when they are asked for: `gradedeval --help` should not wait for numpy.
@@ -56,6 +59,7 @@ _HOME = {
     "Rules": "rules",
     "Scores": "scores",
     "Walk": "measures",
+    "Weights": "weighting",
     "cwl": "measures",
     "evaluate": "evaluation",
     "explain": "explaining",
@@ -64,6 +68,7 @@ _HOME = {
     "parse": "measures",
     "share": "gains",
     "total": "gains",
+    "weights": "weighting",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -237,6 +237,8 @@ class Gains:
     cost: Floats | None = None
     types: tuple[bytes, ...] = ()
     kind: Ints | None = None
+    # What measures that follow each other have in common: the five quantities of one walk.
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def rank(self) -> Floats:

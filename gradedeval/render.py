@@ -99,9 +99,13 @@ def finite(row: dict[str, Any]) -> dict[str, Any]:
     return {key: None if value in (float("inf"), float("-inf")) else value for key, value in row.items()}
 
 
+def _columns(scores: Scores, rows: list[dict[str, Any]]) -> list[str]:
+    return list(rows[0]) if rows else scores.columns
+
+
 _LONG: dict[str, Callable[[Scores, list[dict[str, Any]]], str]] = {
-    "csv": lambda scores, rows: separated(list(rows[0]) if rows else scores.columns, rows, ","),
-    "tsv": lambda scores, rows: separated(list(rows[0]) if rows else scores.columns, rows, "\t"),
+    "csv": lambda scores, rows: separated(_columns(scores, rows), rows, ","),
+    "tsv": lambda scores, rows: separated(_columns(scores, rows), rows, "\t"),
     "json": lambda scores, rows: json_document({"signature": scores.signature}, rows),
     "jsonl": lambda scores, rows: json_lines(rows),
 }

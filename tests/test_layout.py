@@ -25,7 +25,8 @@ ORDER = (
     *("gains", "costs", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
     *("signature", "scores", "scoring", "quantities", "render", "progress"),
-    *("evaluation", "contributions", "explaining", "render_explanation"),
+    *("evaluation", "background", "weighting", "render_weights"),
+    *("contributions", "explaining", "render_explanation"),
     *("cli", "__main__"),
 )
 

@@ -17,6 +17,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "eval": ("evaluate", "Score runs against graded judgements; need not be said."),
     "explain": ("explain", "Say how a topic's score comes about, rank by rank."),
     "measures": ("measures", "List the measures, or explain one."),
+    "weights": ("weights", "Print the weight of each rank by a measure."),
 }
 
 

@@ -34,6 +34,7 @@ SECTIONS = {
         "order",
         "scores",
         "depth",
+        "normalise",
         "judged_only",
         "topics",
         "topics_from",
@@ -119,12 +120,16 @@ MEASURE_OPTIONS: list[Decorator] = [
     *GAIN_OPTIONS,
 ]  # fmt: skip
 
+DEPTH_OPTION: Decorator = click.option(
+    "--depth", type=click.IntRange(min=1), metavar="N", help="Keep the N best documents of each topic."
+)
+
 READING_OPTIONS: list[Decorator] = [
     click.option("--like", metavar="TOOL", help=f"The rules of another tool: {', '.join(LIKE)}."),
     click.option("--ties", type=_choice("ties"), help="Order of documents with equal scores. Default: docno-desc."),
     click.option("--order", type=_choice("order"), help="'file' keeps the order listed and reads no scores."),
     click.option("--scores", type=_choice("scores"), help="Precision in which scores are compared. Default: float64."),
-    click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Keep the N best documents of each topic."),
+    DEPTH_OPTION,
     click.option("--judged-only", is_flag=True, help="Drop unjudged documents first (condensed lists)."),
     click.option("--topics", type=_choice("topics"), help="Topics that count: all of the qrels (default; one that "
                  "the run lacks scores 0), in both, all of the run, or relevant: in both, with a relevant document."),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradedeval.gains import Floats, Gains, share, total, with_rest
+from gradedeval.gains import Floats, Gains, share, with_rest
 
 if TYPE_CHECKING:
     from gradedeval.measures.walk import Paths
@@ -20,7 +20,7 @@ def steps(paths: Paths, g: Gains, of: str, cut: int | None, fades: bool) -> dict
     V for ed.
     """
     walk, viewed, after, ranks = paths.walk, paths.viewed, paths.after, g.gain.shape[1]
-    depth = total(viewed) + after
+    depth = paths.depth
     own: dict[str, Floats] = {}
     weight, weight_after = share(viewed, depth[:, None]), np.where(np.isinf(depth), 1.0, share(after, depth))
     if of in ("eu", "ec"):

@@ -92,9 +92,15 @@ class Paths:
 
     @cached_property
     def after(self) -> Floats:
-        """topics: ΣV of the ranks after the end."""
-        # Nobody is left for a rest that has no end where nobody gets there.
-        return np.where(self.onward > 0, self.onward * np.where(self.onward > 0, self.rest, 0), 0)
+        """topics: how many ranks are viewed past the end; none by nobody, however long they would go on."""
+        somebody = self.onward > 0
+        found: Floats = np.where(somebody, self.onward * np.where(somebody, self.rest, 0), 0)
+        return found
+
+    @cached_property
+    def depth(self) -> Floats:
+        """topics: ΣV, how many ranks are viewed."""
+        return total(self.viewed) + self.after
 
     def forever(self, fades: bool) -> Floats:
         """topics: the chance of never stopping; `fades` says that V tends to 0."""
@@ -193,8 +199,8 @@ def followed(walk: Walk, continuation: Continuation, rest: Rest | None, paramete
 
 def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
     """One of the five quantities of every topic; `cut` sums W·r to that rank only, `fades` says that V tends to 0."""
-    walk, viewed, after = paths.walk, paths.viewed, paths.after
-    depth = total(viewed) + after
+    walk, viewed = paths.walk, paths.viewed
+    after, depth = paths.after, paths.depth
     if of == "ed":
         return depth
     if of in ("ec", "etc"):
@@ -245,11 +251,11 @@ def cwl(
     def define(continuation: Continuation) -> Measure:
         own = list(inspect.signature(continuation).parameters.values())[1:]
         defaults = {one.name: one.default for one in own if one.kind is one.KEYWORD_ONLY}
-        # Whatever else a measure takes comes last.
-        named, others = own[: len(defaults)], own[len(defaults) :]
 
         def follow(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> tuple[Paths, int | None]:
-            found = followed(walk_of(g, cutoff, horizon), continuation, rest, {**defaults, **parameters})
+            given = {**defaults, **parameters}
+            key = (continuation, horizon, *given.items())
+            found = _last_walk(g, key, lambda: followed(walk_of(g, cutoff, horizon), continuation, rest, given))
             return found, g.k if cutoff != "needed" else None
 
         def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
@@ -262,11 +268,21 @@ def cwl(
 
         function.__name__ = continuation.__name__
         function.__doc__ = continuation.__doc__
-        function.__signature__ = inspect.Signature([*SHARED[:1], *named, *SHARED[1:], *others])  # type: ignore[attr-defined]
-        more = (sated, {**CHECKS, **(valid or {})}, unit, needs, types, shows)
-        return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", *more))
+        # Whatever else a measure takes comes last.
+        order = [*SHARED[:1], *own[: len(defaults)], *SHARED[1:], *own[len(defaults) :]]
+        function.__signature__ = inspect.Signature(order)  # type: ignore[attr-defined]
+        given = ({**CHECKS, **(valid or {})}, unit, needs, types, shows)
+        return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, *given))
 
     return define
+
+
+def _last_walk(g: Gains, key: tuple[Any, ...], walked: Callable[[], Paths]) -> Paths:
+    """The paths of this measure: those just found, where another of its quantities was asked for before."""
+    if g.memo.get("walk", ((),))[0] != key:
+        g.memo["walk"] = (key, walked())
+    found: Paths = g.memo["walk"][1]
+    return found
 
 
 # What every C/W/L measure takes beside its own parameters.

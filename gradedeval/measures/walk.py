@@ -190,11 +190,26 @@ def paths(walk: Walk, continuation: Any, rest: Floats | float) -> Paths:
     return Paths(walk, c, viewed * within, onward, np.broadcast_to(np.asarray(rest, dtype=np.float64), onward.shape))
 
 
-def followed(walk: Walk, continuation: Continuation, rest: Rest | None, parameters: dict[str, Any]) -> Paths:
-    """V of every rank by a continuation function; the rest by a closed form, or extrapolated where there is none."""
-    ends = walk.closed or walk.k is not None
-    left = 0.0 if ends else (rest or partial(counted, continuation))(walk, **parameters)
-    return paths(walk, continuation(walk, **parameters), left)
+def followed(
+    g: Gains,
+    cutoff: Cutoff,
+    horizon: int | None,
+    continuation: Continuation,
+    rest: Rest | None,
+    parameters: dict[str, Any],
+) -> Paths:
+    """V of every rank by a continuation function; the rest by a closed form, or extrapolated where there is none.
+
+    Those just found, where another quantity of the same measure was asked for before.
+    """
+    key = (continuation, horizon, *parameters.items())
+    if g.memo.get("walk", ((),))[0] != key:
+        walk = walk_of(g, cutoff, horizon)
+        ends = walk.closed or walk.k is not None
+        left = 0.0 if ends else (rest or partial(counted, continuation))(walk, **parameters)
+        g.memo["walk"] = (key, paths(walk, continuation(walk, **parameters), left))
+    found: Paths = g.memo["walk"][1]
+    return found
 
 
 def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
@@ -253,9 +268,7 @@ def cwl(
         defaults = {one.name: one.default for one in own if one.kind is one.KEYWORD_ONLY}
 
         def follow(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> tuple[Paths, int | None]:
-            given = {**defaults, **parameters}
-            key = (continuation, horizon, *given.items())
-            found = _last_walk(g, key, lambda: followed(walk_of(g, cutoff, horizon), continuation, rest, given))
+            found = followed(g, cutoff, horizon, continuation, rest, {**defaults, **parameters})
             return found, g.k if cutoff != "needed" else None
 
         def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
@@ -275,14 +288,6 @@ def cwl(
         return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, *given))
 
     return define
-
-
-def _last_walk(g: Gains, key: tuple[Any, ...], walked: Callable[[], Paths]) -> Paths:
-    """The paths of this measure: those just found, where another of its quantities was asked for before."""
-    if g.memo.get("walk", ((),))[0] != key:
-        g.memo["walk"] = (key, walked())
-    found: Paths = g.memo["walk"][1]
-    return found
 
 
 # What every C/W/L measure takes beside its own parameters.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gradedeval.experiments.gate import check
     from gradedeval.experiments.nearest import nearest_weights
     from gradedeval.experiments.standardising import standardised
+    from gradedeval.explaining import Explanation, explain
     from gradedeval.gains import Gains, share, total
     from gradedeval.measures import MEASURES, Measure, Walk, cwl, measure, measures_from, parse
     from gradedeval.rules import Rules
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MEASURES",
     "Bound",
+    "Explanation",
     "Fault",
     "Gains",
     "Measure",
@@ -48,6 +50,7 @@ __all__ = [
     "correlate",
     "cwl",
     "evaluate",
+    "explain",
     "fit",
     "measure",
     "measures_from",
@@ -64,6 +67,7 @@ __all__ = [
 _HOME = {
     "MEASURES": "measures",
     "Bound": "experiments.bounds",
+    "Explanation": "explaining",
     "Fault": "errors",
     "Gains": "gains",
     "Measure": "measures",
@@ -78,6 +82,7 @@ _HOME = {
     "correlate": "experiments.correlating",
     "cwl": "measures",
     "evaluate": "evaluation",
+    "explain": "explaining",
     "fit": "experiments.fitting",
     "measure": "measures",
     "measures_from": "measures",

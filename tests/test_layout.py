@@ -25,7 +25,9 @@ ORDER = (
     *("gains", "costs", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
     *("signature", "scores", "scoring", "quantities", "render", "tables", "progress"),
-    *("evaluation", "background", "weighting", "render_weights", "experiments", "cli", "__main__"),
+    *("evaluation", "background", "weighting", "render_weights"),
+    *("contributions", "explaining", "render_explanation"),
+    *("experiments", "cli", "__main__"),
 )
 
 # Slow to import, and no part of a plain evaluation.

@@ -13,7 +13,7 @@ from conftest import ROOT, Command, shell
 
 import gradedeval
 from gradedeval import Bound, Fault
-from gradedeval.experiments.gate import Verdict
+from gradedeval.experiments.gate import Verdict, verdicts
 from gradedeval.experiments.settings import line_of
 from gradedeval.experiments.verdicts import FORMS, render_verdicts
 
@@ -133,10 +133,8 @@ def test_a_bound_is_broken_just_beyond_its_limit(bound: tuple[str, ...], code: i
 def test_a_mean_of_exactly_the_limit_is_at_least_that(words: Path, cli: Command) -> None:
     # 0.1 + 0.2 and the like: the last bits break no bound.
     mean = gradedeval.evaluate(words / "main.run", words / "qrels.txt", "rr").means["rr"]
-    verdict = gradedeval.check(
-        gradedeval.evaluate(words / "main.run", words / "qrels.txt", "rr"), [Bound("min", "rr", mean + 1e-15)]
-    )
-    assert verdict[0].passed
+    scores = gradedeval.evaluate(words / "main.run", words / "qrels.txt", "rr")
+    assert gradedeval.check(scores, [Bound("min", "rr", mean + 1e-15)])["passed"].tolist() == [True]
 
 
 def test_what_drops_significantly_breaks_a_level_however_small_the_drop(words: Path, cli: Command) -> None:
@@ -297,7 +295,7 @@ def test_a_file_without_settings_is_refused_where_it_was_named(content: str, job
 
 def both(job: Path) -> list[Verdict]:
     scores = gradedeval.evaluate([str(job / "main.run"), str(job / "new.run")], job / "qrels.txt", "rr", residuals=True)
-    return gradedeval.check(scores, [Bound("min", "rr", 0.1), Bound("max-drop", "rr", 0.05, True)], "main.run")
+    return verdicts(scores, [Bound("min", "rr", 0.1), Bound("max-drop", "rr", 0.05, True)], "main.run")
 
 
 def test_github_s_annotations_are_one_line_each_and_escaped(words: Path) -> None:
@@ -340,6 +338,20 @@ def test_the_format_of_a_report_follows_its_extension(words: Path, cli: Command)
 
 
 # In Python
+
+
+def test_verdicts_are_a_tidy_frame(words: Path) -> None:
+    scores = gradedeval.evaluate([str(words / "main.run"), str(words / "new.run")], words / "qrels.txt", "rr")
+    bounds = [Bound("min", "rr", 0.6), Bound("max-topic-drop", "rr", 0.5), Bound("significant", "rr", 0.3)]
+    frame = gradedeval.check(scores, bounds, "main.run")
+    assert frame["run"].tolist() == ["new.run"] * 3
+    assert frame["bound"].tolist() == ["min", "max-topic-drop", "significant"]
+    assert frame["passed"].tolist() == [False, True, False]
+    # Four topics fall by 3/6 and one rises by 1/6: 4 of 32 sign flips have all the threes alike, 13 or 11 sixths.
+    assert frame["found"].tolist() == [0.5, 0.5, 4 / 32]
+    assert frame["worst"][0] == "1 -0.5000, 2 -0.5000, 3 -0.5000, 4 -0.5000"
+    with pytest.raises(Fault, match="Bound: no choice 'most'"):
+        Bound("most", "rr", 0.1)  # type: ignore[arg-type]
 
 
 def test_a_bound_on_what_nobody_knows_is_a_fault(words: Path) -> None:

@@ -7,11 +7,11 @@ from typing import Any, get_args
 
 import click
 
-from gradedeval.cli.experiment import SCORING_OPTIONS, prepared, tell, with_baseline
+from gradedeval.cli.experiment import OTHER_OPTIONS, prepared, tell, with_baseline
 from gradedeval.cli.options import Sectioned, check_output, measure_table, with_options
 from gradedeval.cli.output import say, write
 from gradedeval.experiments.bounds import KINDS, read_words, settle
-from gradedeval.experiments.gate import check
+from gradedeval.experiments.gate import verdicts
 from gradedeval.experiments.settings import find_settings
 from gradedeval.experiments.significance import Test
 from gradedeval.experiments.verdicts import EXTENSIONS, FORMS, render_verdicts
@@ -23,9 +23,10 @@ OPTIONS = [
                  "than X percent of the baseline's."),
     click.option("--max-topic-drop", multiple=True, metavar="[MEASURE=]X", help="No topic falls by more than X."),
     click.option("--significant", multiple=True, metavar="[MEASURE=]P", help="The mean falls by nothing that is "
-                 "significant at level P. A bare P: for every measure."),
+                 "significant at level P. A bare P: for each of -m, or else of the other bounds."),
     click.option("--max-unjudged", multiple=True, metavar="[MEASURE=]X", help="Unjudged documents of the run could "
                  "lift the mean by no more than X (the column 'unjudged' of --residuals split)."),
+    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="What bare values bound."),
     click.option("--config", metavar="FILE.toml", help="Bounds and options from a file. Default: gradedeval.toml, or "
                  "[tool.gradedeval] of pyproject.toml, where there is one."),
     click.option("--test", type=click.Choice([one for one in get_args(Test) if one != "tukey-hsd"]),
@@ -42,7 +43,7 @@ REPORT_OPTIONS = [
 
 @click.command("check", cls=Sectioned)
 @click.argument("files", nargs=-1, metavar="RUN... QRELS")
-@with_options(OPTIONS, SCORING_OPTIONS, REPORT_OPTIONS)
+@with_options(OPTIONS, OTHER_OPTIONS, REPORT_OPTIONS)
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
@@ -62,18 +63,18 @@ def command(
     check_output(output, files)
     form = form or EXTENSIONS.get(Path(output or "").suffix.lower(), "text")
     table = measure_table(options["measures_from"])
-    found, settings = find_settings(config, table)
+    file, settings = find_settings(config, table)
     words = {kind: options.pop("minimum" if kind == "min" else kind.replace("-", "_")) for kind in KINDS}
     demands = [*settings.demands, *(one for kind in KINDS for one in read_words(kind, words[kind]))]
     for rule, value in settings.rules.items():
         options[rule] = options[rule] or value
     chosen, rules = prepared(measures or settings.measures, options, default=())
     bounds, needed = settle(demands, chosen, rules, table)
-    if found is not None:
-        say(f"settings of {found}")
+    if file is not None:
+        say(f"settings of {file}")
     matrix, name = with_baseline(files, baseline or settings.baseline, needed, rules)
-    tell(matrix.notes)
-    verdicts = check(
+    tell([*matrix.notes, *(matrix.left_out() if name else [])])
+    found = verdicts(
         matrix,
         bounds,
         name,
@@ -81,8 +82,8 @@ def command(
         draws=_first(draws, settings.draws, 10_000),
         seed=_first(seed, settings.seed, 0),
     )
-    write(render_verdicts(verdicts, form, matrix.signature), output)
-    broken = [verdict for verdict in verdicts if not verdict.passed]
+    write(render_verdicts(found, form, matrix.signature), output)
+    broken = [verdict for verdict in found if not verdict.passed]
     if output is not None or form not in ("text", "github"):
         for verdict in broken:
             say(f"FAIL  {verdict.line}")

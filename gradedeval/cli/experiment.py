@@ -32,6 +32,8 @@ from gradedeval.scores import Scores
 from gradedeval.tables import FORMATS, render_frame
 
 SCORING_OPTIONS: list[Decorator] = [*MEASURE_OPTIONS, *RESIDUAL_OPTIONS[1:], *READING_OPTIONS]
+# Without -m, where it means something else.
+OTHER_OPTIONS: list[Decorator] = [*MEASURE_OPTIONS[1:], *RESIDUAL_OPTIONS[1:], *READING_OPTIONS]
 MATRIX_OPTIONS: list[Decorator] = [*SCORING_OPTIONS, *STANDARD_OPTIONS]
 SAVED_OPTIONS: list[Decorator] = [
     click.option("--from-scores", multiple=True, metavar="FILE", help="Scores saved by `gradedeval -q -f csv`, in "

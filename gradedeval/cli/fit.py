@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gradedeval import forked
-from gradedeval.cli.experiment import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_to, tell, write_curve
+from gradedeval.cli.experiment import OTHER_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_to, tell, write_curve
 from gradedeval.cli.options import Sectioned, chosen_rules, measure_table, run_and_qrels, with_options
 from gradedeval.errors import Fault
 from gradedeval.evaluation import named_runs
@@ -21,6 +21,8 @@ from gradedeval.progress import with_progress
 from gradedeval.trec.qrels import topics_of_file
 
 OPTIONS = [
+    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure with a range, as in "
+                 "nerr9@1..40; several in one, separated by blanks, or several -m."),
     click.option("--to", metavar="MEASURE", help="The measure to agree with. With --max-residual the (run, topic) "
                  "pairs that it is too uncertain of are left out."),
     click.option("--by", "kinds", type=click.Choice(KINDS), multiple=True, help="Kind of agreement; several are "
@@ -29,7 +31,8 @@ OPTIONS = [
                  "lines; the nearest in Kullback-Leibler divergence is found."),
     click.option("--ranks", type=int, metavar="N", help="How many ranks of --weights count. Default: all."),
     click.option("--renormalise", is_flag=True, help="Scale a measure's weights to sum 1 over those ranks, too."),
-    click.option("--precision", type=float, default=0.001, show_default=True, help="Of the value found."),
+    click.option("--precision", type=float, default=0.001, show_default=True, metavar="X", help="Of the "
+                 "value found."),
     click.option("--curve", metavar="FILE.csv", help="Write every value tried."),
     click.option("--validate", multiple=True, metavar="RUN", help="See how the values found do on these runs."),
     click.option("--validate-qrels", metavar="QRELS", help="The judgements of --validate."),
@@ -39,7 +42,7 @@ OPTIONS = [
 
 @click.command("fit", cls=Sectioned)
 @click.argument("files", nargs=-1, metavar="RUN... QRELS")
-@with_options(OPTIONS, SCORING_OPTIONS, TABLE_OPTIONS)
+@with_options(OPTIONS, OTHER_OPTIONS, TABLE_OPTIONS)
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from gradedeval.errors import Fault
+from gradedeval.experiments.significance import check_choice
 from gradedeval.measures import Measure, parse
 from gradedeval.rules import Rules
 from gradedeval.scoring import applied
@@ -27,6 +28,8 @@ class Bound:
     limit     the score, drop or level
     relative  whether the limit is a share of the baseline's mean
     place     what messages call it
+
+    Raises Fault (usage) for another kind.
     """
 
     kind: Kind
@@ -34,6 +37,9 @@ class Bound:
     limit: float
     relative: bool = False
     place: str = ""
+
+    def __post_init__(self) -> None:
+        check_choice(self.kind, KINDS, self.place or "Bound")
 
     @property
     def allowed(self) -> str:

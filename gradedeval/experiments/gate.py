@@ -42,10 +42,15 @@ class Verdict:
     worst: tuple[tuple[str, float], ...]
 
     @property
+    def topics(self) -> str:
+        """The worst topics in words."""
+        return ", ".join(f"{topic} {value:+.4f}" for topic, value in self.worst)
+
+    @property
     def line(self) -> str:
         """All of it in one line."""
-        topics = ", ".join(f"{topic} {value:+.4f}" for topic, value in self.worst)
-        return f"{self.run}: {self.says}" + (f"; worst {plural(len(self.worst), 'topic')}: {topics}" if topics else "")
+        worst = f"; worst {plural(len(self.worst), 'topic')}: {self.topics}" if self.worst else ""
+        return f"{self.run}: {self.says}{worst}"
 
 
 def check(
@@ -56,7 +61,7 @@ def check(
     test: Test = "randomisation",
     draws: int = 10_000,
     seed: int = 0,
-) -> list[Verdict]:
+) -> pd.DataFrame:
     """Hold every run against every bound; those that compare take the topics that the run and the baseline keep.
 
     scores    what `gradedeval.evaluate` returns, with residuals="total" where a bound is on what is unjudged
@@ -64,9 +69,38 @@ def check(
     baseline  the run that the others are compared with; it is not checked itself
     test      of `significant` bounds, two-sided; Holm's correction over all of them. Only a drop breaks them
 
-    Returns the verdicts run by run, in the order of the bounds. Raises Fault (usage) where a bound needs a baseline and
-    there is none, or a residual that its measure does not have.
+    Returns a frame with a row for each run and bound: run, bound, measure, limit, relative, found, passed, says, worst
+    (the topics to look at first, as text). Raises Fault (usage) where a bound needs a baseline and there is none, or a
+    residual that its measure does not have.
     """
+    import pandas as pd  # not before it is needed
+
+    found = verdicts(scores, bounds, baseline, test=test, draws=draws, seed=seed)
+    return pd.DataFrame(
+        {
+            "run": [one.run for one in found],
+            "bound": [one.bound.kind for one in found],
+            "measure": [one.bound.measure for one in found],
+            "limit": [one.bound.limit for one in found],
+            "relative": [one.bound.relative for one in found],
+            "found": [one.found for one in found],
+            "passed": [one.passed for one in found],
+            "says": [one.says for one in found],
+            "worst": [one.topics for one in found],
+        }
+    )
+
+
+def verdicts(
+    scores: Scores | Matrix | pd.DataFrame | str | Path,
+    bounds: Iterable[Bound],
+    baseline: str | None = None,
+    *,
+    test: Test = "randomisation",
+    draws: int = 10_000,
+    seed: int = 0,
+) -> list[Verdict]:
+    """As `check`: the verdicts run by run, in the order of the bounds."""
     matrix, bounds = matrix_of(scores), list(bounds)
     trial = Trial(test, draws=draws, seed=seed)
     for bound in bounds:

@@ -169,6 +169,8 @@ STANDARD = [
         "--standardise: a standardised score has no residual; leave out --residuals"),
     bad("a reference and a new one", (*TWO, "--reference", "r.csv", "--save-reference", "s.csv"),
         "--save-reference: beside --reference there is nothing new to save; leave out one"),
+    bad("a baseline that is not standardised", ("compare", *TWO, "--standardise", "--baseline", "s.csv"),
+        "--baseline: saved scores are not standardised with the others; name a run"),
     bad("counts standardised", ("run.txt", "b.run", "qrels.txt", "-m", "num_ret", "--standardise"),
         "--standardise: 'num_ret' is a count, summed up over topics; leave it out"),
     bad("no such reference", (*TWO, "--reference", "none.csv"), "none.csv: no such file; …", code=1),

@@ -120,6 +120,13 @@ def test_a_measure_agrees_best_with_itself() -> None:
     assert found.notes == []
 
 
+def test_two_ways_to_write_a_measure_come_to_the_same() -> None:
+    families = ["rbp(p=0.5..0.6)", "rbp(p=0.5..0.6,gain=exp)"]
+    found = gradedeval.fit(RUNS, QRELS, families, "err@20", by="pearson", gain="exp").frame
+    assert found["value"].nunique() == found["agreement"].nunique() == 1
+    assert found["measure"].tolist() == families
+
+
 def test_the_curve_is_the_agreement_of_every_value() -> None:
     found = gradedeval.fit(RUNS, QRELS, "nerr9@1..6", "err@20", by=["spearman", "tau"])
     scores = matrix_of(gradedeval.evaluate(RUNS, QRELS, ["err@20", *(f"nerr9@{k}" for k in range(1, 7))])).score

@@ -91,6 +91,8 @@ def with_baseline(
     """
     given = Baseline.read(baseline, files[:-1])
     another = [given.path] if given.path is not None else []
+    if told is not None and any(told.values()) and given.saved is not None:
+        raise Fault("--baseline", "saved scores are not standardised with the others", "name a run", usage=True)
     scores = scored([*files[:-1], *another, *files[-1:]], measures, rules)
     return add_baseline(matrix_of(standardised_as_told(scores, told) if told else scores), given)
 

@@ -17,6 +17,7 @@ from gradedeval.experiments.significance import check_choice
 from gradedeval.gains import Bools, Floats
 from gradedeval.measures import Measure, parse
 from gradedeval.rules import Options, Rules
+from gradedeval.scoring import applied
 from gradedeval.trec.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -69,13 +70,13 @@ class Truth:
 
     def agreements(self, measures: Sequence[Measure], kinds: Sequence[Kind]) -> list[list[float]]:
         """For each measure the agreement of each kind."""
-        unique = list(dict.fromkeys(measures))
-        matrix = self.collection.scores(unique)
+        matrix = self.collection.scores(measures)
         found = {
-            measure: [between(kind, self.score, matrix.score[:, :, at], self.kept)[0] for kind in kinds]
-            for at, measure in enumerate(unique)
+            name: [between(kind, self.score, matrix.score[:, :, at], self.kept)[0] for kind in kinds]
+            for at, name in enumerate(matrix.measures)
         }
-        return [found[measure] for measure in measures]
+        # By what they are under the rules, as the scores are: two ways to write a measure may come to the same.
+        return [found[str(applied(measure, self.collection.rules))] for measure in measures]
 
 
 @dataclass(frozen=True, eq=False)

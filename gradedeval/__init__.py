@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradedeval.errors import Fault, Note
     from gradedeval.evaluation import evaluate
     from gradedeval.gains import Gains, share, total
-    from gradedeval.measures import MEASURES, Measure, measure, measures_from, parse
+    from gradedeval.measures import MEASURES, Measure, ia, measure, measures_from, parse
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
@@ -32,6 +32,7 @@ __all__ = [
     "Scores",
     "__version__",
     "evaluate",
+    "ia",
     "measure",
     "measures_from",
     "parse",
@@ -50,6 +51,7 @@ _HOME = {
     "Rules": "rules",
     "Scores": "scores",
     "evaluate": "evaluation",
+    "ia": "measures",
     "measure": "measures",
     "measures_from": "measures",
     "parse": "measures",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from gradedeval.by_intent import check_intents
 from gradedeval.errors import Fault, Note
 from gradedeval.graded import grade_run
 from gradedeval.measures import DEFAULT, Measure, parse
@@ -78,8 +79,12 @@ def evaluate_runs(
 
     watch  passes the runs on one by one, and may show how far the work has come
     """
+    measures = list(measures)
+    if isinstance(qrels, Qrels) and rules.subtopics and qrels.subtopics is None:
+        raise Fault("--subtopics", "these qrels were read without", "Qrels(..., subtopics=True) reads them", usage=True)
+    check_intents(measures, qrels.subtopics is not None if isinstance(qrels, Qrels) else rules.subtopics)
     judged = qrels if isinstance(qrels, Qrels) else _read_qrels(runs, qrels, rules)
-    scorer = Scorer(judged, list(measures), rules)
+    scorer = Scorer(judged, measures, rules)
     notes, scored = list(scorer.notes), dict[str, RunScores]()
     for name, source in watch(list(runs.items())):
         run = grade_run(source, judged, rules)
@@ -95,7 +100,7 @@ def evaluate_runs(
 
 def _read_qrels(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
     try:
-        return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
+        return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient, subtopics=rules.subtopics)
     except Fault:
         files = [
             one for one in (*list(runs.values())[:1], qrels) if isinstance(one, str | Path) and os.path.isfile(one)

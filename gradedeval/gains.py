@@ -7,13 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.errors import Fault, reason, some
 from gradedeval.notation import Value, write_value
+
+if TYPE_CHECKING:
+    from gradedeval.intents import Intents
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,7 +39,7 @@ class Grades:
 def thresholds(grades: Grades) -> Floats:
     """The grades from which a user may regard documents as relevant: 1..top, or the positive labels where those have
     fractions, or gaps that no top grade told fills."""
-    positive = grades.labels[grades.labels > 0]
+    positive = np.unique(grades.labels[grades.labels > 0])  # with subtopics a label may repeat
     whole = (positive == np.floor(positive)).all() and grades.top == np.floor(grades.top)
     if whole and (grades.told or len(positive) == positive.max(initial=0)):
         return np.arange(1, grades.top + 1)
@@ -222,6 +225,7 @@ class Gains:
     cost       topics × ranks: what it costs to look at each document; None: 1 each
     tail       what every rank after the last document retrieved is worth, down to the cutoff: 0, or in the best case
                the top gain
+    intents    the batch by intent, for the measures that ask for it
     """
 
     gain: Floats
@@ -233,6 +237,7 @@ class Gains:
     k: int | None = None
     tail: float = 0.0
     cost: Floats | None = None
+    intents: Intents | None = None
 
     @cached_property
     def rank(self) -> Floats:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from gradedeval.by_intent import ByIntent, check_intents
 from gradedeval.errors import Fault
 from gradedeval.gains import Bools, Floats, Gains, GainTable, Grades, binary_table, graded_table, threshold_table
 from gradedeval.graded import Batch, GradedRun, judged_codes
@@ -55,6 +56,12 @@ class Scorer:
         self.grades = _grades(qrels, rules)
         self.tables = [_table(measure, self.grades) for measure in self.measures]
         self.judged = judged_codes(qrels.labels, rules)
+        check_intents(self.measures, qrels.subtopics is not None)
+        self.by_intent = {
+            replace(one, cutoff=None): ByIntent(qrels, one, self.grades, _table)
+            for one in self.measures
+            if one.by_intent
+        }
 
     @property
     def notes(self) -> list[str]:
@@ -63,6 +70,13 @@ class Scorer:
         if self.grades.top <= 0:
             cure = "--top-grade N says what the top grade is"
             notes.append(f"{self.qrels.place}: no grade above 0: all gains are 0 and residuals blank; {cure}")
+        notes += dict.fromkeys(note for one in self.by_intent.values() for note in one.notes)
+        single = [str(one) for one in self.measures if one.by_intent and self.qrels.subtopics is None]
+        if single:
+            what = f"{', '.join(single)}: one intent a topic"
+            notes.append(f"{self.qrels.place}: read without --subtopics, so for {what}")
+        elif self.by_intent and self.qrels.subtopics and not any(self.qrels.subtopics.names.values()):
+            notes.append(f"{self.qrels.place}: no subtopic but 0, which is no intent; intents score 0")
         if self.rules.max_residual is not None:
             unbounded = [str(one) for one in self.measures if one.residual == "none"]
             if unbounded:
@@ -87,7 +101,7 @@ class Scorer:
     def _score_batch(self, batch: Batch) -> Floats:
         """3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank."""
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
-        views = _Views(batch, self.judged)
+        views = _Views(batch, self.judged, self.by_intent)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             score = found[0, :, column] = _numeric(measure, _run_measure(measure, views(table, measure)))
             if self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
@@ -98,7 +112,7 @@ class Scorer:
     def _best(self, measure: Measure, table: GainTable, views: _Views) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
         definition = measure.definition
-        if self.rules.residual_depth == "full" and definition.cutoff in ("stops", "summed"):
+        if self.rules.residual_depth == "full" and measure.merely_stops:
             measure = replace(measure, cutoff=None)
         inside = np.minimum(_run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
         if definition.residual == "retrieved":
@@ -110,8 +124,8 @@ class Scorer:
 class _Views:
     """A batch as measures see it; what several measures look at is looked up once."""
 
-    def __init__(self, batch: Batch, judged: Bools) -> None:
-        self.batch = batch
+    def __init__(self, batch: Batch, judged: Bools, by_intent: Mapping[Measure, ByIntent]) -> None:
+        self.batch, self.by_intent = batch, by_intent
         self.judged_code = judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
@@ -119,6 +133,14 @@ class _Views:
         self.ideals: dict[bytes, Floats] = {}
 
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
+        gains = self._seen(table, measure, unjudged, tail)
+        if not measure.by_intent:
+            return gains
+        own = self.by_intent[replace(measure, cutoff=None)]
+        each = own.seen(self.batch.topics, lambda one: self._seen(one, measure, unjudged, tail), unjudged > 0)
+        return replace(gains, intents=each)
+
+    def _seen(self, table: GainTable, measure: Measure, unjudged: float, tail: float) -> Gains:
         # Weights of the full depth need the gains of the full depth.
         last = None if measure.definition.cutoff == "summed" else measure.cutoff
         gain, ideal = self._gain(table, unjudged, last), self._ideal(table)

@@ -12,7 +12,8 @@ import numpy as np
 
 from gradedeval.errors import Fault, nearest
 from gradedeval.gains import Floats, Gains, Scale, read_scheme
-from gradedeval.notation import Spelling, Value, read_value, write_value
+from gradedeval.intents import PRIOR, UNIFORM, is_prior
+from gradedeval.notation import IA, Spelling, Value, read_value, write_value
 
 Function = Callable[..., Floats]
 Valid = tuple[str, Callable[[Any], bool]]
@@ -38,6 +39,7 @@ class Definition:
     summary: Literal["mean", "total"]
     sated: bool = False
     valid: Mapping[str, Valid] = field(default_factory=dict)
+    intents: bool = False
 
     @property
     def name(self) -> str:
@@ -65,12 +67,14 @@ class Definition:
 class Measure:
     """A measure with its parameters: `err @ 20`, `ndcg(gain="exp") @ 10`, `rbp(p=0.5)`. Prints as it is written.
 
-    Calling it sets parameters, `@` sets the cutoff; both give a new value. `str` of it parses back.
+    Calling it sets parameters, `@` sets the cutoff; both give a new value. `str` of it parses back. With a `prior`,
+    uniform or a file, it is the mean over the intents of a topic: see `ia`.
     """
 
     definition: Definition
     parameters: tuple[tuple[str, Value], ...] = ()
     cutoff: int | None = None
+    prior: str | None = None
 
     def __call__(self, **parameters: Value) -> Measure:
         """The measure with parameters set. Raises Fault (usage) for a key or value that it does not take."""
@@ -87,7 +91,10 @@ class Measure:
         return replace(self, cutoff=int(cutoff))
 
     def __str__(self) -> str:
-        return str(Spelling(self.name, self.parameters, self.cutoff))
+        own = Spelling(self.name, self.parameters, self.cutoff)
+        if self.prior is None:
+            return str(own)
+        return str(Spelling(IA, () if self.prior == UNIFORM else (("prior", self.prior),), None, own))
 
     def __repr__(self) -> str:
         return f"<measure {self}>"
@@ -117,9 +124,22 @@ class Measure:
         """The parameters that the function itself takes."""
         return {key: value for key, value in self.parameters if key in self.definition.parameters}
 
+    @property
+    def by_intent(self) -> bool:
+        """Whether it is a function of the batch by intent."""
+        return self.prior is not None or self.definition.intents
+
+    @property
+    def merely_stops(self) -> bool:
+        """Whether the cutoff ends the sum and changes nothing else: without it the score is on the same scale."""
+        return self.definition.cutoff in ("stops", "summed") and self.own.get("norm", "none") == "none"
+
     def score(self, gains: Gains) -> Floats:
         """The score of every topic of a batch."""
-        return self.definition.function(gains, **self.own)
+        if self.prior is None or gains.intents is None:
+            return self.definition.function(gains, **self.own)
+        scores = [self.definition.function(one, **self.own) for one in gains.intents.each]
+        return gains.intents.marginal([np.minimum(score, self.definition.ceiling) for score in scores])
 
     def complete(self) -> Measure:
         """This measure where it lacks nothing; Fault (usage) where it needs a cutoff."""
@@ -158,6 +178,27 @@ class Measure:
         return value
 
 
+def ia(measure: Measure, prior: str = UNIFORM) -> Measure:
+    """The mean of a measure over the intents of each topic: `ia(err @ 20)`, in notation `ia(err@20)`.
+
+    prior  the probabilities of the intents: `uniform` over those that have a relevant document, or `@FILE` with lines
+           of topic, subtopic and probability
+
+    Raises Fault (usage) where the measure is averaged over intents already, or is one that intents do not change.
+    Agrawal et al., WSDM 2009; Chapelle et al., CIKM 2009, section 7.4.
+    """
+    place, definition = f"'{IA}({measure})'", measure.definition
+    if measure.by_intent:
+        what = f"{measure} is a mean over intents already" if measure.prior else f"{measure.name} looks at all intents"
+        raise Fault(place, what, f"write {measure}", usage=True)
+    if definition.gain is None or definition.summary == "total":
+        what = "counts documents" if definition.summary == "total" else "looks at no gain"
+        raise Fault(place, f"{measure.name} {what}: it has no mean over intents", f"write {measure}", usage=True)
+    if not is_prior(prior):
+        raise Fault(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
+    return replace(measure, prior=prior)
+
+
 _REL: Valid = ("a grade above 0", lambda value: isinstance(value, int | float) and value > 0)
 
 
@@ -185,6 +226,7 @@ def measure(
     summary: Literal["mean", "total"] = ...,
     sated: bool = ...,
     valid: Mapping[str, Valid] | None = ...,
+    intents: bool = ...,
 ) -> Callable[[Function], Measure]: ...
 
 
@@ -200,6 +242,7 @@ def measure(
     summary: Literal["mean", "total"] = "mean",
     sated: bool = False,
     valid: Mapping[str, Valid] | None = None,
+    intents: bool = False,
 ) -> Measure | Callable[[Function], Measure]:
     """Make a measure of a function from a batch of `Gains` to one score a topic.
 
@@ -214,10 +257,12 @@ def measure(
     summary   how topics are summed up
     sated     whether a good document can end the walk, so that a better one moved up may lower the score
     valid     parameter -> (what it must be, test)
+    intents   whether it is a function of `Gains.intents`, the batch by intent
     """
 
     def define(function: Function) -> Measure:
         graded = None if gain in ("binary", None) else scale or "raw"
-        return Measure(Definition(function, graded, gain, residual, cutoff, ceiling, summary, sated, valid or {}))
+        rest = (residual, cutoff, ceiling, summary, sated, valid or {}, intents)
+        return Measure(Definition(function, graded, gain, *rest))
 
     return define(function) if function else define

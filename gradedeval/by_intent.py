@@ -53,7 +53,7 @@ class ByIntent:
         table = table_of(measure, Grades(labels, grades.top, grades.told, grades.max_gain))
         worth = table.worth[code.ravel()]
         known = worth[:-1].reshape(qrels.subtopics.grade.shape)
-        unknown = [np.full(known.shape[1], worth[-1])] * (max(map(len, self.names.values())) - len(known))
+        unknown = [np.full(len(qrels.labels), worth[-1])] * (max(map(len, self.names.values())) - len(known))
         self.tables = [GainTable(one, table.top) for one in [*known, *unknown]]
 
     def seen(self, topics: list[bytes], gains_of: Callable[[GainTable], Gains], best: bool) -> Intents:

@@ -52,7 +52,7 @@ class Pool:
         """
         key = (rate, weight.tobytes())
         depth = min(depth, len(self.gain))
-        if len(self._known.get(key, ())) < depth:
+        if key not in self._known or len(self._known[key]) < depth:
             self._known[key] = self._walked(rate, weight, depth)
         return self._known[key][:depth]
 

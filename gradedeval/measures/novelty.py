@@ -29,11 +29,10 @@ def by_intent(g: Gains) -> Intents:
 def novel(g: Gains, alpha: float) -> tuple[Floats, Floats]:
     """topics × ranks: what a document adds for one intent, (1 − α)^(relevant ones before it); and topics: what the
     next relevant document after the last would add."""
-    left = np.cumprod(1 - alpha * g.gain, axis=1)
+    left: Floats = np.cumprod(1 - alpha * g.gain, axis=1, dtype=np.float64)
     added = g.gain.copy()
     added[:, 1:] *= left[:, :-1]
-    after: Floats = left[:, -1] if left.shape[1] else np.ones(len(left))
-    return added, after
+    return added, left[:, -1] if left.shape[1] else np.ones(len(left))
 
 
 def stopping(g: Gains, stop: float) -> Gains:

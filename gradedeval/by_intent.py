@@ -54,17 +54,18 @@ class ByIntent:
         worth = table.worth[code.ravel()]
         known = worth[:-1].reshape(qrels.subtopics.grade.shape)
         unknown = [np.full(len(qrels.labels), worth[-1])] * (max(map(len, self.names.values())) - len(known))
-        self.tables = [GainTable(one, table.top) for one in [*known, *unknown]]
+        self.tables = [GainTable(one, table.top, table.worth) for one in [*known, *unknown]]
 
     def seen(self, topics: list[bytes], gains_of: Callable[[GainTable], Gains], best: bool) -> Intents:
         """A batch of these topics. A topic without intents has one of which nothing is known.
 
         best  in the best case, where any intent may turn out to have a relevant document
         """
-        counts = np.array([max(1, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
-        each = [gains_of(table) for table in self.tables[: int(counts.max(initial=1))]]
-        listed = np.arange(len(each))[:, None] < counts
-        known = np.array([one.R > 0 for one in each]) & listed
+        least = 1 if self.qrels.subtopics is None else 0
+        counts = np.array([max(least, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
+        each = [gains_of(table) for table in self.tables[: max(1, *counts.tolist())]]
+        known = np.array([one.R > 0 for one in each]) & (np.arange(len(each))[:, None] < counts)
+        listed = np.arange(len(each))[:, None] < np.maximum(counts, 1)
         if self.prior is None:
             return Intents(each, known.astype(np.float64), listed, listed & ~known & best, self._pools(topics))
         weight = np.zeros((len(each), len(topics)))

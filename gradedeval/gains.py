@@ -64,15 +64,19 @@ SCHEMES = tuple(UNIT)
 
 @dataclass(frozen=True, eq=False)
 class GainTable:
-    """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be."""
+    """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be.
+
+    `scheme`: what all labels are worth, where the table is for one intent alone.
+    """
 
     worth: Floats
     top: float
+    scheme: Floats | None = None
 
     @cached_property
     def levels(self) -> Floats:
         """The distinct gains above 0, ascending, the largest that the scheme can give included."""
-        levels: Floats = np.unique(np.append(self.worth, self.top))
+        levels: Floats = np.unique(np.append(self.worth if self.scheme is None else self.scheme, self.top))
         return levels[levels > 0]
 
 

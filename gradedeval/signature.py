@@ -11,7 +11,7 @@ from gradedeval.errors import plural
 from gradedeval.gains import Floats
 from gradedeval.intents import UNIFORM
 from gradedeval.measures import Measure
-from gradedeval.notation import Value, write_value
+from gradedeval.notation import IA, Value, write_value
 from gradedeval.rules import Rules
 from gradedeval.trec.qrels import Qrels
 from gradedeval.version import __version__
@@ -87,7 +87,8 @@ def _gains(measures: Sequence[Measure]) -> list[str]:
     groups: dict[str, dict[str, None]] = {}
     for measure in measures:
         if measure.definition.scale or measure.rel is not None:
-            groups.setdefault(_scheme(measure), {})[measure.name] = None
+            name = measure.name if measure.prior is None else f"{IA}({measure.name})"
+            groups.setdefault(_scheme(measure), {})[name] = None
     return [f"{', '.join(names)}: {scheme}" for scheme, names in groups.items()]
 
 

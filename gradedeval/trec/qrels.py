@@ -78,8 +78,15 @@ class Qrels:
                 raise Irregular
             return read_judged(stream)
         except Irregular:
-            rows = _judgements_of_bytes(self.place, stream.whole(), lenient, self.notes, subtopics)
-            return self._of_rows(rows, duplicates, subtopics)
+            data = stream.whole()
+            rows = _judgements_of_bytes(self.place, data, lenient, self.notes, subtopics)
+            try:
+                return self._of_rows(rows, duplicates, subtopics)
+            except Fault as fault:
+                if subtopics or not _tells_subtopics(data):
+                    raise
+                cure = f"{fault.cure}; --subtopics keeps all, where the second column is a subtopic"
+                raise Fault(fault.place, fault.fault, cure, also=fault.also, beyond=fault.beyond) from None
         finally:
             stream.close()
 
@@ -183,6 +190,11 @@ def _judgements_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str
     if not rows:
         raise Fault(place, f"no judgements{skipped(findings)}", f"lines of {' '.join(QRELS_FIELDS)} are expected")
     return rows
+
+
+def _tells_subtopics(data: bytes) -> bool:
+    """Whether the second column of a file, the iteration, is more than one."""
+    return len({line.split(None, 2)[1] for line in data.split(b"\n") if len(line.split(None, 2)) > 1}) > 1
 
 
 def _by_topic(place: str, rows: list[Judgement], policy: Duplicates, notes: list[str]) -> dict[bytes, dict[Any, float]]:

@@ -20,6 +20,8 @@ PRIOR = f"{UNIFORM} or a file as in @prior.txt"
 
 _SAME = 1e-12
 """Novelties that differ by less, relatively, are one number added up in two orders."""
+_NONE = np.iinfo(np.int64).max
+"""The position of a document that is not there."""
 
 
 def is_prior(value: Value) -> bool:
@@ -40,7 +42,7 @@ class Pool:
     """The relevant documents of one topic, by docno in descending order: documents × intents, what each is worth."""
 
     gain: Floats
-    _known: dict[tuple[float, bytes], Floats] = field(default_factory=dict)
+    _known: dict[tuple[float, bytes], Floats] = field(default_factory=dict, init=False, repr=False)
 
     def greedy(self, rate: float, weight: Floats, depth: int) -> Floats:
         """ranks: what each document adds when the next is always the one that adds most, ties by docno descending.
@@ -60,17 +62,16 @@ class Pool:
         # Documents that are alike are taken in their order: only the first of each kind need be looked at.
         kinds, kind = np.unique(self.gain, axis=0, return_inverse=True)
         waiting = [np.flatnonzero(kind.ravel() == one).tolist()[::-1] for one in range(len(kinds))]
+        first = np.array([positions.pop() for positions in waiting])
         left = np.array(weight)
         added = np.zeros(depth)
         for rank in range(depth):
-            worth = [float((gains * left).cumsum()[-1]) if waiting[one] else -1.0 for one, gains in enumerate(kinds)]
-            most = max(worth)
-            best = min(
-                (one for one in range(len(kinds)) if waiting[one] and worth[one] >= most * (1 - _SAME)),
-                key=lambda one: int(waiting[one][-1]),
-            )
-            waiting[best].pop()
-            added[rank] = worth[best]
+            worth = total(kinds * left)
+            worth[first == _NONE] = -1
+            added[rank] = worth.max()
+            tied = np.flatnonzero(worth >= added[rank] * (1 - _SAME))
+            best = tied[first[tied].argmin()]
+            first[best] = waiting[best].pop() if waiting[best] else _NONE
             left *= 1 - rate * kinds[best]
         return added
 

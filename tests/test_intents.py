@@ -359,9 +359,10 @@ def test_an_example_by_hand(measure: str, expected: float) -> None:
 
 
 def test_err_ia_at_1_is_divided_by_its_best_like_all_others() -> None:
-    # One document, relevant to one of two intents: ½ · ½ / ½. pyndeval leaves out the division at rank 1.
-    _, score, _, _ = scored([(["a"], {"a": {"1": 1}, "b": {"2": 1}})], "erria(rel=1,stop=0.5,norm=best)@1")
-    assert score[0, 0] == 0.5
+    # One document, relevant to one of two intents: ½ · ½ is half of ½, what one relevant to both would have.
+    topics: list[tuple[Listed, Judged]] = [(["a"], {"a": {"1": 1}, "b": {"2": 1}}), (["a"], {"a": {"1": 1, "2": 1}})]
+    _, score, _, _ = scored(topics, "erria(rel=1,stop=0.5,norm=best)@1")
+    assert score[:, 0].tolist() == [0.5, 1]
 
 
 def test_probabilities_from_a_file_weigh_the_intents(tmp_path: Path) -> None:
@@ -661,18 +662,30 @@ def test_a_measure_of_one_s_own_may_look_at_intents() -> None:
 
 # --- ndeval -----------------------------------------------------------------------------------------------------------
 
-# ndeval's names and ours. Its @1 of ERR-IA is left out: see the test of the right value.
+# ndeval's names and ours. At rank 1 its ERR-IA and alpha-DCG are left out: they are not divided there.
 NDEVAL = {
     **{f"ERR-IA@{k}": f"erria(rel=1,stop=0.5,norm=best)@{k}" for k in (2, 5, 10, 20)},
     **{f"nERR-IA@{k}": f"nerria(rel=1,stop=0.5)@{k}" for k in (1, 5, 10, 20)},
-    **{f"alpha-DCG@{k}": f"alpha_dcg(norm=best)@{k}" for k in (5, 10, 20)},
+    **{f"alpha-DCG@{k}": f"alpha_dcg(norm=best)@{k}" for k in (2, 5, 10, 20)},
     **{f"alpha-nDCG@{k}": f"alpha_ndcg@{k}" for k in (1, 5, 10, 20)},
-    **{f"P-IA@{k}": f"ia(p@{k})" for k in (5, 10, 20)},
+    **{f"P-IA@{k}": f"ia(p@{k})" for k in (1, 5, 10, 20)},
     **{f"strec@{k}": f"strec@{k}" for k in (1, 5, 10, 20)},
     "NRBP": "nrbp",
     "nNRBP": "nnrbp",
     "MAP-IA": "ia(ap)",
 }
+
+
+def test_err_ia_at_1_is_not_what_pyndeval_makes_of_it() -> None:
+    # A document relevant to one of two intents. pyndeval 0.0.8 gives 1 at rank 1, the bare sum: divided neither by the
+    # number of intents nor by the best there is. At rank 2 it divides by both, and so do we at every rank.
+    pyndeval = pytest.importorskip("pyndeval")
+    lines = [("1", "1", "a", 1), ("1", "2", "b", 1)]
+    theirs = pyndeval.ndeval(lines, [("1", "a", 2.0), ("1", "x", 1.0)], ["ERR-IA@2"])["1"]
+    topic: tuple[Listed, Judged] = (["a", "x"], {"a": {"1": 1}, "b": {"2": 1}})
+    _, score, _, _ = scored([topic], [parse(NDEVAL["ERR-IA@2"])[0] @ k for k in (1, 2)])
+    assert score[0] == pytest.approx([1 / 2, 1 / 2 / (1 + 1 / 2 / 2)])
+    assert theirs["ERR-IA@2"] == pytest.approx(score[0, 1])
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.25])

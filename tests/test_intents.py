@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
 import math
 import random
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import reference
 from conftest import Command
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from test_properties import any_measure, in_the_shell
 
 import gradedeval
 from gradedeval import MEASURES, Fault, Measure, Qrels, ia, parse
@@ -418,6 +420,65 @@ def test_a_fault_of_a_file_of_probabilities_is_named(
         gradedeval.evaluate(RUN, QRELS, "ia(rr,prior=@p)", subtopics=True)
     assert str(fault.value) == message
     assert fault.value.exit_code == 1
+
+
+# --- notation ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder to be in, with files of odd names."""
+    path = tmp_path_factory.mktemp("words")
+    with contextlib.chdir(path):
+        for name in FILES:
+            Path(name).write_text("1\n0.5\n", encoding="utf-8")
+        yield path
+
+
+FILES = ("prior.txt", "p q.txt", "a,b", "x@10", "it's", "a(b).csv", "x,prior=@y", "5")
+
+
+@settings(STEADY, max_examples=200)
+@given(data=st.data(), prior=st.sampled_from(["uniform", *(f"@{name}" for name in FILES)]))
+def test_what_a_mean_over_intents_prints_is_read_back(data: st.DataObject, prior: str, folder: Path) -> None:
+    inner = data.draw(any_measure(folder))
+    if inner.definition.gain is None or inner.definition.summary == "total" or inner.by_intent:
+        return
+    measure = ia(inner, prior)
+    written = str(measure)
+    assert written == f"ia({inner})" or prior != "uniform"
+    assert parse(written) == [measure]
+    assert parse(in_the_shell(written)) == [measure]
+    assert parse(f"IA{written[2:]} p@3") == [measure, *parse("p@3")]
+    assert measure != inner
+    assert hash(parse(written)[0]) == hash(measure)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("ia(ndcg(gain=exp)@10)", ["ia(ndcg(gain=exp)@10)"]),
+        ("ia:err@20", ["ia(err@20)"]),
+        ("ia(err)@20", ["ia(err@20)"]),
+        ("ia(p)@5", ["ia(p@5)"]),
+        ("ia:ndcg:gain=exp@10", ["ia(ndcg(gain=exp)@10)"]),
+        ("ia(ndcg:gain=exp,log=2@10)", ["ia(ndcg(log=2,gain=exp)@10)"]),
+        ("IA(P_10) ia( nDCG@5 )", ["ia(p@10)", "ia(ndcg@5)"]),
+        ("ia(P.5,10)", ["ia(p@5)", "ia(p@10)"]),
+        ("ia(err,prior=uniform)", ["ia(err)"]),
+        ("alpha-nDCG@20 ERR-IA StRecall@5", ["alpha_ndcg@20", "erria", "strec@5"]),
+    ],
+)
+def test_notations_of_a_mean_over_intents(text: str, same: list[str]) -> None:
+    assert [str(measure) for measure in parse(text)] == same
+
+
+def test_means_over_intents_are_values_in_python() -> None:
+    from gradedeval.measures import err, ndcg
+
+    assert str(ia(err @ 20)) == str(ia(err) @ 20) == "ia(err@20)"
+    assert str(ia(ndcg)(gain="exp") @ 10) == "ia(ndcg(gain=exp)@10)"
+    assert parse([ia(err @ 20), "ia(err@20)"]) == [ia(err @ 20)]
 
 
 # --- sources ----------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gradedeval.errors import Fault, Note
     from gradedeval.evaluation import evaluate
     from gradedeval.gains import Gains, share, total
-    from gradedeval.measures import MEASURES, Measure, ia, measure, measures_from, parse
+    from gradedeval.measures import MEASURES, Measure, Walk, cwl, ia, measure, measures_from, parse
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
@@ -30,7 +30,9 @@ __all__ = [
     "Qrels",
     "Rules",
     "Scores",
+    "Walk",
     "__version__",
+    "cwl",
     "evaluate",
     "ia",
     "measure",
@@ -50,6 +52,8 @@ _HOME = {
     "Qrels": "trec.qrels",
     "Rules": "rules",
     "Scores": "scores",
+    "Walk": "measures",
+    "cwl": "measures",
     "evaluate": "evaluation",
     "ia": "measures",
     "measure": "measures",

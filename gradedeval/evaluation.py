@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from gradedeval.by_intent import check_intents
+from gradedeval.costs import Costs, read_costs
 from gradedeval.errors import Fault, Note
 from gradedeval.graded import grade_run
 from gradedeval.measures import DEFAULT, Measure, parse
@@ -49,6 +50,8 @@ def evaluate(
         given["gain"] = tuple(given["gain"])
     if given.get("topics_from") is not None:
         given["topics_from"] = _chosen_topics(given["topics_from"])
+    if given.get("costs") is not None:
+        given["costs"] = _costs(given["costs"])
     rules = rules_for(like, **given)
     chosen = parse(measures)
     if not chosen:
@@ -57,6 +60,15 @@ def evaluate(
     for note in scores.notes:
         warnings.warn(note, Note, stacklevel=2)
     return scores
+
+
+def _costs(costs: Any) -> Any:
+    """Costs by type, from a file or a dict."""
+    if isinstance(costs, str | Path):
+        return read_costs(costs)
+    if isinstance(costs, Mapping):
+        return Costs({raw(str(name)): cost for name, cost in costs.items()})
+    return costs
 
 
 def _chosen_topics(topics: Any) -> frozenset[bytes]:
@@ -87,7 +99,7 @@ def evaluate_runs(
     scorer = Scorer(judged, measures, rules)
     notes, scored = list(scorer.notes), dict[str, RunScores]()
     for name, source in watch(list(runs.items())):
-        run = grade_run(source, judged, rules)
+        run = grade_run(source, judged, rules, types=scorer.types)
         called = run.tag or name if by_tag else name
         if called in scored:
             raise Fault(run.place, f"its tag '{called}' is another run's too", "leave out --run-name tag", usage=True)

@@ -229,6 +229,8 @@ class Gains:
     cost       topics × ranks: what it costs to look at each document; None: 1 each
     tail       what every rank after the last document retrieved is worth, down to the cutoff: 0, or in the best case
                the top gain
+    types      the types of documents, and `kind` topics × ranks: which of them, −1 beyond the end; None where no
+               measure asks
     intents    the batch by intent, for the measures that ask for it
     """
 
@@ -241,6 +243,8 @@ class Gains:
     k: int | None = None
     tail: float = 0.0
     cost: Floats | None = None
+    types: tuple[bytes, ...] = ()
+    kind: Ints | None = None
     intents: Intents | None = None
 
     @cached_property

@@ -218,14 +218,19 @@ OWN = parse(
     "erria erria@2 erria(rel=1,stop=0.5,norm=best)@2 erria(norm=best) strec strec@1 strec@2 nrbp nrbp@2"
     " nrbp(alpha=0.9,beta=0.8) alpha_dcg alpha_dcg@2 alpha_dcg(norm=best)@2 alpha_dcg(norm=best)"
 )
-# Every other measure with a residual, with its own parameters as they are, uncut and cut.
-INSIDE = [
-    cut
-    for one in MEASURES.values()
-    if one.residual != "none" and not one.by_intent
-    for cut in ([] if one.definition.cutoff == "needed" else [one])
-    + ([] if one.definition.cutoff == "none" else [one @ 2])
-]
+
+
+def with_residual() -> Iterator[Measure]:
+    """Every other measure with a residual, its own parameters as they are, uncut and cut."""
+    for one in MEASURES.values():
+        for cutoff in (None, 2):
+            with contextlib.suppress(Fault):  # some need a cutoff, or parameters
+                measure = (one if cutoff is None else one @ cutoff).complete()
+                if measure.residual != "none" and not measure.by_intent:
+                    yield measure
+
+
+INSIDE = list(with_residual())
 BOUNDED = [*OWN, *map(ia, INSIDE)]
 
 
@@ -268,7 +273,7 @@ def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(prio
     assert not np.isnan(residual).any()
     bound = score + residual + 1e-9
     for column, measure in enumerate(measures):
-        endless = measure.definition.residual == "endless"
+        endless = measure.residual == "endless"
         broken = np.flatnonzero((score[after, column] > bound[before, column]) & (endless | ~longer))
         assert not len(broken), (str(measure), topics[before[broken[0]]], topics[after[broken[0]]])
 
@@ -292,7 +297,7 @@ def test_the_bound_holds_with_more_intents_and_longer_rankings(
 def test_a_residual_needs_something_unjudged_or_beyond_the_end() -> None:
     topics = [topic_of(r, missed) for r in itertools.product(LATER[1:], repeat=2) for missed in MISSED]
     measures, _, residual, _ = scored(topics, [*BOUNDED, *parse("erria@2 strec@2 nrbp@2 ia(err@2) ia(rbp@2)")])
-    beyond = [one.definition.residual == "endless" and (one.cutoff or 9) > 2 for one in measures]
+    beyond = [one.residual == "endless" and (one.cutoff or 9) > 2 for one in measures]
     for column, measure in enumerate(measures):
         summed = measure.definition.cutoff == "summed"  # weights of the full depth depend on what follows
         assert beyond[column] or summed or (residual[:, column] == 0).all(), str(measure)
@@ -704,10 +709,17 @@ def test_options_and_presets_apply_to_the_measure_inside(cli: Command) -> None:
     ]
 
 
-def test_a_sum_that_has_no_end_asks_for_a_cutoff() -> None:
-    with pytest.raises(Fault, match="give a cutoff") as fault:
-        scored([(["d"], BASE)], "alpha_dcg(alpha=0,norm=best)")
+@pytest.mark.parametrize("alpha", ["0", "1e-9"])
+def test_a_sum_that_has_no_end_asks_for_a_cutoff(alpha: str) -> None:
+    with pytest.raises(Fault, match=r"a sum without end; give a cutoff") as fault:
+        parse(f"alpha_dcg(alpha={alpha},norm=best)")
     assert fault.value.usage
+    assert parse(f"alpha_dcg(alpha={alpha},norm=best)@20 alpha_dcg(alpha={alpha})")
+
+
+def test_signed_differences_are_of_no_mean_over_intents() -> None:
+    _, _, residual, _ = scored([(["d"], BASE)], "ia(rbp) rbp erria", residuals="difference")
+    assert np.isnan(residual[0]).tolist() == [True, False, True]
 
 
 def test_a_measure_of_one_s_own_may_look_at_intents() -> None:

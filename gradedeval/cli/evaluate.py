@@ -22,8 +22,9 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import say, write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
-from gradedeval.measures import DEFAULT, Measure, parse
+from gradedeval.measures import CWL_DEFAULT, DEFAULT, Measure, parse
 from gradedeval.progress import with_progress
+from gradedeval.quantities import all_quantities
 from gradedeval.render import DISPLAYED, EXTENSIONS, FORMATS, render
 from gradedeval.rules import LIKE
 from gradedeval.scoring import applied
@@ -34,6 +35,9 @@ OUTPUT_OPTIONS = [
         "-f", "--format", "form", type=click.Choice(FORMATS), help="Default: table, or by the extension of -o."
     ),
     click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."),
+    click.option(
+        "--cwl", is_flag=True, help="The five quantities of each C/W/L measure as columns: eu, etu, ec, etc, ed."
+    ),
     click.option("--digits", type=click.IntRange(0, 17), metavar="N", help="Round to N digits. Default: 4 in tables."),
     click.option("--sort", metavar="MEASURE", help="Order runs by their summary of MEASURE, the best first."),
     click.option("--run-name", type=click.Choice(["file", "tag"]), default="file", help="What runs are called."),
@@ -50,6 +54,7 @@ def command(
     by_topic: bool,
     form: str | None,
     output: str | None,
+    cwl: bool,
     digits: int | None,
     sort: str | None,
     run_name: str,
@@ -62,7 +67,9 @@ def command(
     measures.
     """
     table = measure_table(measures_from)
-    chosen = parse(measures or DEFAULT, table)
+    chosen = parse(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
+    if cwl:
+        chosen = all_quantities(chosen)
     order = None if sort is None else _one(sort, table)
     form = form or _form_of(output)
     runs, qrels = run_and_qrels(files, options["topics_from"])
@@ -76,7 +83,7 @@ def command(
     scores = scores.sorted_by(applied(order, rules)) if order else scores
     if digits is None and rules.like:
         digits = LIKE[rules.like].digits if form in DISPLAYED else None
-    write(render(scores, form, by_topic=by_topic, digits=digits), output)
+    write(render(scores, form, by_topic=by_topic, digits=digits, cwl=cwl), output)
 
 
 def _one(text: str, table: dict[str, Measure]) -> Measure:

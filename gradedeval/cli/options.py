@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from gradedeval.cli import VERBS
+from gradedeval.costs import read_costs
 from gradedeval.errors import Fault, nearest
 from gradedeval.gains import read_scheme
 from gradedeval.measures import ALIASES, DEFAULT, MEASURES, Measure, measures_from, parse
@@ -21,9 +22,9 @@ Decorator = Callable[[Any], Any]
 
 # The sections of a help page, by the names of the parameters.
 SECTIONS = {
-    "Measures and gains": ("measures", "measures_from", "gain", "rel", "top_grade", "max_gain", "negative"),
+    "Measures and gains": ("measures", "measures_from", "gain", "rel", "top_grade", "max_gain", "negative", "costs"),
     "What is unknown": ("residuals", "residual_depth", "max_residual"),
-    "Output": ("by_topic", "form", "output", "digits", "sort", "run_name"),
+    "Output": ("by_topic", "cwl", "form", "output", "digits", "sort", "run_name"),
     "Rules": (
         "like",
         "ties",
@@ -55,6 +56,13 @@ class Number(click.ParamType[float]):
         return number
 
 
+class Style(click.Choice[str]):
+    """A kind of residual; nothing is the preset's kind."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return True if value in ("", True) else super().convert(value, param, ctx)
+
+
 class Sectioned(click.Command):
     """A command with options in sections, whose `--residuals` may stand alone.
 
@@ -76,12 +84,12 @@ class Sectioned(click.Command):
         for arg in args:
             if merged and merged[-1] == "--residuals":
                 known = arg in CHOICES["residuals"]
-                merged[-1] = f"--residuals={arg if known else 'total'}"
+                merged[-1] = f"--residuals={arg if known else ''}"
                 if known:
                     continue
             merged.append(arg)
         if merged and merged[-1] == "--residuals":
-            merged[-1] = "--residuals=total"
+            merged[-1] = "--residuals="
         return super().parse_args(ctx, merged)
 
 
@@ -101,6 +109,8 @@ MEASURE_OPTIONS: list[Decorator] = [
                  "the qrels."),
     click.option("--max-gain", type=Number(), metavar="GAIN", help="Top gain of residuals. Default: the scheme's."),
     click.option("--negative", type=_choice("negative"), help="Grades below 0. Default: judged, worth 0."),
+    click.option("--costs", metavar="FILE", help="Costs for the C/W/L measures: lines of a type (column 2 of the "
+                 "run) and its cost. Default: 1 each."),
 ]  # fmt: skip
 
 READING_OPTIONS: list[Decorator] = [
@@ -120,8 +130,9 @@ READING_OPTIONS: list[Decorator] = [
 ]  # fmt: skip
 
 RESIDUAL_OPTIONS: list[Decorator] = [
-    click.option("--residuals", type=_choice("residuals"), metavar="[split]", help="How far each score could still "
-                 "rise; 'split': by unjudged documents in the run, and beyond its end."),
+    click.option("--residuals", type=Style(CHOICES["residuals"]), metavar="[split|difference]", help="How far each "
+                 "score could still rise; 'split': by unjudged documents in the run, and beyond its end; 'difference': "
+                 "signed, for all quantities of the C/W/L measures, as cwl_eval."),
     click.option("--residual-depth", type=_choice("residual_depth"), help="Where the best case ends. Default: cutoff."),
     click.option("--max-residual", type=Number(), metavar="X", help="Leave out topics with a residual above X, by "
                  "measure."),
@@ -155,11 +166,13 @@ def measure_table(files: tuple[str, ...]) -> dict[str, Measure]:
 def chosen_rules(options: dict[str, Any]) -> Rules:
     """The rules that the options and the preset make."""
     gain: str | None = options.pop("gain", None)
+    costs: str | None = options.pop("costs", None)
     topics: str | None = options.pop("topics_from", None)
     scheme: Value | None = None if gain is None else read_scheme(read_value(gain), "--gain")
     return rules_for(
         options.pop("like", None),
         gain=scheme,
+        costs=None if costs is None else read_costs(costs),
         topics_from=None if topics is None else topics_of_file(topics),
         **options,
     )

@@ -11,7 +11,7 @@ from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.intents import PRIOR, UNIFORM, Intents, is_prior
 from gradedeval.measures.cascade import LEFT, MOST, expected_utility
 from gradedeval.measures.cumulated import divisor
-from gradedeval.measures.definition import Valid, measure
+from gradedeval.measures.definition import Own, Valid, measure
 
 STOP: Valid = ("in (0, 1]", lambda stop: 0 < stop <= 1)
 NORM: Valid = ("none or best", lambda norm: norm in ("none", "best"))
@@ -80,7 +80,15 @@ def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
     return share(score, total(ideal / _ranks(ideal)))
 
 
-@measure(residual="retrieved", intents=True, valid={"alpha": ALPHA, "norm": NORM})
+def _ends(own: Own, cutoff: int | None) -> None:
+    """Raise Fault (usage) where the best there is would be a sum without end."""
+    alpha = float(str(own.get("alpha", 0.5)))
+    if own.get("norm") == "best" and cutoff is None and _enough(alpha) > MOST:
+        what = f"norm=best with alpha={alpha:g} is a sum without end"
+        raise Fault("'alpha_dcg'", what, f"give a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20", usage=True)
+
+
+@measure(residual="retrieved", intents=True, valid={"alpha": ALPHA, "norm": NORM}, needs=_ends)
 def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
     """DCG where a document is worth less to an intent for each relevant one that came before it.
 
@@ -161,12 +169,13 @@ def _patient(g: Gains, alpha: float, beta: float) -> Floats:
 
 def _best_dcg(alpha: float, end: float) -> float:
     """Σ_{i≤k} (1 − α)^(i−1) / log2(i+1): what a relevant document at every rank gives an intent."""
-    enough = 1.0 if alpha == 1 else np.inf if alpha == 0 else np.ceil(np.log(LEFT) / np.log1p(-alpha)) + 1
-    if end > MOST and enough > MOST:
-        what = f"norm=best with alpha={alpha:g} is a sum too long to add up"
-        raise Fault("'alpha_dcg'", what, "give a cutoff, as in alpha_dcg(norm=best)@20", usage=True)
-    terms = int(min(enough, end))
+    terms = int(min(_enough(alpha), end))
     return float(((1 - alpha) ** np.arange(terms) / divisor(np.arange(1.0, terms + 1))).sum())
+
+
+def _enough(alpha: float) -> float:
+    """How many ranks matter to a sum of (1 − α)^(i−1)."""
+    return 1 if alpha == 1 else np.inf if alpha == 0 else float(np.ceil(np.log(LEFT) / np.log1p(-alpha))) + 1
 
 
 def _ranks(ideal: Floats) -> Floats:

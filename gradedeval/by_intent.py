@@ -67,12 +67,12 @@ class ByIntent:
         known = np.array([one.R > 0 for one in each]) & (np.arange(len(each))[:, None] < counts)
         listed = np.arange(len(each))[:, None] < np.maximum(counts, 1)
         if self.prior is None:
-            return Intents(each, known.astype(np.float64), listed, listed & ~known & best, self._pools(topics))
+            return Intents(each, known.astype(np.float64), listed, self._pools(topics), best, listed & ~known & best)
         weight = np.zeros((len(each), len(topics)))
         for at, topic in enumerate(topics):
             own = self._probabilities(topic, np.flatnonzero(known[:, at]).tolist())
             weight[: len(own), at] = own
-        return Intents(each, weight, listed, np.zeros_like(known), self._pools(topics))
+        return Intents(each, weight, listed, self._pools(topics), best, np.zeros_like(known))
 
     def _probabilities(self, topic: bytes, known: list[int]) -> list[float]:
         """The probabilities of a topic's intents, of which these have a relevant document."""

@@ -35,7 +35,8 @@ def evaluate(
               query_id and doc_id as in ir_measures, qid and docno as in PyTerrier), or a dict topic -> docno -> score;
               several: a list of these, or a dict name -> any of these
     qrels     a `Qrels`, or what makes one: a path, an open file, a DataFrame with the columns topic, docno and grade
-              (or relevance, or label), or a dict topic -> docno -> grade
+              (or relevance, or label), or a dict topic -> docno -> grade; with `subtopics=True` also a column subtopic
+              (or iteration), or a dict topic -> docno -> subtopic -> grade
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
     options   any field of `gradedeval.Rules`, as in gain="exp", residuals="total", depth=1000; `topics_from` is a file

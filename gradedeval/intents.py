@@ -83,16 +83,18 @@ class Intents:
     each    the batch as somebody with the first, second, … intent of each topic sees it
     weight  intents × topics: what an intent counts: 1 if it has a relevant document and 0 if not, or its probability
     listed  intents × topics: whether the topic has so many intents
+    pool    the relevant documents of a topic, by its row
+    best    whether this is the best case, where what is not judged has the top gain
     open    intents × topics: in the best case, whether the intent would enter a uniform distribution by its first
             relevant document
-    pool    the relevant documents of a topic, by its row
     """
 
     each: Sequence[Gains]
     weight: Floats
     listed: Bools
-    open: Bools
     pool: Callable[[int], Pool]
+    best: bool
+    open: Bools
 
     def marginal(self, scores: Sequence[Floats]) -> Floats:
         """topics: the mean of the intents' scores (intents × topics) by their weights; 0 where all are 0.

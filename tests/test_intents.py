@@ -717,6 +717,12 @@ def test_a_sum_that_has_no_end_asks_for_a_cutoff(alpha: str) -> None:
     assert parse(f"alpha_dcg(alpha={alpha},norm=best)@20 alpha_dcg(alpha={alpha})")
 
 
+def test_the_quantities_of_cwl_measures_have_means_too() -> None:
+    # RBP's user sees 1 / (1 − 0.8) documents, whoever it is; that of nerr5, where nothing stops it, all there are.
+    _, score, _, _ = scored([(["d"], {"d": {"1": 1, "2": 1}})], "ia(rbp(of=ed)) ia(rbp(of=etc)) ia(nerr5(of=ed))")
+    assert score[0] == pytest.approx([5, 5, math.inf])
+
+
 def test_signed_differences_are_of_no_mean_over_intents() -> None:
     _, _, residual, _ = scored([(["d"], BASE)], "ia(rbp) rbp erria", residuals="difference")
     assert np.isnan(residual[0]).tolist() == [True, False, True]

@@ -172,7 +172,8 @@ class Measure:
         if self.prior is None or gains.intents is None:
             return self.definition.function(gains, **self.own)
         scores = [self.definition.function(one, **self.own) for one in gains.intents.each]
-        return gains.intents.marginal([np.minimum(score, self.definition.ceiling) for score in scores])
+        ceiling = self.definition.ceiling if gains.intents.best else np.inf
+        return gains.intents.marginal([np.minimum(score, ceiling) for score in scores])
 
     def complete(self) -> Measure:
         """This measure where it lacks nothing; Fault (usage) where it needs a cutoff, or other parameters."""

@@ -24,7 +24,9 @@ class Prior:
 
     def with_names(self, names: Mapping[bytes, list[bytes]]) -> dict[bytes, list[bytes]]:
         """topic -> subtopics: those that have judgements, then those that have a probability alone."""
-        return {topic: [*own, *sorted(self.chance.get(topic, {}).keys() - set(own))] for topic, own in names.items()}
+        topics = dict.fromkeys([*names, *self.chance])
+        known = {topic: (names.get(topic, []), self.chance.get(topic, {})) for topic in topics}
+        return {topic: [*own, *sorted(given.keys() - set(own))] for topic, (own, given) in known.items()}
 
     def notes(self, names: Mapping[bytes, list[bytes]]) -> list[str]:
         """What of the file is not used, or not found among the subtopics that have judgements."""
@@ -36,9 +38,7 @@ class Prior:
         ]
         said = []
         if others:
-            said.append(
-                f"{self.place}: {len(others)} {plural(len(others), 'topic')} not judged ({some(others)}); ignored"
-            )
+            said.append(f"{self.place}: {len(others)} {plural(len(others), 'topic')} not judged ({some(others)})")
         if lost:
             count = f"{len(lost)} {plural(len(lost), 'subtopic')} without judgements ({some(sorted(lost))})"
             said.append(f"{self.place}: {count}; they score 0")

@@ -177,7 +177,7 @@ def test_scores_are_those_of_slow_loops_over_intents(topics: list[tuple[Listed, 
     assert unlike == []
 
 
-@STEADY
+@settings(STEADY, max_examples=15)
 @given(topics=st.lists(any_topic, min_size=1, max_size=4))
 def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[Listed, Judged]]) -> None:
     measures = parse("err@3 ndcg ap gap bpref q p@3 rbp judged num_rel num_ret unjudged@5")
@@ -192,7 +192,7 @@ def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[
         assert np.array_equal(beside[:, : len(measures)], plain)
 
 
-@STEADY
+@settings(STEADY, max_examples=15)
 @given(topics=st.lists(any_topic, min_size=2, max_size=5), cells=st.sampled_from([1, 20, 1 << 18]))
 def test_a_topic_has_the_same_score_to_the_last_bit_in_any_company(
     topics: list[tuple[Listed, Judged]], cells: int
@@ -380,11 +380,20 @@ def test_probabilities_from_a_file_weigh_the_intents(tmp_path: Path) -> None:
             scores = gradedeval.evaluate(RUN, QRELS, measure, subtopics=True)
         assert list(scores.means.values()) == pytest.approx([0.2 / 2 + 0.3 / 3 + 0.1 / 5], abs=1e-15)
         assert [str(note.message).partition("p: ")[2] for note in said] == [
-            "1 topic not judged (7); ignored",
+            "1 topic not judged (7)",
             "1 subtopic without judgements (9 of 1); they score 0",
         ]
         assert " prior" in scores.signature
         assert parse(str(measure)) == [measure]
+
+
+def test_a_topic_without_judgements_has_the_intents_that_its_probabilities_name(tmp_path: Path) -> None:
+    (tmp_path / "p").write_text("t0 1 1\nt1 1 .5\nt1 2 .5\n")
+    topics: list[tuple[Listed, Judged]] = [(["d"], {"d": {"1": 3}}), (["x"], {})]
+    measure = parse("erria(rel=1)@2")[0](prior=f"@{tmp_path / 'p'}")
+    _, score, residual, _ = scored(topics, [measure, ia(parse("p@2")[0], f"@{tmp_path / 'p'}")])
+    assert score[1].tolist() == [0, 0]
+    assert residual[1].tolist() == [1, 1]
 
 
 def test_probabilities_are_divided_by_a_sum_that_rounding_keeps_from_1(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
+    from gradedeval.weighting import Weights, weights
 
 __all__ = [
     "MEASURES",
@@ -31,6 +32,7 @@ __all__ = [
     "Rules",
     "Scores",
     "Walk",
+    "Weights",
     "__version__",
     "cwl",
     "evaluate",
@@ -40,6 +42,7 @@ __all__ = [
     "parse",
     "share",
     "total",
+    "weights",
 ]
 
 # Imported when they are asked for: `gradedeval --help` should not wait for numpy.
@@ -53,6 +56,7 @@ _HOME = {
     "Rules": "rules",
     "Scores": "scores",
     "Walk": "measures",
+    "Weights": "weighting",
     "cwl": "measures",
     "evaluate": "evaluation",
     "ia": "measures",
@@ -61,6 +65,7 @@ _HOME = {
     "parse": "measures",
     "share": "gains",
     "total": "gains",
+    "weights": "weighting",
 }
 
 

@@ -46,14 +46,7 @@ def evaluate(
     is a warning of the class `gradedeval.Note`, and in `.notes`. Raises `gradedeval.Fault` (a ValueError) where a
     measure, an option, the run or the qrels is wrong.
     """
-    given: dict[str, Any] = dict(options)
-    if isinstance(given.get("gain"), list):
-        given["gain"] = tuple(given["gain"])
-    if given.get("topics_from") is not None:
-        given["topics_from"] = _chosen_topics(given["topics_from"])
-    if given.get("costs") is not None:
-        given["costs"] = _costs(given["costs"])
-    rules = rules_for(like, **given)
+    rules = rules_given(like, options)
     chosen = parse(measures)
     if not chosen:
         raise Fault("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
@@ -61,6 +54,18 @@ def evaluate(
     for note in scores.notes:
         warnings.warn(note, Note, stacklevel=2)
     return scores
+
+
+def rules_given(like: str | None, options: Options) -> Rules:
+    """The rules that the keywords of `evaluate` make. Raises Fault (usage) as `rules_for` does."""
+    given: dict[str, Any] = dict(options)
+    if isinstance(given.get("gain"), list):
+        given["gain"] = tuple(given["gain"])
+    if given.get("topics_from") is not None:
+        given["topics_from"] = _chosen_topics(given["topics_from"])
+    if given.get("costs") is not None:
+        given["costs"] = _costs(given["costs"])
+    return rules_for(like, **given)
 
 
 def _costs(costs: Any) -> Any:
@@ -96,7 +101,7 @@ def evaluate_runs(
     if isinstance(qrels, Qrels) and rules.subtopics and qrels.subtopics is None:
         raise Fault("--subtopics", "these qrels were read without", "Qrels(..., subtopics=True) reads them", usage=True)
     check_intents(measures, qrels.subtopics is not None if isinstance(qrels, Qrels) else rules.subtopics)
-    judged = qrels if isinstance(qrels, Qrels) else _read_qrels(runs, qrels, rules)
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
     scorer = Scorer(judged, measures, rules)
     notes, scored = list(scorer.notes), dict[str, RunScores]()
     for name, source in watch(list(runs.items())):
@@ -111,7 +116,8 @@ def evaluate_runs(
     return Scores(list(scored.values()), scorer.measures, judged, rules, notes)
 
 
-def _read_qrels(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
+def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
+    """The qrels, read by the rules. Raises Fault where they are none, and says so where a run was given for them."""
     try:
         return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient, subtopics=rules.subtopics)
     except Fault:

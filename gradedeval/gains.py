@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -246,6 +246,8 @@ class Gains:
     types: tuple[bytes, ...] = ()
     kind: Ints | None = None
     intents: Intents | None = None
+    # What measures that follow each other have in common: the five quantities of one walk.
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def rank(self) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -70,36 +70,43 @@ def _rounded(row: dict[str, Any], digits: int | None) -> dict[str, Any]:
     }
 
 
-def _separated(delimiter: str) -> Callable[[Scores, list[dict[str, Any]]], str]:
-    def write(scores: Scores, rows: list[dict[str, Any]]) -> str:
-        out = io.StringIO()
-        writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(rows[0] if rows else scores.columns)
-        writer.writerows([["" if value is None else value for value in row.values()] for row in rows])
-        return out.getvalue()
-
-    return write
+def separated(columns: Sequence[str], rows: list[dict[str, Any]], delimiter: str) -> str:
+    """Rows as csv or tsv, None as nothing."""
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([["" if value is None else value for value in row.values()] for row in rows])
+    return out.getvalue()
 
 
-def _json(scores: Scores, rows: list[dict[str, Any]]) -> str:
-    lines = ",\n  ".join(_jsonl(scores, rows).rstrip("\n").split("\n"))
-    return f'{{"signature": {json.dumps(scores.signature, ensure_ascii=False)},\n "rows": [\n  {lines}]}}\n'
+def json_document(head: Mapping[str, Any], rows: list[dict[str, Any]]) -> str:
+    """A document of what stands at its head, and `rows`, one a line."""
+    entries = "".join(
+        f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},\n " for name, value in head.items()
+    )
+    lines = ",\n  ".join(json_lines(rows).rstrip("\n").split("\n"))
+    return f'{{{entries}"rows": [\n  {lines}]}}\n'
 
 
-def _jsonl(scores: Scores, rows: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(_finite(row), ensure_ascii=False) + "\n" for row in rows)
+def json_lines(rows: list[dict[str, Any]]) -> str:
+    """Each row as a line of JSON."""
+    return "".join(json.dumps(finite(row), ensure_ascii=False) + "\n" for row in rows)
 
 
-def _finite(row: dict[str, Any]) -> dict[str, Any]:
+def finite(row: dict[str, Any]) -> dict[str, Any]:
     """JSON knows no infinity: null."""
     return {key: None if value in (float("inf"), float("-inf")) else value for key, value in row.items()}
 
 
+def _columns(scores: Scores, rows: list[dict[str, Any]]) -> list[str]:
+    return list(rows[0]) if rows else scores.columns
+
+
 _LONG: dict[str, Callable[[Scores, list[dict[str, Any]]], str]] = {
-    "csv": _separated(","),
-    "tsv": _separated("\t"),
-    "json": _json,
-    "jsonl": _jsonl,
+    "csv": lambda scores, rows: separated(_columns(scores, rows), rows, ","),
+    "tsv": lambda scores, rows: separated(_columns(scores, rows), rows, "\t"),
+    "json": lambda scores, rows: json_document({"signature": scores.signature}, rows),
+    "jsonl": lambda scores, rows: json_lines(rows),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -111,12 +111,17 @@ class Scorer:
             kept = ~(residual > self.rules.max_residual)
         return RunScores(name, [text(topic) for topic in run.topics], run.missing, score, unjudged, residual, kept)
 
+    def views(self, batch: Batch) -> Callable[..., Gains]:
+        """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
+        worth."""
+        return _Views(batch, self.judged, self.rules.costs, self.by_intent)
+
     def _score_batch(self, batch: Batch) -> Floats:
         """3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank."""
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
         views = _Views(batch, self.judged, self.rules.costs, self.by_intent)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
-            score = found[0, :, column] = _numeric(measure, _run_measure(measure, views(table, measure)))
+            score = found[0, :, column] = scores_of(measure, views(table, measure))
             if self.rules.residuals == "difference":
                 found[1:, :, column] = self._difference(measure, table, views, score)
             elif self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
@@ -152,21 +157,28 @@ class _Views:
         self.cost = _costs(batch, costs)
         self.judged_code = judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
+        # The last of each case: the quantities of a C/W/L measure come one after the other.
+        self.latest: dict[tuple[float, float], tuple[Any, Any]] = {}
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
         self.judged: dict[int | None, Bools] = {}
         self.ideals: dict[bytes, Floats] = {}
 
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
-        gains = self._seen(table, measure, unjudged, tail)
-        if not measure.by_intent:
-            return gains
-        own = self.by_intent[replace(measure, cutoff=None)]
-        each = own.seen(self.batch.topics, lambda one: self._seen(one, measure, unjudged, tail), unjudged > 0)
-        return replace(gains, intents=each)
-
-    def _seen(self, table: GainTable, measure: Measure, unjudged: float, tail: float) -> Gains:
         # Weights of the full depth need the gains of the full depth.
         last = None if measure.definition.cutoff == "summed" else measure.cutoff
+        case, key = (unjudged, tail), (table.worth.tobytes(), table.top, last, measure.cutoff)
+        if self.latest.get(case, ((),))[0] != key:
+            self.latest[case] = (key, self._seen(table, measure, last, unjudged, tail))
+        seen: Gains = self.latest[case][1]
+        if not measure.by_intent:
+            return seen
+        own = self.by_intent[replace(measure, cutoff=None)]
+        each = own.seen(
+            self.batch.topics, lambda one: self._seen(one, measure, last, unjudged, tail), best=unjudged > 0
+        )
+        return replace(seen, intents=each)
+
+    def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
         gain, ideal = self._gain(table, unjudged, last), self._ideal(table)
         judged = self.judged[last] = self.judged[last] if last in self.judged else self._judged(last)
         retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)
@@ -213,6 +225,11 @@ class _Views:
             )
             self.ideals[key] = ideal
         return self.ideals[key]
+
+
+def scores_of(measure: Measure, gains: Gains) -> Floats:
+    """The scores of a batch. Raises Fault where a user's own measure fails, or a score is no number."""
+    return _numeric(measure, _run_measure(measure, gains))
 
 
 def _costs(batch: Batch, costs: Costs | None) -> Floats | None:

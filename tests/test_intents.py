@@ -718,6 +718,15 @@ def test_options_and_presets_apply_to_the_measure_inside(cli: Command) -> None:
     ]
 
 
+@pytest.mark.usefixtures("files")
+def test_a_mean_over_intents_has_no_weights(cli: Command) -> None:
+    for words in (["-m", "ia(rbp)"], ["run", "qrels", "--subtopics", "-m", "ia(ap)"]):
+        done = cli("weights", *words)
+        assert (done.code, len(done.messages)) == (2, 1)
+        assert "a mean over intents has no weights; name the measure inside" in done.messages[0]
+    assert cli("weights", "-m", "nrbp(alpha=0)", "--depth", "2").text == "rank,nrbp(alpha=0)\n1,0.5\n2,0.25\n"
+
+
 @pytest.mark.parametrize("alpha", ["0", "1e-9"])
 def test_a_sum_that_has_no_end_asks_for_a_cutoff(alpha: str) -> None:
     with pytest.raises(Fault, match=r"a sum without end; give a cutoff") as fault:

@@ -25,7 +25,7 @@ ORDER = (
     *("gains", "costs", "intents", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
     *("priors", "by_intent", "signature", "scores", "scoring", "quantities", "render", "progress"),
-    *("evaluation", "cli", "__main__"),
+    *("evaluation", "background", "weighting", "render_weights", "cli", "__main__"),
 )
 
 # Slow to import, and no part of a plain evaluation.

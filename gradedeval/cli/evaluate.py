@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,7 +12,9 @@ from gradedeval.cli.options import (
     READING_OPTIONS,
     RESIDUAL_OPTIONS,
     Sectioned,
+    check_output,
     chosen_rules,
+    form_of,
     measure_table,
     run_and_qrels,
     with_options,
@@ -25,7 +25,7 @@ from gradedeval.evaluation import evaluate_runs, named_runs
 from gradedeval.measures import CWL_DEFAULT, DEFAULT, Measure, parse
 from gradedeval.progress import with_progress
 from gradedeval.quantities import all_quantities
-from gradedeval.render import DISPLAYED, EXTENSIONS, FORMATS, render
+from gradedeval.render import DISPLAYED, FORMATS, render
 from gradedeval.rules import LIKE
 from gradedeval.scoring import applied
 
@@ -71,10 +71,9 @@ def command(
     if cwl:
         chosen = all_quantities(chosen)
     order = None if sort is None else _one(sort, table)
-    form = form or _form_of(output)
+    form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, options["topics_from"])
-    if output and any(os.path.exists(file) and _same(file, output) for file in files):
-        raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
+    check_output(output, files)
     rules = chosen_rules(options)
     forked.allow()
     scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag", watch=with_progress)
@@ -92,17 +91,3 @@ def _one(text: str, table: dict[str, Measure]) -> Measure:
     if len(found) != 1:
         raise Fault("--sort", f"'{text}' names {len(found)} measures", "name one", usage=True)
     return found[0]
-
-
-def _same(file: str, other: str) -> bool:
-    return os.path.exists(other) and os.path.isfile(other) and os.path.samefile(file, other)
-
-
-def _form_of(output: str | None) -> str:
-    """The format that the extension of -o asks for; a table without one."""
-    if output == "":
-        raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
-    extension = Path(output or "").suffix.lower()
-    if extension not in EXTENSIONS and not (output and os.path.exists(output) and not os.path.isfile(output)):
-        raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(FORMATS)}", usage=True)
-    return EXTENSIONS.get(extension, "table")

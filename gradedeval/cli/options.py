@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ from gradedeval.errors import Fault, nearest
 from gradedeval.gains import read_scheme
 from gradedeval.measures import ALIASES, DEFAULT, MEASURES, Measure, measures_from, parse
 from gradedeval.notation import Value, read_value
+from gradedeval.render import EXTENSIONS
 from gradedeval.rules import CHOICES, LIKE, Rules, rules_for
 from gradedeval.trec.qrels import topics_of_file
 
@@ -31,6 +33,7 @@ SECTIONS = {
         "order",
         "scores",
         "depth",
+        "normalise",
         "judged_only",
         "topics",
         "topics_from",
@@ -97,10 +100,7 @@ def _choice(name: str) -> click.Choice[str]:
     return click.Choice(CHOICES[name])
 
 
-MEASURE_OPTIONS: list[Decorator] = [
-    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in err@20 or "
-                 "'ndcg(gain=exp)@10'; several in one, separated by blanks, or several -m. Default: "
-                 f"{' '.join(DEFAULT)}."),
+GAIN_OPTIONS: list[Decorator] = [
     click.option("--measures-from", multiple=True, metavar="FILE.py", help="Your own measures."),
     click.option("--gain", metavar="SCHEME", help="Gains of all graded measures that name none: linear, exp, ntcir, "
                  "grade, values as in 0:0.5:1, or @FILE of grade,gain lines."),
@@ -113,12 +113,23 @@ MEASURE_OPTIONS: list[Decorator] = [
                  "run) and its cost. Default: 1 each."),
 ]  # fmt: skip
 
+MEASURE_OPTIONS: list[Decorator] = [
+    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in err@20 or "
+                 "'ndcg(gain=exp)@10'; several in one, separated by blanks, or several -m. Default: "
+                 f"{' '.join(DEFAULT)}."),
+    *GAIN_OPTIONS,
+]  # fmt: skip
+
+DEPTH_OPTION: Decorator = click.option(
+    "--depth", type=click.IntRange(min=1), metavar="N", help="Keep the N best documents of each topic."
+)
+
 READING_OPTIONS: list[Decorator] = [
     click.option("--like", metavar="TOOL", help=f"The rules of another tool: {', '.join(LIKE)}."),
     click.option("--ties", type=_choice("ties"), help="Order of documents with equal scores. Default: docno-desc."),
     click.option("--order", type=_choice("order"), help="'file' keeps the order listed and reads no scores."),
     click.option("--scores", type=_choice("scores"), help="Precision in which scores are compared. Default: float64."),
-    click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Keep the N best documents of each topic."),
+    DEPTH_OPTION,
     click.option("--judged-only", is_flag=True, help="Drop unjudged documents first (condensed lists)."),
     click.option("--topics", type=_choice("topics"), help="Topics that count: all of the qrels (default; one that "
                  "the run lacks scores 0), in both, all of the run, or relevant: in both, with a relevant document."),
@@ -192,6 +203,24 @@ def run_and_qrels(files: tuple[str, ...], topics_from: str | None = None) -> tup
     if [*files, topics_from].count("-") > 1:
         raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
     return list(files[:-1]), files[-1]
+
+
+def form_of(output: str | None, forms: Collection[str]) -> str:
+    """The format that the extension of -o asks for; a table without one."""
+    if output == "":
+        raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
+    extension = Path(output or "").suffix.lower()
+    form = EXTENSIONS.get(extension, "")
+    if form not in forms and not (output and os.path.exists(output) and not os.path.isfile(output)):
+        raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(forms)}", usage=True)
+    return form if form in forms else "table"
+
+
+def check_output(output: str | None, files: Collection[str]) -> None:
+    """Raise Fault where the output would take the place of a file that is read."""
+    read = [one for one in files if os.path.exists(one)]
+    if output and os.path.isfile(output) and any(os.path.samefile(one, output) for one in read):
+        raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
 
 
 def _is_measure(text: str) -> bool:

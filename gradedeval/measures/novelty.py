@@ -8,7 +8,7 @@ import numpy as np
 
 from gradedeval.errors import Fault
 from gradedeval.gains import Floats, Gains, share, total
-from gradedeval.intents import PRIOR, UNIFORM, Intents, is_prior
+from gradedeval.intents import PRIOR, UNIFORM, Intents, Pool, is_prior
 from gradedeval.measures.cascade import LEFT, MOST, expected_utility
 from gradedeval.measures.cumulated import divisor
 from gradedeval.measures.definition import Own, Valid, measure
@@ -21,9 +21,14 @@ PRIORS: Valid = (PRIOR, is_prior)
 
 
 def by_intent(g: Gains) -> Intents:
-    """The batch by intent, which this family is a function of."""
-    assert g.intents is not None
-    return g.intents
+    """The batch by intent, which this family is a function of; with none, every topic is one intent."""
+    if g.intents is not None:
+        return g.intents
+    known = (g.R > 0)[None]
+    pools = [Pool(ideal[ideal > 0][:, None]) for ideal in g.ideal]
+    return Intents(
+        [g], known.astype(np.float64), np.ones_like(known), pools.__getitem__, g.tail > 0, ~known & (g.tail > 0)
+    )
 
 
 def novel(g: Gains, alpha: float) -> tuple[Floats, Floats]:

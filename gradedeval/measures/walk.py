@@ -89,6 +89,18 @@ class Paths:
     onward: Floats
     rest: Floats
 
+    @cached_property
+    def after(self) -> Floats:
+        """topics: how many ranks are viewed past the end; none by nobody, however long they would go on."""
+        somebody = self.onward > 0
+        found: Floats = np.where(somebody, self.onward * np.where(somebody, self.rest, 0), 0)
+        return found
+
+    @cached_property
+    def depth(self) -> Floats:
+        """topics: ΣV, how many ranks are viewed."""
+        return total(self.viewed) + self.after
+
 
 def walk_of(g: Gains, cutoff: Cutoff, horizon: int | None) -> Walk:
     """The ranks that are looked at one by one: those retrieved, and down to the cutoff or horizon if there is one."""
@@ -176,9 +188,7 @@ def paths(walk: Walk, continuation: Any, rest: Floats | float) -> Paths:
 def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
     """One of the five quantities of every topic; `cut` sums W·r to that rank only, `fades` says that V tends to 0."""
     walk, viewed = paths.walk, paths.viewed
-    # Nobody is left for a rest that has no end where nobody gets there.
-    after = np.where(paths.onward > 0, paths.onward * np.where(paths.onward > 0, paths.rest, 0), 0)
-    depth = total(viewed) + after
+    after, depth = paths.after, paths.depth
     if of == "ed":
         return depth
     if of in ("ec", "etc"):
@@ -235,13 +245,15 @@ def cwl(
 
         def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
             parameters = {**defaults, **parameters}
+            found = _last_walk(g, (continuation, horizon, *parameters.items()), lambda: walked(g, horizon, parameters))
+            cut = g.k if cutoff != "needed" else None
+            return _at_horizon(found, of, cut) if horizon is not None else quantity(found, of, cut, fades)
+
+        def walked(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> Paths:
             walk = walk_of(g, cutoff, horizon)
             ends = walk.closed or walk.k is not None
             left = 0.0 if ends else (rest or partial(counted, continuation))(walk, **parameters)
-            found = paths(walk, continuation(walk, **parameters), left)
-            if horizon is not None:
-                return _at_horizon(found, of, g.k if cutoff != "needed" else None)
-            return quantity(found, of, g.k if cutoff != "needed" else None, fades)
+            return paths(walk, continuation(walk, **parameters), left)
 
         function.__name__ = continuation.__name__
         function.__doc__ = continuation.__doc__
@@ -252,6 +264,14 @@ def cwl(
         )
 
     return define
+
+
+def _last_walk(g: Gains, key: tuple[Any, ...], walked: Callable[[], Paths]) -> Paths:
+    """The paths of this measure: those just found, where another of its quantities was asked for before."""
+    if g.memo.get("walk", ((),))[0] != key:
+        g.memo["walk"] = (key, walked())
+    found: Paths = g.memo["walk"][1]
+    return found
 
 
 # What every C/W/L measure takes beside its own parameters.

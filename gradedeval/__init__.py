@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gradedeval.experiments.standardising import standardised
     from gradedeval.explaining import Explanation, explain
     from gradedeval.gains import Gains, share, total
-    from gradedeval.measures import MEASURES, Measure, Walk, cwl, measure, measures_from, parse
+    from gradedeval.measures import MEASURES, Measure, Walk, cwl, ia, measure, measures_from, parse
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
@@ -52,6 +52,7 @@ __all__ = [
     "evaluate",
     "explain",
     "fit",
+    "ia",
     "measure",
     "measures_from",
     "nearest_weights",
@@ -84,6 +85,7 @@ _HOME = {
     "evaluate": "evaluation",
     "explain": "explaining",
     "fit": "experiments.fitting",
+    "ia": "measures",
     "measure": "measures",
     "measures_from": "measures",
     "nearest_weights": "experiments.nearest",

@@ -13,8 +13,8 @@ from gradedeval.notation import split, write_value
 
 _NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)"
 _RANGE = re.compile(rf"(?P<low>{_NUMBER})\.\.(?P<high>{_NUMBER})(?:\.\.(?P<step>{_NUMBER}))?")
-LEAST = 50
-"""A grid without a told step has at least that many steps, each 1, 2 or 5 times a power of ten."""
+LEAST, MOST = 50, 10_000
+"""A grid without a told step has at least that many steps, each 1, 2 or 5 times a power of ten; none has more."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,9 @@ def _family(text: str, table: Mapping[str, Measure] | None) -> Family:
     whole = low.is_integer() and high.is_integer() and (before.endswith("@") or not _takes(draft, low + 0.5))
     if step is None:
         step = 1.0 if whole else _nice((high - low) / LEAST)
+    if (high - low) / step > MOST:
+        what = f"{spot[0]} makes more than {MOST} values"
+        raise Fault(repr(text), what, "take larger steps, as in 1..1000..10", usage=True)
     family = Family(text, before, after, draft.parameter, low, high, step, whole, table)
     for end in (low, high):
         family.at(end)
@@ -125,11 +128,12 @@ def search(families: Sequence[Family], tried: Search, criteria: int, precision: 
     steps = [family.step for family in families]
     todo: list[list[float]] = [family.grid() for family in families]
     while any(todo):
-        for at, values in enumerate(tried([(family, one) for family, one in zip(families, todo, strict=True) if one])):
-            own = [at for at, one in enumerate(todo) if one][at]
-            for value, goods in zip(todo[own], values, strict=True):
-                for criterion, good in enumerate(goods):
-                    found[own][criterion][value] = good
+        trying = [at for at, values in enumerate(todo) if values]
+        goods = tried([(families[at], todo[at]) for at in trying])
+        for at, by_value in zip(trying, goods, strict=True):
+            for value, by_criterion in zip(todo[at], by_value, strict=True):
+                for values, good in zip(found[at], by_criterion, strict=True):
+                    values[value] = good
         todo = [_finer(families[at], found[at], steps, at, precision) for at in range(len(families))]
     return found
 
@@ -141,7 +145,7 @@ def _finer(family: Family, found: list[Values], steps: list[float], at: int, pre
         return []
     steps[at] = finer = max(step / 10, precision)
     near = {value for values in found for value in family.around(best(values), step, finer)}
-    return sorted(near - found[0].keys()) or []
+    return sorted(near - found[0].keys())
 
 
 def best(values: Values) -> float:

@@ -70,6 +70,8 @@ def grid(header: list[str], body: list[list[str]], form: str, left: list[str], s
         body, headers=header, tablefmt=TABLES[form], disable_numparse=True, colalign=align if body else None
     )
     signed = {"latex": "% {}", "html": "<p>{}</p>"}.get(form, "\n{}")
+    if form == "latex":
+        signature = signature.replace("\n", "\n% ")
     return f"{text}\n{signed.format(escape(signature) if form == 'html' else signature)}\n"
 
 

@@ -201,6 +201,13 @@ def test_every_format_tells_the_seed(files: Path, cli: Command) -> None:
     assert [row["known"] for row in found["rows"]][-1] is None
 
 
+def test_every_line_below_a_latex_table_is_a_comment(files: Path, cli: Command) -> None:
+    text = cli("compare", *TWO, "-m", "rr", "-f", "latex").text
+    below = text.partition("\\end{tabular}\n")[2].splitlines()
+    assert len(below) == 2
+    assert all(line.startswith("% ") for line in below)
+
+
 def test_the_format_follows_the_extension(files: Path, cli: Command) -> None:
     assert cli("compare", *TWO, "-m", "rr", "-o", "out.md").code == 0
     assert (files / "out.md").read_text().startswith("| measure")

@@ -63,7 +63,7 @@ class ByIntent:
         """
         least = 1 if self.qrels.subtopics is None else 0
         counts = np.array([max(least, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
-        each = [gains_of(table) for table in self.tables[: max(1, *counts.tolist())]]
+        each = [gains_of(table) for table in self.tables[: int(counts.max(initial=1))]]
         known = np.array([one.R > 0 for one in each]) & (np.arange(len(each))[:, None] < counts)
         listed = np.arange(len(each))[:, None] < np.maximum(counts, 1)
         if self.prior is None:

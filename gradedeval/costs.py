@@ -46,6 +46,8 @@ def read_costs(path: str | Path) -> Costs:
         lines = Path(path).read_bytes().split(b"\n")
     except OSError as error:
         raise Fault(place, f"cannot be read ({reason(error)})", "a cost file has lines of `type cost`") from None
+    if lines[0].startswith(b"\xef\xbb\xbf"):
+        raise Fault(f"{place}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
     of: dict[bytes, float] = {}
     for number, line in enumerate(lines, 1):
         words = line.split()

@@ -101,7 +101,7 @@ def _parameters(measure: Measure) -> str:
         defaults["gain"] = definition.gain
     defaults["rel"] = 1 if definition.gain == "binary" else None
     keys = [(key, defaults.get(key)) for key in definition.keys]
-    return ", ".join(key if value is None else f"{key}={write_value(value)}" for key, value in keys)
+    return ", ".join(key if value in (None, "") else f"{key}={write_value(value)}" for key, value in keys)
 
 
 def _gains(measure: Measure) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
 
 from gradedeval.errors import Fault
 from gradedeval.trec.lines import raw
+
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 def write(text: str, target: str | None = None) -> None:
@@ -58,8 +61,10 @@ def _umask() -> int:
 
 def say(text: str) -> None:
     """A message for the user, on stderr; a closed stderr is no reason to fail."""
+    # What a file holds may speak to the terminal: it is shown, not done.
+    shown = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
     try:
-        sys.stderr.buffer.write(raw(text) + b"\n")
+        sys.stderr.buffer.write(raw(shown) + b"\n")
         sys.stderr.buffer.flush()
     except OSError:
         _silence(2)

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from gradedeval.errors import Fault
 from gradedeval.gains import Floats
+from gradedeval.measures.definition import Own
 from gradedeval.measures.patience import NOT_BELOW_0, NUMBER, POSITIVE
 from gradedeval.measures.series import geometric
 from gradedeval.measures.walk import Walk, cwl
@@ -130,8 +132,19 @@ def _ift_rest(walk: Walk, **parameters: Any) -> Floats:
     return _added_up(walk, lambda gained, spent: _ift_chance(gained, spent, **parameters), limit)
 
 
+def _ift_needs(own: Own, cutoff: int | None) -> None:
+    """Raise Fault where a parameter is given of a part that is not."""
+    for part, names in (("T", ("b1", "R1")), ("A", ("b2", "R2"))):
+        idle = [name for name in names if name in own]
+        if idle and part not in own and {"T", "A"} & own.keys():
+            other = "A" if part == "T" else "T"
+            what = f"{idle[0]} belongs to {part}, which is not given beside {other}"
+            raise Fault("'ift'", what, f"give {part} as well, or neither", usage=True)
+
+
 @cwl(
     rest=_ift_rest,
+    needs=_ift_needs,
     residual="none",
     sated=True,
     valid={"T": NUMBER, "b1": NOT_BELOW_0, "R1": NOT_BELOW_0, "A": NUMBER, "b2": NOT_BELOW_0, "R2": NOT_BELOW_0},

@@ -202,6 +202,8 @@ def ia(measure: Measure, prior: str = UNIFORM) -> Measure:
     Raises Fault (usage) where the measure is averaged over intents already, or is one that intents do not change.
     Agrawal et al., WSDM 2009; Chapelle et al., CIKM 2009, section 7.4.
     """
+    if not isinstance(measure, Measure):
+        raise Fault("ia", f"{measure!r} is no measure", "ia(err @ 20), or in notation 'ia(err@20)'", usage=True)
     place, definition = f"'{IA}({measure})'", measure.definition
     if measure.by_intent:
         what = f"{measure} is a mean over intents already" if measure.prior else f"{measure.name} looks at all intents"

@@ -11,7 +11,7 @@ import numpy as np
 from gradedeval.errors import Fault
 from gradedeval.gains import Floats, Gains, total
 from gradedeval.measures.definition import Own, measure
-from gradedeval.measures.files import Rows, rows_of
+from gradedeval.measures.files import Rows, is_header, rows_of
 from gradedeval.measures.parameters import Valid
 
 POSITIVE: Valid = ("a number above 0", lambda value: isinstance(value, int | float) and value > 0)
@@ -34,9 +34,13 @@ def expected_gain(g: Gains, weight: Callable[[Floats], Floats], beyond: Callable
 
 
 def _by_rank(g: Gains, weights: Floats) -> Floats:
-    """topics: Σ w_i r_i, with the weights of the first ranks and 0 after them."""
+    """topics: Σ w_i r_i, with the weights of the first ranks and 0 after them.
+
+    What they lack of 1 lies past them: a distribution that was cut leaves that unknown.
+    """
     last = int(min(g.end, len(weights)))
-    return expected_gain(g, lambda rank: _first(weights, len(rank)), lambda n: float(weights[n:last].sum()))
+    cut_off = max(0.0, 1 - math.fsum(weights)) if g.k is None else 0.0
+    return expected_gain(g, lambda rank: _first(weights, len(rank)), lambda n: float(weights[n:last].sum()) + cut_off)
 
 
 def _first(weights: Floats, ranks: int) -> Floats:
@@ -159,7 +163,7 @@ def _poisson(alpha: float) -> Floats:
     cutoff="stops",
     ceiling=1,
     sated=lambda own: bool(np.greater(own.get("alpha", 1), 1)),
-    valid={"alpha": POSITIVE},
+    valid={"alpha": ("a number above 0, up to a million", lambda alpha: 0 < alpha <= 1e6)},
     shows=lambda g, *, alpha=1.0: _weighs(g, _first(_poisson(float(alpha)), len(g.rank))),
 )
 def poisson(g: Gains, *, alpha: float = 1.0) -> Floats:
@@ -219,13 +223,16 @@ def read_weights(name: str) -> Floats:
 def _weights(name: str, rows: Rows) -> Floats:
     weights: list[float] = []
     for number, row in enumerate(rows):
-        if number == 0 and not _floats(row):
+        if number == 0 and len(row) == 2 and is_header(row):
             continue
         pair = _floats(row)
         if len(pair) != 2 or pair[0] != len(weights) + 1 or not 0 <= pair[1] < math.inf:
             what = f"'{','.join(row)}' is not rank {len(weights) + 1} with a weight from 0"
-            raise Fault(name, what, "lines of rank,weight, ranks 1, 2, …", usage=True)
+            cure = "lines of rank,weight, separated by commas, ranks 1, 2, …"
+            raise Fault(name, what, cure, usage=True)
         weights.append(pair[1])
+    if not weights:
+        raise Fault(name, "has no weights", "lines of rank,weight", usage=True)
     found = np.array(weights)
     if not 0 < found.sum() <= 1 + 1e-9:
         what = f"its weights sum to {found.sum():g}"

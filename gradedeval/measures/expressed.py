@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 from typing import Any
 
@@ -10,13 +11,17 @@ import numpy as np
 from gradedeval.errors import Fault, nearest
 from gradedeval.gains import Floats
 from gradedeval.measures.definition import Own, Residual
-from gradedeval.measures.files import Rows, rows_of
+from gradedeval.measures.files import Rows, is_header, rows_of
 from gradedeval.measures.formula import FUNCTIONS, read_formula
 from gradedeval.measures.series import geometric
-from gradedeval.measures.walk import Walk, cwl
+from gradedeval.measures.walk import Walk, counted, cwl
 
 VARIABLES = ("i", "r", "gained", "cost", "spent")
 """Rank, gain and cost of the document, and both summed up so far, the document included."""
+
+
+RESERVED = {"C", "of", "horizon", "gain", "rel"}
+"""What stands in a measure's parentheses for something else."""
 
 
 def _needs_formula(own: Own, cutoff: int | None) -> None:
@@ -24,14 +29,15 @@ def _needs_formula(own: Own, cutoff: int | None) -> None:
     if not own.get("C"):
         raise Fault("'cwl'", "needs C, a formula", 'as in cwl(C="phi*(1-r)",phi=.6)', usage=True)
     place, names = "'cwl'", read_formula(str(own["C"])).names
-    given = own.keys() - {"C", "of", "horizon"}
-    for name in sorted(given):
-        if name in VARIABLES or name in FUNCTIONS:
+    given = {unicodedata.normalize("NFKC", name) for name in own.keys() - {"C", "of", "horizon"}}
+    for name in sorted(given | (names & RESERVED)):
+        if name in RESERVED or name in VARIABLES or name in FUNCTIONS:
             raise Fault(place, f"'{name}' has its own meaning in a formula", "choose another name", usage=True)
     unknown = sorted(names - set(VARIABLES) - given)
     if unknown:
         known = [*VARIABLES, *sorted(given), *FUNCTIONS]
-        cure = nearest(unknown[0], known) or f"give it a value: {unknown[0]}=0.5"
+        close = nearest(unknown[0], known) if len(unknown[0]) > 3 else ""
+        cure = close or f"give it a value: {unknown[0]}=0.5"
         raise Fault(place, f"no '{unknown[0]}' in formulas (it knows {', '.join(known)})", cure, usage=True)
     unused = sorted(given - names)
     if unused:
@@ -40,24 +46,35 @@ def _needs_formula(own: Own, cutoff: int | None) -> None:
 
 def _bound(own: Own) -> Residual:
     """Weights that nothing found can change are a bound's; of others nothing is known."""
-    return "none" if read_formula(str(own.get("C", 0))).names & {"r", "gained"} else "endless"
+    return "none" if read_formula(str(own.get("C") or 0)).names & {"r", "gained"} else "endless"
+
+
+def _chance(walk: Walk, C: str, **parameters: float) -> Any:
+    own = {unicodedata.normalize("NFKC", name): value for name, value in parameters.items()}
+    known = {"i": walk.rank, "r": walk.gain, "gained": walk.gained, "cost": walk.cost, "spent": walk.spent}
+    return read_formula(C)({**known, **own})
+
+
+def _rest_of_formula(walk: Walk, C: str, **parameters: float) -> Floats:
+    names = read_formula(C).names
+    return counted(_chance, walk, ("i" in names, "gained" in names, "spent" in names), C=C, **parameters)
 
 
 @cwl(
+    rest=_rest_of_formula,
     residual=_bound,
     sated=lambda own: _bound(own) == "none",
     valid={"C": ("a formula", lambda text: isinstance(text, str) and read_formula(text) is not None)},
     needs=_needs_formula,
 )
-def cwl_(walk: Walk, *, C: str | None = None, **parameters: float) -> Any:
+def cwl_(walk: Walk, *, C: str = "", **parameters: float) -> Any:
     """A C/W/L measure by a formula of rank i, gain r, gained, cost, spent and parameters of your own.
 
     C(i) = the formula: numbers, names, + − * / **, comparisons (true is 1) and where exp log sqrt min max
 
     Moffat et al., TOIS 2017 for C, W and L; the formula is yours.
     """
-    known = {"i": walk.rank, "r": walk.gain, "gained": walk.gained, "cost": walk.cost, "spent": walk.spent}
-    return read_formula(str(C))({**known, **parameters})
+    return _chance(walk, C, **parameters)
 
 
 ANY = b"*"
@@ -76,11 +93,11 @@ def read_chances(name: str) -> dict[bytes, Floats]:
 def _chances(name: str, rows: Rows) -> dict[bytes, Floats]:
     found: dict[bytes, list[float]] = {}
     for number, row in enumerate(rows):
+        if number == 0 and len(row) in (2, 3) and is_header(row):
+            continue
         try:
             rank, c = float(row[0]), float(row[-1])
         except ValueError:
-            if number == 0:
-                continue  # a header
             rank = c = -1.0
         kind = row[1].strip().encode() if len(row) == 3 else ANY
         own = found.setdefault(kind, [])
@@ -88,6 +105,8 @@ def _chances(name: str, rows: Rows) -> dict[bytes, Floats]:
             what = f"'{','.join(row)}' is not rank {len(own) + 1} with a chance from 0 to 1"
             raise Fault(name, what, "lines of rank,C or rank,type,C, ranks 1, 2, …", usage=True)
         own.append(c)
+    if not found:
+        raise Fault(name, "has no chances", "lines of rank,C or rank,type,C", usage=True)
     if ANY not in found:
         raise Fault(
             name, "has no C for the type *", "ranks past the end of a run have no type of their own", usage=True

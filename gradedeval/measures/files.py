@@ -16,7 +16,25 @@ def rows_of(name: str, role: str, expected: str) -> Rows:
     Raises Fault (usage) where it cannot be read; `role` and `expected` say as what, and what it should hold.
     """
     try:
-        found = csv.reader(Path(name).read_text("utf-8").splitlines())
-        return tuple(tuple(row) for row in found if row and not row[0].startswith("#"))
+        lines = Path(name).read_text("utf-8").splitlines()
+        found = tuple(tuple(row) for row in csv.reader(lines) if row and not row[0].startswith("#"))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Fault(name, f"cannot be read as {role} ({reason(error)})", expected, usage=True) from None
+    if lines and lines[0].startswith("\ufeff"):
+        raise Fault(f"{name}:1", "begins with a byte order mark", "save the file as UTF-8 without one", usage=True)
+    if not found:
+        raise Fault(name, "is empty", expected, usage=True)
+    return found
+
+
+def is_header(row: tuple[str, ...]) -> bool:
+    """Whether no cell of the row is a number."""
+    return not any(_is_number(cell) for cell in row)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ import numpy as np
 
 from gradedeval.errors import Fault, nearest
 
-LONGEST, MOST_PARTS, DEEPEST, HIGHEST_POWER = 300, 100, 40, 1000
+LONGEST, MOST_PARTS, DEEPEST, HIGHEST_POWER = 300, 100, 100, 1000
+# What Python's grammar would take beside numbers, names and operators: comments, further lines, 1_000.
+_OTHER = re.compile(r"[#\n\r\\]|\d_\d")
 
 _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: np.add,
@@ -56,6 +59,11 @@ class Part:
         return np.multiply(self.function(*(part.at(known) for part in self.of)), 1.0)
 
     @property
+    def size(self) -> int:
+        """How many parts it has, itself included."""
+        return 1 + sum(part.size for part in self.of)
+
+    @property
     def names(self) -> frozenset[str]:
         """The names that it uses."""
         own = {self.value} if isinstance(self.value, str) else set()
@@ -83,15 +91,18 @@ def read_formula(text: str) -> Formula:
     """
     if len(text) > LONGEST:
         raise _fault(text[:20] + "…", f"a formula has at most {LONGEST} characters, this one {len(text)}")
+    other = _OTHER.search(text)
+    if other:
+        raise _fault(repr(text)[1:-1], f"{other[0]!r} is not allowed", "as in phi*(1-r)")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise _fault(text, "it cannot be read", "as in phi*(1-r)") from None
-    if sum(1 for _ in ast.walk(tree)) > 3 * MOST_PARTS:
-        raise _fault(text, f"a formula has at most {MOST_PARTS} parts")
     part = _part(tree, text, DEEPEST)
+    if part.size > MOST_PARTS:
+        raise _fault(text, f"a formula has at most {MOST_PARTS} numbers, names and operators, this one {part.size}")
     return Formula(part, part.names)
 
 

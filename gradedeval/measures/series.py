@@ -78,47 +78,69 @@ def _zeta(power: float, w: Floats) -> Floats:
 NEAR, FAR = 32, 1 << 24
 """The first rank, at least, and the number of ranks, at most, at which a sum of unknown terms is looked at."""
 SLICE, WINDOW = 1 << 16, 11
+AHEAD = 2.0 ** np.arange(0, 41, 0.5)
+"""How far ahead factors are looked at, before what they did so far is taken for what they go on to do."""
 
 
 class Endless(ArithmeticError):
-    """A sum that does not converge, as far as FAR terms tell; `factor` is its last."""
+    """A sum that is not settled after so many ranks; `converges` is false where its terms fall off too slowly."""
 
-    def __init__(self, factor: float) -> None:
-        self.factor = factor
-        super().__init__("the sum does not converge")
+    def __init__(self, rank: float, factor: float, converges: bool) -> None:
+        self.rank, self.factor, self.converges = rank, factor, converges
+        super().__init__("the sum is not settled")
 
 
 def extrapolated(factor: Callable[[Floats], Floats], end: float) -> float:
-    """1 + f(1) + f(1) f(2) + …, of factors known only as numbers. Raises Endless where that does not converge.
+    """1 + f(1) + f(1) f(2) + …, of factors known only as numbers, to about ten digits.
+
+    Raises Endless where FAR terms do not settle it.
 
     factor  m = 1, 2, … -> f(m), the factor of rank end + m
 
-    What falls off geometrically is added up. Where terms fall off as a power of the rank, the sums down to each
-    doubling of the rank approach their limit as a sum of geometric sequences, which the epsilon algorithm takes away
-    one by one (Wynn, Math. Tables Aids Comput. 1956). Three estimates that follow each other must agree to 1e-11, or
-    two to 1e-9 where FAR is reached.
+    Terms are added up until what the factors do so far is what they do at ranks far ahead as well: they are constant,
+    and the rest is geometric; or the terms fall off as a power of the rank, and the sums down to each doubling of the
+    rank approach their limit as a sum of geometric sequences, which the epsilon algorithm takes away one by one (Wynn,
+    Math. Tables Aids Comput. 1956). Three estimates that follow each other must agree to 1e-11, or two to 1e-9 where
+    FAR is reached.
     """
     total = term = last = 1.0
     sums: list[float] = []
     before, at, check, agreed = np.nan, 0, max(NEAR, int(end)), 0
+    power, steady = 0.0, False
     while at < FAR:
-        start = term
         while at < check:
             factors = factor(at + np.arange(1.0, min(check - at, SLICE) + 1))
             terms = term * np.cumprod(factors)
             total, term, last, at = total + float(terms.sum()), float(terms[-1]), float(factors[-1]), at + len(terms)
-        if term * at <= LEFT * total:
+        if term == 0:
             return total
-        sums.append(total)
-        estimate = _limit(sums[-WINDOW:])
-        # Falling off no faster than 1/rank is no convergence, whatever the extrapolation makes of it.
-        falls = np.log2(start / term) > 1 + 1e-6
-        apart = abs(estimate - before) / abs(estimate) if falls else np.inf
+        ahead = factor(np.floor(at * AHEAD) + 1)
+        if last < 1 and (ahead == last).all():
+            return total + term * last / (1 - last)
+        power, steady = _falls(ahead, end + at * AHEAD)
+        if power > 1 and term * at <= LEFT * total * (power - 1):
+            return total
+        # What was added up before the terms fell off steadily tells nothing of the limit.
+        sums = [*sums, total] if steady and power > 1 + 1e-6 else []
+        estimate = _limit(sums[-WINDOW:]) if sums else np.nan
+        apart = abs(estimate - before) / abs(estimate) if len(sums) > 4 else np.inf
         agreed = agreed + 1 if apart <= 1e-11 else 0
         if agreed == 2 or (at >= FAR and apart <= 1e-9):
             return estimate
         before, check = estimate, 2 * at + max(NEAR, int(end))
-    raise Endless(last)
+    raise Endless(end + at, last, power > 1)
+
+
+def _falls(factors: Floats, rank: Floats) -> tuple[float, bool]:
+    """As which power of the rank the terms fall off, at the least, and whether it is the same at all of these ranks."""
+    # Further down a double does not tell how far a factor is from 1.
+    told = (rank < 1e8) | (factors < 1 - 1e-7)
+    with np.errstate(divide="ignore"):
+        powers = -np.log(factors[told]) * rank[told]
+    if not len(powers):
+        return 0.0, False
+    steady = np.abs(powers - powers[0]) <= 0.25 * max(powers[0], 1)
+    return float(powers.min()), bool(steady.all())
 
 
 def _limit(sums: list[float]) -> float:

@@ -26,8 +26,6 @@ def steps(paths: Paths, g: Gains, of: str, cut: int | None, fades: bool) -> dict
     if of in ("eu", "ec"):
         terms = weight * (walk.gain if of == "eu" else walk.cost)
         rest = weight_after * (walk.tail if of == "eu" else 1.0)
-        if of == "eu" and cut is not None:
-            terms, rest = terms * (walk.rank <= cut), rest * 0
     elif of == "ed":
         terms, rest = viewed, after
     else:
@@ -38,6 +36,8 @@ def steps(paths: Paths, g: Gains, of: str, cut: int | None, fades: bool) -> dict
         rest = (paths.onward - paths.forever(fades)) * walk.at_end(so_far) * (not walk.closed)
         rest = rest + (after if of == "etc" else walk.tail * after if walk.tail else 0)
         own = {"L": stopping, "gained" if of == "etu" else "spent": so_far}
+    if cut is not None:
+        terms, rest = terms * (walk.rank <= cut), np.zeros(len(depth))
     columns = {
         "C": _only(paths.continuation, ranks),
         "V": _beyond(viewed, ranks, after),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -131,21 +131,30 @@ def walk_of(g: Gains, cutoff: Cutoff, horizon: int | None) -> Walk:
     return Walk(np.arange(1.0, width + 1), gain, cost, end, g.tail, k, horizon is not None, g.types, kind)
 
 
+ULPS = 1e-14
+"""What rounding may take a chance beyond 0 or 1."""
+
+
 def checked(continuation: Any, walk: Walk) -> Floats:
     """topics × ranks: C. Raises Fault where it is no chance."""
     c: Floats = np.broadcast_to(np.asarray(continuation, dtype=np.float64), walk.gain.shape)
-    wrong = (c < 0) | (c > 1) | np.isnan(c)
+    wrong = (c < -ULPS) | (c > 1 + ULPS) | np.isnan(c)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         what = "no number" if np.isnan(c[row, column]) else f"{c[row, column]:g}, outside 0..1"
         rank = int(np.broadcast_to(walk.rank, c.shape)[row, column])
         what = f"C({rank}) is {what}, at a document of gain {walk.gain[row, column]:g}"
         raise Fault("", what, "C is the chance of going on: from 0 to 1")
-    return c
+    return np.clip(c, 0.0, 1.0) if ((c < 0) | (c > 1)).any() else c
 
 
-def counted(continuation: Continuation, walk: Walk, **parameters: Any) -> Floats:
+def counted(
+    continuation: Continuation, walk: Walk, matters: Sequence[bool] = (True, True, True), **parameters: Any
+) -> Floats:
     """topics: how many ranks are viewed past the end, that one included, where no closed form is known.
+
+    matters  whether C looks at the rank, at what is gained and at what is spent: topics that do not differ there share
+             a sum
 
     Raises Fault where that is endless.
     """
@@ -157,7 +166,7 @@ def counted(continuation: Continuation, walk: Walk, **parameters: Any) -> Floats
     nobody = ((c == 0) & (walk.rank <= walk.end[:, None])).any(1)
     viewed = np.ones(len(walk.end))
     states = np.stack([walk.end, walk.at_end(walk.gained), walk.at_end(walk.spent)], axis=1)[~nobody]
-    apart, topic = np.unique(states, axis=0, return_inverse=True)
+    apart, topic = np.unique(states * np.asarray(matters), axis=0, return_inverse=True)
     viewed[~nobody] = np.array([_counted(walk, chance, state) for state in apart])[topic]
     return viewed
 
@@ -175,8 +184,9 @@ def _counted(walk: Walk, chance: Callable[[Walk], Any], state: Floats) -> float:
     try:
         return extrapolated(chances, float(state[0]))
     except Endless as endless:
-        what = f"C tends to {endless.factor:g} past rank {state[0]:g}, the end of a ranking"
-        raise Fault("", f"its sum does not converge: {what}", "horizon=1000 ends it") from None
+        what = f"at rank {endless.rank:,.0f} C is {float(endless.factor)!r}"
+        said = "is not settled" if endless.converges else "does not converge"
+        raise Fault("", f"its sum {said}: {what}", "horizon=1000 ends it there") from None
 
 
 def paths(walk: Walk, continuation: Any, rest: Floats | float) -> Paths:
@@ -214,23 +224,34 @@ def followed(
 
 
 def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
-    """One of the five quantities of every topic; `cut` sums W·r to that rank only, `fades` says that V tends to 0."""
+    """One of the five quantities of every topic; `cut` ends its sum at that rank, W and V are those of the full depth;
+    `fades` says that V tends to 0."""
     walk, viewed = paths.walk, paths.viewed
     after, depth = paths.after, paths.depth
+    if cut is not None:
+        return _down_to(paths, of, cut)
     if of == "ed":
         return depth
     if of in ("ec", "etc"):
         spent = total(viewed * walk.cost) + after
         return spent if of == "etc" else _rate(spent, depth, 1.0)
-    worth = viewed * walk.gain
-    if cut is not None and of == "eu":
-        return share(total(worth[:, :cut]), depth)
-    gained = total(worth) + (walk.tail * after if walk.tail else 0)
+    gained = total(viewed * walk.gain) + (walk.tail * after if walk.tail else 0)
     if of == "eu":
         return _rate(gained, depth, walk.tail)
     # Whoever never stops gains nothing in all: the sum is over those who stop.
     left = paths.forever(fades) * walk.at_end(walk.gained) if walk.tail == 0 else 0
     return gained - left
+
+
+def _down_to(paths: Paths, of: str, cut: int) -> Floats:
+    """The sum of a quantity down to a rank: ΣWr, ΣLΓ, ΣWc, ΣLK or ΣV."""
+    walk = paths.walk
+    if of in ("etu", "etc"):
+        so_far = walk.gained if of == "etu" else walk.spent
+        return total((paths.viewed * (1 - paths.continuation) * so_far)[:, :cut])
+    each = {"eu": walk.gain, "ec": walk.cost}.get(of)
+    seen = total((paths.viewed if each is None else paths.viewed * each)[:, :cut])
+    return seen if of == "ed" else share(seen, paths.depth)
 
 
 def _rate(part: Floats, depth: Floats, limit: float) -> Floats:
@@ -306,7 +327,7 @@ CHECKS: dict[str, Valid] = {
 def _at_horizon(paths: Paths, of: str, cut: int | None) -> Floats:
     """As `quantity` where everything stops at the last rank: whoever is still on the way has not stopped."""
     walk, viewed = paths.walk, paths.viewed
-    if of not in ("etu", "etc"):
+    if of not in ("etu", "etc") or cut is not None:
         return quantity(paths, of, cut, fades=True)
     so_far = walk.gained if of == "etu" else walk.spent
     return total(viewed * (1 - paths.continuation) * so_far)

@@ -233,6 +233,7 @@ class Gains:
     k: int | None = None
     tail: float = 0.0
     cost: Floats | None = None
+    unsampled: Bools | None = None
 
     @cached_property
     def rank(self) -> Floats:
@@ -242,18 +243,44 @@ class Gains:
     @cached_property
     def relevant(self) -> Bools:
         """topics × ranks: whether the gain is above 0."""
-        return self.gain > 0
+        return _shared(self.gain > 0)
 
     @cached_property
     def hits(self) -> Floats:
         """topics × ranks: how many relevant documents down to the rank, itself included."""
-        return self.relevant.cumsum(1, dtype=np.float64)
+        return _shared(self.relevant.cumsum(1, dtype=np.float64))
+
+    @cached_property
+    def found(self) -> Floats:
+        """topics × most relevant documents in one ranking: the ranks at which they stand, ascending; infinite after."""
+        topic, column = np.nonzero(self.relevant)
+        counts = np.bincount(topic, minlength=len(self.gain))
+        nth = np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts)
+        ranks = np.full((len(counts), int(counts.max(initial=0))), np.inf)
+        ranks[topic, nth] = column + 1.0
+        return _shared(ranks)
+
+    @cached_property
+    def nth(self) -> Floats:
+        """1, 2, 3, … for the columns of `found`."""
+        return np.arange(1.0, self.found.shape[1] + 1)
+
+    def at_found(self, values: Floats | Ints) -> Floats:
+        """The columns of `found`: what topics × ranks holds at these ranks, down to its last; 0 after them."""
+        some = np.isfinite(self.found)
+        column = np.minimum(np.where(some, self.found, 1), values.shape[1]).astype(np.int64) - 1
+        picked = np.take_along_axis(values, column, 1) if values.shape[1] else np.zeros(column.shape)
+        return np.where(some, picked, 0.0)
+
+    @cached_property
+    def passed(self) -> Floats:
+        """The columns of `found`: how many documents judged not relevant stand above."""
+        return _shared(self.at_found((self.judged & ~self.relevant).cumsum(1)))
 
     @cached_property
     def R(self) -> Ints:
         """topics: how many judged documents are relevant (gain above 0)."""
-        counted: Ints = np.count_nonzero(self.ideal, axis=1)
-        return counted
+        return _shared(np.count_nonzero(self.ideal, axis=1))
 
     @property
     def end(self) -> float:
@@ -275,6 +302,12 @@ class Gains:
         """topics × ranks: the ideal ranking's gains, cut or padded to the columns of `gain`."""
         width = self.gain.shape[1]
         return np.pad(self.ideal[:, :width], ((0, 0), (0, max(0, width - self.ideal.shape[1]))))
+
+
+def _shared(array: Any) -> Any:
+    """The array, for several measures to look at: whoever wrote to it would change the scores of the next."""
+    array.setflags(write=False)
+    return array
 
 
 def total(values: Floats | Bools) -> Floats:

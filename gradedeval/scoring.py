@@ -19,6 +19,10 @@ from gradedeval.trec.lines import text
 from gradedeval.trec.qrels import Qrels
 
 
+UNSAMPLED = -2
+"""The grade of documents that were pooled and left out of the sample that was judged, as trec_eval's infAP has it."""
+
+
 def applied(measure: Measure, rules: Rules) -> Measure:
     """The measure with the gain scheme and relevance level that the rules give it where it names none itself.
 
@@ -87,7 +91,7 @@ class Scorer:
     def _score_batch(self, batch: Batch) -> Floats:
         """3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank."""
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
-        views = _Views(batch, self.judged)
+        views = _Views(batch, self.judged, self.qrels.labels)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             score = found[0, :, column] = _numeric(measure, _run_measure(measure, views(table, measure)))
             if self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
@@ -110,17 +114,22 @@ class Scorer:
 class _Views:
     """A batch as measures see it; what several measures look at is looked up once."""
 
-    def __init__(self, batch: Batch, judged: Bools) -> None:
+    def __init__(self, batch: Batch, judged: Bools, labels: Floats) -> None:
         self.batch = batch
+        self.unsampled_code = np.append(labels == UNSAMPLED, [False, False])
         self.judged_code = judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
         self.judged: dict[int | None, Bools] = {}
         self.ideals: dict[bytes, Floats] = {}
+        self.seen: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
 
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
         # Weights of the full depth need the gains of the full depth.
         last = None if measure.definition.cutoff == "summed" else measure.cutoff
+        key = (table.worth.tobytes(), table.top, unjudged, tail, last, measure.cutoff)
+        if key in self.seen:  # measures of the same gains share what a batch derives from them
+            return self.seen[key]
         gain, ideal = self._gain(table, unjudged, last), self._ideal(table)
         judged = self.judged[last] = self.judged[last] if last in self.judged else self._judged(last)
         retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)
@@ -128,7 +137,15 @@ class _Views:
         for shared in (gain, judged, ideal, retrieved, self.pool, table.levels):
             shared.setflags(write=False)
         whole = (ideal, retrieved, self.pool, table.levels, measure.cutoff, tail)
-        return Gains(gain, judged, *whole)
+        seen = self.seen[key] = Gains(gain, judged, *whole, unsampled=self._unsampled(last))
+        return seen
+
+    def _unsampled(self, last: int | None) -> Bools | None:
+        """Whether a document has the grade that says: pooled, but left out of the sample that was judged."""
+        if not self.unsampled_code.any():
+            return None
+        unsampled: Bools = self.unsampled_code[self.batch.codes[:, :last]]
+        return unsampled
 
     def _judged(self, last: int | None) -> Bools:
         return self.judged_code[self.batch.codes[:, :last]]

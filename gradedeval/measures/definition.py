@@ -20,6 +20,8 @@ Valid = tuple[str, Callable[[Any], bool]]
 Residual = Literal["endless", "retrieved", "none"]
 """`endless`: ranks past the end of the run could still score; `retrieved`: only retrieved documents can; `none`:
 filling in the unjudged is no bound, so no residual is printed."""
+Summary = Literal["mean", "total", "geometric"]
+"""How the scores of topics are summed up; `geometric`: the geometric mean, where no score counts as less than 0.00001."""
 Cutoff = Literal["stops", "renormalises", "summed", "needed", "none"]
 """`stops`: the sum stops at k and nothing else changes; `renormalises`: k also changes what the sum is divided by;
 `summed`: weights of the full depth are summed to k; `needed`: a parameter of the measure; `none`: it takes none."""
@@ -35,9 +37,11 @@ class Definition:
     residual: Residual
     cutoff: Cutoff
     ceiling: float
-    summary: Literal["mean", "total"]
+    summary: Summary
     sated: bool = False
     valid: Mapping[str, Valid] = field(default_factory=dict)
+    floor: float = 0.0
+    rewards: bool = True
 
     @property
     def name(self) -> str:
@@ -182,9 +186,11 @@ def measure(
     residual: Residual = ...,
     cutoff: Cutoff = ...,
     ceiling: float = ...,
-    summary: Literal["mean", "total"] = ...,
+    summary: Summary = ...,
     sated: bool = ...,
     valid: Mapping[str, Valid] | None = ...,
+    floor: float = ...,
+    rewards: bool = ...,
 ) -> Callable[[Function], Measure]: ...
 
 
@@ -197,9 +203,11 @@ def measure(
     residual: Residual = "none",
     cutoff: Cutoff = "stops",
     ceiling: float = np.inf,
-    summary: Literal["mean", "total"] = "mean",
+    summary: Summary = "mean",
     sated: bool = False,
     valid: Mapping[str, Valid] | None = None,
+    floor: float = 0.0,
+    rewards: bool = True,
 ) -> Measure | Callable[[Function], Measure]:
     """Make a measure of a function from a batch of `Gains` to one score a topic.
 
@@ -214,10 +222,15 @@ def measure(
     summary   how topics are summed up
     sated     whether a good document can end the walk, so that a better one moved up may lower the score
     valid     parameter -> (what it must be, test)
+    floor     the lowest score there is
+    rewards   whether relevant documents alone make the score; False where the others count too
     """
 
     def define(function: Function) -> Measure:
         graded = None if gain in ("binary", None) else scale or "raw"
-        return Measure(Definition(function, graded, gain, residual, cutoff, ceiling, summary, sated, valid or {}))
+        checks = valid or {}
+        return Measure(
+            Definition(function, graded, gain, residual, cutoff, ceiling, summary, sated, checks, floor, rewards)
+        )
 
     return define(function) if function else define

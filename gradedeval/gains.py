@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.errors import Fault, reason, some
+from gradedeval.errors import Fault, some
+from gradedeval.named_gains import is_pairs, read_gains, read_pairs
 from gradedeval.notation import Value, write_value
 
 Floats = NDArray[np.float64]
@@ -75,16 +75,19 @@ class GainTable:
 
 def read_scheme(value: Value, place: str) -> Value:
     """`value` where it names a gain scheme; Fault (usage) where it does not."""
-    known = value in SCHEMES or isinstance(value, tuple) or (isinstance(value, str) and value.startswith("@"))
+    known = value in SCHEMES or isinstance(value, tuple) or is_pairs(value)
+    known = known or (isinstance(value, str) and value.startswith("@"))
     if not known:
         raise Fault(
             place,
             f"no gain scheme '{write_value(value)}'",
-            f"{', '.join(SCHEMES)}, values as in 0:0.5:1, or a file of grade,gain lines as in @gains.csv",
+            f"{', '.join(SCHEMES)}, values as in 0:0.5:1, some as in \"1=3,2=9\", or a file of grade,gain lines as in "
+            "@gains.csv",
             usage=True,
         )
-    if isinstance(value, tuple) and min(value) < 0:
-        raise Fault(place, f"gain {write_value(min(value))} is below 0", "gains are 0 or more", usage=True)
+    values = value if isinstance(value, tuple) else list(read_pairs(str(value)).values()) if is_pairs(value) else [0]
+    if min(values) < 0:
+        raise Fault(place, f"gain {write_value(min(values))} is below 0", "gains are 0 or more", usage=True)
     if isinstance(value, str) and value.startswith("@") and not os.path.isfile(value[1:]):
         raise Fault(place, f"no file '{value[1:]}'", "gain=@FILE reads lines of grade,gain", usage=True)
     return value
@@ -99,16 +102,18 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
         return threshold_table(None, grades, place)
     given: dict[float, float] = {}
     if isinstance(scheme, str) and scheme.startswith("@"):
-        given = _read_gains(scheme[1:])
+        given = read_gains(scheme[1:])
     elif isinstance(scheme, tuple):
         given = dict(enumerate(scheme))
     if given:
         worth, top = _looked_up(given, scheme, grades, place)
         top = given[grades.top] if scale == "thresholds" else top
     else:
-        rule = (UNIT if scale == "unit" else RAW)[str(scheme)]
+        rule = (UNIT if scale == "unit" else RAW)["linear" if is_pairs(scheme) else str(scheme)]
         with np.errstate(over="ignore"):
             worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
+        if is_pairs(scheme):
+            worth, top = _replaced(worth, top, read_pairs(str(scheme)), grades)
         if not np.isfinite(top):
             what = f"the gain of grade {grades.top:g} is no finite number"
             raise Fault(place, what, "give gain=linear, or the gains themselves")
@@ -164,28 +169,10 @@ def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: 
     return np.array([given.get(label, 0.0) for label in grades.labels.tolist()]), top
 
 
-def _read_gains(name: str) -> dict[float, float]:
-    known: dict[float, float] = {}
-    try:
-        lines = Path(name).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise Fault(name, f"cannot be read ({reason(error)})", "a gain file has lines of grade,gain") from None
-    if lines and lines[0].startswith("\ufeff"):
-        raise Fault(f"{name}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
-    for number, row in enumerate((line.split(",") for line in lines), 1):
-        if not "".join(row).strip() or row[0].startswith("#") or (number == 1 and row[0].strip().lower() == "grade"):
-            continue
-        try:
-            grade, gain = (float(cell) for cell in row)
-        except ValueError:
-            grade = gain = np.nan
-        if not (np.isfinite(grade) and np.isfinite(gain)) or gain < 0 or grade in known:
-            what = f"{','.join(row)!r} is no new grade,gain pair"
-            raise Fault(f"{name}:{number}", what, "as in 2,0.5; gains from 0 up")
-        known[grade] = gain
-    if not known:
-        raise Fault(name, "has no gains", "a gain file has lines of grade,gain")
-    return known
+def _replaced(worth: Floats, top: float, given: dict[float, float], grades: Grades) -> tuple[Floats, float]:
+    """The gains where those of some grades are named and the others stay, and the largest of them."""
+    own = np.array([given.get(label, gain) for label, gain in zip(grades.labels.tolist(), worth.tolist(), strict=True)])
+    return own, max(given.get(grades.top, top), *own[grades.labels >= 0].tolist(), 0.0)
 
 
 def _check_unit(worth: Floats, grades: Grades, place: str) -> None:

@@ -22,7 +22,7 @@ by_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relat
 # The pipe, from words and bytes to text: each may import those before it. A new module takes its place here.
 ORDER = (
     *("version", "errors", "notation"),
-    *("gains", "measures", "rules"),
+    *("named_gains", "gains", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
     *("signature", "scores", "scoring", "render", "progress"),
     *("evaluation", "cli", "__main__"),

@@ -31,7 +31,7 @@ def bing(g: Gains) -> Floats:
     return share(total(np.where(np.isfinite(g.found), 1 / np.log2(2 + g.found - g.nth), 0)), g.R)
 
 
-@measure(gain="linear", scale="raw", cutoff="none", ceiling=1)
+@measure(gain="linear", scale="raw", cutoff="none", ceiling=1, sated=True)
 def g_(g: Gains) -> Floats:
     """G: each gain counts less, the further the ranking lags behind the ideal's gain.
 

@@ -220,7 +220,7 @@ def measure(
     cutoff    see `Cutoff`
     ceiling   the highest score there is
     summary   how topics are summed up
-    sated     whether a good document can end the walk, so that a better one moved up may lower the score
+    sated     whether a better document moved up may lower the score: it can end the walk, or hold up what follows it
     valid     parameter -> (what it must be, test)
     floor     the lowest score there is
     rewards   whether relevant documents alone make the score; False where the others count too

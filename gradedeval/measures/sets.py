@@ -25,7 +25,7 @@ def relative_p(g: Gains) -> Floats:
     return share(hits(g), np.minimum(g.depth, g.R))
 
 
-@measure(residual="retrieved", ceiling=1)
+@measure(residual="retrieved", cutoff="renormalises", ceiling=1)
 def set_p(g: Gains) -> Floats:
     """Precision of the retrieved set.
 
@@ -36,7 +36,7 @@ def set_p(g: Gains) -> Floats:
     return share(hits(g), g.retrieved)
 
 
-@measure(residual="retrieved", ceiling=1)
+@measure(residual="retrieved", cutoff="renormalises", ceiling=1)
 def set_relative_p(g: Gains) -> Floats:
     """Precision of the retrieved set as a share of the best possible for a set of its size.
 
@@ -58,7 +58,7 @@ def set_recall(g: Gains) -> Floats:
     return share(hits(g), g.R)
 
 
-@measure(residual="retrieved", ceiling=1)
+@measure(residual="retrieved", cutoff="renormalises", ceiling=1)
 def set_map(g: Gains) -> Floats:
     """Precision times recall of the retrieved set: its average precision where nothing is known of the order.
 
@@ -69,7 +69,7 @@ def set_map(g: Gains) -> Floats:
     return share(hits(g), g.retrieved) * share(hits(g), g.R)
 
 
-@measure(residual="retrieved", ceiling=1, valid={"x": ("0 or more", lambda x: x >= 0)})
+@measure(residual="retrieved", cutoff="renormalises", ceiling=1, valid={"x": ("0 or more", lambda x: x >= 0)})
 def set_f(g: Gains, *, x: float = 1.0) -> Floats:
     """F: the weighted harmonic mean of the set's precision and recall; a larger x favours recall.
 

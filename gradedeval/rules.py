@@ -56,6 +56,8 @@ class Rules:
     residuals       None, `total`, or `split` into unjudged and beyond
     residual_depth  the best case is taken at the `cutoff`, or at `full` depth
     max_residual    leave out (run, topic) pairs whose residual is larger, by measure
+    like            the preset that was asked for
+    extra_fields    ignore what a line of a run has beyond its six fields, as trec_eval does
     """
 
     ties: Ties = "docno-desc"
@@ -76,6 +78,7 @@ class Rules:
     residual_depth: Depth = "cutoff"
     max_residual: float | None = None
     like: str | None = None
+    extra_fields: bool = False
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():

@@ -19,7 +19,7 @@ from gradedeval.trec.lines import text
 from gradedeval.trec.qrels import Qrels
 
 
-UNSAMPLED = -2
+UNSAMPLED = -1
 """The grade of documents that were pooled and left out of the sample that was judged, as trec_eval's infAP has it."""
 
 

@@ -66,7 +66,7 @@ def set_map(g: Gains) -> Floats:
 
     trec_eval's set_map.
     """
-    return share(hits(g), g.retrieved) * share(hits(g), g.R)
+    return share(hits(g) ** 2, g.retrieved * g.R)
 
 
 @measure(residual="retrieved", cutoff="renormalises", ceiling=1, valid={"x": ("0 or more", lambda x: x >= 0)})

@@ -53,7 +53,7 @@ def infap(g: Gains) -> Floats:
 
     1/R Σ_{i relevant} 1/i + (i−1)/i · (pooled above i)/(i−1) · (relevant above + ε) / (judged above + 2ε), ε=0.00001
 
-    Yilmaz & Aslam, CIKM 2006. Grade −2 says pooled and not sampled; it needs --negative unjudged, as in trec_eval.
+    Yilmaz & Aslam, CIKM 2006. Grade −1 says pooled and not sampled; it needs --negative unjudged.
     """
     relevant_above = g.nth - 1
     sampled = relevant_above + g.passed

@@ -18,8 +18,12 @@ BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _DECIMAL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
-def fields(data: bytes, findings: Findings, expected: tuple[str, ...]) -> Iterator[tuple[int, list[bytes]]]:
+def fields(
+    data: bytes, findings: Findings, expected: tuple[str, ...], extra: bool = False
+) -> Iterator[tuple[int, list[bytes]]]:
     """Line number and fields of every line that has as many fields as expected; the others are findings.
+
+    extra: what a line has beyond these fields is ignored.
 
     Blank lines and lines that begin with `#` are skipped. Raises Fault where there are no bytes, or they are no text.
     """
@@ -31,6 +35,8 @@ def fields(data: bytes, findings: Findings, expected: tuple[str, ...]) -> Iterat
         found = line.split()
         if len(found) == width and line[0] != 35:
             yield number, found
+        elif extra and len(found) > width and line[0] != 35:
+            yield number, found[:width]
         elif found and line[0] != 35:
             what = f"{len(found)} {plural(len(found), 'field')}, expected {width} ({' '.join(expected)})"
             findings.add(number, what, _cure(found, width))

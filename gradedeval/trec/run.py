@@ -73,7 +73,7 @@ def run_of_bytes(place: str, data: bytes, rules: Rules) -> Run:
     tags: dict[bytes, None] = {}
     wants_scores, wants_ranks = rules.order == "score", rules.ties == "rank" and rules.order == "score"
     now, found = None, Retrieved()
-    for number, (topic, _, docno, rank, token, tag) in fields(data, findings, RUN_FIELDS):
+    for number, (topic, _, docno, rank, token, tag) in fields(data, findings, RUN_FIELDS, rules.extra_fields):
         if topic != now:
             now, found = topic, topics.setdefault(topic, Retrieved())
             tags[tag] = None

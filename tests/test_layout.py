@@ -25,7 +25,7 @@ ORDER = (
     *("named_gains", "gains", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
     *("signature", "scores", "scoring", "render", "progress"),
-    *("evaluation", "dropin", "cli", "__main__"),
+    *("evaluation", "dropin", "linting", "cli", "__main__"),
 )
 
 # Slow to import, and no part of a plain evaluation.

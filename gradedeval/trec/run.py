@@ -80,8 +80,7 @@ def run_of_bytes(place: str, data: bytes, rules: Rules) -> Run:
         if wants_scores:
             score = _score(token)
             if score != score:
-                cure = "remove the line if it is a header" if number == 1 else "a score is a finite decimal number"
-                findings.add(number, f"score '{text(token)}' is no number", cure)
+                findings.add(number, *about_score(token, number))
                 continue
         if wants_ranks:
             listed = decimal(rank)
@@ -105,6 +104,12 @@ def run_of_bytes(place: str, data: bytes, rules: Rules) -> Run:
         raise Fault(place, f"no documents{skipped(findings)}", f"lines of {' '.join(RUN_FIELDS)} are expected")
     _settle_duplicates(run, rules)
     return run
+
+
+def about_score(token: bytes, number: int) -> tuple[str, str]:
+    """What is wrong with the score in line `number`, and the cure."""
+    cure = "remove the line if it is a header" if number == 1 else "a score is a finite decimal number"
+    return f"score '{text(token)}' is no number", cure
 
 
 def _score(token: bytes) -> float:

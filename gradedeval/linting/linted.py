@@ -1,0 +1,75 @@
+"""`lint`: submissions and judgements -> one report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gradedeval.linting.checks import Facts, check_alone, check_judged, check_together, check_topics, facts_of
+from gradedeval.linting.moves import check_moves, clean_qrels
+from gradedeval.linting.reading import Judgements, Submission, read_judgements, read_submission
+from gradedeval.measures import DEFAULT, Measure, parse
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found: the submissions in the order given, with facts about each, and the qrels if they were given."""
+
+    runs: list[Submission]
+    facts: list[Facts] = field(default_factory=list)
+    qrels: Judgements | None = None
+
+    @property
+    def files(self) -> list[Submission]:
+        return [*([self.qrels] if self.qrels else []), *self.runs]
+
+    @property
+    def errors(self) -> int:
+        return sum(file.count("error") for file in self.files)
+
+    @property
+    def warnings(self) -> int:
+        return sum(file.count("warning") for file in self.files)
+
+
+def lint(
+    runs: Mapping[str, str],
+    qrels: str | None = None,
+    measures: Sequence[Measure] | None = None,
+    *,
+    max_depth: int | None = None,
+    tag_is_filename: bool = False,
+) -> Report:
+    """Look at submissions for all that a careful organiser checks before scoring.
+
+    runs             name -> path
+    qrels            path of the judgements: topics missing or extra, shares of unjudged, what ties can change
+    measures         those that ties may move
+    max_depth        documents allowed in a topic
+    tag_is_filename  whether a run's tag must be the name of its file
+
+    Raises Fault where a measure cannot be computed from these qrels; all that is wrong with the files is in the report.
+    """
+    judged = None if qrels is None else read_judgements(qrels)
+    read = [read_submission(name, path) for name, path in runs.items()]
+    facts = [facts_of(run) for run in read]
+    for run, own in zip(read, facts, strict=True):
+        check_alone(run, own, max_depth, tag_is_filename)
+    check_together(read, facts)
+    if judged is not None and judged.grades:
+        clean = clean_qrels(judged)
+        chosen = list(measures) if measures is not None else parse(DEFAULT)
+        for run, own in zip(read, facts, strict=True):
+            check_topics(run, own, judged.grades, judged.place)
+            check_judged(run, own, judged)
+            check_moves(run, own, clean, chosen)
+        return Report(read, facts, judged)
+    for run, own in zip(read, facts, strict=True):
+        if own.tied:
+            what = f"{own.tied} of {own.documents} documents tied"
+            run.warn("ties", what, "their order is that of docnos; --qrels shows what it changes")
+    if len(read) > 1:
+        every = list(dict.fromkeys(topic for run in read for topic in run.topics))
+        for run, own in zip(read, facts, strict=True):
+            check_topics(run, own, every, "the other runs")
+    return Report(read, facts, judged)

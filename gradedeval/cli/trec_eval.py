@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 from gradedeval import forked
 from gradedeval.cli.output import say, write
+from gradedeval.dropin.lines import UNLIMITED, VERSIONS, Setting
 from gradedeval.dropin.manual import manual
-from gradedeval.dropin.names import UNLIMITED, VERSIONS, Setting, chosen_lines
-from gradedeval.dropin.printing import Wanted, printed, read_norms
-from gradedeval.dropin.scored import needed, read_qrels, score_run
+from gradedeval.dropin.names import FORMATS as QRELS_FORMATS
+from gradedeval.dropin.names import chosen_lines
+from gradedeval.dropin.printing import Wanted, read_norms
+from gradedeval.dropin.run import evaluated, evaluated_by_groups, rules_of
 from gradedeval.errors import Fault
 from gradedeval.evaluation import named_runs
-from gradedeval.render import FORMATS, render
-from gradedeval.rules import Rules, rules_for
-from gradedeval.scores import Scores
-from gradedeval.scoring import Scorer
+from gradedeval.render import FORMATS
 from gradedeval.version import __version__
 
-QRELS_FORMATS = ("qrels", "qrels_jg", "prefs", "qrels_prefs")
 RESULTS_FORMATS = ("trec_results",)
 
 
@@ -42,7 +38,7 @@ RESULTS_FORMATS = ("trec_results",)
               "official.")
 @click.option("-Z", "--Zscore", "norms", metavar="FILE", help="Print z scores, by FILE's lines of topic, measure, mean "
               "and standard deviation.")
-@click.option("-R", "--Rel_info_format", "qrels_format", type=click.Choice(QRELS_FORMATS), default="qrels",
+@click.option("-R", "--Rel_info_format", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
               help="What QRELS holds. Default: qrels.")
 @click.option("-T", "--Results_format", "results_format", type=click.Choice(RESULTS_FORMATS), default="trec_results",
               help="What RUN holds.")
@@ -85,37 +81,22 @@ def command(
     if wants_help:
         write(manual(context.get_help(), measures, qrels_format))
         return
-    if qrels_format != "qrels":
-        raise Fault("-R", qrels_format, "", usage=True)
     if len(files) < 2:
         raise Fault("", "a qrels file and a run are needed", "gradedeval trec_eval QRELS RUN...", usage=True)
-    setting = Setting(compat, documents or UNLIMITED)
-    lines = chosen_lines(measures or ["official"], setting)
+    if files.count("-") > 1:
+        raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
+    lines = chosen_lines(measures or ["official"], Setting(compat, documents or UNLIMITED), form=qrels_format)
     wanted = Wanted(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
-    rules = _rules(complete, level, depth, judged_only, compat)
-    forked.allow()
-    qrels = read_qrels(files[0], rules)
-    scorer = Scorer(qrels, needed(lines), rules)
-    notes, scores = list(scorer.notes), []
-    for name, path in named_runs(list(files[1:])).items():
-        scored = score_run(name, path, scorer, lines)
-        notes += scored.notes
-        if form is None:
-            write(printed(scored, lines, wanted))
-        scores.append(scored.scores)
-    for note in notes:
-        say(note)
-    if form is not None:
-        write(render(Scores(scores, scorer.measures, qrels, rules, notes), form, by_topic=by_topic))
-
-
-def _rules(complete: bool, level: int | None, depth: int | None, judged_only: bool, compat: str) -> Rules:
-    rules = rules_for(
-        "trec_eval",
-        topics="qrels" if complete else "both",
-        rel=level,
-        depth=depth,
-        judged_only=judged_only,
-        scores="float32" if compat == "9" else None,
-    )
-    return replace(rules, extra_fields=True)
+    rules = rules_of(complete, level, depth, judged_only, compat)
+    runs = named_runs(list(files[1:]))
+    if qrels_format == "qrels":
+        forked.allow()
+        outcomes = evaluated(runs, files[0], lines, rules, wanted, form)
+    elif form is None:
+        outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, rules, wanted)
+    else:
+        raise Fault("-f", f"cannot be had with -R {qrels_format}", "leave out one of them", usage=True)
+    for outcome in outcomes:
+        for note in outcome.notes:
+            say(note)
+        write(outcome.text)

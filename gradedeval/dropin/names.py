@@ -1,175 +1,28 @@
-"""trec_eval's measures by its own names and parameters -> lines of output, each with a measure of ours."""
+"""trec_eval's measures by its own names, and what the words of -m ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
+from gradedeval.dropin.lines import (
+    Entry,
+    Line,
+    Setting,
+    at_levels,
+    cut,
+    eleven_points,
+    iprec,
+    plain,
+    preferences,
+    relevance_string,
+    text,
+    utility,
+    with_gains,
+    with_number,
+    with_words,
+)
 from gradedeval.errors import Fault, nearest
 from gradedeval.measures import MEASURES, Measure, parse
-
-VERSIONS = ("10", "9")
-UNLIMITED = 2**63 - 1
-"""The number of documents in the collection where nobody says it."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of output: its name, and the measure whose score it prints; None where it is text or of preferences.
-
-    by_topic  whether -q prints it for each topic
-    summary   whether it stands in the summary
-    length    of relevance strings: how many documents they show
-    relevant  whether it is 0 in topics without a relevant document, by -l
-    """
-
-    name: str
-    measure: Measure | None = None
-    by_topic: bool = True
-    summary: bool = True
-    length: int = 0
-    relevant: bool = False
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What shapes a measure beside its own parameters: the version that is followed, and -N."""
-
-    version: str = "10"
-    documents: int = UNLIMITED
-
-    @property
-    def add(self) -> float:
-        """What version 9 and version 10 add before they round a recall level times R down."""
-        return 0.9 if self.version == "9" else 0.5
-
-
-Lines = Callable[[str, str, Setting], list[Line]]
-"""Name, the words after its dot (none: the defaults), setting -> lines."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A measure of trec_eval.
-
-    sets      the nicknames that stand for it among others
-    what      what it is, for -h
-    takes     what may follow its dot, for -h; nothing where nothing may
-    """
-
-    lines: Lines
-    sets: tuple[str, ...]
-    what: str
-    takes: str = ""
-
-
-def _wrong(name: str, words: str, cure: str) -> Fault:
-    return Fault(f"-m {name}.{words}", "is no measure with its parameters", cure, usage=True)
-
-
-def _numbers(name: str, words: str) -> list[float]:
-    try:
-        return [float(word) for word in words.split(",")]
-    except ValueError:
-        raise _wrong(name, words, f"numbers with commas between them, as in {name}.1,2") from None
-
-
-def plain(notation: str, *, by_topic: bool = True, summary: bool = True) -> Lines:
-    """A measure without parameters."""
-
-    def lines(name: str, words: str, setting: Setting) -> list[Line]:
-        if words:
-            raise _wrong(name, words, f"{name} takes no parameters")
-        return [Line(name, MEASURES[notation], by_topic, summary)]
-
-    return lines
-
-
-def cut(notation: str, default: Iterable[int]) -> Lines:
-    """A measure at several cutoffs; a fraction of a rank is cut off."""
-
-    def lines(name: str, words: str, setting: Setting) -> list[Line]:
-        cutoffs = sorted({int(number) for number in _numbers(name, words)}) if words else list(default)
-        if cutoffs[0] < 1:
-            raise _wrong(name, words, "ranks count from 1")
-        return [Line(f"{name}_{cutoff}", MEASURES[notation] @ cutoff) for cutoff in cutoffs]
-
-    return lines
-
-
-def at_levels(measure: Callable[[float, Setting], Measure], default: Iterable[float]) -> Lines:
-    """A measure at several levels, printed with two digits."""
-
-    def lines(name: str, words: str, setting: Setting) -> list[Line]:
-        levels = sorted(set(_numbers(name, words))) if words else list(default)
-        return [Line(f"{name}_{level:.2f}", measure(level, setting)) for level in levels]
-
-    return lines
-
-
-def with_words(measure: Callable[[str, str, Setting], Measure], *, relevant: bool = False) -> Lines:
-    """A measure that is printed once, with its parameters as they were given."""
-
-    def lines(name: str, words: str, setting: Setting) -> list[Line]:
-        return [Line(f"{name}_{words}" if words else name, measure(name, words, setting), relevant=relevant)]
-
-    return lines
-
-
-def _iprec(level: float, setting: Setting) -> Measure:
-    return MEASURES["iprec"](recall=level, add=setting.add)
-
-
-def _eleven_points(name: str, words: str, setting: Setting) -> Measure:
-    one = MEASURES["iprec_avg"](add=setting.add)
-    return one(recall=tuple(_numbers(name, words))) if words else one
-
-
-def _utility(name: str, words: str, setting: Setting) -> Measure:
-    coefficients = _numbers(name, words) if words else [1.0, -1.0, 0.0, 0.0]
-    if len(coefficients) != 4:
-        raise _wrong(name, words, f"four coefficients, as in {name}.1,-1,0,0")
-    made = MEASURES["utility"](**dict(zip("abcd", coefficients, strict=True)))
-    return made(docs=setting.documents) if coefficients[3] else made
-
-
-def _with_gains(notation: str, *, relevant: bool = False) -> Lines:
-    """A graded measure; grade=gain pairs change the gains of these grades."""
-
-    def measure(name: str, words: str, setting: Setting) -> Measure:
-        if not words:
-            return MEASURES[notation]
-        try:
-            return MEASURES[notation](gain=words)
-        except Fault:
-            raise _wrong(name, words, f"grade=gain pairs, as in {name}.1=3,2=9") from None
-
-    return with_words(measure, relevant=relevant)
-
-
-def _with_number(notation: str, key: str, example: str) -> Lines:
-    def measure(name: str, words: str, setting: Setting) -> Measure:
-        if not words:
-            return MEASURES[notation]
-        numbers = _numbers(name, words)
-        if len(numbers) != 1:
-            raise _wrong(name, words, f"one number, as in {name}.{example}")
-        return MEASURES[notation](**{key: numbers[0]})
-
-    return with_words(measure)
-
-
-def _relevance_string(name: str, words: str, setting: Setting) -> list[Line]:
-    length = int(_numbers(name, words)[0]) if words else 10
-    return [Line(f"{name}_{words}" if words else name, summary=False, length=length)]
-
-
-def text(name: str, words: str, setting: Setting) -> list[Line]:
-    """Text that the verb makes."""
-    if words:
-        raise _wrong(name, words, f"{name} takes no parameters")
-    return [Line(name, by_topic=False)]
-
 
 DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 TENTHS = tuple(tenth / 10 for tenth in range(11))
@@ -190,10 +43,10 @@ ENTRIES: dict[str, Entry] = {
     "Rprec": Entry(plain("rprec"), BOTH, ""),
     "bpref": Entry(plain("bpref"), BOTH, ""),
     "recip_rank": Entry(plain("rr"), BOTH, ""),
-    "iprec_at_recall": Entry(at_levels(_iprec, TENTHS), BOTH, "", LEVELS),
+    "iprec_at_recall": Entry(at_levels(iprec, TENTHS), BOTH, "", LEVELS),
     "P": Entry(cut("p", DEPTHS), BOTH, "", CUTOFFS),
     "relstring": Entry(
-        _relevance_string,
+        relevance_string,
         ALL,
         "The grades of the first documents of a topic as a string: - is not in the qrels, or grade -2; . is grade -1, < a "
         "lower one, > one above 9.",
@@ -205,13 +58,13 @@ ENTRIES: dict[str, Entry] = {
     "Rprec_mult": Entry(
         at_levels(lambda level, setting: MEASURES["rprec_mult"](times=level), FIFTHS), ALL, "", "multiples, as in .0.5,2"
     ),
-    "utility": Entry(with_words(_utility), SET, "", "four coefficients, as in .1,-1,0,0"),
-    "11pt_avg": Entry(with_words(_eleven_points), ALL, "", LEVELS),
+    "utility": Entry(with_words(utility), SET, "", "four coefficients, as in .1,-1,0,0"),
+    "11pt_avg": Entry(with_words(eleven_points), ALL, "", LEVELS),
     "binG": Entry(plain("bing"), ALL, ""),
-    "G": Entry(_with_gains("g"), ALL, "", PAIRS),
-    "ndcg": Entry(_with_gains("ndcg"), ALL, "", PAIRS),
-    "ndcg_rel": Entry(_with_gains("ndcg_rel"), ALL, "", PAIRS),
-    "Rndcg": Entry(_with_gains("rndcg", relevant=True), ALL, "", PAIRS),
+    "G": Entry(with_gains("g"), ALL, "", PAIRS),
+    "ndcg": Entry(with_gains("ndcg"), ALL, "", PAIRS),
+    "ndcg_rel": Entry(with_gains("ndcg_rel"), ALL, "", PAIRS),
+    "Rndcg": Entry(with_gains("rndcg", relevant=True), ALL, "", PAIRS),
     "ndcg_cut": Entry(cut("ndcg", DEPTHS), ALL, "", CUTOFFS),
     "map_cut": Entry(cut("ap", DEPTHS), ALL, "", CUTOFFS),
     "relative_P": Entry(cut("relative_p", DEPTHS), ALL, "", CUTOFFS),
@@ -220,14 +73,58 @@ ENTRIES: dict[str, Entry] = {
     "set_relative_P": Entry(plain("set_relative_p"), SET, ""),
     "set_recall": Entry(plain("set_recall"), SET, ""),
     "set_map": Entry(plain("set_map"), SET, ""),
-    "set_F": Entry(_with_number("set_f", "x", "0.5"), SET, "", "x, as in .0.5"),
+    "set_F": Entry(with_number("set_f", "x", "0.5"), SET, "", "x, as in .0.5"),
     "num_nonrel_judged_ret": Entry(plain("num_nonrel_judged_ret"), ALL, ""),
     "yaap": Entry(plain("yaap"), (), ""),
-    "rbp": Entry(_with_number("rbp_topic", "p", "0.8"), ALL, "", "p, as in .0.8"),
-    "rbp_resid": Entry(_with_number("rbp_resid", "p", "0.8"), ALL, "", "p, as in .0.8"),
+    "rbp": Entry(with_number("rbp_topic", "p", "0.8"), ALL, "", "p, as in .0.8"),
+    "rbp_resid": Entry(with_number("rbp_resid", "p", "0.8"), ALL, "", "p, as in .0.8"),
     "unj": Entry(cut("unjudged", (5, 10, 20)), ALL, "", CUTOFFS),
 }
 NICKNAMES = ("official", "all_trec", "set")
+
+
+PREFS, ALL_PREFS = ("prefs", "all_prefs"), ("all_prefs",)
+PREFERENCES: dict[str, Entry] = {
+    "runid": Entry(text, PREFS, ENTRIES["runid"].what),
+    "num_q": Entry(text, PREFS, ENTRIES["num_q"].what),
+    "prefs_num_prefs_poss": Entry(preferences("total"), PREFS, "Number of preferences, added up over groups."),
+    "prefs_num_prefs_ful": Entry(preferences("total"), PREFS, "How many of them the ranking keeps."),
+    "prefs_num_prefs_ful_ret": Entry(preferences("total"), PREFS, "The same, of pairs that are both retrieved."),
+    "prefs_simp": Entry(preferences("mean"), PREFS, "Share of the preferences that the ranking keeps."),
+    "prefs_pair": Entry(preferences("mean"), PREFS, "The share for each pair of documents, averaged over pairs."),
+    "prefs_avgjg": Entry(preferences("mean"), PREFS, "The share for each judgment group, averaged over groups."),
+    "prefs_avgjg_Rnonrel": Entry(
+        preferences("mean"),
+        ALL_PREFS,
+        "As prefs_avgjg, with as many documents that are not relevant as there are relevant ones. Where one list has "
+        "more of the former, trec_eval's count is no share, and is printed all the same.",
+    ),
+    **{
+        f"prefs_{name}_{kind}": Entry(preferences("mean"), ALL_PREFS, f"As prefs_{name}, of pairs {which}.")
+        for kind, names, which in (
+            ("ret", ("simp", "pair", "avgjg", "avgjg_Rnonrel"), "that are both retrieved"),
+            ("imp", ("simp", "pair", "avgjg"), "of which one is retrieved, or both"),
+        )
+        for name in names
+    },
+}
+JG = ("qrels_jg",)
+GROUPS: dict[str, Entry] = {
+    "runid": Entry(text, JG, ENTRIES["runid"].what),
+    "num_q": Entry(text, JG, ENTRIES["num_q"].what),
+    "map_avgjg": Entry(plain("ap"), JG, "map by each judgment group, averaged over groups."),
+    "P_avgjg": Entry(cut("p", DEPTHS), JG, "P by each judgment group, averaged over groups.", CUTOFFS),
+    "Rprec_mult_avgjg": Entry(
+        ENTRIES["Rprec_mult"].lines, JG, "Rprec_mult by each judgment group, averaged over groups.", "multiples, as in .0.5,2"
+    ),
+}
+FORMATS: dict[str, tuple[dict[str, Entry], tuple[str, ...]]] = {
+    "qrels": (ENTRIES, NICKNAMES),
+    "qrels_jg": (GROUPS, JG),
+    "prefs": (PREFERENCES, PREFS),
+    "qrels_prefs": (PREFERENCES, PREFS),
+}
+"""What -R says the qrels hold -> the measures that can be had from them, and their nicknames."""
 LATER = ("rbp", "rbp_resid", "unj")
 """What version 9 has not."""
 
@@ -236,14 +133,16 @@ def chosen_lines(
     words: Iterable[str],
     setting: Setting,
     table: Mapping[str, Measure] | None = None,
-    entries: Mapping[str, Entry] = ENTRIES,
-    nicknames: Iterable[str] = NICKNAMES,
+    form: str = "qrels",
 ) -> list[Line]:
     """The lines that the words of -m ask for, in trec_eval's order; measures in our own notation come last.
+
+    form  what the qrels hold, which decides what can be asked for
 
     Parameters given to a measure replace its defaults; given more than once, they add up.
     Raises Fault (usage) for a name, a parameter or a notation that is wrong.
     """
+    entries, nicknames = FORMATS[form]
     wanted: dict[str, list[str]] = {}
     ours: dict[Measure, None] = {}
     for word in words:
@@ -255,6 +154,7 @@ def chosen_lines(
         elif name in entries:
             wanted.setdefault(name, []).extend([parameters] if parameters else [])
         else:
+            _check_format(word, form)
             ours.update(dict.fromkeys(_own(word, table, [*entries, *nicknames])))
     lines = [
         line
@@ -263,6 +163,18 @@ def chosen_lines(
         for line in _in_order([one for given in wanted[name] or [""] for one in entry.lines(name, given, setting)])
     ]
     return lines + [Line(str(measure), measure) for measure in ours]
+
+
+def _check_format(word: str, form: str) -> None:
+    """Raise Fault (usage) for a measure of another format, and where a format knows none but trec_eval's."""
+    name = word.partition(".")[0]
+    others = [other for other, (entries, nicknames) in FORMATS.items() if name in entries or word in nicknames]
+    if others and form not in others:
+        raise Fault("-m", f"'{name}' cannot be had from {form}", f"it needs -R {' or -R '.join(others)}", usage=True)
+    if form != "qrels":
+        entries, nicknames = FORMATS[form]
+        cure = nearest(name, [*entries, *nicknames]) or f"as in -m {nicknames[-1]}"
+        raise Fault("-m", f"no measure '{word}' of {form}", cure, usage=True)
 
 
 def _in_order(lines: list[Line]) -> list[Line]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gradedeval.dropin.names import Line
+from gradedeval.dropin.lines import Line
 from gradedeval.dropin.scored import Scored
 from gradedeval.errors import Fault, reason
 from gradedeval.gains import Floats
@@ -48,7 +48,7 @@ def _topics(scored: Scored, lines: list[Line], values: Floats, wanted: Wanted) -
         if empty and not wanted.empty_topics:
             continue
         for at, line in shown:
-            if line.measure is None:
+            if line.summed is None:
                 yield _line(line.name, topic, f"'{scored.strings.get(topic, '')[: line.length]}'")
             else:
                 yield _number(line, topic, row[at], wanted)
@@ -60,7 +60,7 @@ def _summary(scored: Scored, lines: list[Line], values: Floats, wanted: Wanted) 
             continue
         if line.name == "runid":
             yield _line("runid", ALL, scored.tag)
-        elif line.measure is None:
+        elif line.summed is None:
             yield _count(line, len(scored.topics), wanted)
         else:
             yield _number(line, ALL, _summed(line, values[:, at], wanted), wanted)
@@ -68,19 +68,17 @@ def _summary(scored: Scored, lines: list[Line], values: Floats, wanted: Wanted) 
 
 def _summed(line: Line, values: Floats, wanted: Wanted) -> float:
     """Added up topic by topic, as trec_eval does: the last bit of a sum can decide the last digit printed."""
-    summary = line.measure.definition.summary if line.measure is not None else "mean"
-    if summary == "geometric":
+    if line.summed == "geometric":
         logs = values if wanted.norms is not None else np.log(np.maximum(values, LEAST))
         return float(np.exp(logs.cumsum()[-1] / len(values)))
     total = float(values.cumsum()[-1])
-    return total if summary == "total" else total / len(values)
+    return total if line.summed == "total" else total / len(values)
 
 
 def _number(line: Line, topic: str, value: float, wanted: Wanted) -> str:
     if wanted.norms is not None:
         return "Z" + _line(line.name, topic, f"{value:6.4f}")
-    count = line.measure is not None and line.measure.definition.summary == "total"
-    return _line(line.name, topic, str(int(value)) if count else f"{value:6.4f}")
+    return _line(line.name, topic, str(int(value)) if line.summed == "total" else f"{value:6.4f}")
 
 
 def _count(line: Line, count: int, wanted: Wanted) -> str:
@@ -97,9 +95,9 @@ def _scaled(scored: Scored, lines: list[Line], wanted: Wanted) -> Floats:
         return scored.values
     values = scored.values.copy()
     for at, line in enumerate(lines):
-        if line.measure is None:
+        if line.summed is None:
             continue
-        if line.measure.definition.summary == "geometric":
+        if line.summed == "geometric":
             values[:, at] = np.log(np.maximum(values[:, at], LEAST))
         for row, topic in enumerate(scored.topics):
             mean, deviation = wanted.norms.get((topic, line.name), (np.nan, np.nan))

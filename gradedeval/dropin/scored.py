@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.dropin.names import Line
+from gradedeval.dropin.lines import Line
 from gradedeval.errors import Fault
 from gradedeval.gains import Floats
 from gradedeval.graded import Batch, grade_run

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from gradedeval.notation import Value, write_value
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Item = TypeVar("Item", bound=np.generic)
 
 Scale = Literal["unit", "raw", "thresholds"]
 """What a measure asks of its gains: `unit` in [0, 1], `raw` as large as they like, `thresholds` of graded precision."""
@@ -75,13 +76,11 @@ class GainTable:
 
 def read_scheme(value: Value, place: str) -> Value:
     """`value` where it names a gain scheme; Fault (usage) where it does not."""
-    known = value in SCHEMES or isinstance(value, tuple) or is_pairs(value)
-    known = known or (isinstance(value, str) and value.startswith("@"))
-    if not known:
+    if not (value in SCHEMES or isinstance(value, tuple) or is_pairs(value) or str(value).startswith("@")):
         raise Fault(
             place,
             f"no gain scheme '{write_value(value)}'",
-            f"{', '.join(SCHEMES)}, values as in 0:0.5:1, some as in \"1=3,2=9\", or a file of grade,gain lines as in "
+            f'{", ".join(SCHEMES)}, values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain lines as in '
             "@gains.csv",
             usage=True,
         )
@@ -291,7 +290,7 @@ class Gains:
         return np.pad(self.ideal[:, :width], ((0, 0), (0, max(0, width - self.ideal.shape[1]))))
 
 
-def _shared(array: Any) -> Any:
+def _shared(array: NDArray[Item]) -> NDArray[Item]:
     """The array, for several measures to look at: whoever wrote to it would change the scores of the next."""
     array.setflags(write=False)
     return array

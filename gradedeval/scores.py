@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ALL = "all"
 
 LEAST = 0.00001
-"""What a lower score counts as in a geometric mean, as in trec_eval: one topic at 0 would leave nothing of the others."""
+"""What a lower score counts as in a geometric mean, as in trec_eval: a topic at 0 would leave nothing of the rest."""
 
 
 def summarised(values: Floats, summary: Summary) -> float:

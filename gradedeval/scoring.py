@@ -18,7 +18,6 @@ from gradedeval.scores import RunScores
 from gradedeval.trec.lines import text
 from gradedeval.trec.qrels import Qrels
 
-
 UNSAMPLED = -1
 """The grade of documents that were pooled and left out of the sample that was judged, as trec_eval's infAP has it."""
 

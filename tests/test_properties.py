@@ -54,7 +54,7 @@ MORE = (
     " cascade(utility=one,gamma=0.9) nerr(gain=0.1:0.3:0.5:1)@3 ndcg(gain=0.5:0:3:1) ndcg(log=3,gain=exp)@10"
     " dcg(log=2.5,gain=exp) q(beta=0) q(beta=0.5,gain=exp)@3 q(gain=0:0:1:5) rbp(p=0) rbp(p=0.5,gain=0:0.5:0.5:0.5)@3"
     " utility(a=2,b=-0.5,c=-1,d=0.25,docs=100)@3 utility(c=-1) iprec_avg(recall=0.25:0.5:0.75,add=0.9)"
-    " ndcg(gain=\"2=2.5,3=9\")@3 g(gain=\"2=2.5,3=9\")"
+    ' ndcg(gain="2=2.5,3=9")@3 g(gain="2=2.5,3=9")'
     " rbp(rel=1) gap(g=1:0:0) gap(gain=0:0:2:2) gprecision(gain=exp)@3 ap(rel=3)@3"
 )
 

@@ -15,10 +15,17 @@ from gradedeval.measures import DEFAULT, parse
 
 @click.command("lint")
 @click.argument("runs", nargs=-1, metavar="RUN...")
-@click.option("--qrels", metavar="QRELS", help="Judgements: topics missing or extra, shares of unjudged, what ties can "
-              "change.")
-@click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure that ties may move. "
-              f"Default: {' '.join(DEFAULT)}.")
+@click.option(
+    "--qrels", metavar="QRELS", help="Judgements: topics missing or extra, shares of unjudged, what ties can change."
+)
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help=f"A measure that ties may move. Default: {' '.join(DEFAULT)}.",
+)
 @click.option("--measures-from", multiple=True, metavar="FILE.py", help="Your own measures.")
 @click.option("--max-depth", type=click.IntRange(min=1), metavar="N", help="A topic with more documents is an error.")
 @click.option("--tag-is-filename", is_flag=True, help="A tag that is not the file's name is an error.")

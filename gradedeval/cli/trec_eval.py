@@ -23,30 +23,83 @@ RESULTS_FORMATS = ("trec_results",)
 @click.command("trec_eval", add_help_option=False)
 @click.argument("files", nargs=-1, metavar="QRELS RUN...")
 @click.option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="The scores of each topic as well.")
-@click.option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all topics of QRELS; one "
-              "that the run lacks scores 0. Default: topics in both files.")
-@click.option("-l", "--level_for_rel", "level", type=click.IntRange(min=1), metavar="N", help="The lowest relevant "
-              "grade. Default: 1.")
+@click.option(
+    "-c",
+    "--complete_rel_info_wanted",
+    "complete",
+    is_flag=True,
+    help="Average over all topics of QRELS; one that the run lacks scores 0. Default: topics in both files.",
+)
+@click.option(
+    "-l",
+    "--level_for_rel",
+    "level",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The lowest relevant grade. Default: 1.",
+)
 @click.option("-n", "--nosummary", "no_summary", is_flag=True, help="No summary over the topics.")
-@click.option("-M", "--Max_retrieved_per_topic", "depth", type=click.IntRange(min=1), metavar="N", help="Only the N "
-              "best documents of each topic.")
+@click.option(
+    "-M",
+    "--Max_retrieved_per_topic",
+    "depth",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only the N best documents of each topic.",
+)
 @click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop documents that are not judged.")
-@click.option("-N", "--Number_docs_in_coll", "documents", type=click.IntRange(min=1), metavar="N", help="How many "
-              "documents the collection has, for utility.")
-@click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
-              "them (official, all_trec, set), or one in our notation, as in err@20. Several -m add up. Default: "
-              "official.")
-@click.option("-Z", "--Zscore", "norms", metavar="FILE", help="Print z scores, by FILE's lines of topic, measure, mean "
-              "and standard deviation.")
-@click.option("-R", "--Rel_info_format", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
-              help="What QRELS holds. Default: qrels.")
-@click.option("-T", "--Results_format", "results_format", type=click.Choice(RESULTS_FORMATS), default="trec_results",
-              help="What RUN holds.")
+@click.option(
+    "-N",
+    "--Number_docs_in_coll",
+    "documents",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many documents the collection has, for utility.",
+)
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE[.PARAMETERS]",
+    help="A measure, a set of "
+    "them (official, all_trec, set), or one in our notation, as in err@20. Several -m add up. Default: "
+    "official.",
+)
+@click.option(
+    "-Z",
+    "--Zscore",
+    "norms",
+    metavar="FILE",
+    help="Print z scores, by FILE's lines of topic, measure, mean and standard deviation.",
+)
+@click.option(
+    "-R",
+    "--Rel_info_format",
+    "qrels_format",
+    type=click.Choice(list(QRELS_FORMATS)),
+    default="qrels",
+    help="What QRELS holds. Default: qrels.",
+)
+@click.option(
+    "-T",
+    "--Results_format",
+    "results_format",
+    type=click.Choice(RESULTS_FORMATS),
+    default="trec_results",
+    help="What RUN holds.",
+)
 @click.option("-D", "--Debug_level", "debug", metavar="N", help="Read, and of no effect.")
-@click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="One of gradedeval's formats in place of "
-              "trec_eval's three columns.")
-@click.option("--compat", type=click.Choice(VERSIONS), default="10", help="The version of trec_eval to follow. "
-              "Default: 10.")
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="One of gradedeval's formats in place of trec_eval's three columns.",
+)
+@click.option(
+    "--compat", type=click.Choice(VERSIONS), default="10", help="The version of trec_eval to follow. Default: 10."
+)
 @click.option("-v", "--version", "version", is_flag=True, help="The version, and no more.")
 @click.option("-h", "--help", "wants_help", is_flag=True, help="This; with -m about these measures.")
 @click.pass_context

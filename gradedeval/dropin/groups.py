@@ -133,5 +133,3 @@ def _scored(name: str, run: Run, topics: list[bytes], values: Floats, notes: lis
     blank = np.full(values.shape, np.nan)
     scores = RunScores(name, names, sum(empty), values, blank, blank, np.ones(values.shape, dtype=bool))
     return Scored(name, run.tag, names, values, {}, empty, scores, [*run.notes, *notes])
-
-

@@ -30,6 +30,7 @@ FIFTHS = tuple(fifth / 5 for fifth in range(1, 11))
 BOTH, ALL, SET = ("official", "all_trec"), ("all_trec",), ("all_trec", "set")
 EVERY = ("official", "all_trec", "set")
 CUTOFFS, LEVELS, PAIRS = "cutoffs, as in .5,10", "levels, as in .0.25,0.5", "grade=gain pairs, as in .1=3,2=9"
+MULTIPLES = "multiples, as in .0.5,2"
 
 # In the order in which trec_eval prints them.
 ENTRIES: dict[str, Entry] = {
@@ -48,15 +49,18 @@ ENTRIES: dict[str, Entry] = {
     "relstring": Entry(
         relevance_string,
         ALL,
-        "The grades of the first documents of a topic as a string: - is not in the qrels, or grade -2; . is grade -1, < a "
-        "lower one, > one above 9.",
+        "The grades of the first documents of a topic as a string: - is not in the qrels, or grade -2; . is grade "
+        "-1, < a lower one, > one above 9.",
         "how many documents, as in .20",
     ),
     "recall": Entry(cut("recall", DEPTHS), ALL, "", CUTOFFS),
     "infAP": Entry(plain("infap"), ALL, ""),
     "gm_bpref": Entry(plain("gm_bpref", by_topic=False), ALL, ""),
     "Rprec_mult": Entry(
-        at_levels(lambda level, setting: MEASURES["rprec_mult"](times=level), FIFTHS), ALL, "", "multiples, as in .0.5,2"
+        at_levels(lambda level, setting: MEASURES["rprec_mult"](times=level), FIFTHS),
+        ALL,
+        "",
+        MULTIPLES,
     ),
     "utility": Entry(with_words(utility), SET, "", "four coefficients, as in .1,-1,0,0"),
     "11pt_avg": Entry(with_words(eleven_points), ALL, "", LEVELS),
@@ -115,7 +119,10 @@ GROUPS: dict[str, Entry] = {
     "map_avgjg": Entry(plain("ap"), JG, "map by each judgment group, averaged over groups."),
     "P_avgjg": Entry(cut("p", DEPTHS), JG, "P by each judgment group, averaged over groups.", CUTOFFS),
     "Rprec_mult_avgjg": Entry(
-        ENTRIES["Rprec_mult"].lines, JG, "Rprec_mult by each judgment group, averaged over groups.", "multiples, as in .0.5,2"
+        ENTRIES["Rprec_mult"].lines,
+        JG,
+        "Rprec_mult by each judgment group, averaged over groups.",
+        MULTIPLES,
     ),
 }
 FORMATS: dict[str, tuple[dict[str, Entry], tuple[str, ...]]] = {

@@ -184,7 +184,10 @@ def preference_scores(groups: Mapping[bytes, Lists], ranking: Iterable[bytes]) -
 
 
 def _pairs(group: _Group, kind: str) -> Bools:
-    return {"": np.True_, "_ret": group.both, "_imp": group.either}[kind] & np.ones_like(group.before)
+    """The pairs of documents that a kind of measure looks at."""
+    if kind == "_ret":
+        return group.both
+    return group.either if kind == "_imp" else np.ones_like(group.before)
 
 
 def _by_pair(groups: list[_Group], within: list[Bools], documents: int) -> float:

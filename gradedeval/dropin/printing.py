@@ -113,7 +113,9 @@ def read_norms(path: str) -> Norms:
     try:
         content = Path(path).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError as error:
-        raise Fault(path, f"cannot be read ({reason(error)})", "-Z takes lines of topic measure mean deviation") from None
+        raise Fault(
+            path, f"cannot be read ({reason(error)})", "-Z takes lines of topic measure mean deviation"
+        ) from None
     norms: dict[tuple[str, str], tuple[float, float]] = {}
     for number, line in enumerate(content, 1):
         words = line.split()

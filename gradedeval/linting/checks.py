@@ -150,7 +150,9 @@ def _check_scores(run: Submission) -> None:
         if others:
             which = f"{plural(len(others), 'topic')} {some(map(text, others))}"
             have = "has" if len(others) == 1 else "have"
-            what = f"{which} ({len(others)} of {len(run.topics)}) {have} the documents of topic {text(first)} in its order"
+            what = (
+                f"{which} ({len(others)} of {len(run.topics)}) {have} the documents of topic {text(first)} in its order"
+            )
             run.warn("copied", what, "was it copied?", long[others[0]].lines[0])
 
 

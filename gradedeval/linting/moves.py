@@ -17,13 +17,11 @@ from gradedeval.trec.lines import text
 from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.run import Retrieved, Run
 
+
 def clean_qrels(judged: Judgements) -> Qrels:
     """The judgements that are in order."""
     return Qrels(
-        {
-            text(topic): {text(docno): grade for docno, grade in known.items()}
-            for topic, known in judged.grades.items()
-        }
+        {text(topic): {text(docno): grade for docno, grade in known.items()} for topic, known in judged.grades.items()}
     )
 
 

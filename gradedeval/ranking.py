@@ -135,11 +135,14 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
     order = _order(documents, row, pool.shape[1], rules, docnos_of) if rules.order == "score" else None
     if rules.judged_only:
         order = np.arange(len(row)) if order is None else order
-        order = order[judged[code[order]]]
+        kept = judged[code[order]]
+        if rules.like == "trec_eval" and rules.depth is not None:  # it cuts first, and then drops
+            kept &= _ranks(retrieved) < rules.depth
+        order = order[kept]
         retrieved = np.bincount(row[order], minlength=len(topics))
     if order is not None:
         row, code = row[order], code[order]
-    rank_of = np.arange(len(row)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
+    rank_of = _ranks(retrieved)
     if rules.depth is not None and retrieved.max(initial=0) > rules.depth:
         kept = rank_of < rules.depth
         order = np.flatnonzero(kept) if order is None else order[kept]
@@ -157,6 +160,12 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
             listed = np.flatnonzero(row == at) if order is None else order[row == at]
             named[topic] = [documents.docno(position) for position in listed.tolist()]
     return Batch(topics, matrix, retrieved, pool, named)
+
+
+def _ranks(counts: Ints) -> Ints:
+    """0, 1, 2, … for the documents of each topic, topic after topic."""
+    ranks: Ints = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return ranks
 
 
 def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docnos_of: frozenset[bytes]) -> Ints | None:

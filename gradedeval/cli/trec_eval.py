@@ -149,7 +149,7 @@ def command(
         outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, rules, wanted)
     else:
         raise Fault("-f", f"cannot be had with -R {qrels_format}", "leave out one of them", usage=True)
-    for outcome in outcomes:
-        for note in outcome.notes:
-            say(note)
-        write(outcome.text)
+    found = list(outcomes)  # a fault in the last run leaves nothing half written
+    for note in (note for outcome in found for note in outcome.notes):
+        say(note)
+    write("".join(outcome.text for outcome in found))

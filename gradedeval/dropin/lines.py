@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -72,15 +73,19 @@ class Entry:
     takes: str = ""
 
 
-def _wrong(name: str, words: str, cure: str) -> Fault:
-    return Fault(f"-m {name}.{words}", "is no measure with its parameters", cure, usage=True)
+def wrong(name: str, words: str, cure: str) -> Fault:
+    """What to say of parameters that a measure does not take."""
+    return Fault(f"-m {name}.{words}", "takes no such parameters", cure, usage=True)
 
 
 def _numbers(name: str, words: str) -> list[float]:
     try:
-        return [float(word) for word in words.split(",")]
+        numbers = [float(word) for word in words.split(",")]
     except ValueError:
-        raise _wrong(name, words, f"numbers with commas between them, as in {name}.1,2") from None
+        numbers = [math.nan]
+    if not all(map(math.isfinite, numbers)):
+        raise wrong(name, words, f"numbers with commas between them, as in {name}.1,2")
+    return numbers
 
 
 def plain(notation: str, *, by_topic: bool = True, summary: bool = True) -> Lines:
@@ -88,7 +93,7 @@ def plain(notation: str, *, by_topic: bool = True, summary: bool = True) -> Line
 
     def lines(name: str, words: str, setting: Setting) -> list[Line]:
         if words:
-            raise _wrong(name, words, f"{name} takes no parameters")
+            raise wrong(name, words, f"{name} takes no parameters")
         return [Line(name, MEASURES[notation], by_topic, summary)]
 
     return lines
@@ -100,7 +105,7 @@ def cut(notation: str, default: Iterable[int]) -> Lines:
     def lines(name: str, words: str, setting: Setting) -> list[Line]:
         cutoffs = sorted({int(number) for number in _numbers(name, words)}) if words else list(default)
         if cutoffs[0] < 1:
-            raise _wrong(name, words, "ranks count from 1")
+            raise wrong(name, words, "ranks count from 1")
         return [Line(f"{name}_{cutoff}", MEASURES[notation] @ cutoff) for cutoff in cutoffs]
 
     return lines
@@ -126,18 +131,24 @@ def with_words(measure: Callable[[str, str, Setting], Measure], *, relevant: boo
 
 
 def iprec(level: float, setting: Setting) -> Measure:
-    return MEASURES["iprec"](recall=level, add=setting.add)
+    """Interpolated precision at a level of recall, as the version has it."""
+    one = MEASURES["iprec"](recall=level)
+    return one if setting.version == "10" else one(add=setting.add)
 
 
 def eleven_points(name: str, words: str, setting: Setting) -> Measure:
-    one = MEASURES["iprec_avg"](add=setting.add)
+    """Interpolated precision averaged over levels of recall, eleven or those given."""
+    one = MEASURES["iprec_avg"] if setting.version == "10" else MEASURES["iprec_avg"](add=setting.add)
     return one(recall=tuple(_numbers(name, words))) if words else one
 
 
 def utility(name: str, words: str, setting: Setting) -> Measure:
-    coefficients = _numbers(name, words) if words else [1.0, -1.0, 0.0, 0.0]
+    """Linear utility by four coefficients, with -N where the last of them counts."""
+    if not words:
+        return MEASURES["utility"]
+    coefficients = _numbers(name, words)
     if len(coefficients) != 4:
-        raise _wrong(name, words, f"four coefficients, as in {name}.1,-1,0,0")
+        raise wrong(name, words, f"four coefficients, as in {name}.1,-1,0,0")
     made = MEASURES["utility"](**dict(zip("abcd", coefficients, strict=True)))
     return made(docs=setting.documents) if coefficients[3] else made
 
@@ -151,32 +162,37 @@ def with_gains(notation: str, *, relevant: bool = False) -> Lines:
         try:
             return MEASURES[notation](gain=words)
         except Fault:
-            raise _wrong(name, words, f"grade=gain pairs, as in {name}.1=3,2=9") from None
+            raise wrong(name, words, f"grade=gain pairs, as in {name}.1=3,2=9") from None
 
     return with_words(measure, relevant=relevant)
 
 
 def with_number(notation: str, key: str, example: str) -> Lines:
+    """A measure with one parameter of its own."""
+
     def measure(name: str, words: str, setting: Setting) -> Measure:
         if not words:
             return MEASURES[notation]
         numbers = _numbers(name, words)
         if len(numbers) != 1:
-            raise _wrong(name, words, f"one number, as in {name}.{example}")
+            raise wrong(name, words, f"one number, as in {name}.{example}")
         return MEASURES[notation](**{key: numbers[0]})
 
     return with_words(measure)
 
 
 def relevance_string(name: str, words: str, setting: Setting) -> list[Line]:
+    """The grades of the first documents, as text."""
     length = int(_numbers(name, words)[0]) if words else 10
+    if length < 1:
+        raise wrong(name, words, "ranks count from 1")
     return [Line(f"{name}_{words}" if words else name, summary=False, length=length)]
 
 
 def text(name: str, words: str, setting: Setting) -> list[Line]:
     """Text that the verb makes."""
     if words:
-        raise _wrong(name, words, f"{name} takes no parameters")
+        raise wrong(name, words, f"{name} takes no parameters")
     return [Line(name, by_topic=False)]
 
 
@@ -185,7 +201,7 @@ def preferences(summary: Summary) -> Lines:
 
     def lines(name: str, words: str, setting: Setting) -> list[Line]:
         if words:
-            raise _wrong(name, words, f"{name} takes no parameters")
+            raise wrong(name, words, f"{name} takes no parameters")
         return [Line(name, counted=summary)]
 
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 
 from gradedeval.dropin.lines import Entry, Setting
@@ -32,9 +33,9 @@ def manual(usage: str, measures: Iterable[str], holds: str) -> str:
     if named:
         return "\n".join(_page(name, entry) for name, entry in named.items())
     parts = [usage, "", f"QRELS ({holds}): {HOLDS[holds]}.", "", "Measures:"]
-    parts += [f"  {nickname}: {', '.join(_members(nickname, entries))}" for nickname in nicknames]
+    parts += [_folded(f"  {nickname:<11} ", ", ".join(_members(nickname, entries))) for nickname in nicknames]
     alone = [name for name, entry in entries.items() if not entry.sets]
-    parts += [f"  in no set: {', '.join(alone)}"] if alone else []
+    parts += [_folded("  in no set   ", ", ".join(alone))] if alone else []
     return "\n".join([*parts, "", "-h -m NAME explains a measure, -h -m all_trec all of them."]) + "\n"
 
 
@@ -59,4 +60,11 @@ def _page(name: str, entry: Entry) -> str:
         rows.append(("printed", "in the summary only" if lines[0].summary else "for each topic only"))
     if ours is not None:
         rows.append(("ours", ", ".join(str(line.measure) for line in lines)))
-    return "\n".join([f"{name}: {what}", *(f"  {key:<11} {value}" for key, value in rows)]) + "\n"
+    return "\n".join([_folded(f"{name}: ", what, 2), *(_folded(f"  {key:<11} ", value) for key, value in rows)]) + "\n"
+
+
+def _folded(head: str, words: str, indent: int = 14) -> str:
+    """Words after a head, in lines of a hundred characters at most."""
+    return textwrap.fill(
+        head + words, 100, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
+    )

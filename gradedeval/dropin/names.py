@@ -20,6 +20,7 @@ from gradedeval.dropin.lines import (
     with_gains,
     with_number,
     with_words,
+    wrong,
 )
 from gradedeval.errors import Fault, nearest
 from gradedeval.measures import MEASURES, Measure, parse
@@ -167,9 +168,17 @@ def chosen_lines(
         line
         for name, entry in entries.items()
         if name in wanted
-        for line in _in_order([one for given in wanted[name] or [""] for one in entry.lines(name, given, setting)])
+        for line in _in_order([one for given in wanted[name] or [""] for one in _lines(name, entry, given, setting)])
     ]
     return lines + [Line(str(measure), measure) for measure in ours]
+
+
+def _lines(name: str, entry: Entry, words: str, setting: Setting) -> list[Line]:
+    """The lines of a measure of trec_eval; a fault that ours finds is told in the words given."""
+    try:
+        return entry.lines(name, words, setting)
+    except Fault as fault:
+        raise fault if fault.place.startswith("-m ") else wrong(name, words, fault.fault) from None
 
 
 def _check_format(word: str, form: str) -> None:

@@ -41,7 +41,7 @@ def rules_of(complete: bool, level: int | None, depth: int | None, judged_only: 
 def evaluated(
     runs: Mapping[str, str], qrels: str, lines: list[Line], rules: Rules, wanted: Wanted, form: str | None
 ) -> Iterator[Outcome]:
-    """The text of each run as it is scored, or one text in another `form`. Raises Fault where a file is wrong."""
+    """The text of each run, or one text of all in another `form`. Raises Fault where a file is wrong."""
     judged = read_qrels(qrels, rules)
     scorer = Scorer(judged, needed(lines), rules)
     yield Outcome("", list(scorer.notes))

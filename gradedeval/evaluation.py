@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from gradedeval.costs import Costs, read_costs
 from gradedeval.errors import Fault, Note
 from gradedeval.graded import grade_run
 from gradedeval.measures import DEFAULT, Measure, parse
@@ -43,12 +44,7 @@ def evaluate(
     is a warning of the class `gradedeval.Note`, and in `.notes`. Raises `gradedeval.Fault` (a ValueError) where a
     measure, an option, the run or the qrels is wrong.
     """
-    given: dict[str, Any] = dict(options)
-    if isinstance(given.get("gain"), list):
-        given["gain"] = tuple(given["gain"])
-    if given.get("topics_from") is not None:
-        given["topics_from"] = _chosen_topics(given["topics_from"])
-    rules = rules_for(like, **given)
+    rules = rules_given(like, options)
     chosen = parse(measures)
     if not chosen:
         raise Fault("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
@@ -56,6 +52,27 @@ def evaluate(
     for note in scores.notes:
         warnings.warn(note, Note, stacklevel=2)
     return scores
+
+
+def rules_given(like: str | None, options: Options) -> Rules:
+    """The rules that the keywords of `evaluate` make. Raises Fault (usage) as `rules_for` does."""
+    given: dict[str, Any] = dict(options)
+    if isinstance(given.get("gain"), list):
+        given["gain"] = tuple(given["gain"])
+    if given.get("topics_from") is not None:
+        given["topics_from"] = _chosen_topics(given["topics_from"])
+    if given.get("costs") is not None:
+        given["costs"] = _costs(given["costs"])
+    return rules_for(like, **given)
+
+
+def _costs(costs: Any) -> Any:
+    """Costs by type, from a file or a dict."""
+    if isinstance(costs, str | Path):
+        return read_costs(costs)
+    if isinstance(costs, Mapping):
+        return Costs({raw(str(name)): cost for name, cost in costs.items()})
+    return costs
 
 
 def _chosen_topics(topics: Any) -> frozenset[bytes]:
@@ -78,11 +95,11 @@ def evaluate_runs(
 
     watch  passes the runs on one by one, and may show how far the work has come
     """
-    judged = qrels if isinstance(qrels, Qrels) else _read_qrels(runs, qrels, rules)
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
     scorer = Scorer(judged, list(measures), rules)
     notes, scored = list(scorer.notes), dict[str, RunScores]()
     for name, source in watch(list(runs.items())):
-        run = grade_run(source, judged, rules)
+        run = grade_run(source, judged, rules, types=scorer.types)
         called = run.tag or name if by_tag else name
         if called in scored:
             raise Fault(run.place, f"its tag '{called}' is another run's too", "leave out --run-name tag", usage=True)
@@ -93,7 +110,8 @@ def evaluate_runs(
     return Scores(list(scored.values()), scorer.measures, judged, rules, notes)
 
 
-def _read_qrels(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
+def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
+    """The qrels, read by the rules. Raises Fault where they are none, and says so where a run was given for them."""
     try:
         return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
     except Fault:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
@@ -208,6 +208,9 @@ class Gains:
     cost       topics × ranks: what it costs to look at each document; None: 1 each
     tail       what every rank after the last document retrieved is worth, down to the cutoff: 0, or in the best case
                the top gain
+    types      the types of documents, and `kind` topics × ranks: which of them, −1 beyond the end; None where no
+               measure asks
+    unsampled  topics × ranks: whether it was pooled and left out of the sample that was judged (grade −1); None: none
     """
 
     gain: Floats
@@ -220,6 +223,10 @@ class Gains:
     tail: float = 0.0
     cost: Floats | None = None
     unsampled: Bools | None = None
+    types: tuple[bytes, ...] = ()
+    kind: Ints | None = None
+    # What several measures have in common: the five quantities of one walk, where the relevant documents stand.
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def rank(self) -> Floats:
@@ -229,44 +236,17 @@ class Gains:
     @cached_property
     def relevant(self) -> Bools:
         """topics × ranks: whether the gain is above 0."""
-        return _shared(self.gain > 0)
+        return shared(self.gain > 0)
 
     @cached_property
     def hits(self) -> Floats:
         """topics × ranks: how many relevant documents down to the rank, itself included."""
-        return _shared(self.relevant.cumsum(1, dtype=np.float64))
-
-    @cached_property
-    def found(self) -> Floats:
-        """topics × most relevant documents in one ranking: the ranks at which they stand, ascending; infinite after."""
-        topic, column = np.nonzero(self.relevant)
-        counts = np.bincount(topic, minlength=len(self.gain))
-        nth = np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts)
-        ranks = np.full((len(counts), int(counts.max(initial=0))), np.inf)
-        ranks[topic, nth] = column + 1.0
-        return _shared(ranks)
-
-    @cached_property
-    def nth(self) -> Floats:
-        """1, 2, 3, … for the columns of `found`."""
-        return np.arange(1.0, self.found.shape[1] + 1)
-
-    def at_found(self, values: Floats | Ints) -> Floats:
-        """The columns of `found`: what topics × ranks holds at these ranks, down to its last; 0 after them."""
-        some = np.isfinite(self.found)
-        column = np.minimum(np.where(some, self.found, 1), values.shape[1]).astype(np.int64) - 1
-        picked = np.take_along_axis(values, column, 1) if values.shape[1] else np.zeros(column.shape)
-        return np.where(some, picked, 0.0)
-
-    @cached_property
-    def passed(self) -> Floats:
-        """The columns of `found`: how many documents judged not relevant stand above."""
-        return _shared(self.at_found((self.judged & ~self.relevant).cumsum(1)))
+        return shared(self.relevant.cumsum(1, dtype=np.float64))
 
     @cached_property
     def R(self) -> Ints:
         """topics: how many judged documents are relevant (gain above 0)."""
-        return _shared(np.count_nonzero(self.ideal, axis=1))
+        return shared(np.count_nonzero(self.ideal, axis=1))
 
     @property
     def end(self) -> float:
@@ -290,7 +270,7 @@ class Gains:
         return np.pad(self.ideal[:, :width], ((0, 0), (0, max(0, width - self.ideal.shape[1]))))
 
 
-def _shared(array: NDArray[Item]) -> NDArray[Item]:
+def shared(array: NDArray[Item]) -> NDArray[Item]:
     """The array, for several measures to look at: whoever wrote to it would change the scores of the next."""
     array.setflags(write=False)
     return array
@@ -304,6 +284,9 @@ def total(values: Floats | Bools) -> Floats:
     """
     if not values.shape[1]:
         return np.zeros(len(values))
+    if values.dtype == bool:
+        counted: Floats = np.count_nonzero(values, axis=1).astype(np.float64)
+        return counted
     summed: Floats = values.cumsum(1, dtype=np.float64)[:, -1]
     return summed
 

@@ -10,21 +10,27 @@ from gradedeval.ranking import Batch, GradedRun, judged_codes
 from gradedeval.rules import Rules
 from gradedeval.streamed import grade_file
 from gradedeval.trec.qrels import Qrels
-from gradedeval.trec.run import read_run
+from gradedeval.trec.run import read_run, run_of_bytes
 from gradedeval.trec.source import Source
 
 __all__ = ["Batch", "GradedRun", "grade_run", "judged_codes"]
 
 
-def grade_run(source: Any, qrels: Qrels, rules: Rules, docnos_of: frozenset[bytes] = frozenset()) -> GradedRun:
+def grade_run(
+    source: Any, qrels: Qrels, rules: Rules, docnos_of: frozenset[bytes] = frozenset(), types: bool = False
+) -> GradedRun:
     """Read a run and join it with the qrels: whole topics, in bounded batches.
 
     source     a path (`-` is standard input), an open file, or what `read_run` takes
     docnos_of  topics whose docnos are wanted as well
+    types      whether column 2, the type of each document, is wanted as well: a file is then read line by line
 
     Raises Fault, here or while the batches are taken, where the run cannot be read or has no topic in common with the
     qrels.
     """
     if isinstance(source, str | Path) or (hasattr(source, "read") and not hasattr(source, "columns")):
+        if types:
+            one = Source(source)
+            return grade_listed(run_of_bytes(one.place, one.read(), rules, types=True), qrels, rules, docnos_of)
         return grade_file(Source(source), qrels, rules, docnos_of)
-    return grade_listed(read_run(source, rules), qrels, rules, docnos_of)
+    return grade_listed(read_run(source, rules, types), qrels, rules, docnos_of)

@@ -11,8 +11,9 @@ PATIENCE = 2.0
 Run = tuple[str, Any]
 
 
-def with_progress(runs: list[Run]) -> Iterator[Run]:
-    """Pass on runs, with a progress bar where stderr is a terminal and the work lasts longer than two seconds."""
+def with_progress(runs: list[Run], label: str = "runs") -> Iterator[Run]:
+    """Pass on work piece by piece, with a progress bar where stderr is a terminal and it lasts longer than two
+    seconds. `label`: what the pieces are of."""
     begun = time.monotonic()
     watched = sys.stderr is not None and sys.stderr.isatty()
     bar = None
@@ -20,7 +21,7 @@ def with_progress(runs: list[Run]) -> Iterator[Run]:
         if bar is None and done and time.monotonic() - begun > PATIENCE and watched:
             import click
 
-            bar = click.progressbar(length=len(runs), label="runs", file=sys.stderr)
+            bar = click.progressbar(length=len(runs), label=label, file=sys.stderr)
             bar.update(done - 1)
         if bar is not None:
             bar.update(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,9 @@ Codes = NDArray[Any]
 CELLS = 1 << 18
 """A batch has at most this many cells, topics × widest ranking or pool (one topic may be larger): it bounds memory."""
 
+JOINED = 1 << 17
+"""Batches are joined up to so many cells: more would save little, and take memory."""
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -27,6 +30,8 @@ class Batch:
     retrieved  topics: how many documents
     pool       topics × labels: how many judged documents have each label
     docnos     topic -> docnos in rank order, for the topics that the caller asked for
+    types      what column 2 of the run calls its documents, where that was asked for
+    kinds      topics × ranks: index into `types`, −1 beyond the end; None where it was not asked for
     """
 
     topics: list[bytes]
@@ -34,6 +39,8 @@ class Batch:
     retrieved: Ints
     pool: Ints
     docnos: dict[bytes, list[bytes]] = field(default_factory=dict)
+    types: list[bytes] = field(default_factory=list)
+    kinds: Ints | None = None
 
     @property
     def unjudged(self) -> int:
@@ -77,6 +84,7 @@ class Documents:
     score   documents: nothing where scores do not matter
     rank    documents: the rank that the run states; nothing where that does not matter
     docno   the docno of a document, by its position
+    types   the names of the types, and `kind` documents: which of them; None where that does not matter
     """
 
     topics: list[bytes]
@@ -85,6 +93,8 @@ class Documents:
     score: Floats | None
     rank: Floats | None
     docno: Callable[[int], bytes]
+    types: list[bytes] = field(default_factory=list)
+    kind: Ints | None = None
 
     def of(self, rows: Ints) -> Documents:
         """Only these topics, numbers in any order."""
@@ -99,6 +109,8 @@ class Documents:
             self.score[at] if self.score is not None else None,
             self.rank[at] if self.rank is not None else None,
             lambda position: self.docno(int(at[position])),
+            self.types,
+            self.kind[at] if self.kind is not None else None,
         )
 
 
@@ -124,13 +136,47 @@ def by_width(widths: Ints) -> Iterator[Ints]:
     yield order[begin:]
 
 
+def joined(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """The same topics in fewer batches: to begin a measure costs as much as some dozen topics."""
+    some: list[Batch] = []
+    for batch in batches:
+        width = max((one.codes.shape[1] for one in [*some, batch]), default=0)
+        height = sum(len(one.topics) for one in some) + len(batch.topics)
+        if some and (width * height > JOINED or batch.kinds is not None or some[0].kinds is not None):
+            yield _joined(some)
+            some = []
+        some.append(batch)
+    if some:
+        yield _joined(some)
+
+
+def _joined(batches: list[Batch]) -> Batch:
+    if len(batches) == 1:
+        return batches[0]
+    width = max(batch.codes.shape[1] for batch in batches)
+    height = sum(len(batch.topics) for batch in batches)
+    codes = np.full((height, width), batches[0].beyond, dtype=batches[0].codes.dtype)
+    row = 0
+    for batch in batches:
+        codes[row : row + len(batch.topics), : batch.codes.shape[1]] = batch.codes
+        row += len(batch.topics)
+    return Batch(
+        [topic for batch in batches for topic in batch.topics],
+        codes,
+        np.concatenate([batch.retrieved for batch in batches]),
+        np.concatenate([batch.pool for batch in batches]),
+        {topic: docnos for batch in batches for topic, docnos in batch.docnos.items()},
+        batches[0].types,
+    )
+
+
 def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos_of: frozenset[bytes]) -> Batch:
     """A batch of these topics: their documents ordered and cut by the rules.
 
     pool    topics × labels
     judged  code: whether it is judged
     """
-    topics, code, retrieved = documents.topics, documents.code, documents.counts
+    topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
     row = np.repeat(np.arange(len(topics)), retrieved)
     order = _order(documents, row, pool.shape[1], rules, docnos_of) if rules.order == "score" else None
     if rules.judged_only:
@@ -142,11 +188,13 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
         retrieved = np.bincount(row[order], minlength=len(topics))
     if order is not None:
         row, code = row[order], code[order]
+        kind = kind[order] if kind is not None else None
     rank_of = _ranks(retrieved)
     if rules.depth is not None and retrieved.max(initial=0) > rules.depth:
         kept = rank_of < rules.depth
         order = np.flatnonzero(kept) if order is None else order[kept]
         row, code, rank_of = row[kept], code[kept], rank_of[kept]
+        kind = kind[kept] if kind is not None else None
         retrieved = np.minimum(retrieved, rules.depth)
     deepest = int(retrieved.max(initial=0))
     if len(topics) * deepest == len(code):
@@ -159,7 +207,11 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
         if topic in docnos_of:
             listed = np.flatnonzero(row == at) if order is None else order[row == at]
             named[topic] = [documents.docno(position) for position in listed.tolist()]
-    return Batch(topics, matrix, retrieved, pool, named)
+    kinds = None
+    if kind is not None:
+        kinds = np.full(matrix.shape, -1)
+        kinds[row, rank_of] = kind
+    return Batch(topics, matrix, retrieved, pool, named, documents.types, kinds)
 
 
 def _ranks(counts: Ints) -> Ints:

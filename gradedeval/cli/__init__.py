@@ -16,6 +16,7 @@ from gradedeval.version import __version__
 VERBS: dict[str, tuple[str, str]] = {
     "eval": ("evaluate", "Score runs against graded judgements; need not be said."),
     "measures": ("measures", "List the measures, or explain one."),
+    "weights": ("weights", "Print the weight of each rank by a measure."),
     "lint": ("lint", "Check runs before they are scored."),
     "trec_eval": ("trec_eval", "Score runs with trec_eval's own words and output."),
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,7 +12,9 @@ from gradedeval.cli.options import (
     READING_OPTIONS,
     RESIDUAL_OPTIONS,
     Sectioned,
+    check_output,
     chosen_rules,
+    form_of,
     measure_table,
     run_and_qrels,
     with_options,
@@ -22,9 +22,10 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import say, write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
-from gradedeval.measures import DEFAULT, Measure, parse
+from gradedeval.measures import CWL_DEFAULT, DEFAULT, Measure, parse
 from gradedeval.progress import with_progress
-from gradedeval.render import DISPLAYED, EXTENSIONS, FORMATS, render
+from gradedeval.quantities import all_quantities
+from gradedeval.render import DISPLAYED, FORMATS, render
 from gradedeval.rules import LIKE
 from gradedeval.scoring import applied
 
@@ -34,6 +35,9 @@ OUTPUT_OPTIONS = [
         "-f", "--format", "form", type=click.Choice(FORMATS), help="Default: table, or by the extension of -o."
     ),
     click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."),
+    click.option(
+        "--cwl", is_flag=True, help="The five quantities of each C/W/L measure as columns: eu, etu, ec, etc, ed."
+    ),
     click.option("--digits", type=click.IntRange(0, 17), metavar="N", help="Round to N digits. Default: 4 in tables."),
     click.option("--sort", metavar="MEASURE", help="Order runs by their summary of MEASURE, the best first."),
     click.option("--run-name", type=click.Choice(["file", "tag"]), default="file", help="What runs are called."),
@@ -50,6 +54,7 @@ def command(
     by_topic: bool,
     form: str | None,
     output: str | None,
+    cwl: bool,
     digits: int | None,
     sort: str | None,
     run_name: str,
@@ -62,12 +67,13 @@ def command(
     measures.
     """
     table = measure_table(measures_from)
-    chosen = parse(measures or DEFAULT, table)
+    chosen = parse(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
+    if cwl:
+        chosen = all_quantities(chosen)
     order = None if sort is None else _one(sort, table)
-    form = form or _form_of(output)
+    form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, options["topics_from"])
-    if output and any(os.path.exists(file) and _same(file, output) for file in files):
-        raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
+    check_output(output, files)
     rules = chosen_rules(options)
     forked.allow()
     scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag", watch=with_progress)
@@ -76,7 +82,7 @@ def command(
     scores = scores.sorted_by(applied(order, rules)) if order else scores
     if digits is None and rules.like:
         digits = LIKE[rules.like].digits if form in DISPLAYED else None
-    write(render(scores, form, by_topic=by_topic, digits=digits), output)
+    write(render(scores, form, by_topic=by_topic, digits=digits, cwl=cwl), output)
 
 
 def _one(text: str, table: dict[str, Measure]) -> Measure:
@@ -85,17 +91,3 @@ def _one(text: str, table: dict[str, Measure]) -> Measure:
     if len(found) != 1:
         raise Fault("--sort", f"'{text}' names {len(found)} measures", "name one", usage=True)
     return found[0]
-
-
-def _same(file: str, other: str) -> bool:
-    return os.path.exists(other) and os.path.isfile(other) and os.path.samefile(file, other)
-
-
-def _form_of(output: str | None) -> str:
-    """The format that the extension of -o asks for; a table without one."""
-    if output == "":
-        raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
-    extension = Path(output or "").suffix.lower()
-    if extension not in EXTENSIONS and not (output and os.path.exists(output) and not os.path.isfile(output)):
-        raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(FORMATS)}", usage=True)
-    return EXTENSIONS.get(extension, "table")

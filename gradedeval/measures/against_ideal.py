@@ -7,6 +7,7 @@ import numpy as np
 from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.measures.cumulated import divisor
 from gradedeval.measures.definition import measure
+from gradedeval.measures.standing import at_found, found, gain_found, nth
 
 
 def lagging(g: Gains) -> Floats:
@@ -14,9 +15,9 @@ def lagging(g: Gains) -> Floats:
 
     After its last document the ideal ranking goes on by 1 a rank, so that idle ranks cost something there too.
     """
-    gain = g.at_found(g.gain)
-    idle = np.maximum(g.found - g.R[:, None], 0)
-    lag = np.where(np.isfinite(g.found), g.at_found(g.ideal.cumsum(1)) + idle - gain.cumsum(1), 0.0)
+    gain = gain_found(g)
+    idle = np.maximum(found(g) - g.R[:, None], 0)
+    lag = np.where(np.isfinite(found(g)), at_found(g, g.ideal.cumsum(1)) + idle - gain.cumsum(1), 0.0)
     return share(total(gain / np.log2(2 + lag)), total(g.ideal))
 
 
@@ -28,7 +29,7 @@ def bing(g: Gains) -> Floats:
 
     trec_eval's binG.
     """
-    return share(total(np.where(np.isfinite(g.found), 1 / np.log2(2 + g.found - g.nth), 0)), g.R)
+    return share(total(np.where(np.isfinite(found(g)), 1 / np.log2(2 + found(g) - nth(g)), 0)), g.R)
 
 
 @measure(gain="linear", scale="raw", cutoff="none", ceiling=1, sated=True)
@@ -45,7 +46,7 @@ def g_(g: Gains) -> Floats:
 
 def _dcg(g: Gains) -> Floats:
     """The columns of `found`: DCG down to that rank."""
-    cumulated: Floats = (g.at_found(g.gain) / divisor(g.found)).cumsum(1)
+    cumulated: Floats = (gain_found(g) / divisor(found(g))).cumsum(1)
     return cumulated
 
 
@@ -64,8 +65,8 @@ def ndcg_rel(g: Gains) -> Floats:
     trec_eval's ndcg_rel; Järvelin & Kekäläinen, TOIS 2002.
     """
     dcg, ideal = _dcg(g), _ideal_dcg(g)
-    some = np.isfinite(g.found)
-    at_ranks = np.where(some, share(dcg, g.at_found(ideal)), 0.0)
+    some = np.isfinite(found(g))
+    at_ranks = np.where(some, share(dcg, at_found(g, ideal)), 0.0)
     whole = share(_last(dcg), _last(ideal))
     return share(total(at_ranks) + (g.R - np.count_nonzero(some, axis=1)) * whole, g.R)
 
@@ -79,7 +80,7 @@ def rndcg(g: Gains) -> Floats:
 
     trec_eval's Rndcg; Järvelin & Kekäläinen, TOIS 2002.
     """
-    gain = g.at_found(g.gain) / divisor(g.found)
+    gain = gain_found(g) / divisor(found(g))
     ideal = _ideal_dcg(g)
     longer = g.retrieved >= g.R + 2
     summed = np.where(longer, share(_last(gain.cumsum(1)), _last(ideal)), 0.0)
@@ -88,7 +89,7 @@ def rndcg(g: Gains) -> Floats:
         here = (g.ideal == level).any(1)
         last = np.count_nonzero(g.ideal >= level, axis=1)
         reached = ideal[np.arange(len(ideal)), np.maximum(last, 1) - 1] if ideal.shape[1] else np.zeros(len(ideal))
-        summed = summed + np.where(here, share(total(np.where(g.found <= last[:, None], gain, 0.0)), reached), 0.0)
+        summed = summed + np.where(here, share(total(np.where(found(g) <= last[:, None], gain, 0.0)), reached), 0.0)
         points = points + here
     return share(summed, points)
 

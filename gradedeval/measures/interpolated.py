@@ -8,6 +8,7 @@ import numpy as np
 
 from gradedeval.gains import Floats, Gains, share
 from gradedeval.measures.definition import Valid, measure
+from gradedeval.measures.standing import found, nth
 
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -22,7 +23,7 @@ def _is_shares(value: Any) -> bool:
 
 def interpolated(g: Gains, recall: float, add: float) -> Floats:
     """topics: the highest precision at any rank from the one that reaches `recall` on."""
-    precision = g.nth / g.found
+    precision = nth(g) / found(g)
     # From the end on: the best that is still to come.
     best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
     wanted = np.maximum(np.floor(recall * g.R + add), 1).astype(np.int64)
@@ -67,4 +68,4 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     """
     depth = np.floor(times * g.R + 0.9).astype(np.int64)
     depth = np.where(g.R > 0, depth, 0)
-    return share(np.count_nonzero(g.found <= depth[:, None], axis=1), depth)
+    return share(np.count_nonzero(found(g) <= depth[:, None], axis=1), depth)

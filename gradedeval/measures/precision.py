@@ -6,12 +6,13 @@ import numpy as np
 
 from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.measures.definition import measure
+from gradedeval.measures.standing import found, hits, nth, passed
 
 
 def summed_precision(g: Gains, least: float = 0.0) -> Floats:
     """topics: the sum of the precisions at the relevant documents, those whose gain is above 0 and `least` or more."""
     if not least:
-        return total(g.nth / g.found)
+        return total(nth(g) / found(g))
     relevant = g.gain >= least
     return total(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
 
@@ -31,8 +32,8 @@ def preferred(g: Gains, k: float = 0) -> Floats:
     most = (k + g.R)[:, None]
     non_relevant = (g.pool - g.R)[:, None]
     # Where N is 0 nothing can stand above, so any divisor will do.
-    preferred = 1 - np.minimum(most, g.passed) / np.maximum(np.minimum(most, non_relevant), 1)
-    return share(total(np.where(np.isfinite(g.found), preferred, 0.0)), g.R)
+    preferred = 1 - np.minimum(most, passed(g)) / np.maximum(np.minimum(most, non_relevant), 1)
+    return share(total(np.where(np.isfinite(found(g)), preferred, 0.0)), g.R)
 
 
 @measure(residual="retrieved", ceiling=1)
@@ -65,7 +66,7 @@ def p(g: Gains) -> Floats:
 
     trec_eval's P.
     """
-    return mean_gain(g)
+    return share(hits(g) + g.tail * (g.depth - g.retrieved), g.depth)
 
 
 @measure(residual="retrieved", ceiling=1)
@@ -76,7 +77,7 @@ def recall(g: Gains) -> Floats:
 
     trec_eval's recall.
     """
-    return share(total(g.relevant), g.R)
+    return share(hits(g), g.R)
 
 
 @measure(cutoff="none", ceiling=1)
@@ -87,7 +88,7 @@ def rprec(g: Gains) -> Floats:
 
     trec_eval's Rprec.
     """
-    return share(total(g.relevant & (g.rank <= g.R[:, None])), g.R)
+    return share(np.count_nonzero(found(g) <= g.R[:, None], axis=1), g.R)
 
 
 @measure(ceiling=1, valid={"k": ("0 or more", lambda k: k >= 0)})

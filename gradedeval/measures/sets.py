@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradedeval.gains import Floats, Gains, Ints, share, total
+from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.measures.definition import measure
-
-
-def hits(g: Gains) -> Ints:
-    """topics: how many relevant documents are retrieved."""
-    counted: Ints = np.count_nonzero(np.isfinite(g.found), axis=1)
-    return counted
+from gradedeval.measures.standing import hits
 
 
 @measure(residual="retrieved", cutoff="needed", ceiling=1)

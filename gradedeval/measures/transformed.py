@@ -7,6 +7,7 @@ import numpy as np
 from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.measures.definition import measure
 from gradedeval.measures.precision import average_precision, preferred, summed_precision
+from gradedeval.measures.standing import at_found, found, nth, passed
 
 # trec_eval's guard against a sample without a document above.
 EPSILON = 0.00001
@@ -55,12 +56,12 @@ def infap(g: Gains) -> Floats:
 
     Yilmaz & Aslam, CIKM 2006. Grade −1 says pooled and not sampled; it needs --negative unjudged.
     """
-    relevant_above = g.nth - 1
-    sampled = relevant_above + g.passed
+    relevant_above = nth(g) - 1
+    sampled = relevant_above + passed(g)
     pooled = sampled
     if g.unsampled is not None:
-        pooled = sampled + g.at_found((g.unsampled & ~g.judged).cumsum(1))
+        pooled = sampled + at_found(g, (g.unsampled & ~g.judged).cumsum(1))
     precision_above = (relevant_above + EPSILON) / (sampled + 2 * EPSILON)
     with np.errstate(invalid="ignore"):  # past the last relevant document found
-        expected = 1 / g.found + pooled / g.found * precision_above
-    return share(total(np.where(np.isfinite(g.found), expected, 0.0)), g.R)
+        expected = 1 / found(g) + pooled / found(g) * precision_above
+    return share(total(np.where(np.isfinite(found(g)), expected, 0.0)), g.R)

@@ -6,6 +6,7 @@ import numpy as np
 
 from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.measures.definition import Valid, measure
+from gradedeval.measures.standing import found, gain_found
 
 PATIENCE: Valid = ("from 0 to below 1", lambda p: isinstance(p, int | float) and 0 <= p < 1)
 
@@ -19,8 +20,8 @@ def rbp_topic(g: Gains, *, p: float = 0.9) -> Floats:
     trec_eval 10's rbp, where its gains are initialised; Moffat & Zobel, TOIS 2008.
     """
     highest = g.ideal[:, 0] if g.ideal.shape[1] else np.zeros(len(g.ideal))
-    gain = g.at_found(g.gain)
-    return share(total((1 - p) * gain * p ** np.where(np.isfinite(g.found), g.found - 1, 0)), highest)
+    gain = gain_found(g)
+    return share(total((1 - p) * gain * p ** np.where(np.isfinite(found(g)), found(g) - 1, 0)), highest)
 
 
 @measure(ceiling=1, rewards=False, valid={"p": PATIENCE})

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from gradedeval.errors import Fault
 from gradedeval.measures import MEASURES, Measure
 from gradedeval.measures.definition import Summary
+from gradedeval.named_gains import is_pairs
 
 VERSIONS = ("10", "9")
 UNLIMITED = 2**63 - 1
@@ -159,10 +160,9 @@ def with_gains(notation: str, *, relevant: bool = False) -> Lines:
     def measure(name: str, words: str, setting: Setting) -> Measure:
         if not words:
             return MEASURES[notation]
-        try:
-            return MEASURES[notation](gain=words)
-        except Fault:
-            raise wrong(name, words, f"grade=gain pairs, as in {name}.1=3,2=9") from None
+        if not is_pairs(words):
+            raise wrong(name, words, f"grade=gain pairs, as in {name}.1=3,2=9")
+        return MEASURES[notation](gain=words)
 
     return with_words(measure, relevant=relevant)
 

@@ -32,7 +32,7 @@ def manual(usage: str, measures: Iterable[str], holds: str) -> str:
             raise Fault("-m", f"no measure '{name}' of trec_eval", cure, usage=True)
     if named:
         return "\n".join(_page(name, entry) for name, entry in named.items())
-    parts = [usage, "", f"QRELS ({holds}): {HOLDS[holds]}.", "", "Measures:"]
+    parts = [usage, "", _folded(f"QRELS ({holds}): ", f"{HOLDS[holds]}.", 2), "", "Measures:"]
     parts += [_folded(f"  {nickname:<11} ", ", ".join(_members(nickname, entries))) for nickname in nicknames]
     alone = [name for name, entry in entries.items() if not entry.sets]
     parts += [_folded("  in no set   ", ", ".join(alone))] if alone else []

@@ -151,14 +151,18 @@ class _Views:
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
         self.judged: dict[int | None, Bools] = {}
         self.ideals: dict[bytes, Floats] = {}
+        # Measures of the same gains share all that is worked out from them.
         self.seen: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
 
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
         # Weights of the full depth need the gains of the full depth.
         last = None if measure.definition.cutoff == "summed" else measure.cutoff
         key = (table.worth.tobytes(), table.top, unjudged, tail, last, measure.cutoff)
-        if key in self.seen:  # measures of the same gains share what a batch derives from them
-            return self.seen[key]
+        if key not in self.seen:
+            self.seen[key] = self._seen(table, measure, last, unjudged, tail)
+        return self.seen[key]
+
+    def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
         gain, ideal = self._gain(table, unjudged, last), self._ideal(table)
         judged = self.judged[last] = self.judged[last] if last in self.judged else self._judged(last)
         retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)
@@ -167,7 +171,7 @@ class _Views:
             shared.setflags(write=False)
         whole = (ideal, retrieved, self.pool, table.levels, measure.cutoff, tail)
         cost, kinds = self.cost, self.batch.kinds
-        seen = self.seen[key] = Gains(
+        return Gains(
             gain,
             judged,
             *whole,
@@ -176,7 +180,6 @@ class _Views:
             kind=kinds[:, :last] if kinds is not None else None,
             unsampled=self._unsampled(last),
         )
-        return seen
 
     def _unsampled(self, last: int | None) -> Bools | None:
         """Whether a document has the grade that says: pooled, but left out of the sample that was judged."""

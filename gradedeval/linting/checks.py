@@ -191,6 +191,10 @@ def check_topics(run: Submission, facts: Facts, wanted: Iterable[bytes], where: 
     facts.missing = [text(topic) for topic in known if topic not in run.topics]
     of_all = set(known)
     facts.extra = [text(topic) for topic in run.topics if topic not in of_all]
+    if known and run.topics and len(facts.missing) == len(known):
+        against = f"({some(map(text, run.topics), 2)} against {some(map(text, known), 2)})"
+        run.error("topics", f"no topic in common with {where} {against}", "are they one collection's?")
+        return
     if facts.missing and run.topics:
         what = f"{len(facts.missing)} of {len(known)} topics of {where} are missing ({some(facts.missing)})"
         run.warn("topics", what, "a missing topic scores 0")

@@ -24,6 +24,7 @@ from gradedeval.dropin.lines import (
 )
 from gradedeval.errors import Fault, nearest
 from gradedeval.measures import MEASURES, Measure, parse
+from gradedeval.rules import LIKE
 
 DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 TENTHS = tuple(tenth / 10 for tenth in range(11))
@@ -170,7 +171,14 @@ def chosen_lines(
         if name in wanted
         for line in _in_order([one for given in wanted[name] or [""] for one in _lines(name, entry, given, setting)])
     ]
-    return lines + [Line(str(measure), measure) for measure in ours]
+    return lines + [Line(str(measure), _as_ours(measure)) for measure in ours]
+
+
+def _as_ours(measure: Measure) -> Measure:
+    """With its own default gains: what trec_eval has not follows no rule of trec_eval."""
+    given = dict(measure.parameters).keys() & {"gain", "rel", "g"}
+    changed = "gain" in LIKE["trec_eval"].parameters.get(measure.name, {})
+    return measure(gain=str(measure.definition.gain)) if changed and not given else measure
 
 
 def _lines(name: str, entry: Entry, words: str, setting: Setting) -> list[Line]:

@@ -47,6 +47,7 @@ class Definition:
     types: Callable[[Own], bool] | None = None
     floor: float = 0.0
     rewards: bool = True
+    sampled: bool = False
 
     @property
     def name(self) -> str:
@@ -232,6 +233,7 @@ def measure(
     needs: Callable[[Own, int | None], None] | None = ...,
     floor: float = ...,
     rewards: bool = ...,
+    sampled: bool = ...,
 ) -> Callable[[Function], Measure]: ...
 
 
@@ -251,6 +253,7 @@ def measure(
     needs: Callable[[Own, int | None], None] | None = None,
     floor: float = 0.0,
     rewards: bool = True,
+    sampled: bool = False,
 ) -> Measure | Callable[[Function], Measure]:
     """Make a measure of a function from a batch of `Gains` to one score a topic.
 
@@ -271,11 +274,12 @@ def measure(
     needs     raises Fault (usage) where the parameters and the cutoff given are not enough
     floor     the lowest score there is
     rewards   whether relevant documents alone make the score; False where the others count too
+    sampled   whether it takes grade −1, where that counts as unjudged, for pooled and left out of the sample
     """
 
     def define(function: Function) -> Measure:
         graded = None if gain in ("binary", None) else scale or "raw"
         own = (function, graded, gain, residual, cutoff, ceiling, summary, sated, valid or {}, unit, needs)
-        return Measure(Definition(*own, floor=floor, rewards=rewards))
+        return Measure(Definition(*own, floor=floor, rewards=rewards, sampled=sampled))
 
     return define(function) if function else define

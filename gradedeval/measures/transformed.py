@@ -48,7 +48,7 @@ def yaap(g: Gains) -> Floats:
     return np.where(g.R > 0, odds, 0.0)
 
 
-@measure(ceiling=1)
+@measure(ceiling=1, sampled=True)
 def infap(g: Gains) -> Floats:
     """Inferred average precision: average precision estimated where only a sample of the pool is judged.
 

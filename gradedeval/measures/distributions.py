@@ -33,6 +33,16 @@ def expected_gain(g: Gains, weight: Callable[[Floats], Floats], beyond: Callable
     return score
 
 
+def _by_rank(g: Gains, weights: Floats) -> Floats:
+    """topics: Σ w_i r_i, with the weights of the first ranks and 0 after them."""
+
+    def weight(rank: Floats) -> Floats:
+        own: Floats = np.append(weights, np.zeros(max(0, len(rank) - len(weights))))[: len(rank)]
+        return own
+
+    return expected_gain(g, weight, lambda n: float(weights[n : int(min(g.end, len(weights)))].sum()))
+
+
 def powers(beta: float, after: int, last: float) -> float:
     """Σ i^−β over the ranks after `after`, down to `last`, which may be infinite for β > 1; by Euler–Maclaurin."""
     if last <= after:
@@ -118,10 +128,14 @@ def zipf(g: Gains, *, beta: float = 1.0) -> Floats:
     return expected_gain(g, lambda rank: rank**-beta / whole, lambda n: powers(beta, n, g.end) / whole)
 
 
-def _poisson(alpha: float, last: int) -> Floats:
-    """w of the ranks 1..last."""
-    steps = np.log(np.maximum(np.arange(last, dtype=np.float64), 1))
-    return np.asarray(np.exp(np.arange(last) * math.log(alpha) - alpha - steps.cumsum()))
+@lru_cache
+def _poisson(alpha: float) -> Floats:
+    """w of the ranks 1, 2, …, as long as a double holds it: ratios from the largest weight on, which is exact."""
+    mode, last = int(alpha), int(alpha + 40 * math.sqrt(alpha) + 60)
+    rising = np.cumprod(np.arange(mode, 0, -1.0) / alpha)[::-1]
+    falling = np.cumprod(alpha / np.arange(mode + 1.0, last))
+    weights = np.concatenate([rising, [1.0], falling])
+    return np.asarray(weights / math.fsum(weights))
 
 
 @measure(
@@ -140,12 +154,7 @@ def poisson(g: Gains, *, alpha: float = 1.0) -> Floats:
 
     Zhang et al., Information Retrieval 2010, section 3.2.3.
     """
-    enough = int(alpha + 40 * math.sqrt(alpha) + 60)  # nothing that a double holds is left after that
-
-    def beyond(n: int) -> float:
-        return float(_poisson(alpha, int(min(g.end, max(n, enough))))[n:].sum())
-
-    return expected_gain(g, lambda rank: _poisson(alpha, len(rank)), beyond)
+    return _by_rank(g, _poisson(float(alpha)))
 
 
 @measure(
@@ -231,10 +240,4 @@ def wp(g: Gains, *, file: str | None = None) -> Floats:
 
     Zhang et al., Information Retrieval 2010, eq. 1.
     """
-    weights = read_weights(str(file))
-
-    def weight(rank: Floats) -> Floats:
-        own: Floats = np.append(weights, np.zeros(max(0, len(rank) - len(weights))))[: len(rank)]
-        return own
-
-    return expected_gain(g, weight, lambda n: float(weights[n : int(min(g.end, len(weights)))].sum()))
+    return _by_rank(g, read_weights(str(file)))

@@ -291,6 +291,12 @@ def total(values: Floats | Bools) -> Floats:
     return summed
 
 
+def with_rest(values: Floats, ranks: int) -> Floats:
+    """topics × (ranks + 1): values cut or padded to so many ranks, and then the sum of what stands below them."""
+    padded = np.pad(values[:, :ranks], ((0, 0), (0, max(0, ranks - values.shape[1]))))
+    return np.column_stack([padded, total(values[:, ranks:])])
+
+
 def share(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
     """`part / whole` by topic, where 0 / 0 is 0: a topic with nothing to find scores 0.
 

@@ -131,3 +131,14 @@ def test_the_rank_may_weigh_more_further_down_and_says_so() -> None:
         True,
         False,
     ]
+
+
+def test_a_file_that_was_edited_counts_as_it_is_now(tmp_path: Path) -> None:
+    file = tmp_path / "w.csv"
+    for content, weight in (("1,0.5\n", 0.5), ("1,0.7\n", 0.7)):
+        file.write_text(content)
+        assert score(f"wp(file={file})", [1.0]) == weight
+        assert score(f"cascade(utility={file})", [1.0]) == weight
+    for content, depth in (("1,0.5\n", 2), ("1,0.75\n", 4)):
+        file.write_text(content)
+        assert score(f"ddm(file={file},of=ed)", [1.0]) == depth

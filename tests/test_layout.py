@@ -25,7 +25,9 @@ ORDER = (
     *("named_gains", "gains", "costs", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
     *("signature", "scores", "scoring", "quantities", "render", "progress"),
-    *("evaluation", "background", "weighting", "render_weights", "dropin", "linting", "cli", "__main__"),
+    *("evaluation", "background", "weighting", "render_weights"),
+    *("contributions", "explaining", "render_explanation"),
+    *("dropin", "linting", "cli", "__main__"),
 )
 
 # Slow to import, and no part of a plain evaluation.

@@ -24,9 +24,10 @@ Decorator = Callable[[Any], Any]
 
 # The sections of a help page, by the names of the parameters.
 SECTIONS = {
+    "What is explained": ("topic",),
     "Measures and gains": ("measures", "measures_from", "gain", "rel", "top_grade", "max_gain", "negative", "costs"),
     "What is unknown": ("residuals", "residual_depth", "max_residual"),
-    "Output": ("by_topic", "cwl", "form", "output", "digits", "sort", "run_name"),
+    "Output": ("by_topic", "cwl", "form", "output", "digits", "sort", "run_name", "shown"),
     "Rules": (
         "like",
         "ties",
@@ -186,7 +187,9 @@ def chosen_rules(options: dict[str, Any]) -> Rules:
     )
 
 
-def run_and_qrels(files: tuple[str, ...], topics_from: str | None = None) -> tuple[list[str], str]:
+def run_and_qrels(
+    files: tuple[str, ...], topics_from: str | None = None, usage: str = "gradedeval RUN... QRELS"
+) -> tuple[list[str], str]:
     """The runs and the qrels among the arguments. Raises Fault (usage) where an argument is no file.
 
     An argument that is no file but reads as a measure was probably meant for -m.
@@ -196,7 +199,7 @@ def run_and_qrels(files: tuple[str, ...], topics_from: str | None = None) -> tup
             raise Fault(file, "no such file", f"did you mean -m '{file}'?", usage=True)
     if len(files) < 2:
         cure = nearest(files[0], VERBS) if files and not os.path.exists(files[0]) else ""
-        raise Fault("", "a run and a qrels file are needed", cure or "gradedeval RUN... QRELS", usage=True)
+        raise Fault("", "a run and a qrels file are needed", cure or usage, usage=True)
     if [*files, topics_from].count("-") > 1:
         raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
     return list(files[:-1]), files[-1]

@@ -133,6 +133,8 @@ def modules_of(*words: str, folder: Path) -> set[str]:
         "run.txt qrels.txt -m err@20",
         "run.txt qrels.txt -m err@20 -f csv -o out.csv",
         "run.txt qrels.txt -m err@20 --residuals -q -f trec",
+        "trec_eval -q -m all_trec qrels.txt run.txt",
+        "lint run.txt --qrels qrels.txt",
     ],
 )
 def test_what_is_slow_to_import_is_not_imported(words: str, tmp_path: Path) -> None:

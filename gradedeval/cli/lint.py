@@ -11,6 +11,7 @@ from gradedeval.evaluation import named_runs
 from gradedeval.linting.linted import lint
 from gradedeval.linting.report import LINT_FORMATS, written
 from gradedeval.measures import DEFAULT, parse
+from gradedeval.progress import with_progress
 
 
 @click.command("lint")
@@ -56,7 +57,7 @@ def command(
     if [*runs, qrels].count("-") > 1:
         raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
     named = named_runs(list(runs)) if runs else {}
-    report = lint(named, qrels, chosen, max_depth=max_depth, tag_is_filename=tag_is_filename)
+    report = lint(named, qrels, chosen, max_depth=max_depth, tag_is_filename=tag_is_filename, watch=with_progress)
     write(written(report, form, everything=everything), output)
     if report.errors or (strict and report.warnings):
         raise click.exceptions.Exit(1)

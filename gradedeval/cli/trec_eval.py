@@ -14,6 +14,7 @@ from gradedeval.dropin.printing import Wanted, read_norms
 from gradedeval.dropin.run import evaluated, evaluated_by_groups, rules_of
 from gradedeval.errors import Fault
 from gradedeval.evaluation import named_runs
+from gradedeval.progress import with_progress
 from gradedeval.render import FORMATS
 from gradedeval.version import __version__
 
@@ -144,7 +145,7 @@ def command(
     runs = named_runs(list(files[1:]))
     if qrels_format == "qrels":
         forked.allow()
-        outcomes = evaluated(runs, files[0], lines, rules, wanted, form)
+        outcomes = evaluated(runs, files[0], lines, rules, wanted, form, watch=with_progress)
     elif form is None:
         outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, rules, wanted)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from gradedeval.dropin.groups import read_groups, score_groups, score_preferences
@@ -15,6 +15,9 @@ from gradedeval.render import render
 from gradedeval.rules import Rules, rules_for
 from gradedeval.scores import Scores
 from gradedeval.scoring import Scorer
+
+Watch = Callable[[list[tuple[str, str]]], Iterable[tuple[str, str]]]
+"""Passes the runs on one by one, and may show how far the work has come."""
 
 
 @dataclass
@@ -39,14 +42,21 @@ def rules_of(complete: bool, level: int | None, depth: int | None, judged_only: 
 
 
 def evaluated(
-    runs: Mapping[str, str], qrels: str, lines: list[Line], rules: Rules, wanted: Wanted, form: str | None
+    runs: Mapping[str, str],
+    qrels: str,
+    lines: list[Line],
+    rules: Rules,
+    wanted: Wanted,
+    form: str | None = None,
+    *,
+    watch: Watch = iter,
 ) -> Iterator[Outcome]:
     """The text of each run, or one text of all in another `form`. Raises Fault where a file is wrong."""
     judged = read_qrels(qrels, rules)
     scorer = Scorer(judged, needed(lines), rules)
     yield Outcome("", list(scorer.notes))
     scores = []
-    for name, path in runs.items():
+    for name, path in watch(list(runs.items())):
         scored = score_run(name, path, scorer, lines)
         scores.append(scored.scores)
         yield Outcome(_text(scored, lines, wanted, len(runs)) if form is None else "", scored.notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gradedeval.linting.checks import Facts, check_alone, check_judged, check_together, check_topics, facts_of
@@ -39,6 +39,7 @@ def lint(
     *,
     max_depth: int | None = None,
     tag_is_filename: bool = False,
+    watch: Callable[[list[tuple[str, str]]], Iterable[tuple[str, str]]] = iter,
 ) -> Report:
     """Look at submissions for all that a careful organiser checks before scoring.
 
@@ -47,11 +48,12 @@ def lint(
     measures         those that ties may move
     max_depth        documents allowed in a topic
     tag_is_filename  whether a run's tag must be the name of its file
+    watch            passes the runs on one by one, and may show how far the work has come
 
     Raises Fault where a measure cannot be computed from these qrels; all that is wrong with the files is in the report.
     """
     judged = None if qrels is None else read_judgements(qrels)
-    read = [read_submission(name, path) for name, path in runs.items()]
+    read = [read_submission(name, path) for name, path in watch(list(runs.items()))]
     facts = [facts_of(run) for run in read]
     for run, own in zip(read, facts, strict=True):
         check_alone(run, own, max_depth, tag_is_filename)

@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, Command, Outcome
 
+import gradedeval
 from gradedeval import MEASURES
 from gradedeval.dropin.lines import Setting
 from gradedeval.dropin.names import ENTRIES, FORMATS, chosen_lines
@@ -308,6 +310,56 @@ def test_j_drops_what_is_not_judged_after_m_has_cut(cli: Command) -> None:
     assert found["num_ret", "9"] == "2"
 
 
+@pytest.mark.usefixtures("files")
+def test_version_9_prints_no_line_of_a_topic_that_the_run_lacks_and_adds_0(cli: Command) -> None:
+    words = ["-c", "-q", "-m", "num_rel", "-mutility.0,0,1,0", "qrels", "run"]
+    old = by_line(succeed(cli("trec_eval", "--compat", "9", *words)).text)
+    new = by_line(succeed(cli("trec_eval", *words)).text)
+    assert ("utility_0,0,1,0", "7") not in old
+    assert new["utility_0,0,1,0", "7"] == "1.0000"  # one relevant document is missed
+    assert old["num_rel", "all"] == new["num_rel", "all"] == "6"
+    assert (old["utility_0,0,1,0", "all"], new["utility_0,0,1,0", "all"]) == ("0.5000", "0.7500")
+
+
+# The same measures elsewhere ------------------------------------------------------------------------------------------
+
+TWO = {"1": {"a": 3.0, "b": 2.0}, "2": {"c": 2.0, "d": 1.0}}
+JUDGED = {"1": {"a": 1}, "2": {"c": 0, "d": 1}, "3": {"e": 1}}
+
+
+def test_a_geometric_mean_takes_a_hundred_thousandth_for_0() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.Note)
+        scores = gradedeval.evaluate(TWO, JUDGED, "gm_ap gm_map ap", residuals="total")
+    assert scores.means["gm_ap"] == pytest.approx((1 * 0.5 * 0.00001) ** (1 / 3))
+    # The residual of the mean is the mean of the best cases less the mean: topic 1's b could raise nothing.
+    best = [score + residual for score, residual in zip((1, 0.5, 0), scores.runs[0].residual[:, 0], strict=True)]
+    expected = np.exp(np.log(np.maximum(best, 0.00001)).mean()) - scores.means["gm_ap"]
+    assert scores.residuals["gm_ap"] == pytest.approx(expected)
+
+
+def test_gains_of_some_grades_leave_the_others_linear() -> None:
+    run, qrels = {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"1": {"a": 1, "b": 2, "c": 3}}
+    dcg = gradedeval.evaluate(run, qrels, 'dcg(gain="1=5,3=0.5")').means.popitem()[1]
+    assert dcg == pytest.approx(5 + 2 / np.log2(3) + 0.5 / 2)
+    unit = gradedeval.evaluate(run, qrels, 'rbp(gain="1=0.5",p=0)').means.popitem()[1]
+    assert unit == 0.5  # the others are g / 3
+
+
+@pytest.mark.parametrize(("like", "retrieved"), [("trec_eval", 1), (None, 2)])
+def test_trec_eval_cuts_before_it_drops_the_unjudged(like: str | None, retrieved: int) -> None:
+    run = {"1": {"a": 4.0, "u": 3.0, "b": 2.0, "c": 1.0}}
+    scores = gradedeval.evaluate(run, {"1": {"a": 1, "b": 0, "c": 1}}, "num_ret", like=like, depth=2, judged_only=True)
+    assert scores.means == {"num_ret": retrieved}
+
+
+@pytest.mark.parametrize(("grade", "expected"), [(-1, 1 / 2 + 1 / 2 * 1 * 0.5), (-2, 1 / 2)])
+def test_grade_minus_1_is_pooled_and_not_sampled(grade: int, expected: float) -> None:
+    qrels = {"1": {"a": grade, "b": 1}}
+    found = gradedeval.evaluate({"1": {"a": 2.0, "b": 1.0}}, qrels, "infap", negative="unjudged").means["infap"]
+    assert found == pytest.approx(expected)
+
+
 # Words that are wrong -------------------------------------------------------------------------------------------------
 
 
@@ -334,6 +386,7 @@ def test_j_drops_what_is_not_judged_after_m_has_cut(cli: Command) -> None:
         ("-R prefs -m err@20 qrels run", 2, "-m: no measure 'err@20' of prefs; …"),
         ("-R qrels_jg -m qrels_jg -J qrels run", 2, "-J: cannot be had with -R qrels_jg; leave out one of them"),
         ("-R qrels_jg -m qrels_jg -f csv qrels run", 2, "-f: cannot be had with -R qrels_jg; leave out one of them"),
+        ("-f csv -Z none qrels run", 2, "-f: cannot be had with -Z; leave out one of them"),
         ("-R qrel qrels run", 2, "…'qrel' is not one of …"),
         ("-T strange qrels run", 2, "…'strange' is not …"),
         ("-l 0 qrels run", 2, "…-l…; …"),

@@ -139,6 +139,8 @@ def command(
         raise Fault("", "a qrels file and a run are needed", "gradedeval trec_eval QRELS RUN...", usage=True)
     if files.count("-") > 1:
         raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
+    if form is not None and (norms or no_summary):
+        raise Fault("-f", f"cannot be had with {'-Z' if norms else '-n'}", "leave out one of them", usage=True)
     lines = chosen_lines(measures or ["official"], Setting(compat, documents or UNLIMITED), form=qrels_format)
     wanted = Wanted(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
     rules = rules_of(complete, level, depth, judged_only, compat)

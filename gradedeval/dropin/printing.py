@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,13 +33,20 @@ class Wanted:
 
 def printed(scored: Scored, lines: list[Line], wanted: Wanted) -> str:
     """The lines of one run."""
-    values = _scaled(scored, lines, wanted)
+    values = _scaled(_without_empty(scored, lines) if not wanted.empty_topics else scored, lines, wanted)
     rows: list[str] = []
     if wanted.by_topic:
         rows += _topics(scored, lines, values, wanted)
     if wanted.summary:
         rows += _summary(scored, lines, values, wanted)
     return "".join(rows)
+
+
+def _without_empty(scored: Scored, lines: list[Line]) -> Scored:
+    """Version 9 knows of a topic that the run lacks how many documents are relevant, and adds 0 for all else."""
+    counted = np.array([line.name == "num_rel" for line in lines])
+    empty = np.array(scored.empty, dtype=bool)
+    return replace(scored, values=np.where(empty[:, None] & ~counted, 0.0, scored.values))
 
 
 def _topics(scored: Scored, lines: list[Line], values: Floats, wanted: Wanted) -> Iterator[str]:

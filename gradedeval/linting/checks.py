@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ class Facts:
     float32   documents that share it only where scores are single floats, as in trec_eval 9
     unjudged  depth -> share of the first so many documents that is not judged, over the judged topics of the run
     moves     measure -> mean score, and the lowest and highest by the order of tied documents
+    content   tells one submission's documents and scores from another's
     """
 
     tag: str = ""
@@ -40,10 +41,14 @@ class Facts:
     extra: list[str] = field(default_factory=list)
     unjudged: dict[str, float] = field(default_factory=dict)
     moves: dict[str, dict[str, float]] = field(default_factory=dict)
+    content: int = 0
 
     @property
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """For programs: all that means something outside this process."""
+        found = asdict(self)
+        del found["content"]
+        return found
 
     @property
     def depths(self) -> tuple[int, float, int]:
@@ -56,7 +61,8 @@ def facts_of(run: Submission) -> Facts:
     """What is known of a submission by itself."""
     facts = Facts(text(next(iter(run.tags), b"")), len(run.topics), run.documents)
     for topic, ranking in run.topics.items():
-        facts.depth[text(topic)] = len(ranking.docnos)
+        facts.depth[text(topic)] = len(ranking.line_of)
+        facts.content ^= hash((topic, *ranking.docnos, *ranking.score_list))
         double = _shared(ranking.scores)
         with np.errstate(over="ignore"):
             single = _shared(ranking.scores.astype(np.float32))
@@ -174,28 +180,26 @@ def check_together(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
     by_tag: dict[str, Submission] = {}
     contents: dict[int, Submission] = {}
     for run, own in zip(runs, facts, strict=True):
-        if not run.topics:
+        if not own.topics:
             continue
         other = by_tag.setdefault(own.tag, run)
         if other is not run:
             run.warn("tag", f"tag '{own.tag}' is that of {other.place} too", "give each run a tag of its own")
-        content = hash(tuple((topic, *ranking.docnos, *ranking.score_list) for topic, ranking in run.topics.items()))
-        other = contents.setdefault(content, run)
+        other = contents.setdefault(own.content, run)
         if other is not run:
             run.warn("copied", f"has the documents and scores of {other.place}", "is it the right file?")
 
 
-def check_topics(run: Submission, facts: Facts, wanted: Iterable[bytes], where: str) -> None:
+def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str) -> None:
     """Note topics that the run lacks, and those that it has alone."""
-    known = list(wanted)
-    facts.missing = [text(topic) for topic in known if topic not in run.topics]
+    facts.missing = [topic for topic in known if topic not in facts.depth]
     of_all = set(known)
-    facts.extra = [text(topic) for topic in run.topics if topic not in of_all]
-    if known and run.topics and len(facts.missing) == len(known):
-        against = f"({some(map(text, run.topics), 2)} against {some(map(text, known), 2)})"
+    facts.extra = [topic for topic in facts.depth if topic not in of_all]
+    if known and facts.topics and len(facts.missing) == len(known):
+        against = f"({some(facts.depth, 2)} against {some(known, 2)})"
         run.error("topics", f"no topic in common with {where} {against}", "are they one collection's?")
         return
-    if facts.missing and run.topics:
+    if facts.missing and facts.topics:
         what = f"{len(facts.missing)} of {len(known)} topics of {where} are missing ({some(facts.missing)})"
         run.warn("topics", what, "a missing topic scores 0")
     if facts.extra:

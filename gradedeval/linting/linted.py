@@ -9,6 +9,7 @@ from gradedeval.linting.checks import Facts, check_alone, check_judged, check_to
 from gradedeval.linting.moves import check_moves, clean_qrels
 from gradedeval.linting.reading import Judgements, Submission, read_judgements, read_submission
 from gradedeval.measures import DEFAULT, Measure, parse
+from gradedeval.trec.lines import text
 
 
 @dataclass(frozen=True)
@@ -53,25 +54,26 @@ def lint(
     Raises Fault where a measure cannot be computed from these qrels; all that is wrong with the files is in the report.
     """
     judged = None if qrels is None else read_judgements(qrels)
-    read = [read_submission(name, path) for name, path in watch(list(runs.items()))]
-    facts = [facts_of(run) for run in read]
-    for run, own in zip(read, facts, strict=True):
+    clean = clean_qrels(judged) if judged is not None and judged.grades else None
+    chosen = list(measures) if measures is not None else parse(DEFAULT)
+    report = Report([], [], judged)
+    for name, path in watch(list(runs.items())):
+        run = read_submission(name, path)
+        own = facts_of(run)
         check_alone(run, own, max_depth, tag_is_filename)
-    check_together(read, facts)
-    if judged is not None and judged.grades:
-        clean = clean_qrels(judged)
-        chosen = list(measures) if measures is not None else parse(DEFAULT)
-        for run, own in zip(read, facts, strict=True):
-            check_topics(run, own, judged.grades, judged.place)
+        if judged is not None and clean is not None:
+            check_topics(run, own, list(map(text, judged.grades)), judged.place)
             check_judged(run, own, judged)
             check_moves(run, own, clean, chosen)
-        return Report(read, facts, judged)
-    for run, own in zip(read, facts, strict=True):
-        if own.tied:
+        elif own.tied:
             what = f"{own.tied} of {own.documents} documents tied"
             run.warn("ties", what, "their order is that of docnos; --qrels shows what it changes")
-    if len(read) > 1:
-        every = list(dict.fromkeys(topic for run in read for topic in run.topics))
-        for run, own in zip(read, facts, strict=True):
+        run.forget()
+        report.runs.append(run)
+        report.facts.append(own)
+    check_together(report.runs, report.facts)
+    if clean is None and len(report.runs) > 1:
+        every = list(dict.fromkeys(topic for own in report.facts for topic in own.depth))
+        for run, own in zip(report.runs, report.facts, strict=True):
             check_topics(run, own, every, "the other runs")
-    return Report(read, facts, judged)
+    return report

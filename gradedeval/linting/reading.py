@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -45,22 +47,29 @@ class Defect:
 
 @dataclass
 class Ranking:
-    """A topic of a submission as listed: documents, scores, stated ranks (nan: no number), and their lines."""
+    """A topic of a submission as listed: its documents with their lines, their scores and stated ranks (nan: none)."""
 
-    docnos: list[bytes] = field(default_factory=list)
-    score_list: list[float] = field(default_factory=list)
-    rank_list: list[float] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
+    line_of: dict[bytes, int] = field(default_factory=dict)
+    score_list: array[float] = field(default_factory=lambda: array("d"))
+    rank_list: array[float] = field(default_factory=lambda: array("d"))
 
-    @property
+    @cached_property
+    def docnos(self) -> list[bytes]:
+        return list(self.line_of)
+
+    @cached_property
+    def lines(self) -> list[int]:
+        return list(self.line_of.values())
+
+    @cached_property
     def scores(self) -> Floats:
         return np.array(self.score_list, dtype=np.float64)
 
-    @property
+    @cached_property
     def ranks(self) -> Floats:
         return np.array(self.rank_list, dtype=np.float64)
 
-    @property
+    @cached_property
     def order(self) -> Ints:
         """Positions from the best to the worst: by score, ties by docno, both descending."""
         by_docno = sorted(range(len(self.docnos)), key=self.docnos.__getitem__, reverse=True)
@@ -90,7 +99,11 @@ class Submission:
 
     @property
     def documents(self) -> int:
-        return sum(len(ranking.docnos) for ranking in self.topics.values())
+        return sum(len(ranking.line_of) for ranking in self.topics.values())
+
+    def forget(self) -> None:
+        """Let go of the documents: the report needs no more of them."""
+        self.topics = {}
 
     def count(self, weight: Weight) -> int:
         return sum(defect.weight == weight for defect in self.defects)
@@ -113,7 +126,6 @@ def read_submission(name: str, path: str) -> Submission:
         return run
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []
-    first: dict[tuple[bytes, bytes], int] = {}
     for number, (topic, column, docno, rank, token, tag) in _lines(data, run, RUN_FIELDS):
         score = decimal(token)
         if score != score:
@@ -121,19 +133,17 @@ def read_submission(name: str, path: str) -> Submission:
             continue
         columns.setdefault(column, number)
         run.tags.setdefault(tag, number)
-        before = first.setdefault((topic, docno), number)
+        ranking = run.topics.setdefault(topic, Ranking())
+        before = ranking.line_of.setdefault(docno, number)
         if before != number:
             what = f"docno {text(docno)} of topic {text(topic)} again, first in line {before}"
             run.error("duplicate", what, "give each document once", number)
             continue
-        ranking = run.topics.setdefault(topic, Ranking())
         listed = decimal(rank)
         if listed != listed:
             bad_ranks.append(number)
-        ranking.docnos.append(docno)
         ranking.score_list.append(score)
         ranking.rank_list.append(listed)
-        ranking.lines.append(number)
     _about_columns(run, columns, bad_ranks)
     if not run.topics and not run.defects:
         run.error("empty", "no documents", f"lines of {' '.join(RUN_FIELDS)} are expected")

@@ -25,7 +25,7 @@ from gradedeval.trec.lines import (
     text,
 )
 from gradedeval.trec.qrels import about_grade
-from gradedeval.trec.run import about_score
+from gradedeval.trec.run import about_score, score_of
 from gradedeval.trec.source import Source
 
 Weight = Literal["error", "warning"]
@@ -126,8 +126,9 @@ def read_submission(name: str, path: str) -> Submission:
         return run
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []
+    ranks: dict[bytes, float] = {}
     for number, (topic, column, docno, rank, token, tag) in _lines(data, run, RUN_FIELDS):
-        score = decimal(token)
+        score = score_of(token)
         if score != score:
             run.error("score", *about_score(token, number), line=number)
             continue
@@ -139,7 +140,7 @@ def read_submission(name: str, path: str) -> Submission:
             what = f"docno {text(docno)} of topic {text(topic)} again, first in line {before}"
             run.error("duplicate", what, "give each document once", number)
             continue
-        listed = decimal(rank)
+        listed = ranks[rank] if rank in ranks else ranks.setdefault(rank, decimal(rank))
         if listed != listed:
             bad_ranks.append(number)
         ranking.score_list.append(score)

@@ -91,7 +91,7 @@ def run_of_bytes(place: str, data: bytes, rules: Rules, types: bool = False) -> 
             now, found = topic, topics.setdefault(topic, Retrieved())
             tags[tag] = None
         if wants_scores:
-            score = _score(token)
+            score = score_of(token)
             if score != score:
                 findings.add(number, *about_score(token, number))
                 continue
@@ -128,7 +128,7 @@ def about_score(token: bytes, number: int) -> tuple[str, str]:
     return f"score '{text(token)}' is no number", cure
 
 
-def _score(token: bytes) -> float:
+def score_of(token: bytes) -> float:
     """As `decimal`, the quicker way: `float` first, and a second look at what only `float` would take."""
     try:
         score = float(token)

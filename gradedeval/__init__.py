@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradedeval.evaluation import evaluate
     from gradedeval.explaining import Explanation, explain
     from gradedeval.gains import Gains, share, total
-    from gradedeval.measures import MEASURES, Measure, Walk, cwl, measure, measures_from, parse
+    from gradedeval.measures import MEASURES, Measure, Walk, cwl, ia, measure, measures_from, parse
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
@@ -39,6 +39,7 @@ __all__ = [
     "cwl",
     "evaluate",
     "explain",
+    "ia",
     "measure",
     "measures_from",
     "parse",
@@ -63,6 +64,7 @@ _HOME = {
     "cwl": "measures",
     "evaluate": "evaluation",
     "explain": "explaining",
+    "ia": "measures",
     "measure": "measures",
     "measures_from": "measures",
     "parse": "measures",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from gradedeval.by_intent import check_intents
 from gradedeval.costs import Costs, read_costs
 from gradedeval.errors import Fault, Note
 from gradedeval.graded import grade_run
@@ -34,7 +35,8 @@ def evaluate(
               query_id and doc_id as in ir_measures, qid and docno as in PyTerrier), or a dict topic -> docno -> score;
               several: a list of these, or a dict name -> any of these
     qrels     a `Qrels`, or what makes one: a path, an open file, a DataFrame with the columns topic, docno and grade
-              (or relevance, or label), or a dict topic -> docno -> grade
+              (or relevance, or label), or a dict topic -> docno -> grade; with `subtopics=True` also a column subtopic
+              (or iteration), or a dict topic -> docno -> subtopic -> grade
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
     options   any field of `gradedeval.Rules`, as in gain="exp", residuals="total", depth=1000; `topics_from` is a file
@@ -95,8 +97,12 @@ def evaluate_runs(
 
     watch  passes the runs on one by one, and may show how far the work has come
     """
+    measures = list(measures)
+    if isinstance(qrels, Qrels) and rules.subtopics and qrels.subtopics is None:
+        raise Fault("--subtopics", "these qrels were read without", "Qrels(..., subtopics=True) reads them", usage=True)
+    check_intents(measures, qrels.subtopics is not None if isinstance(qrels, Qrels) else rules.subtopics)
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
-    scorer = Scorer(judged, list(measures), rules)
+    scorer = Scorer(judged, measures, rules)
     notes, scored = list(scorer.notes), dict[str, RunScores]()
     for name, source in watch(list(runs.items())):
         run = grade_run(source, judged, rules, types=scorer.types)
@@ -113,7 +119,7 @@ def evaluate_runs(
 def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
     """The qrels, read by the rules. Raises Fault where they are none, and says so where a run was given for them."""
     try:
-        return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
+        return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient, subtopics=rules.subtopics)
     except Fault:
         files = [
             one for one in (*list(runs.values())[:1], qrels) if isinstance(one, str | Path) and os.path.isfile(one)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from gradedeval.errors import Fault, some
 from gradedeval.named_gains import is_pairs, read_gains, read_pairs
 from gradedeval.notation import Value, write_value
+
+if TYPE_CHECKING:
+    from gradedeval.intents import Intents
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,7 +40,7 @@ class Grades:
 def thresholds(grades: Grades) -> Floats:
     """The grades from which a user may regard documents as relevant: 1..top, or the positive labels where those have
     fractions, or gaps that no top grade told fills."""
-    positive = grades.labels[grades.labels > 0]
+    positive = np.unique(grades.labels[grades.labels > 0])  # with subtopics a label may repeat
     whole = (positive == np.floor(positive)).all() and grades.top == np.floor(grades.top)
     if whole and (grades.told or len(positive) == positive.max(initial=0)):
         return np.arange(1, grades.top + 1)
@@ -62,15 +65,17 @@ SCHEMES = tuple(UNIT)
 
 @dataclass(frozen=True, eq=False)
 class GainTable:
-    """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be."""
+    """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be;
+    `scheme`: what all labels are worth, where the table is for one intent alone."""
 
     worth: Floats
     top: float
+    scheme: Floats | None = None
 
     @cached_property
     def levels(self) -> Floats:
         """The distinct gains above 0, ascending, the largest that the scheme can give included."""
-        levels: Floats = np.unique(np.append(self.worth, self.top))
+        levels: Floats = np.unique(np.append(self.worth if self.scheme is None else self.scheme, self.top))
         return levels[levels > 0]
 
 
@@ -206,10 +211,10 @@ class Gains:
     levels     the distinct gains above 0 of the scheme, ascending
     k          the cutoff, None without one
     cost       topics × ranks: what it costs to look at each document; None: 1 each
-    tail       what every rank after the last document retrieved is worth, down to the cutoff: 0, or in the best case
-               the top gain
+    tail       what every rank past the last document is worth, down to the cutoff: 0, or in the best case the top gain
     types      the types of documents, and `kind` topics × ranks: which of them, −1 beyond the end; None where no
                measure asks
+    intents    the batch by intent, for the measures that ask for it
     unsampled  topics × ranks: whether it was pooled and left out of the sample that was judged (grade −1); None: none
     """
 
@@ -225,6 +230,7 @@ class Gains:
     unsampled: Bools | None = None
     types: tuple[bytes, ...] = ()
     kind: Ints | None = None
+    intents: Intents | None = None
     # What several measures have in common: the five quantities of one walk, where the relevant documents stand.
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 

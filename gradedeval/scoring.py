@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from gradedeval.by_intent import ByIntent, check_intents
 from gradedeval.costs import Costs
 from gradedeval.errors import Fault
 from gradedeval.gains import Bools, Floats, Gains, GainTable, Grades, binary_table, graded_table, threshold_table
@@ -69,6 +70,12 @@ class Scorer:
         self.grades = _grades(qrels, rules)
         self.tables = [_table(measure, self.grades) for measure in self.measures]
         self.judged = judged_codes(qrels.labels, rules)
+        check_intents(self.measures, qrels.subtopics is not None)
+        self.by_intent = {
+            replace(one, cutoff=None): ByIntent(qrels, one, self.grades, _table)
+            for one in self.measures
+            if one.by_intent
+        }
         self.types = rules.costs is not None or any(one.types for one in self.measures)
 
     @property
@@ -80,6 +87,13 @@ class Scorer:
             notes.append(f"{self.qrels.place}: no grade above 0: all gains are 0 and residuals blank; {cure}")
         units = {} if self.rules.costs else {one.name: one.definition.unit for one in self.measures}
         notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
+        notes += dict.fromkeys(note for one in self.by_intent.values() for note in one.notes)
+        single = [str(one) for one in self.measures if one.by_intent and self.qrels.subtopics is None]
+        if single:
+            what = f"{', '.join(single)}: one intent a topic"
+            notes.append(f"{self.qrels.place}: read without --subtopics, so for {what}")
+        elif self.by_intent and self.qrels.subtopics and not any(self.qrels.subtopics.names.values()):
+            notes.append(f"{self.qrels.place}: no subtopic but 0, which is no intent; intents score 0")
         if self.rules.max_residual is not None:
             unbounded = [str(one) for one in self.measures if one.residual == "none"]
             if unbounded:
@@ -104,7 +118,7 @@ class Scorer:
     def views(self, batch: Batch) -> _Views:
         """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
         worth."""
-        return _Views(batch, self.judged, self.qrels.labels, self.rules.costs)
+        return _Views(batch, self.judged, self.qrels.labels, self.rules.costs, self.by_intent)
 
     def _score_batch(self, batch: Batch) -> Floats:
         """3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank."""
@@ -121,7 +135,7 @@ class Scorer:
 
     def _difference(self, measure: Measure, table: GainTable, views: _Views, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
-        if not measure.definition.walks or table.top <= 0:
+        if not measure.definition.walks or measure.by_intent or table.top <= 0:
             return np.full(len(score), np.nan)
         best = _run_measure(measure, views(table, measure, unjudged=table.top, tail=table.top))
         with np.errstate(invalid="ignore"):
@@ -130,7 +144,7 @@ class Scorer:
     def _best(self, measure: Measure, table: GainTable, views: _Views) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
         definition, residual = measure.definition, measure.residual
-        if self.rules.residual_depth == "full" and definition.cutoff in ("stops", "summed"):
+        if self.rules.residual_depth == "full" and measure.merely_stops:
             measure = replace(measure, cutoff=None)
         inside = np.minimum(_run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
         if residual == "retrieved":
@@ -142,8 +156,10 @@ class Scorer:
 class _Views:
     """A batch as measures see it; what several measures look at is looked up once."""
 
-    def __init__(self, batch: Batch, judged: Bools, labels: Floats, costs: Costs | None = None) -> None:
-        self.batch = batch
+    def __init__(
+        self, batch: Batch, judged: Bools, labels: Floats, costs: Costs | None, by_intent: Mapping[Measure, ByIntent]
+    ) -> None:
+        self.batch, self.by_intent = batch, by_intent
         self.unsampled_code = np.append(labels == UNSAMPLED, [False, False])
         self.cost = _costs(batch, costs)
         self.judged_code = judged
@@ -160,7 +176,13 @@ class _Views:
         key = (table.worth.tobytes(), table.top, unjudged, tail, last, measure.cutoff)
         if key not in self.seen:
             self.seen[key] = self._seen(table, measure, last, unjudged, tail)
-        return self.seen[key]
+        if not measure.by_intent:
+            return self.seen[key]
+        own = self.by_intent[replace(measure, cutoff=None)]
+        each = own.seen(
+            self.batch.topics, lambda one: self._seen(one, measure, last, unjudged, tail), best=unjudged > 0 or tail > 0
+        )
+        return replace(self.seen[key], intents=each)
 
     def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
         gain, ideal = self._gain(table, unjudged, last), self._ideal(table)

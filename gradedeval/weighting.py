@@ -129,6 +129,9 @@ def weights_by(
     if (runs is None) != (qrels is None):
         raise Fault("", "runs need qrels, and qrels runs", "give both or neither", usage=True)
     chosen = list(dict.fromkeys(applied(measure, rules) for measure in measures))
+    for measure in chosen:
+        if measure.prior is not None:
+            raise Fault(f"'{measure}'", "a mean over intents has no weights", "name the measure inside", usage=True)
     implied = [measure for measure in chosen if measure.name in BACKGROUND and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
     columns = {measure: _fixed(measure, depth, watch_ranks) for measure in chosen if measure not in implied}

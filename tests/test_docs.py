@@ -157,7 +157,7 @@ def test_the_samples_are_what_their_generator_writes(workplace: Path, tmp_path: 
     shell(f"python qrels_samples/make.py {tmp_path}", workplace)
     written = sorted(path.name for path in tmp_path.iterdir())
     assert written == sorted(
-        path.name for path in (ROOT / "qrels_samples").iterdir() if path.suffix in (".qrels", ".run", ".gz")
+        path.name for path in (ROOT / "qrels_samples").iterdir() if path.suffix in (".qrels", ".prior", ".run", ".gz")
     )
     for name in written:
         # zlib builds may pack differently; what is packed may not differ.

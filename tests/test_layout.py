@@ -22,9 +22,9 @@ by_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relat
 # The pipe, from words and bytes to text: each may import those before it. A new module takes its place here.
 ORDER = (
     *("version", "errors", "notation"),
-    *("named_gains", "gains", "costs", "measures", "rules"),
+    *("named_gains", "gains", "costs", "intents", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
-    *("signature", "scores", "scoring", "quantities", "render", "progress"),
+    *("priors", "by_intent", "signature", "scores", "scoring", "quantities", "render", "progress"),
     *("evaluation", "background", "weighting", "render_weights"),
     *("contributions", "explaining", "render_explanation"),
     *("dropin", "linting", "cli", "__main__"),

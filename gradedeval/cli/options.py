@@ -38,6 +38,7 @@ SECTIONS = {
         "judged_only",
         "topics",
         "topics_from",
+        "subtopics",
         "duplicates",
         "lenient",
     ),
@@ -134,6 +135,8 @@ READING_OPTIONS: list[Decorator] = [
     click.option("--topics", type=_choice("topics"), help="Topics that count: all of the qrels (default; one that "
                  "the run lacks scores 0), in both, all of the run, or relevant: in both, with a relevant document."),
     click.option("--topics-from", metavar="FILE", help="Only the topics that FILE lists."),
+    click.option("--subtopics", is_flag=True, help="The qrels' second column is the subtopic (intent) that a document "
+                 "is judged for; 0 is none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE)."),
     click.option("--duplicates", type=_choice("duplicates"), help="A docno twice in a topic. Default: error."),
     click.option("--lenient", is_flag=True, help="Skip bad lines, and say how many."),
 ]  # fmt: skip

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradedeval.gains import Floats, Gains, share
-from gradedeval.measures.definition import Valid, measure
+from gradedeval.measures.definition import measure
+from gradedeval.measures.parameters import Valid
 from gradedeval.measures.standing import found, nth
 
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

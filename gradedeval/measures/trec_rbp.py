@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.gains import Floats, Gains, share, total
-from gradedeval.measures.definition import Valid, measure
+from gradedeval.measures.definition import measure
+from gradedeval.measures.parameters import Valid
 from gradedeval.measures.standing import found, gain_found
 
 PATIENCE: Valid = ("from 0 to below 1", lambda p: isinstance(p, int | float) and 0 <= p < 1)

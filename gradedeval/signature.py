@@ -16,6 +16,9 @@ from gradedeval.rules import Rules
 from gradedeval.trec.qrels import Qrels
 from gradedeval.version import __version__
 
+FILES = {"file", "utility"}
+"""Parameters that may name a file."""
+
 
 def signature(qrels: Qrels, rules: Rules, measures: Sequence[Measure], counts: Sequence[tuple[int, int]]) -> str:
     """Version, qrels, topics, order, every rule that is not the default, and the gains of each measure.
@@ -34,6 +37,7 @@ def signature(qrels: Qrels, rules: Rules, measures: Sequence[Measure], counts: S
         *_unusual(rules),
         *_gains(measures),
         *_priors(measures),
+        *_files(measures),
     ]
     return " | ".join(parts)
 
@@ -76,6 +80,12 @@ def _digest(content: bytes) -> str:
 def _intents(qrels: Qrels) -> str:
     """How many intents topics have, where the qrels were read for them."""
     return "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
+
+
+def _files(measures: Sequence[Measure]) -> list[str]:
+    """Which files of weights, chances or utilities the numbers are of."""
+    named = dict.fromkeys(str(measure.own[key]) for measure in measures for key in FILES & measure.own.keys())
+    return [f"{write_value(name)} {_digest(Path(name).read_bytes())}" for name in named if Path(name).is_file()]
 
 
 def _priors(measures: Sequence[Measure]) -> list[str]:

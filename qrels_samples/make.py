@@ -246,6 +246,31 @@ def worked_examples() -> dict[str, list[str]]:
     )
 
 
+def result_page() -> dict[str, list[str]]:
+    """Two topics whose results are pages, videos and an advertisement: column 2 of the run says which."""
+    shown = {
+        "jazz": [("page", "a", 1), ("video", "b", 2), ("ad", "c", None), ("page", "d", 2), ("page", "e", 0)],
+        "rock": [("ad", "f", 0), ("page", "g", 2), ("video", "h", None), ("page", "i", 1)],
+    }
+    run, qrels = [], []
+    for topic, results in shown.items():
+        for rank, (kind, docno, grade) in enumerate(results, 1):
+            run.append(f"{topic} {kind} {docno} {rank} {10 - rank} page")
+            qrels += [] if grade is None else [f"{topic} 0 {docno} {grade}"]
+    costs = ["# seconds that a user looks at each type of result", "page 20", "video 60", "ad 5"]
+    return {"result-page.run": run, "result-page.qrels": qrels, "result-page.costs": costs}
+
+
+def attention() -> dict[str, list[str]]:
+    """Weights of the first ten ranks, and chances of going on from the first four."""
+    weights = ("0.4", "0.2", "0.15", "0.1", "0.05", "0.04", "0.03", "0.02", "0.005", "0.005")
+    chances = ("0.7", "0.8", "0.85", "0.9")
+    return {
+        f"{name}.csv": [f"rank,{column}", *(f"{rank},{value}" for rank, value in enumerate(values, 1))]
+        for name, column, values in (("attention", "weight", weights), ("chances", "C", chances))
+    }
+
+
 def compressed(data: bytes) -> bytes:
     """Gzip without time and file name. `gzip.compress` is no substitute: its header varies between Python versions."""
     packed = io.BytesIO()
@@ -260,7 +285,8 @@ def main() -> None:
     parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, default=Path(__file__).parent)
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    for name, lines in (worked_examples() | rivers() | ambiguous()).items():
+    files = worked_examples() | result_page() | attention() | rivers() | ambiguous()
+    for name, lines in files.items():
         data = "".join(f"{line}\n" for line in lines).encode()
         (folder / name).write_bytes(compressed(data) if name.endswith(".gz") else data)
 

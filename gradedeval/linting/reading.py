@@ -155,7 +155,12 @@ def _about_columns(run: Submission, columns: dict[bytes, int], bad_ranks: list[i
     odd = {column: line for column, line in columns.items() if column.upper() != b"Q0"}
     if odd:
         column, line = next(iter(odd.items()))
-        run.warn("Q0", f"the second column is '{text(column)}', not Q0", "write Q0 there", line)
+        run.warn(
+            "Q0",
+            f"the second column is '{text(column)}', not Q0",
+            "write Q0 there, unless it is a type of document for --costs",
+            line,
+        )
     if bad_ranks:
         what = f"{len(bad_ranks)} {plural(len(bad_ranks), 'rank')} no number, the first in this line"
         run.warn("rank", what, "count ranks from 1", bad_ranks[0])

@@ -135,12 +135,7 @@ def command(
     if wants_help:
         write(manual(context.get_help(), measures, qrels_format))
         return
-    if len(files) < 2:
-        raise Fault("", "a qrels file and a run are needed", "gradedeval trec_eval QRELS RUN...", usage=True)
-    if files.count("-") > 1:
-        raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
-    if form is not None and (norms or no_summary):
-        raise Fault("-f", f"cannot be had with {'-Z' if norms else '-n'}", "leave out one of them", usage=True)
+    _check_words(files, form, [word for word, given in (("-Z", norms), ("-n", no_summary)) if given], qrels_format)
     lines = chosen_lines(measures or ["official"], Setting(compat, documents or UNLIMITED), form=qrels_format)
     wanted = Wanted(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
     rules = rules_of(complete, level, depth, judged_only, compat)
@@ -148,11 +143,20 @@ def command(
     if qrels_format == "qrels":
         forked.allow()
         outcomes = evaluated(runs, files[0], lines, rules, wanted, form, watch=with_progress)
-    elif form is None:
-        outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, rules, wanted)
     else:
-        raise Fault("-f", f"cannot be had with -R {qrels_format}", "leave out one of them", usage=True)
+        outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, rules, wanted)
     found = list(outcomes)  # a fault in the last run leaves nothing half written
     for note in (note for outcome in found for note in outcome.notes):
         say(note)
     write("".join(outcome.text for outcome in found))
+
+
+def _check_words(files: tuple[str, ...], form: str | None, printing: list[str], qrels_format: str) -> None:
+    """Raise Fault (usage) for files and options that do not go together. `printing`: options that -f leaves no room."""
+    if len(files) < 2:
+        raise Fault("", "a qrels file and a run are needed", "gradedeval trec_eval QRELS RUN...", usage=True)
+    if files.count("-") > 1:
+        raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
+    others = [*printing, *([f"-R {qrels_format}"] if qrels_format != "qrels" else [])]
+    if form is not None and others:
+        raise Fault("-f", f"cannot be had with {others[0]}", "leave out one of them", usage=True)

@@ -289,7 +289,6 @@ def measure(
     def define(function: Function) -> Measure:
         graded = None if gain in ("binary", None) else scale or "raw"
         rest = (residual, cutoff, ceiling, summary, sated, valid or {}, unit, needs)
-        named: dict[str, Any] = {"shows": shows, "intents": intents, "floor": floor, "rewards": rewards}
-        return Measure(Definition(function, graded, gain, *rest, **named, sampled=sampled))
+        return Measure(Definition(function, graded, gain, *rest, None, shows, intents, floor, rewards, sampled))
 
     return define(function) if function else define

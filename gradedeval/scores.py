@@ -79,13 +79,20 @@ class RunScores:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What an evaluation found. `runs` in the order given; `measures` as applied; `notes`: what was said on the way."""
+    """What an evaluation found.
+
+    runs      in the order given
+    measures  as applied
+    notes     what was said on the way
+    steps     what was done to the scores since
+    """
 
     runs: list[RunScores]
     measures: list[Measure]
     qrels: Qrels
     rules: Rules
     notes: list[str] = field(default_factory=list)
+    steps: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
@@ -176,7 +183,7 @@ class Scores:
     def signature(self) -> str:
         """All that the numbers depend on, in one line."""
         counts = [(len(run.topics), run.missing) for run in self.runs]
-        return signature(self.qrels, self.rules, self.measures, counts)
+        return " | ".join([signature(self.qrels, self.rules, self.measures, counts), *self.steps])
 
 
 def _row(run: str, topic: str, measure: str, parts: list[float], topics: int | None = None) -> Row:

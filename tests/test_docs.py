@@ -150,16 +150,6 @@ def test_the_shell_example_orders_runs_and_names_the_worst_topics(workplace: Pat
     assert drops[0] < 0
 
 
-def test_the_ci_example_passes_for_a_better_run_and_fails_for_a_worse_one(workplace: Path) -> None:
-    better, worse = "rivers-bm25-rm3.run", "rivers-bm25.run"
-    command = "examples/ci_job.sh qrels_samples/{} qrels_samples/{} qrels_samples/rivers.qrels; echo exit $?"
-    assert shell(command.format(better, worse), workplace).splitlines()[-2:] == ["ok", "exit 0"]
-    assert shell(command.format(worse, better), workplace).splitlines()[-2:] == ["FAIL: err@20 dropped", "exit 1"]
-    unknown = shell(command.format("rivers-random.run.gz", better), workplace).splitlines()
-    assert unknown[-2:] == ["FAIL: judge more of the new ranking first", "exit 1"]
-    assert shell(command.format("missing.run", better), workplace).splitlines()[-1] == "exit 1"
-
-
 def test_the_notebook_example_prints_what_its_cells_promise(workplace: Path) -> None:
     printed = shell("python examples/notebook.py", workplace)
     assert "err@20   0.2886 + 0.0142" in printed

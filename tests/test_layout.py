@@ -24,10 +24,10 @@ ORDER = (
     *("version", "errors", "notation"),
     *("named_gains", "gains", "costs", "intents", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
-    *("priors", "by_intent", "signature", "scores", "scoring", "quantities", "render", "progress"),
+    *("priors", "by_intent", "signature", "scores", "scoring", "quantities", "render", "tables", "progress"),
     *("evaluation", "background", "weighting", "render_weights"),
     *("contributions", "explaining", "render_explanation"),
-    *("dropin", "linting", "cli", "__main__"),
+    *("experiments", "dropin", "linting", "cli", "__main__"),
 )
 
 # Slow to import, and no part of a plain evaluation.

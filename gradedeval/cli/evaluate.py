@@ -20,6 +20,7 @@ from gradedeval.cli.options import (
     with_options,
 )
 from gradedeval.cli.output import say, write
+from gradedeval.cli.standard import STANDARD_OPTIONS, standard_options, standardised_as_told
 from gradedeval.errors import Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
 from gradedeval.measures import CWL_DEFAULT, DEFAULT, Measure, parse
@@ -46,7 +47,7 @@ OUTPUT_OPTIONS = [
 
 @click.command("eval", cls=Sectioned)
 @click.argument("files", nargs=-1, metavar="RUN... QRELS")
-@with_options(MEASURE_OPTIONS, RESIDUAL_OPTIONS, OUTPUT_OPTIONS, READING_OPTIONS)
+@with_options(MEASURE_OPTIONS, RESIDUAL_OPTIONS, OUTPUT_OPTIONS, STANDARD_OPTIONS, READING_OPTIONS)
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
@@ -66,7 +67,7 @@ def command(
     compressed (gz, bz2, xz, zst), and one of them may be - for standard input. `gradedeval measures` lists the
     measures.
     """
-    table = measure_table(measures_from)
+    table, told = measure_table(measures_from), standard_options(options)
     chosen = parse(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
     if cwl:
         chosen = all_quantities(chosen)
@@ -82,6 +83,7 @@ def command(
     scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag", watch=with_progress)
     for note in scores.notes:
         say(note)
+    scores = standardised_as_told(scores, told)
     scores = scores.sorted_by(applied(order, rules)) if order else scores
     if digits is None and rules.like:
         digits = LIKE[rules.like].digits if form in DISPLAYED else None

@@ -24,9 +24,16 @@ Decorator = Callable[[Any], Any]
 
 # The sections of a help page, by the names of the parameters.
 SECTIONS = {
+    "What is asked": (
+        *("baseline", "minimum", "max_drop", "max_topic_drop", "significant", "max_unjudged", "config"),
+        *("to", "kinds", "weights", "ranks", "renormalise", "precision", "curve"),
+        *("validate", "validate_qrels", "validate_topics", "above", "below", "best"),
+        *("test", "correction", "draws", "alpha", "seed", "from_scores"),
+    ),
     "What is explained": ("topic",),
     "Measures and gains": ("measures", "measures_from", "gain", "rel", "top_grade", "max_gain", "negative", "costs"),
     "What is unknown": ("residuals", "residual_depth", "max_residual"),
+    "Beside other runs": ("standardise", "reference", "save_reference"),
     "Output": ("by_topic", "cwl", "form", "output", "digits", "sort", "run_name", "shown"),
     "Rules": (
         "like",

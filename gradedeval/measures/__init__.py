@@ -108,6 +108,9 @@ ALIASES: dict[str, str] = {
 # trec_eval's names that carry their cutoff, as in P_10.
 _WITH_CUTOFF = ("p", "recall", "ndcg_cut", "map_cut", "relative_p", "success", "unj")
 
+# Names of the literature for a measure and what is done to its scores.
+_STEPS = {"ssp": "write -m sp --standardise"}
+
 ENTRY_POINTS = "gradedeval.measures"
 
 
@@ -144,7 +147,7 @@ def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
     if name not in table and _entry_point(name):
         table = {**table, name: _load_entry_point(name)}
     if name not in table:
-        cure = nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
+        cure = _STEPS.get(name) or nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
         if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
             cure = f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
         raise Fault("", f"no measure '{spelling.name}'", cure, usage=True)

@@ -15,7 +15,7 @@ from gradedeval.gains import Bools, Floats, Gains, GainTable, Grades, binary_tab
 from gradedeval.graded import Batch, GradedRun, judged_codes
 from gradedeval.measures import MEASURES, Measure
 from gradedeval.notation import Value
-from gradedeval.ranking import joined
+from gradedeval.ranking import CELLS, joined
 from gradedeval.rules import LIKE, Rules
 from gradedeval.scores import RunScores
 from gradedeval.trec.lines import text
@@ -175,6 +175,8 @@ class _Views:
         last = None if measure.definition.cutoff == "summed" else measure.cutoff
         key = (table.worth.tobytes(), table.top, unjudged, tail, last, measure.cutoff)
         if key not in self.seen:
+            if self.batch.codes.size > CELLS:  # one deep topic: two views of it would take more memory than time
+                self.seen.clear()
             self.seen[key] = self._seen(table, measure, last, unjudged, tail)
         if not measure.by_intent:
             return self.seen[key]

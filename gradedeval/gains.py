@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.errors import Fault, reason, some
+from gradedeval.errors import Fault, some
+from gradedeval.named_gains import is_pairs, read_gains, read_pairs
 from gradedeval.notation import Value, write_value
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Item = TypeVar("Item", bound=np.generic)
 
 Scale = Literal["unit", "raw", "thresholds"]
 """What a measure asks of its gains: `unit` in [0, 1], `raw` as large as they like, `thresholds` of graded precision."""
@@ -80,16 +81,17 @@ class GainTable:
 
 def read_scheme(value: Value, place: str) -> Value:
     """`value` where it names a gain scheme; Fault (usage) where it does not."""
-    known = value in SCHEMES or isinstance(value, tuple) or (isinstance(value, str) and value.startswith("@"))
-    if not known:
+    if not (value in SCHEMES or isinstance(value, tuple) or is_pairs(value) or str(value).startswith("@")):
         raise Fault(
             place,
             f"no gain scheme '{write_value(value)}'",
-            f"{', '.join(SCHEMES)}, values as in 0:0.5:1, or a file of grade,gain lines as in @gains.csv",
+            f'{", ".join(SCHEMES)}, values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain lines as in '
+            "@gains.csv",
             usage=True,
         )
-    if isinstance(value, tuple) and min(value) < 0:
-        raise Fault(place, f"gain {write_value(min(value))} is below 0", "gains are 0 or more", usage=True)
+    values = value if isinstance(value, tuple) else list(read_pairs(str(value)).values()) if is_pairs(value) else [0]
+    if min(values) < 0:
+        raise Fault(place, f"gain {write_value(min(values))} is below 0", "gains are 0 or more", usage=True)
     if isinstance(value, str) and value.startswith("@") and not os.path.isfile(value[1:]):
         raise Fault(place, f"no file '{value[1:]}'", "gain=@FILE reads lines of grade,gain", usage=True)
     return value
@@ -104,16 +106,18 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
         return threshold_table(None, grades, place)
     given: dict[float, float] = {}
     if isinstance(scheme, str) and scheme.startswith("@"):
-        given = _read_gains(scheme[1:])
+        given = read_gains(scheme[1:])
     elif isinstance(scheme, tuple):
         given = dict(enumerate(scheme))
     if given:
         worth, top = _looked_up(given, scheme, grades, place)
         top = given[grades.top] if scale == "thresholds" else top
     else:
-        rule = (UNIT if scale == "unit" else RAW)[str(scheme)]
+        rule = (UNIT if scale == "unit" else RAW)["linear" if is_pairs(scheme) else str(scheme)]
         with np.errstate(over="ignore"):
             worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
+        if is_pairs(scheme):
+            worth, top = _replaced(worth, top, read_pairs(str(scheme)), grades)
         if not np.isfinite(top):
             what = f"the gain of grade {grades.top:g} is no finite number"
             raise Fault(place, what, "give gain=linear, or the gains themselves")
@@ -169,28 +173,10 @@ def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: 
     return np.array([given.get(label, 0.0) for label in grades.labels.tolist()]), top
 
 
-def _read_gains(name: str) -> dict[float, float]:
-    known: dict[float, float] = {}
-    try:
-        lines = Path(name).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise Fault(name, f"cannot be read ({reason(error)})", "a gain file has lines of grade,gain") from None
-    if lines and lines[0].startswith("\ufeff"):
-        raise Fault(f"{name}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
-    for number, row in enumerate((line.split(",") for line in lines), 1):
-        if not "".join(row).strip() or row[0].startswith("#") or (number == 1 and row[0].strip().lower() == "grade"):
-            continue
-        try:
-            grade, gain = (float(cell) for cell in row)
-        except ValueError:
-            grade = gain = np.nan
-        if not (np.isfinite(grade) and np.isfinite(gain)) or gain < 0 or grade in known:
-            what = f"{','.join(row)!r} is no new grade,gain pair"
-            raise Fault(f"{name}:{number}", what, "as in 2,0.5; gains from 0 up")
-        known[grade] = gain
-    if not known:
-        raise Fault(name, "has no gains", "a gain file has lines of grade,gain")
-    return known
+def _replaced(worth: Floats, top: float, given: dict[float, float], grades: Grades) -> tuple[Floats, float]:
+    """The gains where those of some grades are named and the others stay, and the largest of them."""
+    own = np.array([given.get(label, gain) for label, gain in zip(grades.labels.tolist(), worth.tolist(), strict=True)])
+    return own, max(given.get(grades.top, top), *own[grades.labels >= 0].tolist(), 0.0)
 
 
 def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
@@ -229,6 +215,7 @@ class Gains:
     types      the types of documents, and `kind` topics × ranks: which of them, −1 beyond the end; None where no
                measure asks
     intents    the batch by intent, for the measures that ask for it
+    unsampled  topics × ranks: whether it was pooled and left out of the sample that was judged (grade −1); None: none
     """
 
     gain: Floats
@@ -240,10 +227,11 @@ class Gains:
     k: int | None = None
     tail: float = 0.0
     cost: Floats | None = None
+    unsampled: Bools | None = None
     types: tuple[bytes, ...] = ()
     kind: Ints | None = None
     intents: Intents | None = None
-    # What measures that follow each other have in common: the five quantities of one walk.
+    # What several measures have in common: the five quantities of one walk, where the relevant documents stand.
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -254,18 +242,17 @@ class Gains:
     @cached_property
     def relevant(self) -> Bools:
         """topics × ranks: whether the gain is above 0."""
-        return self.gain > 0
+        return shared(self.gain > 0)
 
     @cached_property
     def hits(self) -> Floats:
         """topics × ranks: how many relevant documents down to the rank, itself included."""
-        return self.relevant.cumsum(1, dtype=np.float64)
+        return shared(self.relevant.cumsum(1, dtype=np.float64))
 
     @cached_property
     def R(self) -> Ints:
         """topics: how many judged documents are relevant (gain above 0)."""
-        counted: Ints = np.count_nonzero(self.ideal, axis=1)
-        return counted
+        return shared(np.count_nonzero(self.ideal, axis=1))
 
     @property
     def end(self) -> float:
@@ -289,6 +276,12 @@ class Gains:
         return np.pad(self.ideal[:, :width], ((0, 0), (0, max(0, width - self.ideal.shape[1]))))
 
 
+def shared(array: NDArray[Item]) -> NDArray[Item]:
+    """The array, for several measures to look at: whoever wrote to it would change the scores of the next."""
+    array.setflags(write=False)
+    return array
+
+
 def total(values: Floats | Bools) -> Floats:
     """The sum of each row, added up rank by rank.
 
@@ -297,6 +290,9 @@ def total(values: Floats | Bools) -> Floats:
     """
     if not values.shape[1]:
         return np.zeros(len(values))
+    if values.dtype == bool:
+        counted: Floats = np.count_nonzero(values, axis=1).astype(np.float64)
+        return counted
     summed: Floats = values.cumsum(1, dtype=np.float64)[:, -1]
     return summed
 

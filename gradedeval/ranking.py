@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,9 @@ Codes = NDArray[Any]
 
 CELLS = 1 << 18
 """A batch has at most this many cells, topics × widest ranking or pool (one topic may be larger): it bounds memory."""
+
+JOINED = 1 << 17
+"""Batches are joined up to so many cells: more would save little, and take memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +136,40 @@ def by_width(widths: Ints) -> Iterator[Ints]:
     yield order[begin:]
 
 
+def joined(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """The same topics in fewer batches: to begin a measure costs as much as some dozen topics."""
+    some: list[Batch] = []
+    for batch in batches:
+        width = max((one.codes.shape[1] for one in [*some, batch]), default=0)
+        height = sum(len(one.topics) for one in some) + len(batch.topics)
+        if some and (width * height > JOINED or batch.kinds is not None or some[0].kinds is not None):
+            yield _joined(some)
+            some = []
+        some.append(batch)
+    if some:
+        yield _joined(some)
+
+
+def _joined(batches: list[Batch]) -> Batch:
+    if len(batches) == 1:
+        return batches[0]
+    width = max(batch.codes.shape[1] for batch in batches)
+    height = sum(len(batch.topics) for batch in batches)
+    codes = np.full((height, width), batches[0].beyond, dtype=batches[0].codes.dtype)
+    row = 0
+    for batch in batches:
+        codes[row : row + len(batch.topics), : batch.codes.shape[1]] = batch.codes
+        row += len(batch.topics)
+    return Batch(
+        [topic for batch in batches for topic in batch.topics],
+        codes,
+        np.concatenate([batch.retrieved for batch in batches]),
+        np.concatenate([batch.pool for batch in batches]),
+        {topic: docnos for batch in batches for topic, docnos in batch.docnos.items()},
+        batches[0].types,
+    )
+
+
 def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos_of: frozenset[bytes]) -> Batch:
     """A batch of these topics: their documents ordered and cut by the rules.
 
@@ -144,12 +181,15 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
     order = _order(documents, row, pool.shape[1], rules, docnos_of) if rules.order == "score" else None
     if rules.judged_only:
         order = np.arange(len(row)) if order is None else order
-        order = order[judged[code[order]]]
+        kept = judged[code[order]]
+        if rules.like == "trec_eval" and rules.depth is not None:  # it cuts first, and then drops
+            kept &= _ranks(retrieved) < rules.depth
+        order = order[kept]
         retrieved = np.bincount(row[order], minlength=len(topics))
     if order is not None:
         row, code = row[order], code[order]
         kind = kind[order] if kind is not None else None
-    rank_of = np.arange(len(row)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
+    rank_of = _ranks(retrieved)
     if rules.depth is not None and retrieved.max(initial=0) > rules.depth:
         kept = rank_of < rules.depth
         order = np.flatnonzero(kept) if order is None else order[kept]
@@ -172,6 +212,12 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
         kinds = np.full(matrix.shape, -1)
         kinds[row, rank_of] = kind
     return Batch(topics, matrix, retrieved, pool, named, documents.types, kinds)
+
+
+def _ranks(counts: Ints) -> Ints:
+    """0, 1, 2, … for the documents of each topic, topic after topic."""
+    ranks: Ints = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return ranks
 
 
 def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docnos_of: frozenset[bytes]) -> Ints | None:

@@ -60,6 +60,8 @@ class Rules:
                     score, for the C/W/L measures and each of their quantities (cwl_eval's; no bound)
     residual_depth  the best case is taken at the `cutoff`, or at `full` depth
     max_residual    leave out (run, topic) pairs whose residual is larger, by measure
+    like            the preset that was asked for
+    extra_fields    ignore what a line of a run has beyond its six fields, as trec_eval does
     """
 
     ties: Ties = "docno-desc"
@@ -82,6 +84,7 @@ class Rules:
     residual_depth: Depth = "cutoff"
     max_residual: float | None = None
     like: str | None = None
+    extra_fields: bool = False
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():

@@ -12,6 +12,7 @@ import numpy as np
 from gradedeval.errors import Fault
 from gradedeval.gains import Bools, Floats
 from gradedeval.measures import Measure
+from gradedeval.measures.definition import Summary
 from gradedeval.rules import Rules
 from gradedeval.signature import signature
 from gradedeval.trec.qrels import Qrels
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all"
+
+LEAST = 0.00001
+"""What a lower score counts as in a geometric mean, as in trec_eval: a topic at 0 would leave nothing of the rest."""
+
+
+def summarised(values: Floats, summary: Summary) -> float:
+    """One measure's scores summed up over topics; nan where there are none."""
+    if not len(values):
+        return np.nan
+    if summary == "geometric":
+        return float(np.exp(np.log(np.maximum(values, LEAST)).mean()))
+    return float(values.sum() if summary == "total" else values.mean())
 
 
 @dataclass(frozen=True)
@@ -55,10 +68,13 @@ class RunScores:
     residual: Floats
     kept: Bools
 
-    def mean(self, values: Floats, column: int, total: bool) -> float:
-        """The summary of one measure's column of `values` over the topics kept; nan where there are none."""
-        own = values[self.kept[:, column], column]
-        return float(own.sum() if total else own.mean()) if len(own) else np.nan
+    def summary(self, part: str, column: int, summary: Summary) -> float:
+        """The summary of one measure over the topics kept, or of a part of its residual; nan where there are none."""
+        kept = self.kept[:, column]
+        own, score = getattr(self, part)[kept, column], self.score[kept, column]
+        if summary == "geometric" and part != "score":
+            return summarised(score + own, summary) - summarised(score, summary)
+        return summarised(own, summary)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +111,8 @@ class Scores:
                 for at in np.flatnonzero(run.kept[:, column]).tolist():
                     parts = [values[at, column] for values in (run.score, run.residual, run.unjudged)]
                     yield _row(run.run, run.topics[at], name, parts)
-            total = measure.definition.summary == "total"
-            parts = [run.mean(values, column, total) for values in (run.score, run.residual, run.unjudged)]
+            summary = measure.definition.summary
+            parts = [run.summary(part, column, summary) for part in ("score", "residual", "unjudged")]
             yield _row(run.run, ALL, name, parts, int(run.kept[:, column].sum()))
 
     def sorted_by(self, measure: Measure) -> Scores:
@@ -107,8 +123,8 @@ class Scores:
         if measure not in self.measures:
             known = ", ".join(map(str, self.measures))
             raise Fault("--sort", f"'{measure}' is not among the measures ({known})", f"add -m '{measure}'", usage=True)
-        column, total = self.measures.index(measure), measure.definition.summary == "total"
-        means = [run.mean(run.score, column, total) for run in self.runs]
+        column, summary = self.measures.index(measure), measure.definition.summary
+        means = [run.summary("score", column, summary) for run in self.runs]
         order = sorted(range(len(means)), key=lambda at: (np.isnan(means[at]), -means[at]))
         return replace(self, runs=[self.runs[at] for at in order])
 
@@ -140,11 +156,11 @@ class Scores:
 
     def _summary(self, part: str) -> dict[str, Any]:
         names = [str(measure) for measure in self.measures]
-        totals = [measure.definition.summary == "total" for measure in self.measures]
+        summaries = [measure.definition.summary for measure in self.measures]
         found = {
             run.run: {
-                name: _blank(run.mean(getattr(run, part), column, total))
-                for column, (name, total) in enumerate(zip(names, totals, strict=True))
+                name: _blank(run.summary(part, column, summary))
+                for column, (name, summary) in enumerate(zip(names, summaries, strict=True))
             }
             for run in self.runs
         }

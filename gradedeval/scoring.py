@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +15,14 @@ from gradedeval.gains import Bools, Floats, Gains, GainTable, Grades, binary_tab
 from gradedeval.graded import Batch, GradedRun, judged_codes
 from gradedeval.measures import MEASURES, Measure
 from gradedeval.notation import Value
+from gradedeval.ranking import CELLS, joined
 from gradedeval.rules import LIKE, Rules
 from gradedeval.scores import RunScores
 from gradedeval.trec.lines import text
 from gradedeval.trec.qrels import Qrels
+
+UNSAMPLED = -1
+"""The grade of documents that were pooled and left out of the sample that was judged, as trec_eval's infAP has it."""
 
 
 def applied(measure: Measure, rules: Rules) -> Measure:
@@ -101,7 +105,7 @@ class Scorer:
         """The scores of one run, under the name that it goes by."""
         topics: list[bytes] = []
         parts: list[Floats] = []
-        for batch in run:
+        for batch in joined(run):
             topics += batch.topics
             parts.append(self._score_batch(batch))
         row = {topic: at for at, topic in enumerate(topics)}
@@ -111,15 +115,15 @@ class Scorer:
             kept = ~(residual > self.rules.max_residual)
         return RunScores(name, [text(topic) for topic in run.topics], run.missing, score, unjudged, residual, kept)
 
-    def views(self, batch: Batch) -> Callable[..., Gains]:
+    def views(self, batch: Batch) -> _Views:
         """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
         worth."""
-        return _Views(batch, self.judged, self.rules.costs, self.by_intent)
+        return _Views(batch, self.judged, self.qrels.labels, self.rules.costs, self.by_intent)
 
     def _score_batch(self, batch: Batch) -> Floats:
         """3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank."""
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
-        views = _Views(batch, self.judged, self.rules.costs, self.by_intent)
+        views = self.views(batch)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             score = found[0, :, column] = scores_of(measure, views(table, measure))
             if self.rules.residuals == "difference":
@@ -152,31 +156,35 @@ class Scorer:
 class _Views:
     """A batch as measures see it; what several measures look at is looked up once."""
 
-    def __init__(self, batch: Batch, judged: Bools, costs: Costs | None, by_intent: Mapping[Measure, ByIntent]) -> None:
+    def __init__(
+        self, batch: Batch, judged: Bools, labels: Floats, costs: Costs | None, by_intent: Mapping[Measure, ByIntent]
+    ) -> None:
         self.batch, self.by_intent = batch, by_intent
+        self.unsampled_code = np.append(labels == UNSAMPLED, [False, False])
         self.cost = _costs(batch, costs)
         self.judged_code = judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
-        # The last of each case: the quantities of a C/W/L measure come one after the other.
-        self.latest: dict[tuple[float, float], tuple[Any, Any]] = {}
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
         self.judged: dict[int | None, Bools] = {}
         self.ideals: dict[bytes, Floats] = {}
+        # Measures of the same gains share all that is worked out from them.
+        self.seen: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
 
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
         # Weights of the full depth need the gains of the full depth.
         last = None if measure.definition.cutoff == "summed" else measure.cutoff
-        case, key = (unjudged, tail), (table.worth.tobytes(), table.top, last, measure.cutoff)
-        if self.latest.get(case, ((),))[0] != key:
-            self.latest[case] = (key, self._seen(table, measure, last, unjudged, tail))
-        seen: Gains = self.latest[case][1]
+        key = (table.worth.tobytes(), table.top, unjudged, tail, last, measure.cutoff)
+        if key not in self.seen:
+            if self.batch.codes.size > CELLS:  # one deep topic: two views of it would take more memory than time
+                self.seen.clear()
+            self.seen[key] = self._seen(table, measure, last, unjudged, tail)
         if not measure.by_intent:
-            return seen
+            return self.seen[key]
         own = self.by_intent[replace(measure, cutoff=None)]
         each = own.seen(
             self.batch.topics, lambda one: self._seen(one, measure, last, unjudged, tail), best=unjudged > 0 or tail > 0
         )
-        return replace(seen, intents=each)
+        return replace(self.seen[key], intents=each)
 
     def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
         gain, ideal = self._gain(table, unjudged, last), self._ideal(table)
@@ -194,7 +202,15 @@ class _Views:
             cost=cost[:, :last] if cost is not None else None,
             types=tuple(self.batch.types),
             kind=kinds[:, :last] if kinds is not None else None,
+            unsampled=self._unsampled(last),
         )
+
+    def _unsampled(self, last: int | None) -> Bools | None:
+        """Whether a document has the grade that says: pooled, but left out of the sample that was judged."""
+        if not self.unsampled_code.any():
+            return None
+        unsampled: Bools = self.unsampled_code[self.batch.codes[:, :last]]
+        return unsampled
 
     def _judged(self, last: int | None) -> Bools:
         return self.judged_code[self.batch.codes[:, :last]]
@@ -244,21 +260,21 @@ def _costs(batch: Batch, costs: Costs | None) -> Floats | None:
 
 
 def _run_measure(measure: Measure, gains: Gains) -> Floats:
-    place = f"measure '{measure}'"
     try:
         if MEASURES.get(measure.name) == Measure(measure.definition):
             with np.errstate(over="ignore", invalid="ignore"):
                 return measure.score(gains)
         scores = np.asarray(measure.score(gains), dtype=np.float64)
     except Fault as fault:
-        raise fault if fault.place else Fault(place, fault.fault, fault.cure) from None
+        raise fault if fault.place else Fault(f"measure '{measure}'", fault.fault, fault.cure) from None
     except Exception as error:
         if MEASURES.get(measure.name) == Measure(measure.definition):
             raise
         # A user's own measure: its errors are messages, not our tracebacks.
-        raise Fault(place, f"failed ({type(error).__name__}: {error})", "mend its function") from error
+        raise Fault(f"measure '{measure}'", f"failed ({type(error).__name__}: {error})", "mend its function") from error
     if scores.shape != (len(gains.gain),):
-        raise Fault(place, f"gave shape {scores.shape}", f"one score a topic: ({len(gains.gain)},)")
+        what = f"gave shape {scores.shape}"
+        raise Fault(f"measure '{measure}'", what, f"one score a topic: ({len(gains.gain)},)")
     return scores
 
 

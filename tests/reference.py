@@ -30,11 +30,13 @@ class Scale:
 
 BINARY = (
     *("ap", "sp", "p", "rr", "recall", "rprec", "success", "bpref", "num_rel", "num_rel_ret"),
+    *("iprec", "iprec_avg", "rprec_mult", "relative_p", "gm_ap", "gm_bpref", "infap", "yaap", "bing", "rbp_resid"),
+    *("set_p", "set_relative_p", "set_recall", "set_map", "set_f", "utility", "num_nonrel_judged_ret"),
     *("alpha_ndcg", "alpha_dcg", "nrbp", "nnrbp", "strec"),
 )
 UNIT = {"err": "exp", "nerr": "exp", "cascade": "exp", "rbp": "linear", "erria": "exp", "nerria": "exp"}
 UNIT |= dict.fromkeys(("uniform", "zipf", "poisson", "logharmonic"), "linear")
-RAW = {"ndcg": "linear", "dcg": "linear", "q": "linear"}
+RAW = dict.fromkeys(("ndcg", "dcg", "q", "g", "ndcg_rel", "rndcg", "rbp_topic"), "linear")
 SHARES = ("gap", "gprecision", "grecall")
 BLIND = ("judged", "unjudged", "num_q", "num_ret")
 
@@ -66,6 +68,9 @@ def top_gain(name: str, given: Parameters, scale: Scale) -> float:
 def scheme(gain: Any, grade: float) -> float:
     if isinstance(gain, tuple):
         return gain[int(grade)]
+    if "=" in gain:  # those of some grades, where the others stay
+        named = dict(pair.split("=") for pair in gain.split(","))
+        return float(named.get(f"{grade:g}", grade))
     return 2.0**grade - 1 if gain == "exp" else grade
 
 
@@ -282,6 +287,134 @@ def unjudged(ranking: Gains, pool: list[float], k: int | None) -> float:
     return ratio(sum(1 for gain in ranking[:k] if gain is None), k or len(ranking))
 
 
+def iprec(ranking: Gains, pool: list[float], k: int | None, recall: float = 0.0, add: float = 0.5) -> float:
+    """The best precision at a rank down to which enough is found."""
+    gains, wanted = filled(ranking[:k]), int(recall * relevant(pool) + add)
+    best = max((sum(gains[:i]) / i for i in range(1, len(gains) + 1) if sum(gains[:i]) >= wanted), default=0.0)
+    return ratio(best, min(relevant(pool), 1))
+
+
+ELEVEN = tuple(step / 10 for step in range(11))
+
+
+def iprec_avg(ranking: Gains, pool: list[float], k: int | None, recall: Any = ELEVEN, add: float = 0.5) -> float:
+    levels = recall if isinstance(recall, tuple) else (recall,)
+    return sum(iprec(ranking, pool, k, level, add) for level in levels) / len(levels)
+
+
+def rprec_mult(ranking: Gains, pool: list[float], k: int | None, times: float = 1.0) -> float:
+    depth = int(times * relevant(pool) + 0.9) if relevant(pool) else 0
+    return sum(filled(ranking[:depth])) / depth if depth else 0.0
+
+
+def relative_p(ranking: Gains, pool: list[float], k: int) -> float:
+    return ratio(sum(filled(ranking[:k])), min(k, relevant(pool)))
+
+
+def infap(ranking: Gains, pool: list[float], k: int | None) -> float:
+    """Yilmaz and Aslam: the expected precision at each relevant document."""
+    gains, score = ranking[:k], 0.0
+    for i, gain in enumerate(gains, 1):
+        if gain:
+            above = [other for other in gains[: i - 1] if other is not None]
+            chance = (sum(above) + 0.00001) / (len(above) + 0.00002)
+            score += 1 / i + (i - 1) / i * (len(above) / (i - 1) if i > 1 else 0) * chance
+    return ratio(score, relevant(pool))
+
+
+def yaap(ranking: Gains, pool: list[float], k: int | None) -> float:
+    """Robertson's log odds of (1 + S) / (2 + R)."""
+    if not relevant(pool):
+        return 0.0
+    chance = (1 + sp(ranking, pool, k)) / (2 + relevant(pool))
+    return math.log(chance / (1 - chance))
+
+
+def bing(ranking: Gains, pool: list[float], k: int | None) -> float:
+    score, others = 0.0, 0
+    for gain in filled(ranking):
+        score += gain / math.log2(2 + others)
+        others += gain == 0
+    return ratio(score, relevant(pool))
+
+
+def g(ranking: Gains, pool: list[float], k: int | None) -> float:
+    """How far the gain so far lags behind the ideal's, which goes on by 1 after its last document."""
+    best = [gain for gain in ideal(pool) if gain > 0]
+    score = gained = ahead = 0.0
+    for i, gain in enumerate(filled(ranking)):
+        gained += gain
+        ahead += best[i] if i < len(best) else 1
+        score += gain / math.log2(2 + ahead - gained) if gain > 0 else 0
+    return ratio(score, sum(best))
+
+
+def ndcg_rel(ranking: Gains, pool: list[float], k: int | None) -> float:
+    gains = filled(ranking)
+    found = [i for i, gain in enumerate(gains, 1) if gain > 0]
+    lost = relevant(pool) - len(found)
+    return ratio(sum(ndcg(ranking, pool, i) for i in found) + lost * ndcg(ranking, pool, None), relevant(pool))
+
+
+def rndcg(ranking: Gains, pool: list[float], k: int | None) -> float:
+    levels = {gain for gain in pool if gain > 0}
+    points = [ndcg(ranking, pool, sum(1 for gain in pool if gain >= level)) for level in levels]
+    points += [ndcg(ranking, pool, None)] if len(ranking) >= relevant(pool) + 2 else []
+    return ratio(sum(points), len(points))
+
+
+def rbp_topic(ranking: Gains, pool: list[float], k: int | None, p: float = 0.9) -> float:
+    return ratio(rbp(ranking, pool, k, p), max([0.0, *pool]))
+
+
+def rbp_resid(ranking: Gains, pool: list[float], k: int | None, p: float = 0.9) -> float:
+    """What the rbp of a ranking with everything unknown relevant has more, down to the cutoff or to rank FOREVER."""
+    if not ranking:
+        return 0.0
+    best = [1.0 if gain is None else gain for gain in ranking] + [1.0] * ((k or FOREVER) - len(ranking))
+    return rbp(list(best), pool, k, p) - rbp(ranking, pool, k, p)
+
+
+def set_p(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return ratio(sum(filled(ranking[:k])), len(ranking[:k]))
+
+
+def set_relative_p(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return ratio(sum(filled(ranking[:k])), min(len(ranking[:k]), relevant(pool)))
+
+
+def set_recall(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return recall(ranking, pool, k)
+
+
+def set_map(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return set_p(ranking, pool, k) * recall(ranking, pool, k)
+
+
+def set_f(ranking: Gains, pool: list[float], k: int | None, x: float = 1.0) -> float:
+    precision, found = set_p(ranking, pool, k), min(recall(ranking, pool, k), 1.0)
+    return ratio((x + 1) * precision * found, found + x * precision)
+
+
+def utility(ranking: Gains, pool: list[float], k: int | None, **worth: float) -> float:
+    hits, retrieved, known = sum(filled(ranking[:k])), len(ranking[:k]), relevant(pool)
+    worth = {"a": 1, "b": -1, "c": 0, "d": 0, "docs": 0, **worth}
+    score = worth["a"] * hits + worth["b"] * (retrieved - hits) + worth["c"] * (known - hits)
+    return score + worth["d"] * (worth["docs"] - (retrieved + known - hits))
+
+
+def num_nonrel_judged_ret(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return float(sum(1 for gain in ranking[:k] if gain == 0))
+
+
+def gm_ap(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return ap(ranking, pool, k)
+
+
+def gm_bpref(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return bpref(ranking, pool, k)
+
+
 def num_q(ranking: Gains, pool: list[float], k: int | None) -> float:
     return 1.0
 
@@ -367,7 +500,9 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
             grecall,
         ),
         *(uniform, zipf, poisson, logharmonic),
-        *(judged, unjudged, num_q, num_ret, num_rel, num_rel_ret),
+        *(judged, unjudged, num_q, num_ret, num_rel, num_rel_ret, num_nonrel_judged_ret),
+        *(iprec, iprec_avg, rprec_mult, relative_p, infap, yaap, bing, g, ndcg_rel, rndcg, rbp_topic, rbp_resid),
+        *(set_p, set_relative_p, set_recall, set_map, set_f, utility, gm_ap, gm_bpref),
         *(erria, nerria, alpha_dcg, alpha_ndcg, nrbp, nnrbp, strec),
     )
 }
@@ -388,6 +523,8 @@ ENDLESS = {
 }
 ENDLESS |= {"erria": 1, "nrbp": 1, "strec": 1}
 RETRIEVED = {
+    **dict.fromkeys(("iprec", "iprec_avg", "relative_p", "gm_ap"), 1),
+    **dict.fromkeys(("set_p", "set_relative_p", "set_recall", "set_map", "set_f"), 1),
     "nerr": 1,
     "ndcg": 1,
     "q": 1,

@@ -11,7 +11,7 @@ import pytest
 SPEED = Path(__file__).parent / "benchmarks" / "speed.py"
 
 
-@pytest.mark.parametrize("row", ["large", "forms", "growth"])
+@pytest.mark.parametrize("row", ["large", "forms", "growth", "all_trec"])
 def test_a_row_of_the_benchmark_runs_on_a_small_workload(row: str, tmp_path: Path) -> None:
     command = [sys.executable, str(SPEED), "--folder", str(tmp_path), "--rounds", "1", "--topics", "20", "--only", row]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -22,12 +22,12 @@ by_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relat
 # The pipe, from words and bytes to text: each may import those before it. A new module takes its place here.
 ORDER = (
     *("version", "errors", "notation"),
-    *("gains", "costs", "intents", "measures", "rules"),
+    *("named_gains", "gains", "costs", "intents", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
     *("priors", "by_intent", "signature", "scores", "scoring", "quantities", "render", "tables", "progress"),
     *("evaluation", "background", "weighting", "render_weights"),
     *("contributions", "explaining", "render_explanation"),
-    *("experiments", "cli", "__main__"),
+    *("experiments", "dropin", "linting", "cli", "__main__"),
 )
 
 # Slow to import, and no part of a plain evaluation.
@@ -133,6 +133,8 @@ def modules_of(*words: str, folder: Path) -> set[str]:
         "run.txt qrels.txt -m err@20",
         "run.txt qrels.txt -m err@20 -f csv -o out.csv",
         "run.txt qrels.txt -m err@20 --residuals -q -f trec",
+        "trec_eval -q -m all_trec qrels.txt run.txt",
+        "lint run.txt --qrels qrels.txt",
     ],
 )
 def test_what_is_slow_to_import_is_not_imported(words: str, tmp_path: Path) -> None:

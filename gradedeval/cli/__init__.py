@@ -23,6 +23,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "correlate": ("correlate", "Tell how far measures agree."),
     "fit": ("fit", "Find the parameter with which a measure agrees best with another."),
     "power": ("power", "Tell how many pairs of runs a measure can tell apart."),
+    "lint": ("lint", "Check runs before they are scored."),
+    "trec_eval": ("trec_eval", "Score runs with trec_eval's own words and output."),
 }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gradedeval.errors import Fault, nearest
 from gradedeval.measures.adaptive import bpm, bpmd, ift
+from gradedeval.measures.against_ideal import bing, g_, ndcg_rel, rndcg
 from gradedeval.measures.cascade import cascade, err, nerr, rr, success
 from gradedeval.measures.counts import num_q, num_rel, num_rel_ret, num_ret
 from gradedeval.measures.cumulated import dcg, ndcg, q
@@ -17,10 +18,23 @@ from gradedeval.measures.definition import Measure, ia, measure
 from gradedeval.measures.distributions import logharmonic, poisson, uniform, wp, zipf
 from gradedeval.measures.expressed import cwl_, ddm
 from gradedeval.measures.graded_ap import gap, gprecision, grecall
+from gradedeval.measures.interpolated import iprec, iprec_avg, rprec_mult
 from gradedeval.measures.novelty import alpha_dcg, alpha_ndcg, erria, nerria, nnrbp, nrbp, strec
 from gradedeval.measures.patience import cwlap, cwlp, cwlrr, insq, inst, npv, rbp, sdcg, set_, tbg, u
 from gradedeval.measures.patient_err import nerr5, nerr6, nerr8, nerr9, nerr10, nerr11
 from gradedeval.measures.precision import ap, bpref, judged, p, recall, rprec, sp, unjudged
+from gradedeval.measures.sets import (
+    num_nonrel_judged_ret,
+    relative_p,
+    set_f,
+    set_map,
+    set_p,
+    set_recall,
+    set_relative_p,
+    utility,
+)
+from gradedeval.measures.transformed import gm_ap, gm_bpref, infap, yaap
+from gradedeval.measures.trec_rbp import rbp_resid, rbp_topic
 from gradedeval.measures.walk import QUANTITIES, Walk, cwl
 from gradedeval.notation import IA, Spelling, read, split
 
@@ -54,9 +68,12 @@ MEASURES: dict[str, Measure] = {
         *(ap, gap, sp),
         *(p, rr, recall, rprec, success, bpref),
         *(gprecision, grecall),
+        *(iprec, iprec_avg, rprec_mult, relative_p, gm_ap, gm_bpref, infap, yaap),
+        *(bing, g_, ndcg_rel, rndcg, rbp_topic, rbp_resid),
+        *(set_p, set_relative_p, set_recall, set_map, set_f, utility),
         *(erria, alpha_ndcg, nrbp, strec, nerria, alpha_dcg, nnrbp),
         *(judged, unjudged),
-        *(num_q, num_ret, num_rel, num_rel_ret),
+        *(num_q, num_ret, num_rel, num_rel_ret, num_nonrel_judged_ret),
     )
 }
 
@@ -67,6 +84,9 @@ CWL_DEFAULT = ("rbp", "insq", "inst", "sdcg@10", "cwlp@10", "bpm", "ift", "nerr1
 ALIASES: dict[str, str] = {
     "map": "ap",
     "map_cut": "ap",
+    "gm_map": "gm_ap",
+    "iprec_at_recall": "iprec",
+    "11pt_avg": "iprec_avg",
     "precision": "p",
     "recip_rank": "rr",
     "mrr": "rr",
@@ -86,7 +106,7 @@ ALIASES: dict[str, str] = {
     "numrelret": "num_rel_ret",
 }
 # trec_eval's names that carry their cutoff, as in P_10.
-_WITH_CUTOFF = ("p", "recall", "ndcg_cut", "map_cut", "success", "unj")
+_WITH_CUTOFF = ("p", "recall", "ndcg_cut", "map_cut", "relative_p", "success", "unj")
 
 # Names of the literature for a measure and what is done to its scores.
 _STEPS = {"ssp": "write -m sp --standardise"}

@@ -11,6 +11,7 @@ from gradedeval.gains import Floats, Gains, share, total, with_rest
 from gradedeval.measures.cumulated import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.files import Rows, rows_of
+from gradedeval.measures.standing import found, hits
 
 # The best case past the last column is summed until at most this is left, or over this many ranks.
 LEFT, MOST = 1e-13, 1_000_000
@@ -150,7 +151,9 @@ def rr(g: Gains) -> Floats:
 
     Voorhees & Tice, TREC-8, 1999; ERR with gains 0 and 1.
     """
-    return expected_utility(g)
+    if g.tail:
+        return expected_utility(g)
+    return 1 / found(g)[:, 0] if found(g).shape[1] else np.zeros(len(g.gain))
 
 
 @measure(residual="endless", ceiling=1, shows=lambda g: stops(g, "one"))
@@ -161,4 +164,4 @@ def success(g: Gains) -> Floats:
 
     Craswell & Hawking, TREC 2004; trec_eval's success.
     """
-    return expected_utility(g, "one")
+    return expected_utility(g, "one") if g.tail else np.minimum(hits(g), 1.0)

@@ -6,6 +6,7 @@ import numpy as np
 
 from gradedeval.gains import Floats, Gains, share, total, with_rest
 from gradedeval.measures.definition import measure
+from gradedeval.measures.standing import found, gain_found
 
 
 def divisor(rank: Floats, log: float | None = None) -> Floats:
@@ -16,7 +17,13 @@ def divisor(rank: Floats, log: float | None = None) -> Floats:
 
 def discounted(g: Gains, log: float | None = None) -> Floats:
     """topics: the sum of discounted gains."""
-    return total(g.gain / divisor(g.rank, log))
+    return total(gain_found(g) / divisor(found(g), log))
+
+
+def ideally_discounted(g: Gains, log: float | None = None) -> Floats:
+    """topics: the same of the ideal ranking, cut alike."""
+    ideal = g.ideal[:, : g.k]
+    return total(ideal / divisor(np.arange(1.0, ideal.shape[1] + 1), log))
 
 
 def _discounts(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
@@ -67,7 +74,7 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 
     Järvelin & Kekäläinen, TOIS 2002.
     """
-    return share(discounted(g, log), discounted(g.perfect, log))
+    return share(discounted(g, log), ideally_discounted(g, log))
 
 
 @measure(

@@ -27,6 +27,8 @@ Own = Mapping[str, Value]
 Residual = Literal["endless", "retrieved", "none"]
 """`endless`: ranks past the end of the run could still score; `retrieved`: only retrieved documents can; `none`:
 filling in the unjudged is no bound, so no residual is printed."""
+Summary = Literal["mean", "total", "geometric"]
+"""How the scores of topics are summed up; `geometric`: the geometric mean, where no score is less than 0.00001."""
 Cutoff = Literal["stops", "renormalises", "summed", "needed", "none"]
 """`stops`: the sum stops at k and nothing else changes; `renormalises`: k also changes what the sum is divided by;
 `summed`: weights of the full depth are summed to k; `needed`: a parameter of the measure; `none`: it takes none."""
@@ -42,7 +44,7 @@ class Definition:
     residual: Residual | Callable[[Own], Residual]
     cutoff: Cutoff
     ceiling: float
-    summary: Literal["mean", "total"]
+    summary: Summary
     sated: bool | Callable[[Own], bool] = False
     valid: Mapping[str, Valid] = field(default_factory=dict)
     unit: str = ""
@@ -50,6 +52,9 @@ class Definition:
     types: Callable[[Own], bool] | None = None
     shows: Shows | None = None
     intents: bool = False
+    floor: float = 0.0
+    rewards: bool = True
+    sampled: bool = False
 
     @property
     def name(self) -> str:
@@ -226,13 +231,16 @@ def measure(
     residual: Residual | Callable[[Own], Residual] = ...,
     cutoff: Cutoff = ...,
     ceiling: float = ...,
-    summary: Literal["mean", "total"] = ...,
+    summary: Summary = ...,
     sated: bool | Callable[[Own], bool] = ...,
     valid: Mapping[str, Valid] | None = ...,
     unit: str = ...,
     needs: Callable[[Own, int | None], None] | None = ...,
     shows: Shows | None = ...,
     intents: bool = ...,
+    floor: float = ...,
+    rewards: bool = ...,
+    sampled: bool = ...,
 ) -> Callable[[Function], Measure]: ...
 
 
@@ -245,13 +253,16 @@ def measure(
     residual: Residual | Callable[[Own], Residual] = "none",
     cutoff: Cutoff = "stops",
     ceiling: float = np.inf,
-    summary: Literal["mean", "total"] = "mean",
+    summary: Summary = "mean",
     sated: bool | Callable[[Own], bool] = False,
     valid: Mapping[str, Valid] | None = None,
     unit: str = "",
     needs: Callable[[Own, int | None], None] | None = None,
     shows: Shows | None = None,
     intents: bool = False,
+    floor: float = 0.0,
+    rewards: bool = True,
+    sampled: bool = False,
 ) -> Measure | Callable[[Function], Measure]:
     """Make a measure of a function from a batch of `Gains` to one score a topic.
 
@@ -272,11 +283,14 @@ def measure(
     needs     raises Fault (usage) where the parameters and the cutoff given are not enough
     shows     its workings, rank by rank, for `gradedeval explain`: see `Shows`
     intents   whether it is a function of `Gains.intents`, the batch by intent
+    floor     the lowest score there is
+    rewards   whether relevant documents alone make the score; False where the others count too
+    sampled   whether it takes grade −1, where that counts as unjudged, for pooled and left out of the sample
     """
 
     def define(function: Function) -> Measure:
         graded = None if gain in ("binary", None) else scale or "raw"
         rest = (residual, cutoff, ceiling, summary, sated, valid or {}, unit, needs)
-        return Measure(Definition(function, graded, gain, *rest, shows=shows, intents=intents))
+        return Measure(Definition(function, graded, gain, *rest, None, shows, intents, floor, rewards, sampled))
 
     return define(function) if function else define

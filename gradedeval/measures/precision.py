@@ -6,18 +6,34 @@ import numpy as np
 
 from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.measures.definition import measure
+from gradedeval.measures.standing import found, hits, nth, passed
 
 
 def summed_precision(g: Gains, least: float = 0.0) -> Floats:
     """topics: the sum of the precisions at the relevant documents, those whose gain is above 0 and `least` or more."""
-    relevant, hits = (g.gain >= least, None) if least else (g.relevant, g.hits)
-    hits = relevant.cumsum(1, dtype=np.float64) if hits is None else hits
-    return total(relevant * hits / g.rank)
+    if not least:
+        return total(nth(g) / found(g))
+    relevant = g.gain >= least
+    return total(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
 
 
 def mean_gain(g: Gains) -> Floats:
     """topics: gain per rank down to the cutoff, which must be given."""
     return share(total(g.gain) + g.tail * (g.depth - g.retrieved), g.depth)
+
+
+def average_precision(g: Gains) -> Floats:
+    """topics: AP."""
+    return share(summed_precision(g), g.R)
+
+
+def preferred(g: Gains, k: float = 0) -> Floats:
+    """topics: bpref."""
+    most = (k + g.R)[:, None]
+    non_relevant = (g.pool - g.R)[:, None]
+    # Where N is 0 nothing can stand above, so any divisor will do.
+    preferred = 1 - np.minimum(most, passed(g)) / np.maximum(np.minimum(most, non_relevant), 1)
+    return share(total(np.where(np.isfinite(found(g)), preferred, 0.0)), g.R)
 
 
 def _precision(g: Gains) -> dict[str, Floats]:
@@ -42,7 +58,7 @@ def ap(g: Gains) -> Floats:
 
     Robertson, SIGIR 2008; Zhang et al., Information Retrieval 2010, section 2.1; trec_eval's map.
     """
-    return share(summed_precision(g), g.R)
+    return average_precision(g)
 
 
 @measure(residual="retrieved", shows=_precision)
@@ -64,7 +80,7 @@ def p(g: Gains) -> Floats:
 
     trec_eval's P.
     """
-    return mean_gain(g)
+    return share(hits(g) + g.tail * (g.depth - g.retrieved), g.depth)
 
 
 @measure(residual="retrieved", ceiling=1)
@@ -75,7 +91,7 @@ def recall(g: Gains) -> Floats:
 
     trec_eval's recall.
     """
-    return share(total(g.relevant), g.R)
+    return share(hits(g), g.R)
 
 
 @measure(cutoff="none", ceiling=1)
@@ -86,7 +102,7 @@ def rprec(g: Gains) -> Floats:
 
     trec_eval's Rprec.
     """
-    return share(total(g.relevant & (g.rank <= g.R[:, None])), g.R)
+    return share(np.count_nonzero(found(g) <= g.R[:, None], axis=1), g.R)
 
 
 @measure(ceiling=1, valid={"k": ("0 or more", lambda k: k >= 0)}, shows=_preferred)
@@ -97,12 +113,7 @@ def bpref(g: Gains, *, k: float = 0) -> Floats:
 
     Buckley & Voorhees, SIGIR 2004 as in trec_eval; k=10: Zhang et al., Information Retrieval 2010, section 2.1.
     """
-    most = (k + g.R)[:, None]
-    non_relevant = (g.pool - g.R)[:, None]
-    above = (g.judged & ~g.relevant).cumsum(1)
-    # Where N is 0 nothing can stand above, so any divisor will do.
-    preferred = 1 - np.minimum(most, above) / np.maximum(np.minimum(most, non_relevant), 1)
-    return share(total(g.relevant * preferred), g.R)
+    return preferred(g, k)
 
 
 @measure(gain=None, ceiling=1)

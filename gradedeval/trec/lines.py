@@ -18,8 +18,12 @@ BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _DECIMAL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
-def fields(data: bytes, findings: Findings, expected: tuple[str, ...]) -> Iterator[tuple[int, list[bytes]]]:
+def fields(
+    data: bytes, findings: Findings, expected: tuple[str, ...], extra: bool = False
+) -> Iterator[tuple[int, list[bytes]]]:
     """Line number and fields of every line that has as many fields as expected; the others are findings.
+
+    extra: what a line has beyond these fields is ignored.
 
     Blank lines and lines that begin with `#` are skipped. Raises Fault where there are no bytes, or they are no text.
     """
@@ -31,9 +35,16 @@ def fields(data: bytes, findings: Findings, expected: tuple[str, ...]) -> Iterat
         found = line.split()
         if len(found) == width and line[0] != 35:
             yield number, found
+        elif extra and len(found) > width and line[0] != 35:
+            yield number, found[:width]
         elif found and line[0] != 35:
-            what = f"{len(found)} {plural(len(found), 'field')}, expected {width} ({' '.join(expected)})"
-            findings.add(number, what, _cure(found, width))
+            findings.add(number, *about_width(found, expected))
+
+
+def about_width(found: list[bytes], expected: tuple[str, ...]) -> tuple[str, str]:
+    """What is wrong with a line of too few or too many fields, and the cure."""
+    what = f"{len(found)} {plural(len(found), 'field')}, expected {len(expected)} ({' '.join(expected)})"
+    return what, _cure(found, len(expected))
 
 
 def _cure(found: list[bytes], width: int) -> str:
@@ -53,9 +64,19 @@ def check_text(data: bytes, place: str) -> None:
     control = _CONTROL.search(data)
     if control:
         line = data.count(b"\n", 0, control.start()) + 1
-        what = "a carriage return inside the line" if control[0] == b"\r" else f"control byte 0x{control[0][0]:02x}"
-        cure = "save the file as UTF-8" if control[0] == b"\x00" else "give a text file with LF or CRLF line ends"
-        raise Fault(f"{place}:{line}", what, cure)
+        raise Fault(f"{place}:{line}", *about_control(control[0]))
+
+
+def control_byte(data: bytes) -> bytes:
+    """The first byte that no text line holds; nothing where there is none."""
+    control = _CONTROL.search(data)
+    return control[0] if control else b""
+
+
+def about_control(byte: bytes) -> tuple[str, str]:
+    """What is wrong with such a byte, and the cure."""
+    what = "a carriage return inside the line" if byte == b"\r" else f"control byte 0x{byte[0]:02x}"
+    return what, "save the file as UTF-8" if byte == b"\x00" else "give a text file with LF or CRLF line ends"
 
 
 def settle(findings: Findings, lenient: bool, notes: list[str]) -> None:

@@ -180,8 +180,7 @@ def _judgements_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str
         if grade == grade:
             rows.append((topic, (docno, subtopic) if subtopics else docno, grade, number))
         else:
-            cure = "remove the line if it is a header" if number == 1 else "a grade is a number, as in 2 or 0.5"
-            findings.add(number, f"grade '{text(token)}' is no number", cure)
+            findings.add(number, *about_grade(token, number))
     if not rows and looks_like(data, RUN_FIELDS):
         raise Fault(
             place, f"looks like a run ({len(RUN_FIELDS)} fields a line)", "the order is RUN... QRELS: are they swapped?"
@@ -190,6 +189,12 @@ def _judgements_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str
     if not rows:
         raise Fault(place, f"no judgements{skipped(findings)}", f"lines of {' '.join(QRELS_FIELDS)} are expected")
     return rows
+
+
+def about_grade(token: bytes, number: int) -> tuple[str, str]:
+    """What is wrong with the grade in line `number`, and the cure."""
+    cure = "remove the line if it is a header" if number == 1 else "a grade is a number, as in 2 or 0.5"
+    return f"grade '{text(token)}' is no number", cure
 
 
 def _tells_subtopics(data: bytes) -> bool:

@@ -86,15 +86,14 @@ def run_of_bytes(place: str, data: bytes, rules: Rules, types: bool = False) -> 
     kinds: dict[bytes, bytes] = {}
     wants_scores, wants_ranks = rules.order == "score", rules.ties == "rank" and rules.order == "score"
     now, found = None, Retrieved()
-    for number, (topic, kind, docno, rank, token, tag) in fields(data, findings, RUN_FIELDS):
+    for number, (topic, kind, docno, rank, token, tag) in fields(data, findings, RUN_FIELDS, rules.extra_fields):
         if topic != now:
             now, found = topic, topics.setdefault(topic, Retrieved())
             tags[tag] = None
         if wants_scores:
-            score = _score(token)
+            score = score_of(token)
             if score != score:
-                cure = "remove the line if it is a header" if number == 1 else "a score is a finite decimal number"
-                findings.add(number, f"score '{text(token)}' is no number", cure)
+                findings.add(number, *about_score(token, number))
                 continue
         if wants_ranks:
             listed = decimal(rank)
@@ -123,7 +122,13 @@ def run_of_bytes(place: str, data: bytes, rules: Rules, types: bool = False) -> 
     return run
 
 
-def _score(token: bytes) -> float:
+def about_score(token: bytes, number: int) -> tuple[str, str]:
+    """What is wrong with the score in line `number`, and the cure."""
+    cure = "remove the line if it is a header" if number == 1 else "a score is a finite decimal number"
+    return f"score '{text(token)}' is no number", cure
+
+
+def score_of(token: bytes) -> float:
     """As `decimal`, the quicker way: `float` first, and a second look at what only `float` would take."""
     try:
         score = float(token)

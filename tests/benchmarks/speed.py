@@ -1,7 +1,7 @@
 """gradedeval beside other tools, as whole processes, in turn, several times: medians, ratios and peak memory.
 
 python tests/benchmarks/speed.py                  all rows of the table
-python tests/benchmarks/speed.py --only small     one of: small, large, many, forms, growth, measures
+python tests/benchmarks/speed.py --only small     one of: small, large, many, forms, growth, measures, all_trec
 python tests/benchmarks/speed.py --trec-eval ~/trec_eval/trec_eval
 
 The workloads are written once to --folder (about 3 GB with all rows). Nothing here belongs to the tests, but for a
@@ -44,6 +44,10 @@ for run in runs:
     for name in ("map", "ndcg_cut_10"):
         print(run, name, sum(topic[name] for topic in scores.values()) / len(scores))
 """
+# All that pytrec_eval knows; relstring and runid are text, and no scores.
+PYTREC_EVAL_ALL = PYTREC_EVAL.replace(
+    '{"map", "ndcg_cut_10"})', 'pytrec_eval.supported_measures - {"relstring", "runid"})', 1
+)
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,21 @@ def measures(large: Workload, rounds: int) -> None:
     show("20 measures instead of one", timed(commands, rounds), "ap")
 
 
+def all_trec(large: Workload, rounds: int, trec_eval: str | None) -> None:
+    """The drop-in with all of trec_eval's measures, beside the tools whose measures they are."""
+    files = [str(large.qrels), str(large.runs[0])]
+    commands = {"gradedeval trec_eval -m all_trec": [sys.executable, "-m", "gradedeval", "trec_eval", "-m", "all_trec"]}
+    commands["gradedeval trec_eval -m map"] = [sys.executable, "-m", "gradedeval", "trec_eval", "-m", "map"]
+    if find_spec("pytrec_eval"):
+        commands["pytrec_eval, all measures"] = [sys.executable, "-c", PYTREC_EVAL_ALL]
+    if trec_eval:
+        commands["trec_eval -m all_trec"] = [trec_eval, "-m", "all_trec"]
+        commands["trec_eval -m map"] = [trec_eval, "-m", "map"]
+    for name, command in commands.items():
+        command += reversed(files) if "pytrec_eval" in name else files
+    show("all of trec_eval's measures", timed(commands, rounds), "gradedeval trec_eval -m all_trec")
+
+
 def shortened(large: Workload, topics: int) -> Path:
     """The first topics of the large run."""
     made = large.runs[0].with_suffix(".short")
@@ -140,7 +159,7 @@ def shortened(large: Workload, topics: int) -> Path:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path("/tmp/gradedeval-benchmark"))
-    parser.add_argument("--only", choices=["small", "large", "many", "forms", "growth", "measures"])
+    parser.add_argument("--only", choices=["small", "large", "many", "forms", "growth", "measures", "all_trec"])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--topics", type=int, default=6980, help="topics of the large run")
     parser.add_argument("--trec-eval", default=shutil.which("trec_eval"), help="a trec_eval binary")
@@ -156,12 +175,14 @@ def main() -> None:
     if wanted("many"):
         files = apart(workload, given.folder, "many", 50, 1000, 100)
         beside_peers("100 runs × 50 × 1,000", files, given.rounds, given.trec_eval)
-    if wanted("large", "forms", "growth", "measures"):
+    if wanted("large", "forms", "growth", "measures", "all_trec"):
         large = apart(workload, given.folder, f"large{given.topics}", given.topics, 1000)
         if wanted("large"):
             beside_peers(f"{given.topics:,} topics × 1,000", large, given.rounds, given.trec_eval)
         if wanted("measures"):
             measures(large, given.rounds)
+        if wanted("all_trec"):
+            all_trec(large, given.rounds, given.trec_eval)
         if wanted("forms"):
             forms(large, given.rounds)
         if wanted("growth"):

@@ -1,0 +1,63 @@
+"""`gradedeval lint RUN... [--qrels QRELS]`: every defect of submissions, before they are scored."""
+
+from __future__ import annotations
+
+import click
+
+from gradedeval.cli.options import measure_table
+from gradedeval.cli.output import write
+from gradedeval.errors import Fault
+from gradedeval.evaluation import named_runs
+from gradedeval.linting.linted import lint
+from gradedeval.linting.report import LINT_FORMATS, written
+from gradedeval.measures import DEFAULT, parse
+from gradedeval.progress import with_progress
+
+
+@click.command("lint")
+@click.argument("runs", nargs=-1, metavar="RUN...")
+@click.option(
+    "--qrels", metavar="QRELS", help="Judgements: topics missing or extra, shares of unjudged, what ties can change."
+)
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help=f"A measure that ties may move. Default: {' '.join(DEFAULT)}.",
+)
+@click.option("--measures-from", multiple=True, metavar="FILE.py", help="Your own measures.")
+@click.option("--max-depth", type=click.IntRange(min=1), metavar="N", help="A topic with more documents is an error.")
+@click.option("--tag-is-filename", is_flag=True, help="A tag that is not the file's name is an error.")
+@click.option("--all", "everything", is_flag=True, help="List every defect, not the first ten of a kind.")
+@click.option("--strict", is_flag=True, help="Warnings fail too.")
+@click.option("-f", "--format", "form", type=click.Choice(LINT_FORMATS), default="table", help="Default: table.")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.")
+def command(
+    runs: tuple[str, ...],
+    qrels: str | None,
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    max_depth: int | None,
+    tag_is_filename: bool,
+    everything: bool,
+    strict: bool,
+    form: str,
+    output: str | None,
+) -> None:  # fmt: skip
+    """Check runs before they are scored, and report all that is wrong or odd, each with its place and its cure.
+
+    Errors are what a scorer would refuse; warnings are what it would score otherwise than meant. Exit code 1: there
+    are errors, or with --strict warnings.
+    """
+    chosen = parse(measures or DEFAULT, measure_table(measures_from))
+    if not runs and qrels is None:
+        raise Fault("", "no run", "gradedeval lint RUN... [--qrels QRELS]", usage=True)
+    if [*runs, qrels].count("-") > 1:
+        raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
+    named = named_runs(list(runs)) if runs else {}
+    report = lint(named, qrels, chosen, max_depth=max_depth, tag_is_filename=tag_is_filename, watch=with_progress)
+    write(written(report, form, everything=everything), output)
+    if report.errors or (strict and report.warnings):
+        raise click.exceptions.Exit(1)

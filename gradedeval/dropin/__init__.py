@@ -1,0 +1,1 @@
+"""trec_eval's words and lines: its names and parameters for our measures, its topic order, its three columns."""

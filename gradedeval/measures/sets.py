@@ -1,0 +1,102 @@
+"""The retrieved documents as a set: ranks do not matter, save where the set is cut."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradedeval.gains import Floats, Gains, share, total
+from gradedeval.measures.definition import measure
+from gradedeval.measures.standing import hits
+
+
+@measure(residual="retrieved", cutoff="needed", ceiling=1)
+def relative_p(g: Gains) -> Floats:
+    """Precision as a share of the best possible at the cutoff.
+
+    hits_k / min(k, R)
+
+    trec_eval's relative_P.
+    """
+    return share(hits(g), np.minimum(g.depth, g.R))
+
+
+@measure(residual="retrieved", cutoff="renormalises", ceiling=1)
+def set_p(g: Gains) -> Floats:
+    """Precision of the retrieved set.
+
+    hits / n
+
+    trec_eval's set_P; van Rijsbergen, Information Retrieval, 1979, chapter 7.
+    """
+    return share(hits(g), g.retrieved)
+
+
+@measure(residual="retrieved", cutoff="renormalises", ceiling=1)
+def set_relative_p(g: Gains) -> Floats:
+    """Precision of the retrieved set as a share of the best possible for a set of its size.
+
+    hits / min(n, R)
+
+    trec_eval's set_relative_P.
+    """
+    return share(hits(g), np.minimum(g.retrieved, g.R))
+
+
+@measure(residual="retrieved", ceiling=1)
+def set_recall(g: Gains) -> Floats:
+    """Recall of the retrieved set.
+
+    hits / R
+
+    trec_eval's set_recall; van Rijsbergen, Information Retrieval, 1979, chapter 7.
+    """
+    return share(hits(g), g.R)
+
+
+@measure(residual="retrieved", cutoff="renormalises", ceiling=1)
+def set_map(g: Gains) -> Floats:
+    """Precision times recall of the retrieved set: its average precision where nothing is known of the order.
+
+    hits² / (n R)
+
+    trec_eval's set_map.
+    """
+    return share(hits(g) ** 2, g.retrieved * g.R)
+
+
+@measure(residual="retrieved", cutoff="renormalises", ceiling=1, valid={"x": ("0 or more", lambda x: x >= 0)})
+def set_f(g: Gains, *, x: float = 1.0) -> Floats:
+    """F: the weighted harmonic mean of the set's precision and recall; a larger x favours recall.
+
+    (x + 1) P R / (R + x P), P: hits / n, R: hits / number of relevant documents
+
+    trec_eval's set_F; van Rijsbergen, Information Retrieval, 1979, chapter 7.
+    """
+    precision = share(hits(g), g.retrieved)
+    # With nothing known to be relevant recall has no bound but 1.
+    recall = np.minimum(share(hits(g), g.R), 1)
+    return share((x + 1) * precision * recall, recall + x * precision)
+
+
+@measure(floor=-np.inf, rewards=False, valid={"docs": ("0 or more", lambda docs: docs >= 0)})
+def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: float = 0.0, docs: float = 0.0) -> Floats:
+    """Linear utility of the retrieved set: each document counts by whether it is relevant and whether it is retrieved.
+
+    a·hits + b·(n − hits) + c·(R − hits) + d·(docs − n − R + hits), docs: number of documents in the collection
+
+    trec_eval's utility; Hull, TREC-7 filtering track, 1998.
+    """
+    found, retrieved, relevant = hits(g), g.retrieved, g.R
+    worth = a * found + b * (retrieved - found) + c * (relevant - found)
+    return np.asarray(worth + (d * (docs - retrieved - relevant + found) if d else 0.0), dtype=np.float64)
+
+
+@measure(summary="total", rewards=False)
+def num_nonrel_judged_ret(g: Gains) -> Floats:
+    """Number of documents retrieved that are judged and not relevant.
+
+    Σ_{i≤k} judged_i − rel_i
+
+    trec_eval's num_nonrel_judged_ret.
+    """
+    return total(g.judged & ~g.relevant)

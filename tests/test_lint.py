@@ -1,0 +1,319 @@
+"""`gradedeval lint`: every defect is named with its place and its cure, and submissions that are in order stay so."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, Command, Outcome
+from test_broken_input import BYTES, COMPRESSED, EMPTY, NUMBERS, PLACES, TWICE, WIDTHS, Broken
+
+DATA = ROOT.parent / "shared" / "data"
+shared = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")
+
+RUN = b"1 Q0 a 1 3 run\n1 Q0 b 2 2 run\n2 Q0 c 1 1 run\n"
+QRELS = b"1 0 a 2\n1 0 b 0\n2 0 c 1\n"
+
+
+def report(outcome: Outcome, code: int) -> dict[str, Any]:
+    """What `-f json` said."""
+    said = outcome.out.decode("utf-8", "surrogateescape")  # ids keep their bytes, whatever they are
+    assert outcome.code == code, said
+    assert outcome.messages == []
+    found: dict[str, Any] = json.loads(said)
+    return found
+
+
+def defects(found: dict[str, Any], weight: str = "") -> list[str]:
+    """Every defect as place: fault."""
+    return [
+        f"{one['place']}: {one['fault']}"
+        for file in found["files"]
+        for one in file["defects"]
+        if one["weight"] == weight or not weight
+    ]
+
+
+def facts(found: dict[str, Any], at: int = 0) -> dict[str, Any]:
+    own: dict[str, Any] = [file["facts"] for file in found["files"] if "facts" in file][at]
+    return own
+
+
+# The corpus of broken input -------------------------------------------------------------------------------------------
+
+# What only an evaluation asks for: that ranks are numbers (--ties rank), or that grades are given once (--duplicates).
+OTHERS = ("ranks that are no numbers", "one grade twice, refused")
+FILES = [
+    case
+    for case in (*WIDTHS, *EMPTY, *NUMBERS, *TWICE, *BYTES, *COMPRESSED, *PLACES)
+    if case.name not in OTHERS and case.code == 1 and (not case.command or case.command[0] not in ("-", "run.txt/x"))
+]
+
+
+def arguments(case: Broken) -> list[str]:
+    *runs, qrels = case.command or ("run.txt", "qrels.txt")
+    return [*runs, "--qrels", qrels]
+
+
+def pattern_found(pattern: str, said: list[str]) -> bool:
+    """Whether something was said that begins like the pattern's place and fault, up to the first `…` or cure."""
+    start = pattern.partition(";")[0].partition("…")[0].partition(", as")[0].strip()
+    return any(line.startswith(start) for line in said)
+
+
+@pytest.mark.parametrize("case", FILES, ids=lambda case: case.name)
+def test_each_defect_of_the_corpus_is_named(case: Broken, tmp_path: Path, cli: Command) -> None:
+    case.write(tmp_path)
+    found = report(cli("lint", *arguments(case), "-f", "json"), 1)
+    said = defects(found, "error")
+    missed = [pattern for pattern in case.says if "more such line" not in pattern and not pattern_found(pattern, said)]
+    assert missed == []
+    text = cli("lint", *arguments(case))
+    assert text.code == 1
+    shown = [line for line in text.out.decode("utf-8", "surrogateescape").splitlines() if line.startswith("  ")]
+    assert shown
+    assert all(line.startswith(("  error ", "  warning ")) for line in shown)
+
+
+def test_the_corpus_has_files_of_all_sorts() -> None:
+    assert len(FILES) > 120
+
+
+def test_every_bad_line_is_named_and_not_the_first_ones_alone(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_bytes(b"".join(b"1 Q0 d%d %d x t\n" % (at, at) for at in range(25)))
+    found = report(cli("lint", "run.txt", "-f", "json"), 1)
+    assert defects(found, "error") == [f"run.txt:{at}: score 'x' is no number" for at in range(1, 26)]
+    short = cli("lint", "run.txt").text
+    assert short.count("is no number") == 10
+    assert "run.txt: 15 more of the kind 'score'; --all lists them" in short
+    assert cli("lint", "run.txt", "--all").text.count("is no number") == 25
+
+
+def test_defects_of_many_kinds_are_named_at_once(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_bytes(
+        b"1 Q0 a 1 3 run\n1 Q0 a 2 2 run\n1 Q0\n1 Q0 c 3 high run\n1 Q0 \x1b 4 0 run\n1 1 e five 0 run\n"
+    )
+    (tmp_path / "qrels.txt").write_bytes(b"1 0 a 2\n1 0 a 1\n1 0 b\n1 0 c good\n1 0 d 1\n1 0 d 1\n")
+    found = report(cli("lint", "run.txt", "--qrels", "qrels.txt", "-f", "json"), 1)
+    assert defects(found, "error") == [
+        "qrels.txt:2: docno a of topic 1 again: grade 1, and 2 in line 1",
+        "qrels.txt:3: 3 fields, expected 4 (topic iteration docno grade)",
+        "qrels.txt:4: grade 'good' is no number",
+        "run.txt:2: docno a of topic 1 again, first in line 1",
+        "run.txt:3: 2 fields, expected 6 (topic Q0 docno rank score tag)",
+        "run.txt:4: score 'high' is no number",
+        "run.txt:5: control byte 0x1b",
+    ]
+    assert defects(found, "warning") == [
+        "qrels.txt:6: docno d of topic 1 again with the same grade, first in line 5",
+        "run.txt:6: the second column is '1', not Q0",
+        "run.txt:6: 1 rank no number, the first in this line",
+    ]
+    assert all(one["cure"] for file in found["files"] for one in file["defects"])
+
+
+# What is odd ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        (b"1 Q0 a 1 2 t\n1 Q0 b 2 3 t\n1 Q0 c 3 1 t\n",
+         "run.txt:2: 1 document with a higher score than the rank before, first here"),
+        (b"1 Q0 a 1 1 t\n1 Q0 b 2 2 t\n2 Q0 c 1 0 t\n2 Q0 d 2 5 t\n",
+         "run.txt:2: scores rise with the rank throughout: the last document listed counts as the best"),
+        (b"1 Q0 a 1 3 t\n1 Q0 b 1 2 t\n", "run.txt:2: 1 rank given twice in a topic, the first in this line"),
+        (b"1 Q0 a 1 3 t\n1 Q0 b 2 3 t\n2 Q0 a 1 1 t\n", "run.txt: 2 of 3 documents tied"),
+        (b"1 Q0 a 1 3 t\n1 Q0 b 2 3 t\n2 Q0 a 1 1 t\n", "run.txt:1: all documents have one score in 1 of 2 topics (1)"),
+        (b"1 Q0 a 1 1.00000001 t\n1 Q0 b 2 1 t\n",
+         "run.txt: 2 of 2 documents tied only as single floats, as trec_eval 9 reads them"),
+        (b"1 Q0 a 1 1e39 t\n1 Q0 b 2 1 t\n", "run.txt:1: 1 score too large for a single float, the first in this line"),
+        (b"1 Q0 a 1 1 t\n1 Q0 b 2 1e-50 t\n",
+         "run.txt:2: 1 score too small for a single float, the first in this line"),
+        (b"1 Q0 a 1 1 t\n1 Q0 b 2 0 u\n", "run.txt:2: 2 tags (t, u); this is the first line of the second"),
+        (b"1 0 a 1 1 t\n", "run.txt:1: the second column is '0', not Q0"),
+        (b"1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n2 Q0 a 1 2 t\n2 Q0 b 2 1 t\n",
+         "run.txt:3: topic 2 (1 of 2) has the documents of topic 1 in its order"),
+    ],
+)  # fmt: skip
+def test_what_would_be_scored_otherwise_than_meant_is_a_warning(
+    run: bytes, said: str, tmp_path: Path, cli: Command
+) -> None:
+    (tmp_path / "run.txt").write_bytes(run)
+    found = report(cli("lint", "run.txt", "-f", "json"), 0)
+    assert said in defects(found, "warning")
+    assert cli("lint", "run.txt", "--strict").code == 1
+
+
+def test_a_run_in_order_says_so_even_to_the_strict(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_bytes(RUN)
+    (tmp_path / "qrels.txt").write_bytes(QRELS)
+    outcome = cli("lint", "run.txt", "--qrels", "qrels.txt", "--strict")
+    assert outcome.code == 0
+    assert outcome.text.startswith("qrels.txt: in order\n\nrun.txt: in order\n")
+
+
+@pytest.mark.parametrize("content", [b"9 Q0 a 0 1.5e-3 x\n\n# more\r\n 9\tQ0  b 1 -2 x", RUN.replace(b"\n", b"\r\n")])
+def test_odd_but_legal_lines_are_in_order(content: bytes, tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt.gz").write_bytes(gzip.compress(content))
+    assert defects(report(cli("lint", "run.txt.gz", "-f", "json"), 0)) == []
+
+
+def test_topics_missing_or_extra_are_told_beside_the_qrels(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_bytes(b"1 Q0 a 1 1 run\n7 Q0 a 1 1 run\n")
+    (tmp_path / "qrels.txt").write_bytes(QRELS + b"3 0 x 1\n")
+    found = report(cli("lint", "run.txt", "--qrels", "qrels.txt", "-f", "json"), 0)
+    assert defects(found, "warning") == [
+        "run.txt: 2 of 3 topics of qrels.txt are missing (2, 3)",
+        "run.txt: 1 topic not in qrels.txt (7)",
+    ]
+    assert (facts(found)["missing"], facts(found)["extra"]) == (["2", "3"], ["7"])
+
+
+def test_no_topic_in_common_is_an_error(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_bytes(b"51 Q0 a 1 1 run\n")
+    (tmp_path / "qrels.txt").write_bytes(QRELS)
+    found = report(cli("lint", "run.txt", "--qrels", "qrels.txt", "-f", "json"), 1)
+    assert defects(found, "error") == ["run.txt: no topic in common with qrels.txt (51 against 1, 2)"]
+
+
+def test_docnos_that_nobody_judged_are_told(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_bytes(RUN.replace(b" a ", b" A ").replace(b" b ", b" B ").replace(b" c ", b" C "))
+    (tmp_path / "qrels.txt").write_bytes(QRELS)
+    found = report(cli("lint", "run.txt", "--qrels", "qrels.txt", "-f", "json"), 0)
+    assert defects(found) == ["run.txt: no document is judged in qrels.txt"]
+
+
+def test_runs_are_compared_with_each_other(tmp_path: Path, cli: Command) -> None:
+    for name, content in {"a": RUN, "b": RUN, "c": b"1 Q0 z 1 1 mine\n"}.items():
+        (tmp_path / name).write_bytes(content)
+    found = report(cli("lint", "a", "b", "c", "-f", "json"), 0)
+    assert defects(found) == [
+        "b: tag 'run' is that of a too",
+        "b: has the documents and scores of a",
+        "c: 1 of 2 topics of the other runs are missing (2)",
+    ]
+    table = cli("lint", "a", "b", "c").text.split("\n\n")[-1].splitlines()
+    assert " ".join(table[0].split()) == "run tag topics documents fewest median most tied float32 errors warnings"
+    assert " ".join(table[2].split()) == "a run 2 3 1 1.5 2 0 0 0 0"
+    assert [line.split()[0] for line in table[2:]] == ["a", "b", "c"]
+
+
+def test_options_of_a_track_make_errors(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "mine.txt.gz").write_bytes(gzip.compress(RUN))
+    (tmp_path / "run.txt").write_bytes(RUN)
+    found = report(cli("lint", "mine.txt.gz", "--tag-is-filename", "--max-depth", "1", "-f", "json"), 1)
+    assert defects(found) == [
+        "mine.txt.gz:1: tag 'run' is not the file's name",
+        "mine.txt.gz:2: topic 1 has 2 documents, more than 1",
+    ]
+    assert defects(report(cli("lint", "run.txt", "--tag-is-filename", "--max-depth", "2", "-f", "json"), 0)) == []
+
+
+# Facts ----------------------------------------------------------------------------------------------------------------
+
+TIED = b"1 Q0 a 1 1 run\n1 Q0 b 2 1 run\n1 Q0 c 3 0.5 run\n2 Q0 x 1 1 run\n2 Q0 u 2 0.4 run\n"
+GRADES = b"1 0 a 1\n1 0 b 0\n1 0 c 1\n2 0 x 1\n"
+
+
+def test_ties_show_how_far_each_measure_could_move(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_bytes(TIED)
+    (tmp_path / "qrels.txt").write_bytes(GRADES)
+    found = report(cli("lint", "run.txt", "--qrels", "qrels.txt", "-m", "rr", "-m", "p@3", "-f", "json"), 0)
+    # a and b are tied: b, a by docno; rr of topic 1 is 1/2 there, and 1 at best.
+    assert facts(found)["moves"] == {
+        "rr": {"worst": 0.75, "best": 1.0, "score": 0.75},
+        "p@3": {"worst": 0.5, "best": 0.5, "score": 0.5},
+    }
+    assert defects(found) == ["run.txt: 2 of 5 documents tied: by their order rr 0.7500..1.0000"]
+
+
+def test_ties_that_move_nothing_are_no_warning_beside_qrels(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_bytes(TIED)
+    (tmp_path / "qrels.txt").write_bytes(GRADES)
+    found = report(cli("lint", "run.txt", "--qrels", "qrels.txt", "-m", "p@3", "-f", "json"), 0)
+    assert defects(found) == []
+    assert facts(found)["tied"] == 2
+
+
+def test_facts_are_counted(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_bytes(TIED)
+    (tmp_path / "qrels.txt").write_bytes(GRADES)
+    own = facts(report(cli("lint", "run.txt", "--qrels", "qrels.txt", "-f", "json"), 0))
+    assert (own["tag"], own["topics"], own["documents"]) == ("run", 2, 5)
+    assert own["depth"] == {"1": 3, "2": 2}
+    assert own["unjudged"] == {"10": 0.25, "20": 0.25, "100": 0.25}  # u, one of two in topic 2; none of three in 1
+
+
+def test_qrels_alone_can_be_checked(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "qrels.txt").write_bytes(QRELS + b"1 0 a 1\n")
+    outcome = cli("lint", "--qrels", "qrels.txt")
+    assert outcome.code == 1
+    assert outcome.text.splitlines()[0] == "qrels.txt: 1 error, 0 warnings"
+
+
+def test_one_file_that_cannot_be_read_hides_no_other(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_bytes(RUN)
+    found = report(cli("lint", "none.txt", "run.txt", "-f", "json"), 1)
+    assert defects(found, "error") == ["none.txt: no such file"]
+    assert facts(found, 1)["documents"] == 3
+
+
+def test_the_report_can_go_to_a_file(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_bytes(RUN)
+    assert cli("lint", "run.txt", "-f", "json", "-o", "report.json").out == b""
+    assert json.loads((tmp_path / "report.json").read_text())["errors"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "no run; gradedeval lint RUN... [--qrels QRELS]"),
+        (("-", "--qrels", "-"), "-: standard input can be read once; name a file for the other"),
+        (("run.txt", "-m", "rpb"), "no measure 'rpb'; did you mean 'rbp'?"),
+        (("run.txt", "run.txt"), "run 'run.txt' is given twice; give each run once"),
+    ],
+)
+def test_wrong_words_are_one_line(words: tuple[str, ...], said: str, tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_bytes(RUN)
+    outcome = cli("lint", *words)
+    assert (outcome.code, outcome.out, outcome.messages) == (2, b"", [said])
+
+
+# Real submissions -----------------------------------------------------------------------------------------------------
+
+
+@shared
+def test_48_submitted_runs_have_no_error(cli: Command) -> None:
+    runs = sorted(map(str, (DATA / "covid-round1" / "runs").glob("*.gz")))
+    assert len(runs) == 48
+    qrels = str(DATA / "covid-round1" / "qrels.txt")
+    found = report(cli("lint", *runs, "--qrels", qrels, "--max-depth", "1000", "-f", "json"), 0)
+    assert found["errors"] == 0
+    named = {
+        Path(file["file"]).name: [one["fault"] for one in file["defects"]] for file in found["files"] if file["defects"]
+    }
+    # Two of them are not what their authors meant: one has a single list for all topics, one is upside down.
+    assert any(
+        "has the documents of topic 1" in one or "have the documents" in one for one in named["CincyMedIR-run3.gz"]
+    )
+    assert any("scores rise with the rank throughout" in one for one in named["ERST_PROSE.gz"])
+
+
+@shared
+@pytest.mark.parametrize("folder", ["dl-hard", "cwl", "rbp_eval", "web-track", "trec_eval"])
+def test_the_other_shared_runs_are_read_without_a_traceback(folder: str, cli: Command) -> None:
+    runs = [path for path in sorted((DATA / folder).rglob("*")) if path.is_file() and "expected" not in path.parts]
+    found = report(cli("lint", *map(str, runs), "-f", "json"), 1)
+    assert len(found["files"]) == len(runs)
+
+
+@shared
+def test_dl_hard_has_no_error(cli: Command) -> None:
+    runs = sorted(map(str, (DATA / "dl-hard" / "runs").iterdir()))
+    found = report(cli("lint", *runs, "--qrels", str(DATA / "dl-hard" / "qrels.txt"), "-f", "json"), 0)
+    assert found["errors"] == 0
+    assert found["files"][0]["kind"] == "qrels"

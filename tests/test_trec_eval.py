@@ -1,0 +1,519 @@
+"""`gradedeval trec_eval`: trec_eval's own test suite byte for byte, real runs, pytrec_eval, and files of our own."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT, Command, Outcome
+
+import gradedeval
+from gradedeval import MEASURES
+from gradedeval.dropin.lines import Setting
+from gradedeval.dropin.names import ENTRIES, FORMATS, chosen_lines
+from gradedeval.dropin.preferences import preference_scores
+
+DATA = ROOT.parent / "shared" / "data"
+SUITE, COVID, DL_HARD = (DATA / name for name in ("trec_eval", "covid-round1", "dl-hard"))
+GOLDEN = Path(__file__).parent / "golden_trec_eval"
+shared = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")
+
+
+def succeed(outcome: Outcome) -> Outcome:
+    assert outcome.code == 0, outcome.messages
+    return outcome
+
+
+# trec_eval's own test suite -------------------------------------------------------------------------------------------
+
+PARAMETERS = (
+    "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 -m Rprec_mult.5.0,0.2,0.35"
+    " -mutility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 -msuccess.2,5,20"
+)
+COMMANDS = [
+    ("", "qrels.test results.test", "out.test"),
+    ("", "qrels.test.with-comments results.test", "out.test"),
+    ("", "qrels.comment.test results.comment.test", "out.comment.test"),
+    ("-m all_trec", "qrels.test results.test", "out.test.a"),
+    ("-m all_trec -q", "qrels.test results.test", "out.test.aq"),
+    ("-m all_trec -q -c", "qrels.test results.trunc", "out.test.aqc"),
+    ("-m all_trec -q -c -M100", "qrels.test results.trunc", "out.test.aqcM"),
+    ("-m all_trec -mrelstring.20 -q -l2", "qrels.rel_level results.test", "out.test.aql"),
+    ("-m all_prefs -q -R prefs", "prefs.test prefs.results.test", "out.test.prefs"),
+    ("-m all_prefs -q -R prefs", "prefs.comment.test prefs.results.test", "out.test.prefs"),
+    ("-m all_prefs -q -R qrels_prefs", "qrels.test results.test", "out.test.qrels_prefs"),
+    ("-m qrels_jg -q -R qrels_jg", "qrels.123 results.test", "out.test.qrels_jg"),
+    ("-m qrels_jg -q -R qrels_jg", "qrels.comments.123 results.test", "out.test.qrels_jg"),
+    (PARAMETERS, "qrels.test results.test", "out.test.meas_params"),
+    ("-q -m all_trec -Z zscores_file", "qrels.test results.test", "out.test.aqZ"),
+]
+
+
+@shared
+@pytest.mark.parametrize(("options", "files", "expected"), COMMANDS)
+def test_the_suite_of_trec_eval_comes_out_byte_for_byte(
+    options: str, files: str, expected: str, cli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(SUITE)
+    outcome = succeed(cli("trec_eval", *options.split(), *files.split()))
+    assert outcome.out == (SUITE / expected).read_bytes()
+
+
+def runs_of(folder: Path, suffix: str) -> list[str]:
+    return sorted(path.name.removesuffix(suffix) for path in (folder / "runs").glob(f"*{suffix}"))
+
+
+# trec_eval 10 prints 0 where nothing of a topic's run is unjudged; what lies beyond the end of a short run is unknown
+# all the same: p^n of the residual, with p = 0.9 and n documents.
+SHORT = {"PS-r1-bm25medical": {"29": 9}, "Tetralogie1Fr": {"14": 1, "6": 2}}
+
+
+@shared
+@pytest.mark.parametrize("name", runs_of(COVID, ".gz"))
+def test_48_real_runs_come_out_as_trec_eval_10_prints_them(name: str, cli: Command) -> None:
+    options = ["-c", "-q", "-M1000", "-m", "all_trec"]
+    ours = succeed(cli("trec_eval", *options, str(COVID / "qrels.txt"), str(COVID / "runs" / f"{name}.gz")))
+    with gzip.open(COVID / "expected" / "trec_eval" / f"{name}.txt.gz", "rt", encoding="utf-8") as printed:
+        pairs = zip(printed, ours.text.splitlines(keepends=True), strict=True)
+        unlike = {own: theirs for theirs, own in pairs if theirs != own and not theirs.startswith("rbp ")}
+    missing = {topic: 0.9**count for topic, count in SHORT.get(name, {}).items()}
+    line = f"{'rbp_resid':<22}\t{{}}\t{{:.4f}}\n"
+    summary = {own: theirs for own, theirs in unlike.items() if own.split()[1] == "all"}
+    topics = {own: theirs for own, theirs in unlike.items() if own not in summary}
+    assert topics == {line.format(topic, value): line.format(topic, 0) for topic, value in missing.items()}
+    more = [float(own.split()[2]) - float(theirs.split()[2]) for own, theirs in summary.items()]
+    assert more == ([pytest.approx(sum(missing.values()) / 30, abs=2e-4)] if missing else [])
+
+
+@shared
+@pytest.mark.parametrize("name", runs_of(DL_HARD, ".run.gz"))
+def test_graded_runs_come_out_as_trec_eval_9_prints_them(name: str, cli: Command) -> None:
+    run = str(DL_HARD / "runs" / f"{name}.run.gz")
+    ours = succeed(cli("trec_eval", "--compat", "9", *["-l2", "-q", "-m", "all_trec"], str(DL_HARD / "qrels.txt"), run))
+    with gzip.open(DL_HARD / "expected" / f"{name}.trec_eval-l2.txt.gz", "rt", encoding="utf-8") as printed:
+        pairs = zip(printed, ours.text.splitlines(keepends=True), strict=True)
+        unlike = [(theirs, own) for theirs, own in pairs if theirs != own]
+    # Version 9 adds up what is of grade 1 or more there, whatever -l says; ours is the sum of its own topics' lines.
+    assert unlike == [(f"{'num_rel':<22}\tall\t3358\n", f"{'num_rel':<22}\tall\t841\n")]
+
+
+# pytrec_eval: the code of trec_eval 9 as a library --------------------------------------------------------------------
+
+
+def random_files(seed: int, folder: Path) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Qrels and a run of a few topics, with ties, unjudged documents and grades from -1 (pooled, not sampled) to 3."""
+    dice = random.Random(seed)
+    qrels: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    for topic in map(str, range(6)):
+        grades = [-1, 0, 0, 1, 2, 3] if seed % 2 else [0, 0, 0, 1]
+        qrels[topic] = {f"d{at}": dice.choice(grades) for at in dice.sample(range(60), dice.randint(1, 40))}
+        qrels[topic]["d0"] = 0  # a topic without a grade from 0 up makes pytrec_eval crash
+        run[topic] = {f"d{at}": dice.randint(0, 40) / 4 for at in dice.sample(range(60), dice.randint(1, 50))}
+    (folder / "qrels").write_text("".join(f"{t} 0 {d} {g}\n" for t, own in qrels.items() for d, g in own.items()))
+    (folder / "run").write_text("".join(f"{t} Q0 {d} 1 {s} x\n" for t, own in run.items() for d, s in own.items()))
+    return qrels, run
+
+
+def by_line(text: str) -> dict[tuple[str, str], str]:
+    return {(name.strip(), topic): value for name, topic, value in (line.split("\t") for line in text.splitlines())}
+
+
+@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize("seed", range(20))
+def test_random_topics_come_out_as_pytrec_eval_scores_them(seed: int, level: int, tmp_path: Path, cli: Command) -> None:
+    pytrec_eval: Any = pytest.importorskip("pytrec_eval")
+    qrels, run = random_files(seed, tmp_path)
+    wanted = pytrec_eval.supported_measures - {"relstring", "runid", "num_q", "gm_map", "gm_bpref"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, wanted, relevance_level=level).evaluate(run)
+    ours = by_line(
+        succeed(cli("trec_eval", "--compat", "9", "-q", f"-l{level}", "-m", "all_trec", "qrels", "run")).text
+    )
+    unlike = [
+        (topic, name, value, ours[name, topic])
+        for topic, scores in theirs.items()
+        for name, value in scores.items()
+        if abs(float(ours[name, topic]) - value) > 0.00005 + 1e-12
+    ]
+    assert unlike == []
+    assert len(theirs["0"]) > 80
+
+
+@pytest.mark.parametrize("x", ["0.5", "2"])
+def test_set_f_takes_its_x_as_pytrec_eval_does(x: str, tmp_path: Path, cli: Command) -> None:
+    pytrec_eval: Any = pytest.importorskip("pytrec_eval")
+    qrels, run = random_files(3, tmp_path)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {f"set_F.{x}"}).evaluate(run)
+    ours = by_line(succeed(cli("trec_eval", "-q", "-m", f"set_F.{x}", "qrels", "run")).text)
+    assert {topic: float(ours[f"set_F_{x}", topic]) for topic in theirs} == pytest.approx(
+        {topic: scores["set_F"] for topic, scores in theirs.items()}, abs=0.00006
+    )
+
+
+# Files of our own -----------------------------------------------------------------------------------------------------
+
+QRELS = "".join(
+    f"{topic} 0 {docno} {grade}\n"
+    for topic, grades in {
+        "9": {"a": 3, "b": 0, "c": 1, "d": -1, "e": 2, "f": 0},
+        "10": {"x": 1, "y": 0, "z": 1},
+        "7": {"m": 2},
+        "8": {"n": 0},
+    }.items()
+    for docno, grade in grades.items()
+)
+# Blanks and tabs, ties, ranks from 0, words behind the tag, a topic that is not judged, and 7 is missing.
+RUN = (
+    "9 Q0 b 0 9.5 mine more words\n9 Q0 a 1 9.5 mine\n9\tQ0\tu\t2\t8e0\tmine\n9 Q0 d 3 7 mine\n9 Q0 c 4 6.5 mine\n"
+    "10 Q0 y 0 2 mine\n10 Q0 x 1 1 mine\n8 Q0 n 0 1 mine\n8 Q0 v 1 0.5 mine\n99 Q0 a 1 1 mine\n"
+)
+CASES = {
+    "official": "",
+    "all": "-q -m all_trec -m yaap",
+    "complete": "-c -q -m all_trec -m yaap",
+    "version-9": "--compat 9 -q -m all_trec",
+    "level-2": "-l 2 -q -m set -m relstring.4 -m Rprec_mult.0.5,2 -mutility.2,-1,-1,0.5 -N 100 -m ndcg.1=0,3=9",
+    "judged": "-J -q -M3 -m official",
+    "ours": "-q -m map -m err@20 -m P.2,1 -m rbp.0.5",
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("name", CASES)
+def test_files_of_our_own_come_out_as_reviewed(name: str, cli: Command, request: pytest.FixtureRequest) -> None:
+    shown = succeed(cli("trec_eval", *CASES[name].split(), "qrels", "run")).text
+    golden = GOLDEN / f"{name}.txt"
+    if request.config.getoption("--golden"):
+        GOLDEN.mkdir(exist_ok=True)
+        golden.write_text(shown, encoding="utf-8")
+    assert shown == golden.read_text(encoding="utf-8")
+
+
+def test_every_golden_file_of_the_drop_in_belongs_to_a_case() -> None:
+    assert {path.stem for path in GOLDEN.iterdir()} == set(CASES)
+
+
+@pytest.mark.usefixtures("files")
+def test_numbers_by_hand(cli: Command) -> None:
+    """Topic 9: b, a are tied and stand as b, a (docnos descending); u is unjudged, d pooled and not sampled."""
+    found = by_line(succeed(cli("trec_eval", "-q", "-m", "all_trec", "-m", "yaap", "qrels", "run")).text)
+    expected = {
+        "map": (1 / 2 + 2 / 5) / 3,
+        "infAP": (1 / 2 + 1 / 2 * (1 * 1e-5 / (1 + 2e-5)) + 1 / 5 + 4 / 5 * (3 / 4 * (1 + 1e-5) / (2 + 2e-5))) / 3,
+        "bpref": (1 - 1 / 2 + 1 - 1 / 2) / 3,  # R=3, two judged not relevant, one of them above either
+        "binG": (1 / np.log2(3) + 1 / np.log2(2 + 3)) / 3,
+        "G": (3 / np.log2(2 + 5 - 3) + 1 / np.log2(2 + 6 + 2 - 4)) / 6,
+        "set_F": 2 * (2 / 5) * (2 / 3) / (2 / 5 + 2 / 3),
+        "utility": 2 - 3,
+        "rbp": 0.1 * (0.9 + 1 / 3 * 0.9**4),
+        "rbp_resid": 0.1 * (0.9**2 + 0.9**3) + 0.9**5,
+        "yaap": np.log((1 + 0.9) / (1 + 3 - 0.9)),
+    }
+    # ⌊3x + ½⌋ documents: 0 for 0 and .1, 1 for .2 to .4 (.5 gives 2), 2 for .5 to .8, 3 from .9 on, never reached.
+    expected["11pt_avg"] = (5 * 0.5 + 4 * 0.4) / 11
+    assert {name: found[name, "9"] for name in expected} == {name: f"{value:.4f}" for name, value in expected.items()}
+    assert found["relstring", "9"] == "'03-.1'"
+    assert found["num_nonrel_judged_ret", "9"] == "1"
+
+
+@pytest.mark.usefixtures("files")
+def test_a_topic_that_the_run_lacks_counts_as_empty_with_c(cli: Command) -> None:
+    plain, complete = (
+        by_line(succeed(cli("trec_eval", *words, "-q", "-m", "all_trec", "qrels", "run")).text)
+        for words in ([], ["-c"])
+    )
+    assert (plain["num_q", "all"], complete["num_q", "all"]) == ("3", "4")
+    assert ("map", "7") not in plain
+    assert (complete["map", "7"], complete["relstring", "7"], complete["num_rel", "7"]) == ("0.0000", "''", "1")
+    assert float(complete["map", "all"]) == pytest.approx(float(plain["map", "all"]) * 3 / 4, abs=1e-4)
+    # The geometric mean takes 0.00001 for a score of 0: that of topic 8, and with -c of 7 too.
+    scores = [float(plain["map", topic]) for topic in ("9", "10")]
+    for found, zeros in ((plain, 1), (complete, 2)):
+        mean = np.exp((np.log(scores).sum() + zeros * np.log(0.00001)) / (2 + zeros))
+        assert float(found["gm_map", "all"]) == pytest.approx(mean, abs=1e-4)
+
+
+@pytest.mark.usefixtures("files")
+def test_topics_come_in_byte_order_and_the_summary_last(cli: Command) -> None:
+    shown = succeed(cli("trec_eval", "-q", "-m", "map", "qrels", "run")).text
+    assert [line.split("\t")[1] for line in shown.splitlines()] == ["10", "8", "9", "all"]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "-q -n -m map",
+        "-nqmmap",
+        "--query_eval_wanted --nosummary --measure map",
+        "-m map qrels run -qn",
+    ],
+)
+def test_options_may_be_spelt_as_getopt_allows(words: str, cli: Command) -> None:
+    files = [] if "run" in words.split() else ["qrels", "run"]
+    shown = succeed(cli("trec_eval", *words.split(), *files)).text
+    assert [line.split("\t")[1] for line in shown.splitlines()] == ["10", "8", "9"]
+
+
+@pytest.mark.usefixtures("files")
+def test_z_scores_are_deviations_from_the_mean_of_the_file(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "z").write_text("9 map 0.2 0.05\n10 map 0.25 0\n9 num_ret 3 2\n9 gm_map -1 2\n")
+    found = by_line(
+        succeed(cli("trec_eval", "-q", "-Z", "z", "-m", "map", "-m", "num_ret", "-m", "gm_map", "qrels", "run")).text
+    )
+    assert found["Zmap", "9"] == f"{(0.3 - 0.2) / 0.05:.4f}"
+    assert found["Zmap", "10"] == "0.0000"  # without deviation there is no distance
+    assert found["Zmap", "8"] == "-1000000.0000"  # the file does not say
+    assert found["Znum_ret", "9"] == "1.0000"
+    assert float(found["Znum_ret", "all"]) == 1 - 2_000_000  # a total stays a total
+    assert found["Zgm_map", "all"] == "0.0000"
+
+
+@pytest.mark.usefixtures("files")
+def test_several_runs_are_told_apart(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("9 Q0 a 1 1 theirs\n")
+    shown = succeed(cli("trec_eval", "-m", "map", "qrels", "run", "other")).text
+    assert [line.split("\t")[::2] for line in shown.splitlines()] == [
+        [f"{'runid':<22}", "run"],
+        [f"{'map':<22}", "0.1833"],
+        [f"{'runid':<22}", "other"],
+        [f"{'map':<22}", "0.3333"],
+    ]
+    official = succeed(cli("trec_eval", "qrels", "run", "other")).text
+    assert [line.split("\t")[2] for line in official.splitlines() if line.startswith("runid")] == ["mine", "theirs"]
+
+
+@pytest.mark.usefixtures("files")
+def test_our_own_formats_have_our_own_notation(cli: Command) -> None:
+    shown = succeed(cli("trec_eval", "-f", "json", "-m", "P.1", "-m", "iprec_at_recall.0.5", "qrels", "run")).text
+    assert {row["measure"] for row in json.loads(shown)["rows"]} == {"p@1", "iprec(recall=0.5)"}
+
+
+@pytest.mark.usefixtures("files")
+def test_j_drops_what_is_not_judged_after_m_has_cut(cli: Command) -> None:
+    # Of 9 the first three are b, a and u; u goes.
+    found = by_line(succeed(cli("trec_eval", "-q", "-J", "-M3", "-m", "num_ret", "qrels", "run")).text)
+    assert found["num_ret", "9"] == "2"
+
+
+@pytest.mark.usefixtures("files")
+def test_version_9_prints_no_line_of_a_topic_that_the_run_lacks_and_adds_0(cli: Command) -> None:
+    words = ["-c", "-q", "-m", "num_rel", "-mutility.0,0,1,0", "qrels", "run"]
+    old = by_line(succeed(cli("trec_eval", "--compat", "9", *words)).text)
+    new = by_line(succeed(cli("trec_eval", *words)).text)
+    assert ("utility_0,0,1,0", "7") not in old
+    assert new["utility_0,0,1,0", "7"] == "1.0000"  # one relevant document is missed
+    assert old["num_rel", "all"] == new["num_rel", "all"] == "6"
+    assert (old["utility_0,0,1,0", "all"], new["utility_0,0,1,0", "all"]) == ("0.5000", "0.7500")
+
+
+# The same measures elsewhere ------------------------------------------------------------------------------------------
+
+TWO = {"1": {"a": 3.0, "b": 2.0}, "2": {"c": 2.0, "d": 1.0}}
+JUDGED = {"1": {"a": 1}, "2": {"c": 0, "d": 1}, "3": {"e": 1}}
+
+
+def test_a_geometric_mean_takes_a_hundred_thousandth_for_0() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.Note)
+        scores = gradedeval.evaluate(TWO, JUDGED, "gm_ap gm_map ap", residuals="total")
+    assert scores.means["gm_ap"] == pytest.approx((1 * 0.5 * 0.00001) ** (1 / 3))
+    # The residual of the mean is the mean of the best cases less the mean: topic 1's b could raise nothing.
+    best = [score + residual for score, residual in zip((1, 0.5, 0), scores.runs[0].residual[:, 0], strict=True)]
+    expected = np.exp(np.log(np.maximum(best, 0.00001)).mean()) - scores.means["gm_ap"]
+    assert scores.residuals["gm_ap"] == pytest.approx(expected)
+
+
+def test_gains_of_some_grades_leave_the_others_linear() -> None:
+    run, qrels = {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"1": {"a": 1, "b": 2, "c": 3}}
+    dcg = gradedeval.evaluate(run, qrels, 'dcg(gain="1=5,3=0.5")').means.popitem()[1]
+    assert dcg == pytest.approx(5 + 2 / np.log2(3) + 0.5 / 2)
+    unit = gradedeval.evaluate(run, qrels, 'rbp(gain="1=0.5",p=0)').means.popitem()[1]
+    assert unit == 0.5  # the others are g / 3
+
+
+@pytest.mark.parametrize(("like", "retrieved"), [("trec_eval", 1), (None, 2)])
+def test_trec_eval_cuts_before_it_drops_the_unjudged(like: str | None, retrieved: int) -> None:
+    run = {"1": {"a": 4.0, "u": 3.0, "b": 2.0, "c": 1.0}}
+    scores = gradedeval.evaluate(run, {"1": {"a": 1, "b": 0, "c": 1}}, "num_ret", like=like, depth=2, judged_only=True)
+    assert scores.means == {"num_ret": retrieved}
+
+
+@pytest.mark.parametrize(("grade", "expected"), [(-1, 1 / 2 + 1 / 2 * 1 * 0.5), (-2, 1 / 2)])
+def test_grade_minus_1_is_pooled_and_not_sampled(grade: int, expected: float) -> None:
+    qrels = {"1": {"a": grade, "b": 1}}
+    found = gradedeval.evaluate({"1": {"a": 2.0, "b": 1.0}}, qrels, "infap", negative="unjudged").means["infap"]
+    assert found == pytest.approx(expected)
+
+
+# Words that are wrong -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("-m mapp qrels run", 2, "-m: no measure 'mapp'; did you mean 'map'?"),
+        ("-m ALL_TREC qrels run", 2, "-m: no measure 'ALL_TREC'; did you mean 'all_trec'?"),
+        ("-m P.x qrels run", 2, "-m P.x: takes no such parameters; numbers with commas between them, as in P.1,2"),
+        ("-m P.0 qrels run", 2, "-m P.0: takes no such parameters; ranks count from 1"),
+        ("-m P.inf qrels run", 2, "-m P.inf: takes no such parameters; numbers …"),
+        ("-m map.5 qrels run", 2, "-m map.5: takes no such parameters; map takes no parameters"),
+        ("-m utility.1,2 qrels run", 2, "-m utility.1,2: takes no such parameters; four coefficients, …"),
+        ("-m ndcg.1:3 qrels run", 2, "-m ndcg.1:3: takes no such parameters; grade=gain pairs, …"),
+        ("-m rbp.2 qrels run", 2, "-m rbp.2: takes no such parameters; p=2 is not from 0 to below 1"),
+        ("-m set_F.1,2 qrels run", 2, "-m set_F.1,2: takes no such parameters; one number, as in set_F.0.5"),
+        ("-m relstring.0 qrels run", 2, "-m relstring.0: takes no such parameters; ranks count from 1"),
+        ("-m iprec_at_recall.2 qrels run", 2, "-m iprec_at_recall.2: …; recall=2 is not between 0 and 1"),
+        ("-m runid.1 qrels run", 2, "-m runid.1: takes no such parameters; runid takes no parameters"),
+        ("-m prefs_simp qrels run", 2, "-m: 'prefs_simp' cannot be had from qrels; it needs -R prefs or …"),
+        ("-R prefs qrels run", 2, "-m: 'official' cannot be had from prefs; it needs -R qrels"),
+        ("-R prefs -m all_trec qrels run", 2, "-m: 'all_trec' cannot be had from prefs; …"),
+        ("-R prefs -m err@20 qrels run", 2, "-m: no measure 'err@20' of prefs; …"),
+        ("-R qrels_jg -m qrels_jg -J qrels run", 2, "-J: cannot be had with -R qrels_jg; leave out one of them"),
+        ("-R qrels_jg -m qrels_jg -f csv qrels run", 2, "-f: cannot be had with -R qrels_jg; leave out one of them"),
+        ("-f csv -Z none qrels run", 2, "-f: cannot be had with -Z; leave out one of them"),
+        ("-R qrel qrels run", 2, "…'qrel' is not one of …"),
+        ("-T strange qrels run", 2, "…'strange' is not …"),
+        ("-l 0 qrels run", 2, "…-l…; …"),
+        ("-M x qrels run", 2, "…-M…; …"),
+        ("qrels", 2, "a qrels file and a run are needed; gradedeval trec_eval QRELS RUN..."),
+        ("- -", 2, "-: standard input can be read once; name a file for the other"),
+        ("-Z none qrels run", 1, "none: cannot be read (No such file or directory); …"),
+        ("-Z empty qrels run", 1, "empty: is empty; …"),
+        ("-Z run qrels run", 1, "run:1: '9 Q0 b 0 9.5 mine more words' is no topic, measure, mean …; mend the line"),
+        ("apart qrels", 1, "apart: looks like a run (6 fields a line); the order is QRELS RUN...: are they swapped?"),
+        ("qrels qrels", 1, "qrels: looks like qrels (4 fields a line, not 6); the order is QRELS RUN...: are they …"),
+        ("none run", 1, "none: no such file; check the path"),
+        ("qrels none", 1, "none: no such file; check the path"),
+        ("qrels empty", 1, "empty: is empty; …"),
+        ("qrels short", 1, "short:2: 5 fields, expected 6 (topic Q0 docno rank score tag); …"),
+        ("qrels twice", 1, "twice:2: docno a of topic 9 again, first in line 1; …"),
+        ("qrels apart", 1, "apart: no topic in common with qrels (51 against 9, 10, …); …"),
+        ("-R prefs -m prefs prefs apart", 1, "apart: no topic in common with prefs; …"),
+        ("-R prefs -m prefs qrels run", 1, "qrels:1: 4 fields, expected 5 (topic group subgroup docno value); …"),
+        ("-R prefs -m prefs badprefs run", 1, "badprefs:2: value 'x' is no number; a larger value is preferred"),
+        ("-R qrels_jg -m qrels_jg badgroups run", 1, "badgroups:2: docno a of topic 9 again in group 0; give it once"),
+        ("-h -m mapp", 2, "-m: no measure 'mapp' of trec_eval; did you mean 'map'?"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_one_clear_line(words: str, code: int, said: str, cli: Command, files: Path) -> None:
+    more = {
+        "empty": "",
+        "short": "9 Q0 a 1 1 t\n9 Q0 b 2 0\n",
+        "twice": "9 Q0 a 1 1 t\n9 Q0 a 2 0 t\n",
+        "apart": "51 Q0 a 1 1 t\n",
+        "prefs": "9 0 0 a 1\n9 0 0 b 0\n",
+        "badprefs": "9 0 0 a 1\n9 0 0 b x\n",
+        "badgroups": "9 0 a 1\n9 0 a 0\n",
+    }
+    for name, content in more.items():
+        (files / name).write_text(content)
+    outcome = cli("trec_eval", *words.split())
+    assert (outcome.code, outcome.out) == (code, b"")
+    first = outcome.messages[-1] if "Usage" in outcome.messages[0] else outcome.messages[0]
+    assert re.fullmatch(".*".join(map(re.escape, said.split("…"))), first), first
+
+
+def test_a_wrong_run_among_several_leaves_nothing_written(cli: Command, files: Path) -> None:
+    (files / "bad").write_text("9 Q0 a\n")
+    outcome = cli("trec_eval", "qrels", "run", "bad")
+    assert (outcome.code, outcome.out) == (1, b"")
+
+
+# Help -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("holds", FORMATS)
+def test_every_measure_is_explained(holds: str, cli: Command) -> None:
+    entries, nicknames = FORMATS[holds]
+    page = succeed(cli("trec_eval", "-h", "-R", holds)).text
+    assert all(nickname in page for nickname in nicknames)
+    for name in entries:
+        about = succeed(cli("trec_eval", "-h", "-R", holds, "-m", name)).text
+        head = about.partition("\n  ")[0]
+        assert head.startswith(f"{name}: ")
+        assert len(head) > len(name) + 10
+    everything = succeed(cli("trec_eval", "-h", "-R", holds, "-m", nicknames[-1])).text
+    assert all(len(line) <= 100 for line in (page + everything).splitlines())
+
+
+def test_the_version_says_which_trec_eval_is_followed(cli: Command) -> None:
+    assert succeed(cli("trec_eval", "-v")).text.endswith("as trec_eval 10\n")
+    assert succeed(cli("trec_eval", "-v", "--compat", "9")).text.endswith("as trec_eval 9\n")
+
+
+# The table of names ---------------------------------------------------------------------------------------------------
+
+
+def test_every_line_rests_on_a_measure_of_the_table_or_is_text() -> None:
+    for line in chosen_lines(["all_trec", "yaap"], Setting()):
+        assert line.name in ("runid", "num_q", "relstring") or (line.measure and line.measure.name in MEASURES)
+
+
+def test_parameters_replace_the_defaults_and_add_up() -> None:
+    lines = [line.name for line in chosen_lines(["official", "P.7,3", "P.3,5"], Setting())]
+    assert [name for name in lines if name.startswith("P_")] == ["P_3", "P_5", "P_7"]
+    assert lines.index("map") < lines.index("P_3")  # trec_eval's order, whatever that of the words
+
+
+def test_version_9_lacks_what_came_later() -> None:
+    old, new = ({line.name for line in chosen_lines(["all_trec"], Setting(version))} for version in ("9", "10"))
+    assert new - old == {"rbp", "rbp_resid", "unj_5", "unj_10", "unj_20"}
+    assert all(entry.lines(name, "", Setting()) for name, entry in ENTRIES.items())
+
+
+# Preferences ----------------------------------------------------------------------------------------------------------
+
+
+def scores_of(groups: dict[str, dict[str, dict[str, float]]], ranking: str) -> dict[str, float]:
+    coded = {
+        group.encode(): {name.encode(): {d.encode(): v for d, v in own.items()} for name, own in lists.items()}
+        for group, lists in groups.items()
+    }
+    return preference_scores(coded, [docno.encode() for docno in ranking.split()])
+
+
+def test_preferences_by_hand() -> None:
+    # a > b, a > c, b > c; the run has b, a: b > a is against the judge, and c, which it lacks, comes after both.
+    found = scores_of({"0": {"0": {"a": 3, "b": 2, "c": 0}}}, "b a")
+    assert (found["prefs_num_prefs_poss"], found["prefs_num_prefs_ful"]) == (3, 2)
+    assert found["prefs_simp"] == found["prefs_pair"] == found["prefs_avgjg"] == 2 / 3
+    assert (found["prefs_num_prefs_ful_ret"], found["prefs_simp_ret"]) == (0, 0)  # of pairs that are both retrieved
+    assert found["prefs_simp_imp"] == 2 / 3
+
+
+def test_judges_who_disagree_are_counted_one_by_one() -> None:
+    found = scores_of({"0": {"0": {"a": 1, "b": 0}}, "1": {"0": {"a": 0, "b": 1, "c": 2}}}, "a b c")
+    assert found["prefs_simp"] == 1 / 4
+    assert found["prefs_pair"] == pytest.approx((1 / 2 + 0 + 0) / 3)
+    assert found["prefs_avgjg"] == (1 + 0) / 2
+
+
+def test_what_follows_from_two_lists_is_a_preference_too() -> None:
+    found = scores_of({"0": {"0": {"a": 2, "b": 1}, "1": {"b": 2, "c": 1}}}, "a c b")
+    assert found["prefs_num_prefs_poss"] == 3  # a > b, b > c, and so a > c
+    assert found["prefs_num_prefs_ful"] == 2
+
+
+def test_a_group_is_scored_as_qrels_of_its_own(cli: Command, files: Path) -> None:
+    (files / "groups").write_text("9 j1 a 1\n9 j1 b 0\n9 j2 a 0\n9 j2 b 1\n")
+    found = by_line(
+        succeed(cli("trec_eval", "-q", "-R", "qrels_jg", "-m", "map_avgjg", "-m", "P_avgjg.1", "groups", "run")).text
+    )
+    assert found["map_avgjg", "9"] == f"{(1 / 2 + 1) / 2:.4f}"  # b, a: one judge likes a, the other b
+    assert found["P_avgjg_1", "9"] == "0.5000"

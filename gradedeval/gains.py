@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -215,6 +215,7 @@ class Gains:
     types      the types of documents, and `kind` topics × ranks: which of them, −1 beyond the end; None where no
                measure asks
     intents    the batch by intent, for the measures that ask for it
+    memo       what the quantities of one walk have in common
     unsampled  topics × ranks: whether it was pooled and left out of the sample that was judged (grade −1); None: none
     """
 
@@ -233,6 +234,12 @@ class Gains:
     intents: Intents | None = None
     # What several measures have in common: the five quantities of one walk, where the relevant documents stand.
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def of_topics(self, rows: slice) -> Gains:
+        """Only these topics of the batch."""
+        each = {one.name: getattr(self, one.name) for one in fields(self) if one.init and one.name != "levels"}
+        arrays: dict[str, Any] = {name: own[rows] for name, own in each.items() if isinstance(own, np.ndarray)}
+        return replace(self, **arrays)
 
     @cached_property
     def rank(self) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradedeval.by_intent import ByIntent, check_intents
 from gradedeval.costs import Costs
-from gradedeval.errors import Fault
+from gradedeval.errors import Fault, some
 from gradedeval.gains import Bools, Floats, Gains, GainTable, Grades, binary_table, graded_table, threshold_table
 from gradedeval.graded import Batch, GradedRun, judged_codes
 from gradedeval.measures import MEASURES, Measure
@@ -105,9 +105,12 @@ class Scorer:
         """The scores of one run, under the name that it goes by."""
         topics: list[bytes] = []
         parts: list[Floats] = []
+        types: set[bytes] = set()
         for batch in joined(run):
             topics += batch.topics
+            types.update(batch.types)
             parts.append(self._score_batch(batch))
+        run.notes += [note for one in self.measures if one.types for note in _type_notes(run.place, one, types)]
         row = {topic: at for at, topic in enumerate(topics)}
         score, unjudged, residual = np.concatenate(parts, axis=1)[:, [row[topic] for topic in run.topics]]
         kept = np.ones(score.shape, dtype=bool)
@@ -246,6 +249,15 @@ class _Views:
 def scores_of(measure: Measure, gains: Gains) -> Floats:
     """The scores of a batch. Raises Fault where a user's own measure fails, or a score is no number."""
     return _numeric(measure, _run_measure(measure, gains))
+
+
+def _type_notes(place: str, measure: Measure, types: set[bytes]) -> list[str]:
+    """What is said of types that only the run or only the measure's file knows."""
+    named = measure.types
+    listed = {"are others to": types - named, "are not of this run, but of": named - types}
+    return [
+        f"{place}: the types {some(sorted(map(text, own)))} {what} {measure}" for what, own in listed.items() if own
+    ]
 
 
 def _costs(batch: Batch, costs: Costs | None) -> Floats | None:

@@ -106,8 +106,8 @@ def test_a_weighting_without_a_finite_sum_needs_a_cutoff(name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "its weights sum to 0"),
-        ("rank,weight\n", "its weights sum to 0"),
+        ("", "is empty; lines of rank,weight"),
+        ("rank,weight\n", "has no weights; lines of rank,weight"),
         ("1,0.5\n3,0.5\n", "'3,0.5' is not rank 2 with a weight from 0"),
         ("1,0.5\n2,-0.1\n", "'2,-0.1' is not rank 2"),
         ("1,0.5\n2,x\n", "'2,x' is not rank 2"),

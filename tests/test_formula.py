@@ -96,7 +96,7 @@ HOSTILE = {
     "blank": "   ",
     "open bracket": "(r",
     "brackets without end": "(" * 150 + "r" + ")" * 149,
-    "deep brackets": "-(" * 60 + "r" + ")" * 60,
+    "deep brackets": "-(" * 90 + "r" + ")" * 90,
     "deep minus": "-" * 250 + "r",
     "too long": "+".join(["r"] * 200),
     "many parts": "+".join(["r"] * 148),
@@ -154,9 +154,9 @@ QRELS = {"t": {"a": 0, "b": 1, "c": 2}}
         ('cwl(C="where(i>40,1.5,1)")', "C(41) is 1.5, outside 0..1, at a document of gain 0"),
         (
             'cwl(C="1-r/2")',
-            "its sum does not converge: C tends to 1 past rank 3, the end of a ranking; horizon=1000 ends",
+            "its sum does not converge: at rank 33,554,400 C is 1.0; horizon=1000 ends it there",
         ),
-        ('cwl(C="i/(i+1)")', "its sum does not converge: C tends to 1 past rank 3"),
+        ('cwl(C="i/(i+1)")', "its sum does not converge: at rank 33,554,403 C is 0.9999999701976527"),
     ],
 )
 def test_a_c_that_is_no_chance_and_a_sum_that_does_not_converge_are_errors_with_rank_and_value(
@@ -268,7 +268,7 @@ def test_chances_by_type_follow_column_2_of_the_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "has no C for the type *"),
+        ("", "is empty; lines of rank,C"),
         ("1,0.5\n3,0.5\n", "'3,0.5' is not rank 2 with a chance from 0 to 1"),
         ("1,1.5\n", "'1,1.5' is not rank 1 with a chance"),
         ("1,x,0.5\n", "has no C for the type *"),
@@ -293,3 +293,73 @@ def test_a_measure_by_a_file_needs_the_file() -> None:
             parse(name)
         with pytest.raises(Fault, match=r"nowhere\.csv: cannot be read"):
             parse(f"{name}(file=nowhere.csv)")
+
+
+@pytest.mark.parametrize(
+    ("formula", "depth"),
+    [
+        ("min((i/(i+1))**2,0.99999)", 0.0),  # see below
+        ("where(i<300000,(i/(i+1))**2,(i/(i+1))**1.1)", 1.6449640668486),
+        ("0.999999", 1e6),
+        ("2**(-cost/1000000)", -1 / math.expm1(-math.log(2) / 1e6)),
+    ],
+)
+def test_what_changes_far_down_is_seen(formula: str, depth: float) -> None:
+    if formula.startswith("min"):
+        # V = 1/i² until (i/(i+1))² passes .99999, geometric from there on.
+        at = next(i for i in range(150_000, 250_000) if (i / (i + 1)) ** 2 > 0.99999)
+        depth = math.fsum(1 / i**2 for i in range(1, at + 1)) + 0.99999 / at**2 / 1e-5
+    assert score(f'cwl(C="{formula}",of=ed)', []) == pytest.approx(depth, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["where(i<300000,(i/(i+1))**2,1)", "where(i<100000,(i/(i+1))**3,i/(i+1))", "where(i<40,0.2,1)", "(i/(i+1))**0.99"],
+)
+def test_a_sum_that_turns_endless_far_down_is_an_error(formula: str) -> None:
+    with pytest.raises(Fault, match="does not converge"):
+        score(f'cwl(C="{formula}")', [0.5])
+
+
+def test_nobody_needs_a_chance_where_nobody_gets() -> None:
+    # C passes 1 at rank 1e9, which nobody reaches.
+    assert score('cwl(C="0.5+i*5e-10",of=ed)', []) == pytest.approx(2, rel=1e-8)
+
+
+def test_rounding_takes_no_chance_past_1() -> None:
+    assert score('cwl(C="sqrt(2)**2/2*(1-r)")', [1.0]) == 1
+    with pytest.raises(Fault, match=r"C\(1\) is 1.000001"):
+        score('cwl(C="1.000001*(1-r)")', [0.0])
+
+
+@pytest.mark.parametrize("name", ["ϕ", "µ", "φ"])
+def test_a_greek_letter_is_itself_however_it_is_typed(name: str) -> None:
+    assert score(f'cwl(C="{name}*(1-r)",{name}=0.5)', [0.0, 1.0]) == score('cwl(C="p*(1-r)",p=0.5)', [0.0, 1.0])
+
+
+@pytest.mark.parametrize(("own", "name"), [("horizon=5", "horizon"), ("rel=1", "rel")])
+def test_what_has_its_own_meaning_in_a_measure_is_no_name(own: str, name: str) -> None:
+    with pytest.raises(Fault, match=f"'{name}' has its own meaning"):
+        parse(f'cwl(C="{name}*0.1",{own})')
+
+
+@pytest.mark.parametrize("text", ["0.5 # *9", "0.5\n", "1_0*r", "r\\\n+1"])
+def test_a_formula_is_no_more_than_a_formula(text: str) -> None:
+    with pytest.raises(Fault, match="is not allowed"):
+        read_formula(text)
+
+
+def test_a_cutoff_ends_every_quantity_at_its_rank() -> None:
+    # V = 1, .8, .64 of the full depth 5; L = .2 V; Γ = 1, 1, 1.5.
+    values = [1.0, 0.0, 0.5, 1.0]
+    expected = {"eu": (1 + 0.32) / 5, "etu": 0.2 + 0.16 + 0.128 * 1.5, "ec": 2.44 / 5, "etc": 0.2 + 0.32 + 0.384}
+    for of, value in {**expected, "ed": 2.44}.items():
+        assert score(f"rbp(of={of})@3", values) == pytest.approx(value)
+        assert score(f"rbp(of={of})@3", values[:3]) == pytest.approx(value)
+
+
+def test_patience_without_a_goal_is_no_parameter_of_ift() -> None:
+    for written in ("ift(T=2,b2=3)", "ift(A=0.2,b1=5)", "ift(A=0.2,R1=5)"):
+        with pytest.raises(Fault, match="which is not given"):
+            parse(written)
+    parse("ift(b1=0.5) ift(T=1,A=0.1,b2=3) ift(T=1,b1=2)")

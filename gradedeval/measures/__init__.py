@@ -12,6 +12,7 @@ from gradedeval.errors import Fault, nearest
 from gradedeval.measures.adaptive import bpm, bpmd, ift
 from gradedeval.measures.against_ideal import bing, g_, ndcg_rel, rndcg
 from gradedeval.measures.cascade import cascade, err, nerr, rr, success
+from gradedeval.measures.continuation import cwl
 from gradedeval.measures.counts import num_q, num_rel, num_rel_ret, num_ret
 from gradedeval.measures.cumulated import dcg, ndcg, q
 from gradedeval.measures.definition import Measure, ia, measure
@@ -20,6 +21,7 @@ from gradedeval.measures.expressed import cwl_, ddm
 from gradedeval.measures.graded_ap import gap, gprecision, grecall
 from gradedeval.measures.interpolated import iprec, iprec_avg, rprec_mult
 from gradedeval.measures.novelty import alpha_dcg, alpha_ndcg, erria, nerria, nnrbp, nrbp, strec
+from gradedeval.measures.paths import QUANTITIES
 from gradedeval.measures.patience import cwlap, cwlp, cwlrr, insq, inst, npv, rbp, sdcg, set_, tbg, u
 from gradedeval.measures.patient_err import nerr5, nerr6, nerr8, nerr9, nerr10, nerr11
 from gradedeval.measures.precision import ap, bpref, judged, p, recall, rprec, sp, unjudged
@@ -35,7 +37,7 @@ from gradedeval.measures.sets import (
 )
 from gradedeval.measures.transformed import gm_ap, gm_bpref, infap, yaap
 from gradedeval.measures.trec_rbp import rbp_resid, rbp_topic
-from gradedeval.measures.walk import QUANTITIES, Walk, cwl
+from gradedeval.measures.walk import Walk
 from gradedeval.notation import IA, Spelling, read, split
 
 __all__ = [

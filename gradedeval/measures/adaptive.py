@@ -8,10 +8,11 @@ import numpy as np
 
 from gradedeval.errors import Fault
 from gradedeval.gains import Floats
+from gradedeval.measures.continuation import cwl
 from gradedeval.measures.definition import Own
 from gradedeval.measures.patience import NOT_BELOW_0, NUMBER, POSITIVE
 from gradedeval.measures.series import geometric
-from gradedeval.measures.walk import Walk, cwl
+from gradedeval.measures.walk import Walk
 
 
 def _steps(needed: Floats, each: float) -> Floats:

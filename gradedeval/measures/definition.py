@@ -49,7 +49,7 @@ class Definition:
     valid: Mapping[str, Valid] = field(default_factory=dict)
     unit: str = ""
     needs: Callable[[Own, int | None], None] | None = None
-    types: Callable[[Own], bool] | None = None
+    types: Callable[[Own], frozenset[bytes]] | None = None
     shows: Shows | None = None
     intents: bool = False
     floor: float = 0.0
@@ -157,9 +157,9 @@ class Measure:
         return sated(self.own) if callable(sated) else sated
 
     @property
-    def types(self) -> bool:
-        """Whether it looks at the types of documents, column 2 of a run."""
-        return self.definition.types is not None and self.definition.types(self.own)
+    def types(self) -> frozenset[bytes]:
+        """The types of documents, column 2 of a run, that it knows; none where it looks at no type."""
+        return self.definition.types(self.own) if self.definition.types is not None else frozenset()
 
     @property
     def own(self) -> dict[str, Value]:

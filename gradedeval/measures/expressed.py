@@ -10,11 +10,12 @@ import numpy as np
 
 from gradedeval.errors import Fault, nearest
 from gradedeval.gains import Floats
+from gradedeval.measures.continuation import cwl
 from gradedeval.measures.definition import Own, Residual
 from gradedeval.measures.files import Rows, is_header, rows_of
 from gradedeval.measures.formula import FUNCTIONS, read_formula
 from gradedeval.measures.series import geometric
-from gradedeval.measures.walk import Walk, counted, cwl
+from gradedeval.measures.walk import Walk, counted
 
 VARIABLES = ("i", "r", "gained", "cost", "spent")
 """Rank, gain and cost of the document, and both summed up so far, the document included."""
@@ -135,7 +136,7 @@ def _rest_of_file(walk: Walk, file: str) -> Floats:
     rest=_rest_of_file,
     valid={"file": ("a file", lambda name: len(read_chances(name)) > 0)},
     needs=_needs_file,
-    types=lambda own: len(read_chances(str(own["file"]))) > 1,
+    types=lambda own: frozenset(read_chances(str(own["file"]))) - {ANY},
 )
 def ddm(walk: Walk, *, file: str | None = None) -> Any:
     """Data-driven: C of each rank from a file, by type of document (column 2 of the run) if the file has types.

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradedeval.errors import Fault, nearest
 
-LONGEST, MOST_PARTS, DEEPEST, HIGHEST_POWER = 300, 100, 100, 1000
+LONGEST, MOST_PARTS, DEEPEST, HIGHEST_POWER = 300, 100, 80, 1000
 # What Python's grammar would take beside numbers, names and operators: comments, further lines, 1_000.
 _OTHER = re.compile(r"[#\n\r\\]|\d_\d")
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from gradedeval.gains import Floats
+from gradedeval.measures.continuation import cwl
 from gradedeval.measures.parameters import Valid
 from gradedeval.measures.series import geometric, squared_ratios, trigamma
-from gradedeval.measures.walk import Walk, cwl
+from gradedeval.measures.walk import Walk
 
 POSITIVE: Valid = ("a number above 0", lambda value: isinstance(value, int | float) and value > 0)
 SHARE: Valid = ("in [0, 1)", lambda value: 0 <= value < 1)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from gradedeval.gains import Floats
+from gradedeval.measures.continuation import cwl
 from gradedeval.measures.patience import POSITIVE, SHARE, below
 from gradedeval.measures.series import damped, geometric, trigamma
-from gradedeval.measures.walk import Walk, cwl
+from gradedeval.measures.walk import Walk
 
 
 def _nerr6_rest(walk: Walk) -> Any:

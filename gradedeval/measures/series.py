@@ -90,12 +90,15 @@ class Endless(ArithmeticError):
         super().__init__("the sum is not settled")
 
 
-def extrapolated(factor: Callable[[Floats], Floats], end: float) -> float:
+def extrapolated(
+    factor: Callable[[Floats], Floats], end: float, far: Callable[[Floats], Floats] | None = None
+) -> float:
     """1 + f(1) + f(1) f(2) + …, of factors known only as numbers, to about ten digits.
 
     Raises Endless where FAR terms do not settle it.
 
     factor  m = 1, 2, … -> f(m), the factor of rank end + m
+    far     the same for ranks that are only looked ahead at; there a factor may be anything
 
     Terms are added up until what the factors do so far is what they do at ranks far ahead as well: they are constant,
     and the rest is geometric; or the terms fall off as a power of the rank, and the sums down to each doubling of the
@@ -114,7 +117,7 @@ def extrapolated(factor: Callable[[Floats], Floats], end: float) -> float:
             total, term, last, at = total + float(terms.sum()), float(terms[-1]), float(factors[-1]), at + len(terms)
         if term == 0:
             return total
-        ahead = factor(np.floor(at * AHEAD) + 1)
+        ahead = (far or factor)(np.floor(at * AHEAD) + 1)
         if last < 1 and (ahead == last).all():
             return total + term * last / (1 - last)
         power, steady = _falls(ahead, end + at * AHEAD)

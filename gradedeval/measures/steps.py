@@ -9,7 +9,7 @@ import numpy as np
 from gradedeval.gains import Floats, Gains, share, with_rest
 
 if TYPE_CHECKING:
-    from gradedeval.measures.walk import Paths
+    from gradedeval.measures.paths import Paths
 
 
 def steps(paths: Paths, g: Gains, of: str, cut: int | None, fades: bool) -> dict[str, Floats]:

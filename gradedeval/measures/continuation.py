@@ -1,0 +1,125 @@
+"""`@cwl`: a measure is the chance C(i) of going on from rank i; everything else follows from it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gradedeval.errors import Fault
+from gradedeval.gains import Floats, Gains
+from gradedeval.measures.definition import Cutoff, Definition, Measure, Own, Residual
+from gradedeval.measures.parameters import Valid
+from gradedeval.measures.paths import QUANTITIES, Paths, at_horizon, paths, quantity
+from gradedeval.measures.steps import steps
+from gradedeval.measures.walk import Continuation, counted, walk_of
+
+Rest = Callable[..., Any]
+
+
+def followed(
+    g: Gains,
+    cutoff: Cutoff,
+    horizon: int | None,
+    continuation: Continuation,
+    rest: Rest | None,
+    parameters: dict[str, Any],
+) -> Paths:
+    """V of every rank by a continuation function; the rest by a closed form, or extrapolated where there is none.
+
+    Those just found, where another quantity of the same measure was asked for before.
+    """
+    key = (continuation, horizon, *parameters.items())
+    if g.memo.get("walk", ((),))[0] != key:
+        walk = walk_of(g, cutoff, horizon)
+        ends = walk.closed or walk.k is not None
+        left = 0.0 if ends else (rest or partial(counted, continuation))(walk, **parameters)
+        g.memo["walk"] = (key, paths(walk, continuation(walk, **parameters), left))
+    found: Paths = g.memo["walk"][1]
+    return found
+
+
+def cwl(
+    *,
+    rest: Rest | None = None,
+    gain: str = "linear",
+    residual: Residual | Callable[[Own], Residual] = "endless",
+    cutoff: Cutoff = "summed",
+    fades: bool = False,
+    sated: bool | Callable[[Own], bool] = False,
+    valid: dict[str, Valid] | None = None,
+    unit: str = "",
+    needs: Callable[[Own, int | None], None] | None = None,
+    types: Callable[[Own], frozenset[bytes]] | None = None,
+) -> Callable[[Continuation], Measure]:
+    """Make a measure of a continuation function C(walk, *, parameters): the chance of going on from each rank.
+
+    rest    how many ranks someone who reaches the first rank past the end will view, that one included, as a function
+            of the walk and the parameters; without it C is looked at rank by rank, and the sum extrapolated
+    cutoff  `needed` where k is a parameter of C; else W is that of the full depth, and summed to k
+    fades   whether V tends to 0 where its sum is infinite
+    types   the types of documents, column 2 of a run, that it knows, as a function of its parameters
+    sated, unit, needs: see `measure`
+
+    Every measure takes `of` (eu, etu, ec, etc, ed) and `horizon`, a rank at which all sums stop.
+    """
+
+    def define(continuation: Continuation) -> Measure:
+        own = list(inspect.signature(continuation).parameters.values())[1:]
+        defaults = {one.name: one.default for one in own if one.kind is one.KEYWORD_ONLY}
+
+        def follow(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> tuple[Paths, int | None]:
+            found = followed(g, cutoff, horizon, continuation, rest, {**defaults, **parameters})
+            return found, g.k if cutoff != "needed" else None
+
+        def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
+            each = topics_at_once(horizon or g.k or 0)
+            if each < len(g.gain):
+                parts = [g.of_topics(slice(at, at + each)) for at in range(0, len(g.gain), each)]
+                return np.concatenate([function(part, of=of, horizon=horizon, **parameters) for part in parts])
+            found, cut = follow(g, horizon, parameters)
+            return quantity(found, of, cut, fades) if horizon is None else at_horizon(found, of, cut)
+
+        def shows(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> dict[str, Floats]:
+            found, cut = follow(g, horizon, parameters)
+            return steps(found, g, of, cut, fades)
+
+        function.__name__ = continuation.__name__
+        function.__doc__ = continuation.__doc__
+        # Whatever else a measure takes comes last.
+        order = [*SHARED[:1], *own[: len(defaults)], *SHARED[1:], *own[len(defaults) :]]
+        function.__signature__ = inspect.Signature(order)  # type: ignore[attr-defined]
+        given = ({**CHECKS, **(valid or {})}, unit, needs, types, shows)
+        return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, *given))
+
+    return define
+
+
+FARTHEST, CELLS = 1 << 22, 1 << 22
+"""The last rank that may be walked to one by one, and so many cells of topics × ranks are walked at once."""
+
+
+def topics_at_once(last: int) -> int:
+    """How many topics are walked together down to a rank. Raises Fault where that is too far."""
+    if last > FARTHEST:
+        raise Fault("", f"rank {last:,} is too far to walk to", f"the last is {FARTHEST:,}")
+    return max(1, CELLS // max(last, 1))
+
+
+# What every C/W/L measure takes beside its own parameters.
+
+
+SHARED = [
+    inspect.Parameter("g", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+    inspect.Parameter("of", inspect.Parameter.KEYWORD_ONLY, default="eu"),
+    inspect.Parameter("horizon", inspect.Parameter.KEYWORD_ONLY, default=None),
+]
+
+
+CHECKS: dict[str, Valid] = {
+    "of": (f"one of {', '.join(QUANTITIES)}", lambda of: of in QUANTITIES),
+    "horizon": ("a rank from 1", lambda rank: isinstance(rank, int) and rank >= 1),
+}

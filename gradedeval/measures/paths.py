@@ -1,0 +1,100 @@
+"""V, the chance of viewing each rank, and the five quantities that are sums over it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gradedeval.gains import Bools, Floats, share, total
+from gradedeval.measures.walk import Walk, checked
+
+QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
+"""Expected utility (gain per document), total utility, cost (per document), total cost, and depth."""
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """V and its sums: viewed topics × ranks, V(i), zero past the end; `onward` topics: V of the rank after the end."""
+
+    walk: Walk
+    continuation: Floats
+    viewed: Floats
+    onward: Floats
+    rest: Floats
+
+    @cached_property
+    def after(self) -> Floats:
+        """topics: how many ranks are viewed past the end; none by nobody, however long they would go on."""
+        somebody = self.onward > 0
+        found: Floats = np.where(somebody, self.onward * np.where(somebody, self.rest, 0), 0)
+        return found
+
+    @cached_property
+    def depth(self) -> Floats:
+        """topics: ΣV, how many ranks are viewed."""
+        return total(self.viewed) + self.after
+
+    def forever(self, fades: bool) -> Floats:
+        """topics: the chance of never stopping; `fades` says that V tends to 0."""
+        return np.where(np.isinf(self.rest) & (not fades), self.onward, 0)
+
+
+def paths(walk: Walk, continuation: Any, rest: Floats | float) -> Paths:
+    """V of every rank. `rest`: how many ranks someone at the first rank past the end will view, that one included."""
+    shape = walk.gain.shape
+    c = checked(continuation, walk)
+    products = np.cumprod(c, axis=1)
+    viewed = np.ones(shape)
+    viewed[:, 1:] = products[:, :-1]
+    within: Bools = np.arange(shape[1]) < walk.end[:, None]
+    onward = walk.at_end(products, before=1.0)
+    return Paths(walk, c, viewed * within, onward, np.broadcast_to(np.asarray(rest, dtype=np.float64), onward.shape))
+
+
+def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
+    """One of the five quantities of every topic; `cut` ends its sum at that rank, W and V are those of the full depth;
+    `fades` says that V tends to 0."""
+    walk, viewed = paths.walk, paths.viewed
+    after, depth = paths.after, paths.depth
+    if cut is not None:
+        return _down_to(paths, of, cut)
+    if of == "ed":
+        return depth
+    if of in ("ec", "etc"):
+        spent = total(viewed * walk.cost) + after
+        return spent if of == "etc" else _rate(spent, depth, 1.0)
+    gained = total(viewed * walk.gain) + (walk.tail * after if walk.tail else 0)
+    if of == "eu":
+        return _rate(gained, depth, walk.tail)
+    # Whoever never stops gains nothing in all: the sum is over those who stop.
+    left = paths.forever(fades) * walk.at_end(walk.gained) if walk.tail == 0 else 0
+    return gained - left
+
+
+def _down_to(paths: Paths, of: str, cut: int) -> Floats:
+    """The sum of a quantity down to a rank: ΣWr, ΣLΓ, ΣWc, ΣLK or ΣV."""
+    walk = paths.walk
+    if of in ("etu", "etc"):
+        so_far = walk.gained if of == "etu" else walk.spent
+        return total((paths.viewed * (1 - paths.continuation) * so_far)[:, :cut])
+    each = {"eu": walk.gain, "ec": walk.cost}.get(of)
+    seen = total((paths.viewed if each is None else paths.viewed * each)[:, :cut])
+    return seen if of == "ed" else share(seen, paths.depth)
+
+
+def _rate(part: Floats, depth: Floats, limit: float) -> Floats:
+    """part / depth; where the walk never ends, the limit."""
+    endless = np.isinf(depth)
+    return np.where(endless, limit, share(np.where(endless, 0, part), np.where(endless, 1, depth)))
+
+
+def at_horizon(paths: Paths, of: str, cut: int | None) -> Floats:
+    """As `quantity` where everything stops at the last rank: whoever is still on the way has not stopped."""
+    walk, viewed = paths.walk, paths.viewed
+    if of not in ("etu", "etc") or cut is not None:
+        return quantity(paths, of, cut, fades=True)
+    so_far = walk.gained if of == "etu" else walk.spent
+    return total(viewed * (1 - paths.continuation) * so_far)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from gradedeval.listed import grade_listed
-from gradedeval.ranking import Batch, GradedRun, judged_codes
+from gradedeval.ranking import Batch, GradedRun, judged_codes, same
 from gradedeval.rules import Rules
 from gradedeval.streamed import grade_file
 from gradedeval.trec.qrels import Qrels
@@ -16,15 +17,25 @@ from gradedeval.trec.source import Source
 __all__ = ["Batch", "GradedRun", "grade_run", "judged_codes"]
 
 
-def grade_run(source: Any, qrels: Qrels, rules: Rules, docnos_of: frozenset[bytes] = frozenset()) -> GradedRun:
+def grade_run(
+    source: Any,
+    qrels: Qrels,
+    rules: Rules,
+    docnos_of: frozenset[bytes] = frozenset(),
+    *,
+    jobs: int = 1,
+    each: Callable[[Batch], Any] = same,
+) -> GradedRun:
     """Read a run and join it with the qrels: whole topics, in bounded batches.
 
     source     a path (`-` is standard input), an open file, or what `read_run` takes
     docnos_of  topics whose docnos are wanted as well
+    jobs       processes that may share a large file
+    each       what is made of each batch, in the process that read it; this is what the run gives then
 
     Raises Fault, here or while the batches are taken, where the run cannot be read or has no topic in common with the
     qrels.
     """
     if isinstance(source, str | Path) or (hasattr(source, "read") and not hasattr(source, "columns")):
-        return grade_file(Source(source), qrels, rules, docnos_of)
-    return grade_listed(read_run(source, rules), qrels, rules, docnos_of)
+        return grade_file(Source(source), qrels, rules, docnos_of, jobs=jobs, each=each)
+    return grade_listed(read_run(source, rules), qrels, rules, docnos_of, each=each)

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 PATIENCE = 2.0
-Run = tuple[str, Any]
+Item = TypeVar("Item")
 
 
-def with_progress(runs: list[Run]) -> Iterator[Run]:
-    """Pass on runs, with a progress bar where stderr is a terminal and the work lasts longer than two seconds."""
+def with_progress(done: Iterable[Item], count: int) -> Iterator[Item]:
+    """Pass on what is done of `count` runs, with a progress bar where stderr is a terminal and the work lasts longer
+    than two seconds."""
     begun = time.monotonic()
-    watched = sys.stderr is not None and sys.stderr.isatty()
+    watched = sys.stderr is not None and sys.stderr.isatty() and count > 1
     bar = None
-    for done, run in enumerate(runs):
-        if bar is None and done and time.monotonic() - begun > PATIENCE and watched:
+    for number, item in enumerate(done, 1):
+        if bar is None and watched and number < count and time.monotonic() - begun > PATIENCE:
             import click
 
-            bar = click.progressbar(length=len(runs), label="runs", file=sys.stderr)
-            bar.update(done - 1)
+            bar = click.progressbar(length=count, label="runs", file=sys.stderr)
+            bar.update(number - 1)
         if bar is not None:
             bar.update(1)
-        yield run
+        yield item
     if bar is not None:
-        bar.update(1)
         bar.render_finish()

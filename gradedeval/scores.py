@@ -63,13 +63,15 @@ class RunScores:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What an evaluation found. `runs` in the order given; `measures` as applied; `notes`: what was said on the way."""
+    """What an evaluation found. `runs` in the order given; `measures` as applied; `notes`: what was said on the way;
+    `faults`: why other runs have no scores, where they were collected."""
 
     runs: list[RunScores]
     measures: list[Measure]
     qrels: Qrels
     rules: Rules
     notes: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
@@ -104,6 +106,12 @@ class Scores:
         means = [run.mean(run.score, column, total) for run in self.runs]
         order = sorted(range(len(means)), key=lambda at: (np.isnan(means[at]), -means[at]))
         return replace(self, runs=[self.runs[at] for at in order])
+
+    @property
+    def unscored(self) -> str:
+        """How many runs have no scores, in words."""
+        count = len(self.faults)
+        return f"{count} of {count + len(self.runs)} runs {'is' if count == 1 else 'are'} not scored"
 
     @property
     def columns(self) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,17 @@ def _default(measure: Measure, key: str) -> Any:
     return 1 if key == "rel" and measure.definition.gain == "binary" else measure.definition.parameters.get(key)
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Scores of some topics of a run.
+
+    found  3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
+    """
+
+    topics: list[bytes]
+    found: Floats
+
+
 class Scorer:
     """Scores runs against one qrels by one list of measures and one set of rules."""
 
@@ -71,21 +83,25 @@ class Scorer:
         return notes
 
     def score(self, run: GradedRun, name: str) -> RunScores:
-        """The scores of one run, under the name that it goes by."""
-        topics: list[bytes] = []
-        parts: list[Floats] = []
-        for batch in run:
-            topics += batch.topics
-            parts.append(self._score_batch(batch))
-        row = {topic: at for at, topic in enumerate(topics)}
-        score, unjudged, residual = np.concatenate(parts, axis=1)[:, [row[topic] for topic in run.topics]]
+        """The scores of one run, under the name that it goes by; it gives batches, or what `part` makes of them."""
+        parts = [part if isinstance(part, Part) else self.part(part) for part in run]
+        row = {topic: at for at, topic in enumerate(topic for part in parts for topic in part.topics)}
+        found = np.concatenate([part.found for part in parts], axis=1)
+        score, unjudged, residual = found[:, [row[topic] for topic in run.topics]]
         kept = np.ones(score.shape, dtype=bool)
         if self.rules.max_residual is not None:
             kept = ~(residual > self.rules.max_residual)
-        return RunScores(name, [text(topic) for topic in run.topics], run.missing, score, unjudged, residual, kept)
+        # Thousands of runs share one list of names.
+        topics = self.topics if run.topics == self.qrels.topics else [text(topic) for topic in run.topics]
+        return RunScores(name, topics, run.missing, score, unjudged, residual, kept)
 
-    def _score_batch(self, batch: Batch) -> Floats:
-        """3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank."""
+    @cached_property
+    def topics(self) -> list[str]:
+        """The topics of the qrels."""
+        return [text(topic) for topic in self.qrels.topics]
+
+    def part(self, batch: Batch) -> Part:
+        """The scores of a batch: what `grade_run` may make of each, in the process that read it."""
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
         views = _Views(batch, self.judged)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
@@ -93,7 +109,7 @@ class Scorer:
             if self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
                 found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
-        return found
+        return Part(batch.topics, found)
 
     def _best(self, measure: Measure, table: GainTable, views: _Views) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""

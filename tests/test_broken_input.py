@@ -265,7 +265,7 @@ COMPRESSED = [
 PLACES = [
     bad_command("no such run", ("none.txt", "qrels.txt"), "none.txt: no such file; …", code=1),
     bad_command("no such qrels", ("run.txt", "none.txt"), "none.txt: no such file; …", code=1),
-    bad_command("a folder for the run", ("folder", "qrels.txt"), "folder: is a directory; …", code=1),
+    bad_command("a folder for the run", ("folder", "qrels.txt"), "folder: holds no run; …", code=1),
     bad_command("a folder for the qrels", ("run.txt", "folder"), "folder: is a directory; …", code=1),
     bad_command("a name too long for a file", (LONG, "qrels.txt"), f"{LONG}: cannot be read (File name too long); …",
                 code=1),

@@ -24,7 +24,7 @@ ORDER = (
     *("version", "errors", "notation"),
     *("gains", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
-    *("signature", "scores", "scoring", "render", "progress"),
+    *("signature", "scores", "scoring", "several", "render", "progress"),
     *("evaluation", "cli", "__main__"),
 )
 

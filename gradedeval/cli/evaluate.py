@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from gradedeval import forked
 from gradedeval.cli.options import (
     MEASURE_OPTIONS,
     READING_OPTIONS,
     RESIDUAL_OPTIONS,
+    RUN_OPTIONS,
     Sectioned,
     chosen_rules,
     measure_table,
@@ -20,13 +20,16 @@ from gradedeval.cli.options import (
     with_options,
 )
 from gradedeval.cli.output import say, write
-from gradedeval.errors import Fault
+from gradedeval.errors import SHOWN, Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
+from gradedeval.forked import cores, processes
 from gradedeval.measures import DEFAULT, Measure, parse
 from gradedeval.progress import with_progress
 from gradedeval.render import DISPLAYED, EXTENSIONS, FORMATS, render
 from gradedeval.rules import LIKE
+from gradedeval.scores import Scores
 from gradedeval.scoring import applied
+from gradedeval.trec.listing import same_file
 
 OUTPUT_OPTIONS = [
     click.option("-q", "--by-topic", is_flag=True, help="A row for each topic; the summary comes last."),
@@ -42,7 +45,7 @@ OUTPUT_OPTIONS = [
 
 @click.command("eval", cls=Sectioned)
 @click.argument("files", nargs=-1, metavar="RUN... QRELS")
-@with_options(MEASURE_OPTIONS, RESIDUAL_OPTIONS, OUTPUT_OPTIONS, READING_OPTIONS)
+@with_options(MEASURE_OPTIONS, RESIDUAL_OPTIONS, OUTPUT_OPTIONS, RUN_OPTIONS, READING_OPTIONS)
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
@@ -53,30 +56,64 @@ def command(
     digits: int | None,
     sort: str | None,
     run_name: str,
+    runs_from: str | None,
+    jobs: int | None,
+    keep_going: bool,
     **options: Any,
 ) -> None:
     """Score runs against graded judgements and print a table.
 
     RUN holds lines of `topic Q0 docno rank score tag`, QRELS of `topic iteration docno grade`; either may be
-    compressed (gz, bz2, xz, zst), and one of them may be - for standard input. `gradedeval measures` lists the
-    measures.
+    compressed (gz, bz2, xz, zst), and one of them may be - for standard input. RUN may also be a folder of runs, or a
+    pattern in quotes. `gradedeval measures` lists the measures.
     """
     table = measure_table(measures_from)
     chosen = parse(measures or DEFAULT, table)
     order = None if sort is None else _one(sort, table)
     form = form or _form_of(output)
-    runs, qrels = run_and_qrels(files, options["topics_from"])
-    if output and any(os.path.exists(file) and _same(file, output) for file in files):
+    runs, qrels = run_and_qrels(files, options["topics_from"], runs_from)
+    if output and any(same_file(file, output) for file in (*runs, qrels)):
         raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
     rules = chosen_rules(options)
-    forked.allow()
-    scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag", watch=with_progress)
+    scores = evaluate_runs(
+        named_runs(runs),
+        qrels,
+        chosen,
+        rules,
+        by_tag=run_name == "tag",
+        jobs=_processes(jobs),
+        keep_going=True,
+        watch=with_progress,
+    )
     for note in scores.notes:
         say(note)
     scores = scores.sorted_by(applied(order, rules)) if order else scores
     if digits is None and rules.like:
         digits = LIKE[rules.like].digits if form in DISPLAYED else None
-    write(render(scores, form, by_topic=by_topic, digits=digits), output)
+    written = bool(scores.runs) and (output is None or keep_going or not scores.faults)
+    if written:
+        write(render(scores, form, by_topic=by_topic, digits=digits), output)
+    if scores.faults:
+        _tell(scores, output, written)
+        click.get_current_context().exit(1)
+
+
+def _processes(jobs: int | None) -> int:
+    """How many processes share the work: those of --jobs, or as many as there are cores."""
+    if jobs is not None and processes(jobs) < jobs:
+        say("--jobs: this system cannot share work safely; one process does it all")
+    return cores() if jobs is None else jobs
+
+
+def _tell(scores: Scores, output: str | None, written: bool) -> None:
+    """Why runs are not scored, and what became of the output."""
+    for fault in scores.faults[:SHOWN]:
+        say(str(fault))
+    if output is None or written:
+        say(scores.unscored)
+    else:
+        cure = "; --keep-going writes the others" if scores.runs else ""
+        say(f"{scores.unscored}, and {output} is not written{cure}")
 
 
 def _one(text: str, table: dict[str, Measure]) -> Measure:
@@ -85,10 +122,6 @@ def _one(text: str, table: dict[str, Measure]) -> Measure:
     if len(found) != 1:
         raise Fault("--sort", f"'{text}' names {len(found)} measures", "name one", usage=True)
     return found[0]
-
-
-def _same(file: str, other: str) -> bool:
-    return os.path.exists(other) and os.path.isfile(other) and os.path.samefile(file, other)
 
 
 def _form_of(output: str | None) -> str:

@@ -97,7 +97,7 @@ def read_simply(content: bytes, **options: Any) -> Qrels:
         return Qrels(io.BytesIO(content), **options)
 
 
-def refused(stream: Any) -> Any:
+def refused(stream: Any, duplicates: str) -> Any:
     raise Irregular
 
 

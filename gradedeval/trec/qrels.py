@@ -64,12 +64,15 @@ class Qrels:
     def _of_file(self, source: Source, duplicates: Duplicates, lenient: bool) -> Judged:
         stream = Stream(source)
         try:
-            return read_judged(stream)
+            found = read_judged(stream, duplicates)
         except Irregular:
             rows = _judgements_of_bytes(self.place, stream.whole(), lenient, self.notes)
             return self._of_rows(rows, duplicates)
         finally:
             stream.close()
+        if found.repeated:
+            self.notes.append(_repeated(self.place, found.repeated))
+        return found
 
     def _of_rows(self, rows: list[Judgement], duplicates: Duplicates) -> Judged:
         graded = _by_topic(self.place, rows, duplicates, self.notes)
@@ -210,11 +213,15 @@ def _settle_duplicates(
             findings.add(number, f"docno {text(docno)} of topic {text(topic)} again: {what}", cure)
     findings.check()
     if same:
-        notes.append(f"{place}: {same} {plural(same, 'judgement')} repeated with the same grade; counted once")
+        notes.append(_repeated(place, same))
     if differing:
         notes.append(
             f"{place}: {differing} {plural(differing, 'judgement')} repeated; the {policy} grade of each counts"
         )
+
+
+def _repeated(place: str, count: int) -> str:
+    return f"{place}: {count} {plural(count, 'judgement')} repeated with the same grade; counted once"
 
 
 def topics_of_file(path: str | Path) -> frozenset[bytes]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gradedeval.errors import Fault, reason
-from gradedeval.gains import Floats, Gains, share, total
+from gradedeval.gains import Floats, Gains, distinct, share, total
 from gradedeval.measures.cumulated import divisor
 from gradedeval.measures.definition import measure
 
@@ -60,7 +60,7 @@ def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Float
 
 def beyond(g: Gains, utility: str, gamma: float) -> Floats:
     """topics: the best case after the last document, for a user who gets there; never below the true sum."""
-    lengths, topic = np.unique(g.retrieved, return_inverse=True)
+    lengths, topic = distinct(g.retrieved)
     return np.array([_tail(g.tail, int(length), g.end, utility, gamma) for length in lengths])[topic]
 
 

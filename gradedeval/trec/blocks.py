@@ -69,7 +69,6 @@ class Lines:
     def keep(self, rows: Ints) -> Lines:
         """Only these lines, in this order."""
 
-
         def bounds(column: int) -> tuple[Ints, Ints]:
             start, end = self.span(column)
             return start[rows], end[rows]

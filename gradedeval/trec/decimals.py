@@ -50,7 +50,7 @@ def _read_alike(buffer: Bytes, words: Words, start: Ints, end: Ints, found: Floa
     longest, shortest = int(length.max()), int(length.min())
     dot = buffer[int(start[0]) : int(end[0])].tobytes().find(b".")
     after = int(length[0]) - 1 - dot
-    if not (0 < dot and 0 < after < 8 and after + 1 < shortest and longest <= 9):
+    if not (dot > 0 and 0 < after < 8 and after + 1 < shortest and longest <= 9):
         return False
     if not (buffer[end - (after + 1)] == DOT).all():
         return False

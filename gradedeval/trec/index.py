@@ -108,7 +108,7 @@ class Index:
 
 
 def build(
-    buffer: Bytes, start: Ints, length: Ints, topic: Ints, topics: int, hashed: Words
+    buffer: Bytes, start: Ints, length: Ints, topic: NDArray[Any], topics: int, hashed: Words
 ) -> tuple[Index, list[tuple[Ints, Ints]]]:
     """The index of judged documents; and pairs of columns: the numbers of documents that stand in their topic again,
     and of the first of each.

@@ -105,9 +105,7 @@ def read_judged(stream: Stream, duplicates: Duplicates) -> Judged:
         numbers = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int32)
         topic = np.repeat(numbers[own], np.diff(np.append(first, len(lines))))
         start, after = lines.span(2)
-        columns.append(
-            (start.astype(small), (after - start).astype(np.int32), topic, lines.hashes(2), _grades(lines))
-        )
+        columns.append((start.astype(small), (after - start).astype(np.int32), topic, lines.hashes(2), _grades(lines)))
     if not columns:
         raise Irregular
     start, length, topic, hashed = (np.concatenate(column) for column in list(zip(*columns, strict=True))[:4])

@@ -204,7 +204,9 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0) -> Iterator[Blo
 
     A topic that comes again after another is none of their business.
     """
-    capacity, filled = size, 0
+    part = stream.file if isinstance(stream, Stream) else stream
+    whole = part.end - part.at + 1 if part is not None else 0  # with a newline that may be missing
+    capacity, filled = max(size, whole if whole <= 2 * size else 0), 0
     buffer = _buffer(capacity)
     while True:
         filled += stream.read_into(memoryview(buffer)[PAD + filled : PAD + capacity])  # type: ignore[arg-type]

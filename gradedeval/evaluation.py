@@ -102,8 +102,8 @@ def evaluate_runs(
     found_of = {name: done[number] for number, (name, _) in enumerate(listed)}
     scored = _scored(found_of, by_tag)
     faults = [found.fault for found in found_of.values() if found.fault]
-    if faults and not scored and (not keep_going or len(set(map(str, faults))) == 1):
-        raise faults[0]  # of the only run, or of no run in particular
+    if faults and (not keep_going or (not scored and len(set(map(str, faults))) == 1)):
+        raise faults[0]  # or it is of the only run, or of no run in particular
     notes = [*scorer.notes, *(note for found in found_of.values() for note in found.notes)]
     if len({tuple(topics) for topics in {id(one.topics): one.topics for one in scored}.values()}) > 1:
         notes.append("the runs are averaged over different topics; --topics qrels counts the same for all")

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from gradedeval.errors import Fault, Note
     from gradedeval.evaluation import evaluate
     from gradedeval.gains import Gains, share, total
-    from gradedeval.measures import MEASURES, Measure, measure, measures_from, parse
+    from gradedeval.measures import MEASURES, Measure, Walk, cwl, measure, measures_from, parse
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
+    from gradedeval.weighting import Weights, weights
 
 __all__ = [
     "MEASURES",
@@ -30,13 +31,17 @@ __all__ = [
     "Qrels",
     "Rules",
     "Scores",
+    "Walk",
+    "Weights",
     "__version__",
+    "cwl",
     "evaluate",
     "measure",
     "measures_from",
     "parse",
     "share",
     "total",
+    "weights",
 ]
 
 # Imported when they are asked for: `gradedeval --help` should not wait for numpy.
@@ -49,12 +54,16 @@ _HOME = {
     "Qrels": "trec.qrels",
     "Rules": "rules",
     "Scores": "scores",
+    "Walk": "measures",
+    "Weights": "weighting",
+    "cwl": "measures",
     "evaluate": "evaluation",
     "measure": "measures",
     "measures_from": "measures",
     "parse": "measures",
     "share": "gains",
     "total": "gains",
+    "weights": "weighting",
 }
 
 

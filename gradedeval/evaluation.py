@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from gradedeval.costs import Costs, read_costs
 from gradedeval.errors import Fault, Note
 from gradedeval.measures import DEFAULT, Measure, parse
 from gradedeval.rules import Options, Rules, rules_for
@@ -51,12 +52,7 @@ def evaluate(
     is a warning of the class `gradedeval.Note`, and in `.notes`. Raises `gradedeval.Fault` (a ValueError) where a
     measure, an option, the run or the qrels is wrong.
     """
-    given: dict[str, Any] = dict(options)
-    if isinstance(given.get("gain"), list):
-        given["gain"] = tuple(given["gain"])
-    if given.get("topics_from") is not None:
-        given["topics_from"] = _chosen_topics(given["topics_from"])
-    rules = rules_for(like, **given)
+    rules = rules_given(like, options)
     chosen = parse(measures)
     if not chosen:
         raise Fault("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
@@ -66,6 +62,27 @@ def evaluate(
     for note in scores.notes:
         warnings.warn(note, Note, stacklevel=2)
     return scores
+
+
+def rules_given(like: str | None, options: Options) -> Rules:
+    """The rules that the keywords of `evaluate` make. Raises Fault (usage) as `rules_for` does."""
+    given: dict[str, Any] = dict(options)
+    if isinstance(given.get("gain"), list):
+        given["gain"] = tuple(given["gain"])
+    if given.get("topics_from") is not None:
+        given["topics_from"] = _chosen_topics(given["topics_from"])
+    if given.get("costs") is not None:
+        given["costs"] = _costs(given["costs"])
+    return rules_for(like, **given)
+
+
+def _costs(costs: Any) -> Any:
+    """Costs by type, from a file or a dict."""
+    if isinstance(costs, str | Path):
+        return read_costs(costs)
+    if isinstance(costs, Mapping):
+        return Costs({raw(str(name)): cost for name, cost in costs.items()})
+    return costs
 
 
 def _chosen_topics(topics: Any) -> frozenset[bytes]:
@@ -91,7 +108,7 @@ def evaluate_runs(
     keep_going  collect the faults of runs in `.faults`, and score the others; one run's alone is raised
     watch       passes on what becomes of each run, of so many in all, and may show how far the work has come
     """
-    judged = qrels if isinstance(qrels, Qrels) else _read_qrels(runs, qrels, rules)
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
     scorer = Scorer(judged, list(measures), rules)
     listed = list(runs.items())
     done: dict[int, Outcome] = {}
@@ -134,7 +151,8 @@ def _of_run(fault: Fault, place: str) -> Fault:
     return Fault(named, fault.fault, fault.cure, also=fault.also, beyond=fault.beyond)
 
 
-def _read_qrels(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
+def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
+    """The qrels, read by the rules. Raises Fault where they are none, and says so where a run was given for them."""
     try:
         return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
     except Fault:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -234,6 +234,8 @@ class Gains:
     cost       topics × ranks: what it costs to look at each document; None: 1 each
     tail       what every rank after the last document retrieved is worth, down to the cutoff: 0, or in the best case
                the top gain
+    types      the types of documents, and `kind` topics × ranks: which of them, −1 beyond the end; None where no
+               measure asks
     """
 
     gain: Floats
@@ -245,6 +247,10 @@ class Gains:
     k: int | None = None
     tail: float = 0.0
     cost: Floats | None = None
+    types: tuple[bytes, ...] = ()
+    kind: Ints | None = None
+    # What measures that follow each other have in common: the five quantities of one walk.
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def rank(self) -> Floats:

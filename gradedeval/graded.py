@@ -11,7 +11,7 @@ from gradedeval.ranking import Batch, GradedRun, judged_codes, same
 from gradedeval.rules import Rules
 from gradedeval.streamed import grade_file
 from gradedeval.trec.qrels import Qrels
-from gradedeval.trec.run import read_run
+from gradedeval.trec.run import read_run, run_of_bytes
 from gradedeval.trec.source import Source
 
 __all__ = ["Batch", "GradedRun", "grade_run", "judged_codes"]
@@ -22,6 +22,7 @@ def grade_run(
     qrels: Qrels,
     rules: Rules,
     docnos_of: frozenset[bytes] = frozenset(),
+    types: bool = False,
     *,
     jobs: int = 1,
     each: Callable[[Batch], Any] = same,
@@ -30,6 +31,7 @@ def grade_run(
 
     source     a path (`-` is standard input), an open file, or what `read_run` takes
     docnos_of  topics whose docnos are wanted as well
+    types      whether column 2, the type of each document, is wanted as well: a file is then read line by line
     jobs       processes that may share a large file
     each       what is made of each batch, in the process that read it; this is what the run gives then
 
@@ -37,5 +39,9 @@ def grade_run(
     qrels.
     """
     if isinstance(source, str | Path) or (hasattr(source, "read") and not hasattr(source, "columns")):
+        if types:
+            one = Source(source)
+            listed = run_of_bytes(one.place, one.read(), rules, types=True)
+            return grade_listed(listed, qrels, rules, docnos_of, each=each)
         return grade_file(Source(source), qrels, rules, docnos_of, jobs=jobs, each=each)
-    return grade_listed(read_run(source, rules), qrels, rules, docnos_of, each=each)
+    return grade_listed(read_run(source, rules, types), qrels, rules, docnos_of, each=each)

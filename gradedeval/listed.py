@@ -45,6 +45,8 @@ def _documents(run: Run, topics: list[bytes], qrels: Qrels, rules: Rules) -> Doc
     unjudged = len(qrels.labels)
     docnos: list[Any] = []
     codes: list[int] = []
+    types = sorted({kind for own in found for kind in own.types})
+    kind_of = {kind: at for at, kind in enumerate(types)}
     for topic, own in zip(topics, found, strict=True):
         judged: Any = qrels.text_codes if own.docnos and isinstance(own.docnos[0], str) else qrels.codes
         codes += map(judged.get(topic, {}).get, own.docnos, repeat(unjudged))
@@ -61,6 +63,8 @@ def _documents(run: Run, topics: list[bytes], qrels: Qrels, rules: Rules) -> Doc
         _concatenated([own.scores for own in found]) if rules.order == "score" else None,
         _concatenated([own.ranks for own in found]) if rules.ties == "rank" else None,
         docno,
+        types,
+        np.array([kind_of[kind] for own in found for kind in own.types], dtype=np.int64) if types else None,
     )
 
 

@@ -27,6 +27,8 @@ class Batch:
     retrieved  topics: how many documents
     pool       topics × labels: how many judged documents have each label
     docnos     topic -> docnos in rank order, for the topics that the caller asked for
+    types      what column 2 of the run calls its documents, where that was asked for
+    kinds      topics × ranks: index into `types`, −1 beyond the end; None where it was not asked for
     """
 
     topics: list[bytes]
@@ -34,6 +36,8 @@ class Batch:
     retrieved: Ints
     pool: Ints
     docnos: dict[bytes, list[bytes]] = field(default_factory=dict)
+    types: list[bytes] = field(default_factory=list)
+    kinds: Ints | None = None
 
     @property
     def unjudged(self) -> int:
@@ -83,6 +87,7 @@ class Documents:
     score   documents: nothing where scores do not matter
     rank    documents: the rank that the run states; nothing where that does not matter
     docno   the docno of a document, by its position
+    types   the names of the types, and `kind` documents: which of them; None where that does not matter
     """
 
     topics: list[bytes]
@@ -91,6 +96,8 @@ class Documents:
     score: Floats | None
     rank: Floats | None
     docno: Callable[[int], bytes]
+    types: list[bytes] = field(default_factory=list)
+    kind: Ints | None = None
 
     def of(self, rows: Ints) -> Documents:
         """Only these topics, numbers in any order."""
@@ -105,6 +112,8 @@ class Documents:
             self.score[at] if self.score is not None else None,
             self.rank[at] if self.rank is not None else None,
             lambda position: self.docno(int(at[position])),
+            self.types,
+            self.kind[at] if self.kind is not None else None,
         )
 
 
@@ -136,7 +145,7 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
     pool    topics × labels
     judged  code: whether it is judged
     """
-    topics, code, retrieved = documents.topics, documents.code, documents.counts
+    topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
     row = np.repeat(np.arange(len(topics)), retrieved)
     order = _order(documents, row, pool.shape[1], rules, docnos_of) if rules.order == "score" else None
     if rules.judged_only:
@@ -145,11 +154,13 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
         retrieved = np.bincount(row[order], minlength=len(topics))
     if order is not None:
         row, code = row[order], code[order]
+        kind = kind[order] if kind is not None else None
     rank_of = np.arange(len(row)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
     if rules.depth is not None and retrieved.max(initial=0) > rules.depth:
         kept = rank_of < rules.depth
         order = np.flatnonzero(kept) if order is None else order[kept]
         row, code, rank_of = row[kept], code[kept], rank_of[kept]
+        kind = kind[kept] if kind is not None else None
         retrieved = np.minimum(retrieved, rules.depth)
     deepest = int(retrieved.max(initial=0))
     if len(topics) * deepest == len(code):
@@ -162,7 +173,11 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
         if topic in docnos_of:
             listed = np.flatnonzero(row == at) if order is None else order[row == at]
             named[topic] = [documents.docno(position) for position in listed.tolist()]
-    return Batch(topics, matrix, retrieved, pool, named)
+    kinds = None
+    if kind is not None:
+        kinds = np.full(matrix.shape, -1)
+        kinds[row, rank_of] = kind
+    return Batch(topics, matrix, retrieved, pool, named, documents.types, kinds)
 
 
 def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docnos_of: frozenset[bytes]) -> Ints | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from gradedeval.errors import Fault, nearest
 from gradedeval.measures import Measure
+from gradedeval.quantities import records
 from gradedeval.scores import ALL, Row, RunScores, Scores
 
 # Formats for people, as tabulate calls them, and those for programs.
@@ -32,16 +33,20 @@ EXTENSIONS = {
 PARTS = ("residual", "unjudged", "beyond")
 
 
-def render(scores: Scores, form: str, *, by_topic: bool = False, digits: int | None = None) -> str:
+def render(scores: Scores, form: str, *, by_topic: bool = False, digits: int | None = None, cwl: bool = False) -> str:
     """The scores as text. `digits` rounds; without it tables have 4 (or the preset's) and long forms full precision.
+
+    cwl     the five quantities of each measure as columns; the measures are those of `all_quantities`
 
     Raises Fault (usage) for an unknown format.
     """
     if form in TABLES:
-        return _table(scores, form, by_topic, 4 if digits is None else digits)
+        return _table(scores, form, by_topic, 4 if digits is None else digits, cwl)
     if form == "trec":
         return _trec(scores, by_topic, 4 if digits is None else digits)
     if form in _LONG:
+        if cwl:
+            return _LONG[form](scores, [_rounded(row, digits) for row in records(scores, by_topic)])
         rows = [{name: getattr(row, name) for name in scores.columns} for row in scores.rows(by_topic)]
         counts = {str(one) for one in scores.measures if one.definition.summary == "total"}
         return _LONG[form](scores, [_numbers(row, counts, digits) for row in rows])
@@ -58,36 +63,50 @@ def _numbers(row: dict[str, Any], counts: set[str], digits: int | None) -> dict[
     return row
 
 
-def _separated(delimiter: str) -> Callable[[Scores, list[dict[str, Any]]], str]:
-    def write(scores: Scores, rows: list[dict[str, Any]]) -> str:
-        out = io.StringIO()
-        writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(scores.columns)
-        writer.writerows([["" if value is None else value for value in row.values()] for row in rows])
-        return out.getvalue()
-
-    return write
+def _rounded(row: dict[str, Any], digits: int | None) -> dict[str, Any]:
+    return {
+        key: round(value, digits) if digits is not None and isinstance(value, float) else value
+        for key, value in row.items()
+    }
 
 
-def _json(scores: Scores, rows: list[dict[str, Any]]) -> str:
-    lines = ",\n  ".join(_jsonl(scores, rows).rstrip("\n").split("\n"))
-    return f'{{"signature": {json.dumps(scores.signature, ensure_ascii=False)},\n "rows": [\n  {lines}]}}\n'
+def separated(columns: Sequence[str], rows: list[dict[str, Any]], delimiter: str) -> str:
+    """Rows as csv or tsv, None as nothing."""
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([["" if value is None else value for value in row.values()] for row in rows])
+    return out.getvalue()
 
 
-def _jsonl(scores: Scores, rows: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(_finite(row), ensure_ascii=False) + "\n" for row in rows)
+def json_document(head: Mapping[str, Any], rows: list[dict[str, Any]]) -> str:
+    """A document of what stands at its head, and `rows`, one a line."""
+    entries = "".join(
+        f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},\n " for name, value in head.items()
+    )
+    lines = ",\n  ".join(json_lines(rows).rstrip("\n").split("\n"))
+    return f'{{{entries}"rows": [\n  {lines}]}}\n'
 
 
-def _finite(row: dict[str, Any]) -> dict[str, Any]:
+def json_lines(rows: list[dict[str, Any]]) -> str:
+    """Each row as a line of JSON."""
+    return "".join(json.dumps(finite(row), ensure_ascii=False) + "\n" for row in rows)
+
+
+def finite(row: dict[str, Any]) -> dict[str, Any]:
     """JSON knows no infinity: null."""
     return {key: None if value in (float("inf"), float("-inf")) else value for key, value in row.items()}
 
 
+def _columns(scores: Scores, rows: list[dict[str, Any]]) -> list[str]:
+    return list(rows[0]) if rows else scores.columns
+
+
 _LONG: dict[str, Callable[[Scores, list[dict[str, Any]]], str]] = {
-    "csv": _separated(","),
-    "tsv": _separated("\t"),
-    "json": _json,
-    "jsonl": _jsonl,
+    "csv": lambda scores, rows: separated(_columns(scores, rows), rows, ","),
+    "tsv": lambda scores, rows: separated(_columns(scores, rows), rows, "\t"),
+    "json": lambda scores, rows: json_document({"signature": scores.signature}, rows),
+    "jsonl": lambda scores, rows: json_lines(rows),
 }
 
 
@@ -138,8 +157,10 @@ def _part(row: Row, part: str, digits: int) -> str:
     return ("" if value is None else str(value)) if part == "topics" else _number(value, None, digits)
 
 
-def _table(scores: Scores, form: str, by_topic: bool, digits: int) -> str:
-    if by_topic or len(scores.runs) > 1:
+def _table(scores: Scores, form: str, by_topic: bool, digits: int, cwl: bool) -> str:
+    if cwl:
+        header, body = _five(scores, by_topic, digits)
+    elif by_topic or len(scores.runs) > 1:
         header, body = _wide(scores, by_topic, digits)
     else:
         header, body = _tall(scores, digits)
@@ -165,6 +186,15 @@ def aligned(header: list[str], body: list[list[str]], left: int) -> str:
     line = "  ".join(f"{{:{'<' if at < left else '>'}{wide}}}" for at, wide in enumerate(width))
     rows = [header, ["-" * wide for wide in width], *body]
     return "\n".join(line.format(*row).rstrip() for row in rows)
+
+
+def _five(scores: Scores, by_topic: bool, digits: int) -> tuple[list[str], list[list[str]]]:
+    """A row for each measure, a column for each of its quantities."""
+    rows = list(records(scores, by_topic))
+    keys = [key for key, wanted in (("run", len(scores.runs) > 1), ("topic", by_topic), ("measure", True)) if wanted]
+    numbers = [name for name in rows[0] if name not in ("run", "topic", "measure")]
+    body = [[*(row[key] for key in keys), *(_number(row[name], None, digits) for name in numbers)] for row in rows]
+    return keys + numbers, body
 
 
 def _tall(scores: Scores, digits: int) -> tuple[list[str], list[list[str]]]:

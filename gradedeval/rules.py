@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
+from gradedeval.costs import Costs
 from gradedeval.errors import Fault, nearest
 from gradedeval.notation import Value
 
@@ -18,7 +19,7 @@ Precision = Literal["float64", "float32"]
 Topics = Literal["qrels", "both", "run", "relevant"]
 Negative = Literal["judged", "unjudged"]
 Duplicates = Literal["error", "first", "last", "refuse"]
-Residuals = Literal["total", "split"]
+Residuals = Literal["total", "split", "difference"]
 Depth = Literal["cutoff", "full"]
 
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -53,7 +54,9 @@ class Rules:
     lenient         skip bad lines and say how many
     gain            gain scheme of every graded measure that names none
     rel             lowest relevant grade of every binary measure that names none
-    residuals       None, `total`, or `split` into unjudged and beyond
+    costs           what it costs to look at a document of each type, column 2 of the run; None: 1 each
+    residuals       None, `total`, `split` into unjudged and beyond, or the signed `difference` of the best case and the
+                    score, for the C/W/L measures and each of their quantities (cwl_eval's; no bound)
     residual_depth  the best case is taken at the `cutoff`, or at `full` depth
     max_residual    leave out (run, topic) pairs whose residual is larger, by measure
     """
@@ -72,6 +75,7 @@ class Rules:
     lenient: bool = False
     gain: Value | None = None
     rel: float | None = None
+    costs: Costs | None = None
     residuals: Residuals | None = None
     residual_depth: Depth = "cutoff"
     max_residual: float | None = None
@@ -89,6 +93,15 @@ class Rules:
                 raise Fault(option(name), f"{getattr(self, name)!r} is neither True nor False", usage=True)
         if not (self.gain is None or isinstance(self.gain, str | tuple | int | float)):
             raise Fault("--gain", f"cannot read a {type(self.gain).__name__}", "a scheme or a list", usage=True)
+        if self.residuals == "difference" and (self.max_residual is not None or self.residual_depth == "full"):
+            raise Fault(
+                "--residuals difference",
+                "a signed difference is no bound, and ends where its measure ends",
+                "--residuals total goes with --max-residual and --residual-depth",
+                usage=True,
+            )
+        if not (self.costs is None or isinstance(self.costs, Costs)):
+            raise Fault("--costs", f"cannot read a {type(self.costs).__name__}", "a file, or a dict", usage=True)
         if self.judged_only and self.wants_residuals:
             raise Fault(
                 "--judged-only",
@@ -135,6 +148,7 @@ class Options(TypedDict, total=False):
     lenient: bool
     gain: Value | Sequence[float] | None
     rel: float | None
+    costs: str | Path | Mapping[str, float] | Costs | None
     residuals: Residuals | bool | None
     residual_depth: Depth | None
     max_residual: float | None
@@ -142,11 +156,14 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Preset:
-    """What `--like TOOL` sets: rules, parameters of single measures, and the digits that are printed."""
+    """What `--like TOOL` sets: rules, parameters of single measures, the digits that are printed, the kind of residual
+    where none is named, and parameters of all measures that take them."""
 
     rules: Mapping[str, Any]
     parameters: Mapping[str, Mapping[str, Value]]
     digits: int = 4
+    residuals: Residuals = "total"
+    shared: Mapping[str, Value] = field(default_factory=dict)
 
 
 LIKE: dict[str, Preset] = {
@@ -166,6 +183,8 @@ LIKE: dict[str, Preset] = {
     "cwl_eval": Preset(
         {"topics": "run", "order": "file", "gain": "grade", "max_gain": 1},
         {},
+        residuals="difference",
+        shared={"horizon": 1000},
     ),
 }
 
@@ -181,9 +200,10 @@ def rules_for(like: str | None, **given: Any) -> Rules:
             raise Fault("", f"no option '{name}'", nearest(name, known), usage=True)
     if like is not None and like not in LIKE:
         raise Fault("--like", f"no preset '{like}'", nearest(like, LIKE) or f"one of {', '.join(LIKE)}", usage=True)
-    if given.get("residuals") is True:
-        given["residuals"] = "total"
     if given.get("residual_depth") is not None and given.get("residuals") is None and given.get("max_residual") is None:
-        given["residuals"] = "total"
+        given["residuals"] = True
+    if given.get("residuals") is True:
+        bound = given.get("residual_depth") is not None or given.get("max_residual") is not None
+        given["residuals"] = LIKE[like].residuals if like and not bound else "total"
     explicit = {name: value for name, value in given.items() if value is not None and value is not False}
     return replace(Rules(), **{**(LIKE[like].rules if like else {}), **explicit, "like": like})

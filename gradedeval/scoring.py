@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from gradedeval.costs import Costs
 from gradedeval.errors import Fault
 from gradedeval.gains import Bools, Floats, Gains, GainTable, Grades, binary_table, graded_table, threshold_table
 from gradedeval.graded import Batch, GradedRun, judged_codes
@@ -26,7 +27,7 @@ def applied(measure: Measure, rules: Rules) -> Measure:
     What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
     """
     given = dict(measure.parameters)
-    preset = LIKE[rules.like].parameters.get(measure.name, {}) if rules.like else {}
+    preset = _preset(measure, rules.like)
     wanted: dict[str, Value] = {}
     if not {"gain", "rel", "g"} & given.keys():
         if rules.gain is not None and measure.definition.scale:
@@ -39,6 +40,14 @@ def applied(measure: Measure, rules: Rules) -> Measure:
     wanted |= {key: value for key, value in preset.items() if key not in settled}
     # What is a measure's default anyway stays unsaid.
     return measure(**{key: value for key, value in wanted.items() if value != _default(measure, key)})
+
+
+def _preset(measure: Measure, like: str | None) -> dict[str, Value]:
+    """The parameters that a preset gives a measure."""
+    if like is None:
+        return {}
+    shared = {key: value for key, value in LIKE[like].shared.items() if key in measure.definition.parameters}
+    return {**shared, **LIKE[like].parameters.get(measure.name, {})}
 
 
 def _default(measure: Measure, key: str) -> Any:
@@ -59,7 +68,8 @@ class Part:
 
 
 class Scorer:
-    """Scores runs against one qrels by one list of measures and one set of rules."""
+    """Scores runs against one qrels by one list of measures and one set of rules; `types`: whether it needs to know the
+    type of each document."""
 
     def __init__(self, qrels: Qrels, measures: Sequence[Measure], rules: Rules) -> None:
         self.qrels, self.rules = qrels, rules
@@ -67,6 +77,7 @@ class Scorer:
         self.grades = _grades(qrels, rules)
         self.tables = [_table(measure, self.grades) for measure in self.measures]
         self.judged = judged_codes(qrels.labels, rules)
+        self.types = rules.costs is not None or any(one.types for one in self.measures)
 
     @property
     def notes(self) -> list[str]:
@@ -75,6 +86,8 @@ class Scorer:
         if self.grades.top <= 0:
             cure = "--top-grade N says what the top grade is"
             notes.append(f"{self.qrels.place}: no grade above 0: all gains are 0 and residuals blank; {cure}")
+        units = {} if self.rules.costs else {one.name: one.definition.unit for one in self.measures}
+        notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
         if self.rules.max_residual is not None:
             unbounded = [str(one) for one in self.measures if one.residual == "none"]
             if unbounded:
@@ -100,24 +113,39 @@ class Scorer:
         """The topics of the qrels."""
         return [text(topic) for topic in self.qrels.topics]
 
+    def views(self, batch: Batch) -> Callable[..., Gains]:
+        """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
+        worth."""
+        return _Views(batch, self.judged, self.rules.costs)
+
     def part(self, batch: Batch) -> Part:
         """The scores of a batch: what `grade_run` may make of each, in the process that read it."""
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
-        views = _Views(batch, self.judged)
+        views = _Views(batch, self.judged, self.rules.costs)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
-            score = found[0, :, column] = _numeric(measure, _run_measure(measure, views(table, measure)))
-            if self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
+            score = found[0, :, column] = scores_of(measure, views(table, measure))
+            if self.rules.residuals == "difference":
+                found[1:, :, column] = self._difference(measure, table, views, score)
+            elif self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
                 found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
         return Part(batch.topics, found)
 
+    def _difference(self, measure: Measure, table: GainTable, views: _Views, score: Floats) -> Floats:
+        """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
+        if not measure.definition.walks or table.top <= 0:
+            return np.full(len(score), np.nan)
+        best = _run_measure(measure, views(table, measure, unjudged=table.top, tail=table.top))
+        with np.errstate(invalid="ignore"):
+            return best - score
+
     def _best(self, measure: Measure, table: GainTable, views: _Views) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
-        definition = measure.definition
+        definition, residual = measure.definition, measure.residual
         if self.rules.residual_depth == "full" and definition.cutoff in ("stops", "summed"):
             measure = replace(measure, cutoff=None)
         inside = np.minimum(_run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
-        if definition.residual == "retrieved":
+        if residual == "retrieved":
             return inside, inside
         both = views(table, measure, unjudged=table.top, tail=table.top)
         return inside, np.minimum(_run_measure(measure, both), definition.ceiling)
@@ -126,8 +154,9 @@ class Scorer:
 class _Views:
     """A batch as measures see it; what several measures look at is looked up once."""
 
-    def __init__(self, batch: Batch, judged: Bools) -> None:
+    def __init__(self, batch: Batch, judged: Bools, costs: Costs | None = None) -> None:
         self.batch = batch
+        self.cost = _costs(batch, costs)
         self.judged_code = judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
@@ -144,7 +173,15 @@ class _Views:
         for shared in (gain, judged, ideal, retrieved, self.pool, table.levels):
             shared.setflags(write=False)
         whole = (ideal, retrieved, self.pool, table.levels, measure.cutoff, tail)
-        return Gains(gain, judged, *whole)
+        cost, kinds = self.cost, self.batch.kinds
+        return Gains(
+            gain,
+            judged,
+            *whole,
+            cost=cost[:, :last] if cost is not None else None,
+            types=tuple(self.batch.types),
+            kind=kinds[:, :last] if kinds is not None else None,
+        )
 
     def _judged(self, last: int | None) -> Bools:
         return self.judged_code[self.batch.codes[:, :last]]
@@ -177,16 +214,38 @@ class _Views:
         return self.ideals[key]
 
 
+def scores_of(measure: Measure, gains: Gains) -> Floats:
+    """The scores of a batch. Raises Fault where a user's own measure fails, or a score is no number."""
+    return _numeric(measure, _run_measure(measure, gains))
+
+
+def _costs(batch: Batch, costs: Costs | None) -> Floats | None:
+    """topics × ranks: the cost of each document by its type; 1 beyond the end."""
+    if costs is None:
+        return None
+    if batch.kinds is None:
+        return np.ones(batch.codes.shape)
+    of = np.array([*(costs.of[kind] for kind in batch.types), 1.0])
+    cost: Floats = of[batch.kinds]
+    return cost
+
+
 def _run_measure(measure: Measure, gains: Gains) -> Floats:
-    if MEASURES.get(measure.name) == Measure(measure.definition):
-        with np.errstate(over="ignore", invalid="ignore"):
-            return measure.score(gains)
+    place = f"measure '{measure}'"
     try:
+        if MEASURES.get(measure.name) == Measure(measure.definition):
+            with np.errstate(over="ignore", invalid="ignore"):
+                return measure.score(gains)
         scores = np.asarray(measure.score(gains), dtype=np.float64)
-    except Exception as error:  # a user's own measure: its errors are messages, not our tracebacks
-        raise Fault(f"measure '{measure}'", f"failed ({type(error).__name__}: {error})", "mend its function") from error
+    except Fault as fault:
+        raise fault if fault.place else Fault(place, fault.fault, fault.cure) from None
+    except Exception as error:
+        if MEASURES.get(measure.name) == Measure(measure.definition):
+            raise
+        # A user's own measure: its errors are messages, not our tracebacks.
+        raise Fault(place, f"failed ({type(error).__name__}: {error})", "mend its function") from error
     if scores.shape != (len(gains.gain),):
-        raise Fault(f"measure '{measure}'", f"gave shape {scores.shape}", f"one score a topic: ({len(gains.gain)},)")
+        raise Fault(place, f"gave shape {scores.shape}", f"one score a topic: ({len(gains.gain)},)")
     return scores
 
 

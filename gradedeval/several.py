@@ -81,7 +81,7 @@ def outcome(name: str, source: Any, scorer: Scorer, jobs: int) -> Outcome:
     """What becomes of a run. A fault of the words, and no run's, is raised."""
     place = Source(source).place if isinstance(source, str | Path) or hasattr(source, "read") else name
     try:
-        run = grade_run(source, scorer.qrels, scorer.rules, jobs=jobs, each=scorer.part)
+        run = grade_run(source, scorer.qrels, scorer.rules, types=scorer.types, jobs=jobs, each=scorer.part)
         return Outcome(run.place, scorer.score(run, name), run.tag, run.notes)
     except Fault as fault:
         return Outcome(place, fault=fault)

@@ -52,6 +52,8 @@ def _unusual(rules: Rules) -> list[str]:
                 if isinstance(value, float)
                 else f"{name.replace('_', ' ')} {value}"
             )
+    said += [f"costs {rules.costs.digest}"] if rules.costs else []
+    said += ["signed differences"] if rules.residuals == "difference" else []
     said += ["judged only"] if rules.judged_only else []
     said += ["lenient"] if rules.lenient else []
     return said + ([_chosen(rules.topics_from)] if rules.topics_from is not None else [])

@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import gradedeval
 from gradedeval import MEASURES, Gains, Measure, parse
 from gradedeval.measures.series import damped, squared_ratios, trigamma
 
-FAMILY = [one for one in MEASURES.values() if "horizon" in one.definition.parameters]
+SAMPLES = ROOT / "qrels_samples"
+GIVEN = parse(f'cwl(C="phi*(1-r)",phi=0.7) cwl(C="((i+1)/(i+2))**2") ddm(file={SAMPLES}/chances.csv)')
+FAMILY = [one for one in MEASURES.values() if one.definition.walks and one.name not in ("cwl", "ddm")] + GIVEN
 ENDLESS = ("nerr5", "nerr6")
 CONVERGENT = [one @ 7 if one.definition.cutoff == "needed" else one for one in FAMILY if one.name not in ENDLESS]
 

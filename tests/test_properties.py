@@ -21,11 +21,14 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
+from conftest import ROOT
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, Fault, Measure, parse
+
+SAMPLES = ROOT / "qrels_samples"
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=30)
 
@@ -49,6 +52,11 @@ MORE = (
     " cascade(utility=one,gamma=0.9) nerr(gain=0.1:0.3:0.5:1)@3 ndcg(gain=0.5:0:3:1) ndcg(log=3,gain=exp)@10"
     " dcg(log=2.5,gain=exp) q(beta=0) q(beta=0.5,gain=exp)@3 q(gain=0:0:1:5) rbp(p=0) rbp(p=0.5,gain=0:0.5:0.5:0.5)@3"
     " rbp(rel=1) gap(g=1:0:0) gap(gain=0:0:2:2) gprecision(gain=exp)@3 ap(rel=3)@3"
+    " zipf(beta=2) zipf(beta=0.5)@10 poisson(alpha=0.3) poisson(alpha=4)@3 logharmonic(b=5)@10 zipf(beta=1.5,gain=exp)"
+    f" wp(file={SAMPLES}/attention.csv) wp(file={SAMPLES}/attention.csv,rel=2)@3"
+    f" ddm(file={SAMPLES}/chances.csv) ddm(file={SAMPLES}/chances.csv,gain=exp)@3"
+    ' cwl(C="p*(1-r)",p=0.8) cwl(C="p*(1-r)",p=0.8)@3 cwl(C="(i/(i+1))**2") cwl(C="where(gained<1,0.9,0.2)",gain=exp)'
+    ' cwl(C="1/(1+rate*spent)",rate=0.3)@3'
 )
 
 
@@ -64,13 +72,20 @@ def variants(table: Mapping[str, Measure] = MEASURES) -> list[Measure]:
                     other = measure(**{key: value})
                     own = [k for k in (None, 3) if k in cutoffs] or [None]
                     found |= dict.fromkeys(other if k is None else other @ k for k in own)
-    return list(found | dict.fromkeys(parse(MORE)))
+    return list(dict.fromkeys([*filter(_is_complete, found), *parse(MORE)]))
+
+
+def _is_complete(measure: Measure) -> bool:
+    """Whether it lacks nothing: a measure by a file or a formula is nothing without them."""
+    with contextlib.suppress(Fault):
+        return measure.complete() == measure
+    return False
 
 
 VARIANTS = variants()
-BOUNDED = [measure for measure in VARIANTS if measure.definition.residual != "none"]
-ENDLESS = [measure for measure in VARIANTS if measure.definition.residual == "endless"]
-UNBOUNDED = [measure for measure in VARIANTS if measure.definition.residual == "none"]
+BOUNDED = [measure for measure in VARIANTS if measure.residual != "none"]
+ENDLESS = [measure for measure in VARIANTS if measure.residual == "endless"]
+UNBOUNDED = [measure for measure in VARIANTS if measure.residual == "none"]
 
 
 def every(measures: Sequence[Measure]) -> pytest.MarkDecorator:
@@ -233,7 +248,7 @@ def test_the_order_of_lines_and_topics_changes_no_bit(data: st.DataObject, ties:
 LOOKING = [measure for measure in VARIANTS if measure.definition.gain is not None and rises_with_grade(measure)]
 # Users whom a good document sates go home earlier when it moves up, and may miss what they had found before: such a
 # measure says so of itself.
-UNSATED = [measure for measure in LOOKING if not measure.definition.sated]
+UNSATED = [measure for measure in LOOKING if not measure.sated]
 
 
 def _worse(grade: int | None, other: int | None) -> bool:
@@ -344,7 +359,7 @@ def _broken(measure: Measure, before: Any, after: Any, found: Found) -> Any:
 @every(BOUNDED)
 def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(measure: Measure) -> None:
     topics, found, before, after, longer = _completions()
-    if measure.definition.residual != "endless":
+    if measure.residual != "endless":
         before, after = before[~longer], after[~longer]
     broken = _broken(measure, before, after, found)
     assert not len(broken), (topics[before[broken[0]]], topics[after[broken[0]]])
@@ -468,7 +483,7 @@ def test_a_residual_needs_something_unjudged_or_beyond_the_end(measure: Measure)
     beyond = residual - unjudged
     assert (unjudged >= 0).all()
     assert (beyond >= 0).all()
-    endless = measure.definition.residual == "endless"
+    endless = measure.residual == "endless"
     for topic, row in rows.items():
         if None not in topic.ranking[: _depth(topic, measure)]:
             assert unjudged[row] == 0, topic
@@ -637,7 +652,7 @@ def test_two_notations_of_one_measure_agree(one: str, other: str, topics: list[T
     measures = parse([one, other])
     found = scored(topics, measures)
     assert found.score[:, 0] == pytest.approx(found.score[:, 1], abs=1e-12)
-    if len({measure.definition.residual for measure in measures}) == 1:
+    if len({measure.residual for measure in measures}) == 1:
         assert found.residual[:, 0] == pytest.approx(found.residual[:, 1], abs=1e-9)
 
 
@@ -854,6 +869,8 @@ def _value(draw: Callable[[Any], Any], key: str, folder: Path) -> Any:
             "gamma": st.floats(1e-9, 1),
             "log": st.one_of(st.integers(2, 30), st.floats(1.001, 1e9)),
             "p": st.one_of(st.just(0), st.floats(0, 1, exclude_max=True)),
+            "C": st.sampled_from(["r", "1-r", "min(1, 0.5 + r/2)", "where(i < 5, 1, exp(-spent))", "(i/(i+1))**2"]),
+            "file": st.sampled_from([f"{SAMPLES}/attention.csv", f"{SAMPLES}/chances.csv"]),
         }.get(key, number)
     )
 
@@ -869,7 +886,7 @@ def any_measure(draw: Callable[[Any], Any], folder: Path) -> Measure:
     cutoff = draw(st.one_of(st.none(), st.integers(1, 10**6)))
     if measure.definition.cutoff == "needed" or (cutoff and measure.definition.cutoff != "none"):
         measure = measure @ (cutoff or 10)
-    return measure
+    return measure if _is_complete(measure) else MEASURES["err"] @ 7
 
 
 def in_the_shell(written: str) -> str:

@@ -17,6 +17,7 @@ from gradedeval.version import __version__
 VERBS: dict[str, tuple[str, str]] = {
     "eval": ("evaluate", "Score runs against graded judgements; need not be said."),
     "measures": ("measures", "List the measures, or explain one."),
+    "weights": ("weights", "Print the weight of each rank by a measure."),
 }
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,7 +12,9 @@ from gradedeval.cli.options import (
     RESIDUAL_OPTIONS,
     RUN_OPTIONS,
     Sectioned,
+    check_output,
     chosen_rules,
+    form_of,
     measure_table,
     run_and_qrels,
     with_options,
@@ -23,13 +23,13 @@ from gradedeval.cli.output import say, write
 from gradedeval.errors import SHOWN, Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
 from gradedeval.forked import cores, processes
-from gradedeval.measures import DEFAULT, Measure, parse
+from gradedeval.measures import CWL_DEFAULT, DEFAULT, Measure, parse
 from gradedeval.progress import with_progress
-from gradedeval.render import DISPLAYED, EXTENSIONS, FORMATS, render
+from gradedeval.quantities import all_quantities
+from gradedeval.render import DISPLAYED, FORMATS, render
 from gradedeval.rules import LIKE
 from gradedeval.scores import Scores
 from gradedeval.scoring import applied
-from gradedeval.trec.listing import same_file
 
 OUTPUT_OPTIONS = [
     click.option("-q", "--by-topic", is_flag=True, help="A row for each topic; the summary comes last."),
@@ -37,6 +37,9 @@ OUTPUT_OPTIONS = [
         "-f", "--format", "form", type=click.Choice(FORMATS), help="Default: table, or by the extension of -o."
     ),
     click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."),
+    click.option(
+        "--cwl", is_flag=True, help="The five quantities of each C/W/L measure as columns: eu, etu, ec, etc, ed."
+    ),
     click.option("--digits", type=click.IntRange(0, 17), metavar="N", help="Round to N digits. Default: 4 in tables."),
     click.option("--sort", metavar="MEASURE", help="Order runs by their summary of MEASURE, the best first."),
     click.option("--run-name", type=click.Choice(["file", "tag"]), default="file", help="What runs are called."),
@@ -53,6 +56,7 @@ def command(
     by_topic: bool,
     form: str | None,
     output: str | None,
+    cwl: bool,
     digits: int | None,
     sort: str | None,
     run_name: str,
@@ -68,22 +72,17 @@ def command(
     pattern in quotes. `gradedeval measures` lists the measures.
     """
     table = measure_table(measures_from)
-    chosen = parse(measures or DEFAULT, table)
+    chosen = parse(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
+    if cwl:
+        chosen = all_quantities(chosen)
     order = None if sort is None else _one(sort, table)
-    form = form or _form_of(output)
+    form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, options["topics_from"], runs_from)
-    if output and any(same_file(file, output) for file in (*runs, qrels)):
-        raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
+    check_output(output, (*runs, qrels))
     rules = chosen_rules(options)
+    tags, jobs = run_name == "tag", _processes(jobs)
     scores = evaluate_runs(
-        named_runs(runs),
-        qrels,
-        chosen,
-        rules,
-        by_tag=run_name == "tag",
-        jobs=_processes(jobs),
-        keep_going=True,
-        watch=with_progress,
+        named_runs(runs), qrels, chosen, rules, by_tag=tags, jobs=jobs, keep_going=True, watch=with_progress
     )
     for note in scores.notes:
         say(note)
@@ -92,10 +91,8 @@ def command(
         digits = LIKE[rules.like].digits if form in DISPLAYED else None
     written = bool(scores.runs) and (output is None or keep_going or not scores.faults)
     if written:
-        write(render(scores, form, by_topic=by_topic, digits=digits), output)
-    if scores.faults:
-        _tell(scores, output, written)
-        click.get_current_context().exit(1)
+        write(render(scores, form, by_topic=by_topic, digits=digits, cwl=cwl), output)
+    _tell(scores, output, written)
 
 
 def _processes(jobs: int | None) -> int:
@@ -106,7 +103,9 @@ def _processes(jobs: int | None) -> int:
 
 
 def _tell(scores: Scores, output: str | None, written: bool) -> None:
-    """Why runs are not scored, and what became of the output."""
+    """Why runs are not scored, and what became of the output; then the exit code is 1."""
+    if not scores.faults:
+        return
     for fault in scores.faults[:SHOWN]:
         say(str(fault))
     if output is None or written:
@@ -114,6 +113,7 @@ def _tell(scores: Scores, output: str | None, written: bool) -> None:
     else:
         cure = "; --keep-going writes the others" if scores.runs else ""
         say(f"{scores.unscored}, and {output} is not written{cure}")
+    click.get_current_context().exit(1)
 
 
 def _one(text: str, table: dict[str, Measure]) -> Measure:
@@ -122,13 +122,3 @@ def _one(text: str, table: dict[str, Measure]) -> Measure:
     if len(found) != 1:
         raise Fault("--sort", f"'{text}' names {len(found)} measures", "name one", usage=True)
     return found[0]
-
-
-def _form_of(output: str | None) -> str:
-    """The format that the extension of -o asks for; a table without one."""
-    if output == "":
-        raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
-    extension = Path(output or "").suffix.lower()
-    if extension not in EXTENSIONS and not (output and os.path.exists(output) and not os.path.isfile(output)):
-        raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(FORMATS)}", usage=True)
-    return EXTENSIONS.get(extension, "table")

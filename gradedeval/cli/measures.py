@@ -9,6 +9,7 @@ import click
 from gradedeval.cli.options import measure_table
 from gradedeval.cli.output import write
 from gradedeval.measures import ALIASES, Measure, offered, parse
+from gradedeval.measures.definition import Definition
 from gradedeval.notation import write_value
 
 HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
@@ -45,7 +46,7 @@ def _page(measure: Measure) -> str:
         "parameters": _parameters(measure) or "none",
         "gains": _gains(measure),
         "cutoff": _CUTOFF[definition.cutoff],
-        "residual": _RESIDUAL[definition.residual],
+        "residual": _RESIDUAL[_residual(definition)],
         "over topics": definition.summary,
         "also called": ", ".join(others),
         "source": source,
@@ -76,10 +77,14 @@ def _line(measure: Measure, form: str) -> list[str]:
             ", ".join(f"`{part}`" for part in _parameters(measure).split(", ") if part),
             _gains(measure),
             definition.cutoff,
-            definition.residual,
+            _residual(definition),
             source,
         ]
     return [measure.name, what, _parameters(measure)]
+
+
+def _residual(definition: Definition) -> str:
+    return "depends" if callable(definition.residual) else definition.residual
 
 
 def _literal(formula: str) -> str:
@@ -116,4 +121,5 @@ _RESIDUAL = {
     "endless": "bound; ranks past the end of the run count",
     "retrieved": "bound; of the retrieved documents alone",
     "none": "none: no bound",
+    "depends": "bound where no gain that is found changes a weight, else none",
 }

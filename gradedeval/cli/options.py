@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any
 
 import click
 
 from gradedeval.cli import VERBS
+from gradedeval.costs import read_costs
 from gradedeval.errors import Fault, nearest
 from gradedeval.gains import read_scheme
 from gradedeval.measures import ALIASES, DEFAULT, MEASURES, Measure, measures_from, parse
 from gradedeval.notation import Value, read_value
+from gradedeval.render import EXTENSIONS
 from gradedeval.rules import CHOICES, LIKE, Rules, rules_for
 from gradedeval.trec.listing import files_of, listed_files
 from gradedeval.trec.qrels import topics_of_file
@@ -22,9 +25,9 @@ Decorator = Callable[[Any], Any]
 
 # The sections of a help page, by the names of the parameters.
 SECTIONS = {
-    "Measures and gains": ("measures", "measures_from", "gain", "rel", "top_grade", "max_gain", "negative"),
+    "Measures and gains": ("measures", "measures_from", "gain", "rel", "top_grade", "max_gain", "negative", "costs"),
     "What is unknown": ("residuals", "residual_depth", "max_residual"),
-    "Output": ("by_topic", "form", "output", "digits", "sort", "run_name"),
+    "Output": ("by_topic", "cwl", "form", "output", "digits", "sort", "run_name"),
     "Many runs": ("runs_from", "jobs", "keep_going"),
     "Rules": (
         "like",
@@ -32,6 +35,7 @@ SECTIONS = {
         "order",
         "scores",
         "depth",
+        "normalise",
         "judged_only",
         "topics",
         "topics_from",
@@ -56,6 +60,13 @@ class Number(click.ParamType[float]):
         return number
 
 
+class Style(click.Choice[str]):
+    """A kind of residual; nothing is the preset's kind."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return True if value in ("", True) else super().convert(value, param, ctx)
+
+
 class Sectioned(click.Command):
     """A command with options in sections, whose `--residuals` may stand alone.
 
@@ -77,12 +88,12 @@ class Sectioned(click.Command):
         for arg in args:
             if merged and merged[-1] == "--residuals":
                 known = arg in CHOICES["residuals"]
-                merged[-1] = f"--residuals={arg if known else 'total'}"
+                merged[-1] = f"--residuals={arg if known else ''}"
                 if known:
                     continue
             merged.append(arg)
         if merged and merged[-1] == "--residuals":
-            merged[-1] = "--residuals=total"
+            merged[-1] = "--residuals="
         return super().parse_args(ctx, merged)
 
 
@@ -90,10 +101,7 @@ def _choice(name: str) -> click.Choice[str]:
     return click.Choice(CHOICES[name])
 
 
-MEASURE_OPTIONS: list[Decorator] = [
-    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in err@20 or "
-                 "'ndcg(gain=exp)@10'; several in one, separated by blanks, or several -m. Default: "
-                 f"{' '.join(DEFAULT)}."),
+GAIN_OPTIONS: list[Decorator] = [
     click.option("--measures-from", multiple=True, metavar="FILE.py", help="Your own measures."),
     click.option("--gain", metavar="SCHEME", help="Gains of all graded measures that name none: linear, exp, ntcir, "
                  "grade, values as in 0:0.5:1, or @FILE of grade,gain lines."),
@@ -102,14 +110,27 @@ MEASURE_OPTIONS: list[Decorator] = [
                  "the qrels."),
     click.option("--max-gain", type=Number(), metavar="GAIN", help="Top gain of residuals. Default: the scheme's."),
     click.option("--negative", type=_choice("negative"), help="Grades below 0. Default: judged, worth 0."),
+    click.option("--costs", metavar="FILE", help="Costs for the C/W/L measures: lines of a type (column 2 of the "
+                 "run) and its cost. Default: 1 each."),
 ]  # fmt: skip
+
+MEASURE_OPTIONS: list[Decorator] = [
+    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in err@20 or "
+                 "'ndcg(gain=exp)@10'; several in one, separated by blanks, or several -m. Default: "
+                 f"{' '.join(DEFAULT)}."),
+    *GAIN_OPTIONS,
+]  # fmt: skip
+
+DEPTH_OPTION: Decorator = click.option(
+    "--depth", type=click.IntRange(min=1), metavar="N", help="Keep the N best documents of each topic."
+)
 
 READING_OPTIONS: list[Decorator] = [
     click.option("--like", metavar="TOOL", help=f"The rules of another tool: {', '.join(LIKE)}."),
     click.option("--ties", type=_choice("ties"), help="Order of documents with equal scores. Default: docno-desc."),
     click.option("--order", type=_choice("order"), help="'file' keeps the order listed and reads no scores."),
     click.option("--scores", type=_choice("scores"), help="Precision in which scores are compared. Default: float64."),
-    click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Keep the N best documents of each topic."),
+    DEPTH_OPTION,
     click.option("--judged-only", is_flag=True, help="Drop unjudged documents first (condensed lists)."),
     click.option("--topics", type=_choice("topics"), help="Topics that count: all of the qrels (default; one that "
                  "the run lacks scores 0), in both, all of the run, or relevant: in both, with a relevant document."),
@@ -126,8 +147,9 @@ RUN_OPTIONS: list[Decorator] = [
 ]  # fmt: skip
 
 RESIDUAL_OPTIONS: list[Decorator] = [
-    click.option("--residuals", type=_choice("residuals"), metavar="[split]", help="How far each score could still "
-                 "rise; 'split': by unjudged documents in the run, and beyond its end."),
+    click.option("--residuals", type=Style(CHOICES["residuals"]), metavar="[split|difference]", help="How far each "
+                 "score could still rise; 'split': by unjudged documents in the run, and beyond its end; 'difference': "
+                 "signed, for all quantities of the C/W/L measures, as cwl_eval."),
     click.option("--residual-depth", type=_choice("residual_depth"), help="Where the best case ends. Default: cutoff."),
     click.option("--max-residual", type=Number(), metavar="X", help="Leave out topics with a residual above X, by "
                  "measure."),
@@ -161,11 +183,13 @@ def measure_table(files: tuple[str, ...]) -> dict[str, Measure]:
 def chosen_rules(options: dict[str, Any]) -> Rules:
     """The rules that the options and the preset make."""
     gain: str | None = options.pop("gain", None)
+    costs: str | None = options.pop("costs", None)
     topics: str | None = options.pop("topics_from", None)
     scheme: Value | None = None if gain is None else read_scheme(read_value(gain), "--gain")
     return rules_for(
         options.pop("like", None),
         gain=scheme,
+        costs=None if costs is None else read_costs(costs),
         topics_from=None if topics is None else topics_of_file(topics),
         **options,
     )
@@ -191,6 +215,24 @@ def run_and_qrels(
     runs = [file for word in words for file in files_of(word, [qrels])]
     listed = [] if runs_from is None else listed_files(runs_from, [qrels])
     return [*runs, *listed], qrels
+
+
+def form_of(output: str | None, forms: Collection[str]) -> str:
+    """The format that the extension of -o asks for; a table without one."""
+    if output == "":
+        raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
+    extension = Path(output or "").suffix.lower()
+    form = EXTENSIONS.get(extension, "")
+    if form not in forms and not (output and os.path.exists(output) and not os.path.isfile(output)):
+        raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(forms)}", usage=True)
+    return form if form in forms else "table"
+
+
+def check_output(output: str | None, files: Collection[str]) -> None:
+    """Raise Fault where the output would take the place of a file that is read."""
+    read = [one for one in files if os.path.exists(one)]
+    if output and os.path.isfile(output) and any(os.path.samefile(one, output) for one in read):
+        raise Fault("-o", f"'{output}' is one of the files read", "write to another", usage=True)
 
 
 def _is_measure(text: str) -> bool:

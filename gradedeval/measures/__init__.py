@@ -13,13 +13,29 @@ from gradedeval.measures.cascade import cascade, err, nerr, rr, success
 from gradedeval.measures.counts import num_q, num_rel, num_rel_ret, num_ret
 from gradedeval.measures.cumulated import dcg, ndcg, q
 from gradedeval.measures.definition import Measure, measure
+from gradedeval.measures.distributions import logharmonic, poisson, uniform, wp, zipf
+from gradedeval.measures.expressed import cwl_, ddm
 from gradedeval.measures.graded_ap import gap, gprecision, grecall
 from gradedeval.measures.patience import cwlap, cwlp, cwlrr, insq, inst, npv, rbp, sdcg, set_, tbg, u
 from gradedeval.measures.patient_err import nerr5, nerr6, nerr8, nerr9, nerr10, nerr11
 from gradedeval.measures.precision import ap, bpref, judged, p, recall, rprec, sp, unjudged
+from gradedeval.measures.walk import QUANTITIES, Walk, cwl
 from gradedeval.notation import Spelling, read, split
 
-__all__ = ["ALIASES", "DEFAULT", "ENTRY_POINTS", "MEASURES", "Measure", "measure", "measures_from", "parse"]
+__all__ = [
+    "ALIASES",
+    "CWL_DEFAULT",
+    "DEFAULT",
+    "ENTRY_POINTS",
+    "MEASURES",
+    "QUANTITIES",
+    "Measure",
+    "Walk",
+    "cwl",
+    "measure",
+    "measures_from",
+    "parse",
+]
 
 # The first measures tell the most; this is the order of help, of documentation and of `gradedeval measures`.
 MEASURES: dict[str, Measure] = {
@@ -30,6 +46,8 @@ MEASURES: dict[str, Measure] = {
         *(rbp, insq, inst, sdcg, cwlp, cwlrr, cwlap, tbg, u, set_, npv),
         *(bpm, bpmd, ift),
         *(nerr8, nerr9, nerr10, nerr11, nerr5, nerr6),
+        *(cwl_, ddm),
+        *(zipf, uniform, poisson, logharmonic, wp),
         *(ap, gap, sp),
         *(p, rr, recall, rprec, success, bpref),
         *(gprecision, grecall),
@@ -39,6 +57,7 @@ MEASURES: dict[str, Measure] = {
 }
 
 DEFAULT = ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10", "judged@20")
+CWL_DEFAULT = ("rbp", "insq", "inst", "sdcg@10", "cwlp@10", "bpm", "ift", "nerr10", "nerr11")
 
 # Other tools' names for the same measures: names only, never other values.
 ALIASES: dict[str, str] = {

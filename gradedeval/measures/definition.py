@@ -15,6 +15,8 @@ from gradedeval.gains import Floats, Gains, Scale, read_scheme
 from gradedeval.notation import Spelling, Value, read_value, write_value
 
 Function = Callable[..., Floats]
+Own = Mapping[str, Value]
+"""The parameters that a measure was given."""
 Valid = tuple[str, Callable[[Any], bool]]
 
 Residual = Literal["endless", "retrieved", "none"]
@@ -32,22 +34,36 @@ class Definition:
     function: Function
     scale: Scale | None
     gain: str | None
-    residual: Residual
+    residual: Residual | Callable[[Own], Residual]
     cutoff: Cutoff
     ceiling: float
     summary: Literal["mean", "total"]
-    sated: bool = False
+    sated: bool | Callable[[Own], bool] = False
     valid: Mapping[str, Valid] = field(default_factory=dict)
+    unit: str = ""
+    needs: Callable[[Own, int | None], None] | None = None
+    types: Callable[[Own], bool] | None = None
 
     @property
     def name(self) -> str:
         return self.function.__name__.lower().rstrip("_")
+
+    @property
+    def open(self) -> bool:
+        """Whether it takes numbers under any other name as well."""
+        kinds = [one.kind for one in inspect.signature(self.function).parameters.values()]
+        return inspect.Parameter.VAR_KEYWORD in kinds
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """Own parameters and their defaults: the keyword-only arguments of the function."""
         signature = inspect.signature(self.function)
         return {p.name: p.default for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
+
+    @property
+    def walks(self) -> bool:
+        """Whether it is of the C/W/L family, with five quantities."""
+        return "of" in self.parameters
 
     @property
     def keys(self) -> list[str]:
@@ -76,7 +92,9 @@ class Measure:
         """The measure with parameters set. Raises Fault (usage) for a key or value that it does not take."""
         checked = {key: self._check(key, value) for key, value in parameters.items()}
         merged = {**dict(self.parameters), **checked}
-        return replace(self, parameters=tuple((key, merged[key]) for key in self.definition.keys if key in merged))
+        known = self.definition.keys
+        order = [*(key for key in known if key in merged), *(key for key in merged if key not in known)]
+        return replace(self, parameters=tuple((key, merged[key]) for key in order))
 
     def __matmul__(self, cutoff: int) -> Measure:
         """The measure cut at rank `cutoff`. Raises Fault (usage) where it takes none."""
@@ -110,21 +128,38 @@ class Measure:
     @property
     def residual(self) -> Residual:
         """How far its residual reaches. Of the C/W/L quantities only expected utility has one that is a bound."""
-        return self.definition.residual if self.own.get("of", "eu") == "eu" else "none"
+        if self.own.get("of", "eu") != "eu":
+            return "none"
+        residual = self.definition.residual
+        return residual(self.own) if callable(residual) else residual
+
+    @property
+    def sated(self) -> bool:
+        """Whether a better document moved up may lower its score."""
+        sated = self.definition.sated
+        return sated(self.own) if callable(sated) else sated
+
+    @property
+    def types(self) -> bool:
+        """Whether it looks at the types of documents, column 2 of a run."""
+        return self.definition.types is not None and self.definition.types(self.own)
 
     @property
     def own(self) -> dict[str, Value]:
         """The parameters that the function itself takes."""
-        return {key: value for key, value in self.parameters if key in self.definition.parameters}
+        shared = ("gain", "rel") if self.definition.scale or self.definition.gain else ()
+        return {key: value for key, value in self.parameters if key not in shared}
 
     def score(self, gains: Gains) -> Floats:
         """The score of every topic of a batch."""
         return self.definition.function(gains, **self.own)
 
     def complete(self) -> Measure:
-        """This measure where it lacks nothing; Fault (usage) where it needs a cutoff."""
+        """This measure where it lacks nothing; Fault (usage) where it needs a cutoff, or other parameters."""
         if self.definition.cutoff == "needed" and self.cutoff is None:
             raise Fault(f"'{self}'", f"{self.name} needs a cutoff", f"write {self}@10", usage=True)
+        if self.definition.needs is not None:
+            self.definition.needs(self.own, self.cutoff)
         return self
 
     def _check(self, key: str, value: Value) -> Value:
@@ -137,6 +172,10 @@ class Measure:
             raise Fault(
                 place, f"{key}={write_value(value)} is not finite", f"as in {key}={_example(self, key)}", usage=True
             )
+        if key not in self.definition.keys and self.definition.open:
+            if not isinstance(value, int | float):
+                raise Fault(place, f"{key}={write_value(value)} is not a number", f"as in {key}=0.5", usage=True)
+            return value
         if key not in self.definition.keys:
             cure = nearest(key, self.definition.keys) or (
                 f"it takes {', '.join(self.definition.keys)}" if self.definition.keys else "it takes none"
@@ -179,12 +218,14 @@ def measure(
     *,
     gain: str | None = ...,
     scale: Scale | None = ...,
-    residual: Residual = ...,
+    residual: Residual | Callable[[Own], Residual] = ...,
     cutoff: Cutoff = ...,
     ceiling: float = ...,
     summary: Literal["mean", "total"] = ...,
-    sated: bool = ...,
+    sated: bool | Callable[[Own], bool] = ...,
     valid: Mapping[str, Valid] | None = ...,
+    unit: str = ...,
+    needs: Callable[[Own, int | None], None] | None = ...,
 ) -> Callable[[Function], Measure]: ...
 
 
@@ -194,12 +235,14 @@ def measure(
     *,
     gain: str | None = "binary",
     scale: Scale | None = None,
-    residual: Residual = "none",
+    residual: Residual | Callable[[Own], Residual] = "none",
     cutoff: Cutoff = "stops",
     ceiling: float = np.inf,
     summary: Literal["mean", "total"] = "mean",
-    sated: bool = False,
+    sated: bool | Callable[[Own], bool] = False,
     valid: Mapping[str, Valid] | None = None,
+    unit: str = "",
+    needs: Callable[[Own, int | None], None] | None = None,
 ) -> Measure | Callable[[Function], Measure]:
     """Make a measure of a function from a batch of `Gains` to one score a topic.
 
@@ -208,16 +251,22 @@ def measure(
 
     gain      the default gain scheme, or `binary` (gains 0 and 1, parameter `rel`); None: it looks at no gain
     scale     `unit` for gains in [0, 1], `raw` for gains of any size; graded measures only
-    residual  see `Residual`; say `none` unless no judgement of the unjudged can lift a score past score + residual
+    residual  see `Residual`; say `none` unless no judgement of the unjudged can lift a score past score + residual; a
+              function of the parameters where it depends on them
     cutoff    see `Cutoff`
     ceiling   the highest score there is
     summary   how topics are summed up
-    sated     whether a good document can end the walk, so that a better one moved up may lower the score
+    sated     whether a better document moved up may lower the score: a good one can end the walk, or lower ranks weigh
+              more; a function of the parameters where it depends on them
     valid     parameter -> (what it must be, test)
+    unit      what is said where a parameter is a cost and no costs are given, as in `h is in seconds`
+    needs     raises Fault (usage) where the parameters and the cutoff given are not enough
     """
 
     def define(function: Function) -> Measure:
         graded = None if gain in ("binary", None) else scale or "raw"
-        return Measure(Definition(function, graded, gain, residual, cutoff, ceiling, summary, sated, valid or {}))
+        return Measure(
+            Definition(function, graded, gain, residual, cutoff, ceiling, summary, sated, valid or {}, unit, needs)
+        )
 
     return define(function) if function else define

@@ -108,7 +108,7 @@ def inst(walk: Walk, *, T: float = 1.0) -> Any:
     return ((at - 1) / at) ** 2
 
 
-@cwl(rest=lambda walk, h: geometric(2 ** (-1 / h)), valid={"h": POSITIVE})
+@cwl(rest=lambda walk, h: geometric(2 ** (-1 / h)), valid={"h": POSITIVE}, unit="h is in seconds")
 def tbg(walk: Walk, *, h: float = 224.0) -> Any:
     """Time-biased gain: half of the users are gone after each h of cost.
 
@@ -126,7 +126,7 @@ def _u_rest(walk: Walk, L: float) -> Floats:
     return viewed
 
 
-@cwl(rest=_u_rest, valid={"L": POSITIVE})
+@cwl(rest=_u_rest, valid={"L": POSITIVE}, unit="L is in characters")
 def u(walk: Walk, *, L: float = 1000.0) -> Any:
     """U-measure: attention falls in a straight line, to 0 where the cost is L.
 

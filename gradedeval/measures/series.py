@@ -73,3 +73,62 @@ def _zeta(power: float, w: Floats) -> Floats:
     """w^power · Σ_{m≥0} (w+m)^−power, by Euler–Maclaurin."""
     found: Floats = w / (power - 1) + 0.5 + power / (12 * w) - power * (power + 1) * (power + 2) / (720 * w**3)
     return found
+
+
+NEAR, FAR = 32, 1 << 24
+"""The first rank, at least, and the number of ranks, at most, at which a sum of unknown terms is looked at."""
+SLICE, WINDOW = 1 << 16, 11
+
+
+class Endless(ArithmeticError):
+    """A sum that does not converge, as far as FAR terms tell; `factor` is its last."""
+
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+        super().__init__("the sum does not converge")
+
+
+def extrapolated(factor: Callable[[Floats], Floats], end: float) -> float:
+    """1 + f(1) + f(1) f(2) + …, of factors known only as numbers. Raises Endless where that does not converge.
+
+    factor  m = 1, 2, … -> f(m), the factor of rank end + m
+
+    What falls off geometrically is added up. Where terms fall off as a power of the rank, the sums down to each
+    doubling of the rank approach their limit as a sum of geometric sequences, which the epsilon algorithm takes away
+    one by one (Wynn, Math. Tables Aids Comput. 1956). Three estimates that follow each other must agree to 1e-11, or
+    two to 1e-9 where FAR is reached.
+    """
+    total = term = last = 1.0
+    sums: list[float] = []
+    before, at, check, agreed = np.nan, 0, max(NEAR, int(end)), 0
+    while at < FAR:
+        start = term
+        while at < check:
+            factors = factor(at + np.arange(1.0, min(check - at, SLICE) + 1))
+            terms = term * np.cumprod(factors)
+            total, term, last, at = total + float(terms.sum()), float(terms[-1]), float(factors[-1]), at + len(terms)
+        if term * at <= LEFT * total:
+            return total
+        sums.append(total)
+        estimate = _limit(sums[-WINDOW:])
+        # Falling off no faster than 1/rank is no convergence, whatever the extrapolation makes of it.
+        falls = np.log2(start / term) > 1 + 1e-6
+        apart = abs(estimate - before) / abs(estimate) if falls else np.inf
+        agreed = agreed + 1 if apart <= 1e-11 else 0
+        if agreed == 2 or (at >= FAR and apart <= 1e-9):
+            return estimate
+        before, check = estimate, 2 * at + max(NEAR, int(end))
+    raise Endless(last)
+
+
+def _limit(sums: list[float]) -> float:
+    """Wynn's epsilon algorithm: the limit that the sums approach."""
+    older, newer = [0.0] * (len(sums) + 1), sums
+    best = sums[-1]
+    for order in range(1, len(sums)):
+        steps = [newer[at + 1] - newer[at] for at in range(len(newer) - 1)]
+        if 0.0 in steps:
+            return best
+        older, newer = newer, [older[at + 1] + 1 / step for at, step in enumerate(steps)]
+        best = newer[-1] if order % 2 == 0 else best  # the columns between are only on the way
+    return best

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from gradedeval.errors import Fault
 from gradedeval.gains import Bools, Floats, Gains, Ints, share, total
-from gradedeval.measures.definition import Cutoff, Definition, Measure, Residual, Valid
+from gradedeval.measures.definition import Cutoff, Definition, Measure, Own, Residual, Valid
+from gradedeval.measures.series import Endless, extrapolated
 
 QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
 """Expected utility (gain per document), total utility, cost (per document), total cost, and depth."""
@@ -27,6 +28,7 @@ class Walk:
     cost    topics × ranks: c_i, 1 where no costs are given
     end     topics: the last rank that is looked at one by one; what comes after it has gain `tail` and cost 1
     k       the cutoff where it is a parameter of the measure
+    types   the types of documents, and `kind` topics × ranks: which of them, −1 past the end; None where nobody asked
     closed  whether nothing comes after the end: a horizon
     """
 
@@ -37,6 +39,8 @@ class Walk:
     tail: float
     k: int | None = None
     closed: bool = False
+    types: tuple[bytes, ...] = ()
+    kind: Ints | None = None
 
     @cached_property
     def gained(self) -> Floats:
@@ -54,6 +58,23 @@ class Walk:
         return padded[np.arange(len(self.end)), self.end]
 
 
+@dataclass(frozen=True, eq=False)
+class Onward(Walk):
+    """The same for ranks past the end, here topics × ranks: `before` topics × 2, gain and cost up to the end."""
+
+    before: Floats = field(default_factory=lambda: np.empty((0, 2)))
+
+    @cached_property
+    def gained(self) -> Floats:
+        found: Floats = self.before[:, :1] + (self.rank - self.end[:, None]) * self.tail
+        return found
+
+    @cached_property
+    def spent(self) -> Floats:
+        found: Floats = self.before[:, 1:] + (self.rank - self.end[:, None])
+        return found
+
+
 Continuation = Callable[..., Any]
 Rest = Callable[..., Any]
 
@@ -67,6 +88,18 @@ class Paths:
     viewed: Floats
     onward: Floats
     rest: Floats
+
+    @cached_property
+    def after(self) -> Floats:
+        """topics: how many ranks are viewed past the end; none by nobody, however long they would go on."""
+        somebody = self.onward > 0
+        found: Floats = np.where(somebody, self.onward * np.where(somebody, self.rest, 0), 0)
+        return found
+
+    @cached_property
+    def depth(self) -> Floats:
+        """topics: ΣV, how many ranks are viewed."""
+        return total(self.viewed) + self.after
 
 
 def walk_of(g: Gains, cutoff: Cutoff, horizon: int | None) -> Walk:
@@ -84,17 +117,66 @@ def walk_of(g: Gains, cutoff: Cutoff, horizon: int | None) -> Walk:
     if g.cost is not None:
         cost = np.ones(gain.shape)
         cost[:, :own][inside] = g.cost[:, :own][inside]
+    kind = None
+    if g.kind is not None:
+        kind = np.full(gain.shape, -1)
+        kind[:, :own][inside] = g.kind[:, :own][inside]
     k = g.k if cutoff == "needed" else None
-    return Walk(np.arange(1.0, width + 1), gain, cost, end, g.tail, k, horizon is not None)
+    return Walk(np.arange(1.0, width + 1), gain, cost, end, g.tail, k, horizon is not None, g.types, kind)
+
+
+def checked(continuation: Any, walk: Walk) -> Floats:
+    """topics × ranks: C. Raises Fault where it is no chance."""
+    c: Floats = np.broadcast_to(np.asarray(continuation, dtype=np.float64), walk.gain.shape)
+    wrong = (c < 0) | (c > 1) | np.isnan(c)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        what = "no number" if np.isnan(c[row, column]) else f"{c[row, column]:g}, outside 0..1"
+        rank = int(np.broadcast_to(walk.rank, c.shape)[row, column])
+        what = f"C({rank}) is {what}, at a document of gain {walk.gain[row, column]:g}"
+        raise Fault("", what, "C is the chance of going on: from 0 to 1")
+    return c
+
+
+def counted(continuation: Continuation, walk: Walk, **parameters: Any) -> Floats:
+    """topics: how many ranks are viewed past the end, that one included, where no closed form is known.
+
+    Raises Fault where that is endless.
+    """
+
+    def chance(one: Walk) -> Any:
+        return continuation(one, **parameters)
+
+    c = checked(chance(walk), walk)
+    nobody = ((c == 0) & (walk.rank <= walk.end[:, None])).any(1)
+    viewed = np.ones(len(walk.end))
+    states = np.stack([walk.end, walk.at_end(walk.gained), walk.at_end(walk.spent)], axis=1)[~nobody]
+    apart, topic = np.unique(states, axis=0, return_inverse=True)
+    viewed[~nobody] = np.array([_counted(walk, chance, state) for state in apart])[topic]
+    return viewed
+
+
+def _counted(walk: Walk, chance: Callable[[Walk], Any], state: Floats) -> float:
+    """The same from one end, with what is gained and spent there."""
+
+    def chances(m: Floats) -> Floats:
+        gain, kind = np.full((1, len(m)), walk.tail), np.full((1, len(m)), -1)
+        rank, end = state[None, :1] + m, state[:1].astype(np.int64)
+        onward = Onward(rank, gain, np.ones(gain.shape), end, walk.tail, None, False, walk.types, kind, state[None, 1:])
+        c: Floats = checked(chance(onward), onward)[0]
+        return c
+
+    try:
+        return extrapolated(chances, float(state[0]))
+    except Endless as endless:
+        what = f"C tends to {endless.factor:g} past rank {state[0]:g}, the end of a ranking"
+        raise Fault("", f"its sum does not converge: {what}", "horizon=1000 ends it") from None
 
 
 def paths(walk: Walk, continuation: Any, rest: Floats | float) -> Paths:
     """V of every rank. `rest`: how many ranks someone at the first rank past the end will view, that one included."""
     shape = walk.gain.shape
-    c = np.broadcast_to(np.asarray(continuation, dtype=np.float64), shape)
-    if ((c < 0) | (c > 1) | np.isnan(c)).any():
-        row, column = np.argwhere((c < 0) | (c > 1) | np.isnan(c))[0]
-        raise Fault("", f"C({column + 1}) is {c[row, column]:g}, outside 0..1")
+    c = checked(continuation, walk)
     products = np.cumprod(c, axis=1)
     viewed = np.ones(shape)
     viewed[:, 1:] = products[:, :-1]
@@ -106,9 +188,7 @@ def paths(walk: Walk, continuation: Any, rest: Floats | float) -> Paths:
 def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
     """One of the five quantities of every topic; `cut` sums W·r to that rank only, `fades` says that V tends to 0."""
     walk, viewed = paths.walk, paths.viewed
-    # Nobody is left for a rest that has no end where nobody gets there.
-    after = np.where(paths.onward > 0, paths.onward * np.where(paths.onward > 0, paths.rest, 0), 0)
-    depth = total(viewed) + after
+    after, depth = paths.after, paths.depth
     if of == "ed":
         return depth
     if of in ("ec", "etc"):
@@ -136,44 +216,62 @@ def cwl(
     *,
     rest: Rest | None = None,
     gain: str = "linear",
-    residual: Residual = "endless",
+    residual: Residual | Callable[[Own], Residual] = "endless",
     cutoff: Cutoff = "summed",
     fades: bool = False,
-    sated: bool = False,
+    sated: bool | Callable[[Own], bool] = False,
     valid: dict[str, Valid] | None = None,
+    unit: str = "",
+    needs: Callable[[Own, int | None], None] | None = None,
+    types: Callable[[Own], bool] | None = None,
 ) -> Callable[[Continuation], Measure]:
     """Make a measure of a continuation function C(walk, *, parameters): the chance of going on from each rank.
 
     rest    how many ranks someone who reaches the first rank past the end will view, that one included, as a function
-            of the walk and the parameters; None where the cutoff ends it
+            of the walk and the parameters; without it C is looked at rank by rank, and the sum extrapolated
     cutoff  `needed` where k is a parameter of C; else W is that of the full depth, and summed to k
     fades   whether V tends to 0 where its sum is infinite
-    sated   see `measure`
+    types   whether it looks at the types of documents, column 2 of a run, as a function of its parameters
+    sated, unit, needs: see `measure`
 
     Every measure takes `of` (eu, etu, ec, etc, ed) and `horizon`, a rank at which all sums stop.
     """
 
     def define(continuation: Continuation) -> Measure:
         own = list(inspect.signature(continuation).parameters.values())[1:]
-        defaults = {parameter.name: parameter.default for parameter in own}
+        defaults = {one.name: one.default for one in own if one.kind is one.KEYWORD_ONLY}
+        # Whatever else a measure takes comes last.
+        named, others = own[: len(defaults)], own[len(defaults) :]
 
         def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
             parameters = {**defaults, **parameters}
+            found = _last_walk(g, (continuation, horizon, *parameters.items()), lambda: walked(g, horizon, parameters))
+            cut = g.k if cutoff != "needed" else None
+            return _at_horizon(found, of, cut) if horizon is not None else quantity(found, of, cut, fades)
+
+        def walked(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> Paths:
             walk = walk_of(g, cutoff, horizon)
-            ends = horizon is not None or rest is None
-            left = 0.0 if ends or rest is None else rest(walk, **parameters)
-            found = paths(walk, continuation(walk, **parameters), left)
-            if horizon is not None:
-                return _at_horizon(found, of, g.k if cutoff != "needed" else None)
-            return quantity(found, of, g.k if cutoff != "needed" else None, fades)
+            ends = walk.closed or walk.k is not None
+            left = 0.0 if ends else (rest or partial(counted, continuation))(walk, **parameters)
+            return paths(walk, continuation(walk, **parameters), left)
 
         function.__name__ = continuation.__name__
         function.__doc__ = continuation.__doc__
-        function.__signature__ = inspect.Signature([*SHARED[:1], *own, *SHARED[1:]])  # type: ignore[attr-defined]
+        function.__signature__ = inspect.Signature([*SHARED[:1], *named, *SHARED[1:], *others])  # type: ignore[attr-defined]
         checks = {**CHECKS, **(valid or {})}
-        return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, checks))
+        return Measure(
+            Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, checks, unit, needs, types)
+        )
 
     return define
+
+
+def _last_walk(g: Gains, key: tuple[Any, ...], walked: Callable[[], Paths]) -> Paths:
+    """The paths of this measure: those just found, where another of its quantities was asked for before."""
+    if g.memo.get("walk", ((),))[0] != key:
+        g.memo["walk"] = (key, walked())
+    found: Paths = g.memo["walk"][1]
+    return found
 
 
 # What every C/W/L measure takes beside its own parameters.

@@ -19,10 +19,11 @@ TOPIC = ("topic", "query_id", "qid")
 DOCNO = ("docno", "doc_id", "docid")
 GRADE = ("grade", "relevance", "label")
 SCORE = ("score",)
+TYPE = ("type", "element_type", "q0", "Q0")
 RANK = ("rank",)
 
-Ranking = tuple[list[Any], Floats, Floats, "array[int]"]
-"""Docnos, scores, ranks (or none), and the rows they stand in."""
+Ranking = tuple[list[Any], Floats, Floats, "array[int]", list[bytes]]
+"""Docnos, scores, ranks (or none), the rows they stand in, and their types (or none)."""
 
 
 def dict_judgements(judged: Mapping[Any, Any]) -> list[tuple[bytes, bytes, float, int]]:
@@ -61,12 +62,13 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
         docnos: list[Any] = list(documents)
         if set(map(type, documents)) - {str}:
             docnos = [ident(docno, "run") for docno in documents]
-        found[ident(topic, "run")] = (docnos, values, np.empty(0), array("q", range(1, len(docnos) + 1)))
+        found[ident(topic, "run")] = (docnos, values, np.empty(0), array("q", range(1, len(docnos) + 1)), [])
     return found
 
 
-def frame_ranking(frame: Any, ranks: bool) -> dict[bytes, Ranking]:
-    """The documents of a DataFrame with a topic, a docno and a score column, and with `ranks` a rank column."""
+def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, Ranking]:
+    """The documents of a DataFrame with a topic, a docno and a score column; with `ranks` a rank column, with `types` a
+    column of types."""
     if not len(frame):
         raise Fault("run", "is empty", "a row for each document is expected")
     topics, docnos = _ids(frame, TOPIC, "run"), _ids(frame, DOCNO, "run")
@@ -74,6 +76,7 @@ def frame_ranking(frame: Any, ranks: bool) -> dict[bytes, Ranking]:
     places = (
         [number(rank, f"run:{row}", "rank") for row, rank in enumerate(column(frame, RANK, "run"), 1)] if ranks else []
     )
+    kinds = _ids(frame, TYPE, "run") if types else []
     rows: dict[bytes, list[int]] = {}
     for topic, group in groupby(range(len(topics)), key=topics.__getitem__):
         rows.setdefault(topic, []).extend(group)
@@ -83,6 +86,7 @@ def frame_ranking(frame: Any, ranks: bool) -> dict[bytes, Ranking]:
             np.array([scores[row] for row in own]),
             np.array([places[row] for row in own] if ranks else []),
             array("q", [row + 1 for row in own]),
+            [kinds[row] for row in own] if types else [],
         )
         for topic, own in rows.items()
     }

@@ -18,7 +18,8 @@ from gradedeval.trec.objects import dict_ranking, frame_ranking
 
 @dataclass
 class Retrieved:
-    """What a run retrieved for one topic, in the order listed; `lines` are where each stands in the file.
+    """What a run retrieved for one topic, in the order listed; `lines` are where each stands in the file, `types` what
+    column 2 says of it, where that is asked for.
 
     Docnos are bytes; of a dict they may be text.
     """
@@ -27,6 +28,7 @@ class Retrieved:
     scores: array[float] | Floats = field(default_factory=lambda: array("d"))
     ranks: array[float] | Floats = field(default_factory=lambda: array("d"))
     lines: array[int] = field(default_factory=lambda: array("q"))
+    types: list[bytes] = field(default_factory=list)
 
     def keep(self, positions: list[int]) -> Retrieved:
         """Only the documents at these positions."""
@@ -35,6 +37,7 @@ class Retrieved:
             np.asarray(self.scores)[positions] if len(self.scores) else self.scores,
             np.asarray(self.ranks)[positions] if len(self.ranks) else self.ranks,
             array("q", [self.lines[at] for at in positions]),
+            [self.types[at] for at in positions] if self.types else [],
         )
 
 
@@ -48,32 +51,42 @@ class Run:
     notes: list[str] = field(default_factory=list)
 
 
-def read_run(source: Any, rules: Rules) -> Run:
+def read_run(source: Any, rules: Rules, types: bool = False) -> Run:
     """A run from a DataFrame with the columns topic, docno and score (or the names of ir_measures and PyTerrier), or
-    from a dict topic -> docno -> score; those in files are read in blocks.
+    from a dict topic -> docno -> score; those in files are read in blocks. `types`: with the type of each document, a
+    column `type` of a DataFrame.
 
     Raises Fault where the source is no run, and where a docno stands twice in a topic and the rules do not settle it.
     """
     ranks = rules.ties == "rank" and rules.order == "score"
     if isinstance(source, Mapping):
+        if types:
+            raise Fault(
+                "run", "a dict has no types", "costs take a file or a DataFrame with a column 'type'", usage=True
+            )
         run = Run("run", {topic: Retrieved(*found) for topic, found in dict_ranking(source, ranks).items()})
     elif hasattr(source, "columns"):
-        run = Run("run", {topic: Retrieved(*found) for topic, found in frame_ranking(source, ranks).items()})
+        run = Run("run", {topic: Retrieved(*found) for topic, found in frame_ranking(source, ranks, types).items()})
     else:
         kinds = "give a path, an open file, a DataFrame or a dict"
         raise Fault("run", f"cannot read a {type(source).__name__}", kinds, usage=True)
     _settle_duplicates(run, rules)
+    _check_costs(run, rules)
     return run
 
 
-def run_of_bytes(place: str, data: bytes, rules: Rules) -> Run:
-    """A run line by line: the reference that the block reader agrees with, and what says where a file is wrong."""
+def run_of_bytes(place: str, data: bytes, rules: Rules, types: bool = False) -> Run:
+    """A run line by line: the reference that the block reader agrees with, and what says where a file is wrong.
+
+    types  keep column 2, the type of each document
+    """
     findings = Findings(place)
     topics: dict[bytes, Retrieved] = {}
     tags: dict[bytes, None] = {}
+    kinds: dict[bytes, bytes] = {}
     wants_scores, wants_ranks = rules.order == "score", rules.ties == "rank" and rules.order == "score"
     now, found = None, Retrieved()
-    for number, (topic, _, docno, rank, token, tag) in fields(data, findings, RUN_FIELDS):
+    for number, (topic, kind, docno, rank, token, tag) in fields(data, findings, RUN_FIELDS):
         if topic != now:
             now, found = topic, topics.setdefault(topic, Retrieved())
             tags[tag] = None
@@ -91,6 +104,8 @@ def run_of_bytes(place: str, data: bytes, rules: Rules) -> Run:
             found.ranks.append(listed)  # type: ignore[union-attr]
         if wants_scores:
             found.scores.append(score)  # type: ignore[union-attr]
+        if types:
+            found.types.append(kinds.setdefault(kind, kind))
         found.docnos.append(docno)
         found.lines.append(number)
     if not any(found.docnos for found in topics.values()) and looks_like(data, QRELS_FIELDS):
@@ -104,6 +119,7 @@ def run_of_bytes(place: str, data: bytes, rules: Rules) -> Run:
     if not run.topics:
         raise Fault(place, f"no documents{skipped(findings)}", f"lines of {' '.join(RUN_FIELDS)} are expected")
     _settle_duplicates(run, rules)
+    _check_costs(run, rules)
     return run
 
 
@@ -114,6 +130,21 @@ def _score(token: bytes) -> float:
     except ValueError:
         return np.nan
     return score if score - score == 0 and b"_" not in token else np.nan
+
+
+def _check_costs(run: Run, rules: Rules) -> None:
+    """Raise Fault for types that have no cost, each where it stands first."""
+    if rules.costs is None:
+        return
+    first: dict[bytes, int] = {}
+    for found in run.topics.values():
+        for kind in set(found.types) - rules.costs.of.keys():
+            line = found.lines[found.types.index(kind)]
+            first[kind] = min(line, first.get(kind, line))
+    findings = Findings(run.place)
+    for kind, line in first.items():
+        findings.add(line, f"type '{text(kind)}' has no cost", f"add it to {rules.costs.place}")
+    findings.check()
 
 
 def _settle_duplicates(run: Run, rules: Rules) -> None:

@@ -1,0 +1,103 @@
+"""`gradedeval weights [RUN... QRELS]`: what each rank weighs."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gradedeval.cli.options import (
+    DEPTH_OPTION,
+    GAIN_OPTIONS,
+    READING_OPTIONS,
+    Sectioned,
+    check_output,
+    chosen_rules,
+    form_of,
+    measure_table,
+    run_and_qrels,
+    with_options,
+)
+from gradedeval.cli.output import say, write
+from gradedeval.errors import Fault
+from gradedeval.evaluation import named_runs
+from gradedeval.forked import cores
+from gradedeval.measures import parse
+from gradedeval.progress import with_progress
+from gradedeval.render_weights import FORMATS, SIGNED, render_weights
+from gradedeval.rules import option
+from gradedeval.weighting import DEEPEST, DEPTH, NORMALISE, weights_by
+
+WEIGHT_OPTIONS = [
+    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in "
+                 "'rbp(p=0.95)' or p@10; several in one, separated by blanks, or several -m."),
+    *GAIN_OPTIONS,
+    click.option(
+        "--depth", type=click.IntRange(1, DEEPEST), default=DEPTH, metavar="N", help=f"Ranks 1 to N. Default: {DEPTH}."
+    ),
+    click.option(
+        "--normalise",
+        type=click.Choice(NORMALISE),
+        default="none",
+        help="'sum': the weights down to N sum to 1; 'max': the largest is 1. Default: none.",
+    ),
+    click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="Default: csv, or by the extension of -o."),
+    click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."),
+    click.option("--digits", type=click.IntRange(0, 17), metavar="N", help="Round to N digits. Default: 6 in tables."),
+    *(one for one in READING_OPTIONS if one is not DEPTH_OPTION),
+]  # fmt: skip
+
+
+@click.command("weights", cls=Sectioned)
+@click.argument("files", nargs=-1, metavar="[RUN... QRELS]")
+@with_options(WEIGHT_OPTIONS)
+def command(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    depth: int,
+    normalise: str,
+    form: str | None,
+    output: str | None,
+    digits: int | None,
+    **options: Any,
+) -> None:
+    """Print the weight of each rank, a column a measure.
+
+    Without files, for measures that are sums of gains with fixed weights, as p@10, dcg, rbp or insq. With runs and
+    judgements also for ap, rr, sp, bpref and q: the weights that each ranking implies, averaged over all of them.
+
+    \b
+    gradedeval weights -m 'rbp(p=0.95) insq dcg@10' --depth 50
+    gradedeval weights runs/*.run qrels.txt -m 'ap rr' --depth 50 --normalise sum -o weights.csv
+    """
+    runs, qrels = run_and_qrels(files, options["topics_from"]) if files else ([], None)
+    if not measures:
+        raise Fault("", "no measure", "as in -m 'rbp(p=0.95)'", usage=True)
+    chosen = parse(measures, measure_table(measures_from))
+    form = form or _form_of(output)
+    for name in () if files else (name for name, given in options.items() if given not in (None, False)):
+        raise Fault(option(name), "says how runs are read, and there are none", "give RUN... QRELS", usage=True)
+    check_output(output, files)
+    rules = chosen_rules(options)
+    found = weights_by(
+        chosen,
+        named_runs(runs) if runs else None,
+        qrels,
+        rules,
+        depth=depth,
+        normalise=normalise,
+        jobs=cores(),
+        watch=with_progress,
+        watch_ranks=partial(with_progress, label="ranks"),
+    )
+    for line in (*found.notes, *found.remarks, *(() if form in SIGNED else (found.signature,))):
+        say(line)
+    write(render_weights(found, form, digits=digits), output)
+
+
+def _form_of(output: str | None) -> str:
+    """The format that the extension of -o asks for; csv without one."""
+    return "csv" if output is None or (output and not Path(output).suffix) else form_of(output, FORMATS)

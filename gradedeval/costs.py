@@ -1,0 +1,68 @@
+"""What it costs to look at a document: a file that gives each type, column 2 of a run, its cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from gradedeval.errors import Fault, reason
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """The cost of a document of each type, in any unit: seconds, characters, documents. `of`: type -> cost, above 0.
+
+    Raises Fault where a cost is no finite number above 0.
+    """
+
+    of: Mapping[bytes, float]
+    place: str = "costs"
+
+    def __post_init__(self) -> None:
+        if not self.of:
+            raise Fault(self.place, "has no costs", "a line for each type, as in `video 30`")
+        for name, cost in self.of.items():
+            if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
+                what = f"cost {cost!r} of type '{_text(name)}' is no finite number above 0"
+                raise Fault(self.place, what, "nothing is looked at for free")
+
+    @property
+    def digest(self) -> str:
+        """Six digits that tell one table of costs from another."""
+        lines = sorted(b"%b %b" % (name, repr(float(cost)).encode()) for name, cost in self.of.items())
+        return sha256(b"\n".join(lines)).hexdigest()[:6]
+
+
+def read_costs(path: str | Path) -> Costs:
+    """Costs from a file with lines of `type cost`, separated by blanks; `#` begins a comment line.
+
+    Raises Fault where it cannot be read, or a line is no type with its cost.
+    """
+    place = str(path)
+    try:
+        lines = Path(path).read_bytes().split(b"\n")
+    except OSError as error:
+        raise Fault(place, f"cannot be read ({reason(error)})", "a cost file has lines of `type cost`") from None
+    of: dict[bytes, float] = {}
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if not words or line.startswith(b"#"):
+            continue
+        try:
+            name, cost = words[0], float(words[1])
+        except (IndexError, ValueError):
+            cost = math.nan
+        if len(words) != 2 or not 0 < cost < math.inf or b"_" in words[1]:
+            what = f"'{_text(line.strip())}' is no type with a cost above 0"
+            raise Fault(f"{place}:{number}", what, "as in `video 30`")
+        if name in of:
+            raise Fault(f"{place}:{number}", f"type '{_text(name)}' again", "give each type one cost")
+        of[name] = cost
+    return Costs(of, place)
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")

@@ -1,0 +1,240 @@
+"""Weighting models: fixed distributions of attention over the ranks."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from gradedeval.errors import Fault, reason
+from gradedeval.gains import Floats, Gains, distinct, total
+from gradedeval.measures.definition import Own, Valid, measure
+
+POSITIVE: Valid = ("a number above 0", lambda value: isinstance(value, int | float) and value > 0)
+
+# From this rank on sums over ranks are integrals with corrections.
+FAR = 64
+
+
+def expected_gain(g: Gains, weight: Callable[[Floats], Floats], beyond: Callable[[int], float]) -> Floats:
+    """topics: Σ w_i r_i.
+
+    weight  ranks -> w
+    beyond  n -> the sum of w over the ranks after n, down to the cutoff
+    """
+    score = total(g.gain * weight(g.rank))
+    if g.tail:
+        lengths, topic = distinct(g.retrieved)
+        score += g.tail * np.array([beyond(length) for length in lengths.tolist()])[topic]
+    return score
+
+
+def powers(beta: float, after: int, last: float) -> float:
+    """Σ i^−β over the ranks after `after`, down to `last`, which may be infinite for β > 1; by Euler–Maclaurin."""
+    if last <= after:
+        return 0.0
+    near = np.arange(after + 1.0, min(last, max(after, FAR)) + 1)
+    begin = max(after, FAR) + 1.0
+    return float((near**-beta).sum()) + (_far_powers(beta, begin, last) if last >= begin else 0.0)
+
+
+def _far_powers(beta: float, begin: float, last: float) -> float:
+    if math.isinf(last):
+        between = math.pow(begin, 1 - beta) / (beta - 1)
+    elif beta == 1:
+        between = math.log(last / begin)
+    else:
+        between = math.pow(begin, 1 - beta) * math.expm1((1 - beta) * math.log(last / begin)) / (1 - beta)
+    signs = [(begin, 1.0)] if math.isinf(last) else [(begin, 1.0), (last, -1.0)]
+    first = sum(sign * beta * math.pow(x, -beta - 1) for x, sign in signs)
+    third = sum(sign * beta * (beta + 1) * (beta + 2) * math.pow(x, -beta - 3) for x, sign in signs)
+    return between + math.fsum(math.pow(x, -beta) for x, _ in signs) / 2 + first / 12 - third / 720
+
+
+def inverse_logarithms(after: int, last: int) -> float:
+    """Σ 1 / ln i over the ranks after `after` ≥ 1 down to `last`; by Euler–Maclaurin."""
+    if last <= after:
+        return 0.0
+    near = np.arange(after + 1.0, min(last, max(after, FAR * FAR)) + 1)
+    found = float((1 / np.log(near)).sum())
+    begin = max(after, FAR * FAR) + 1
+    if last < begin:
+        return found
+    ends = 1 / math.log(begin) + 1 / math.log(last)
+    slopes = 1 / (begin * math.log(begin) ** 2) - 1 / (last * math.log(last) ** 2)
+    return found + _logarithmic_integral(last) - _logarithmic_integral(begin) + ends / 2 + slopes / 12
+
+
+def _logarithmic_integral(x: float) -> float:
+    """li(x), x > 1, up to Euler's constant: ln ln x + Σ_{m≥1} (ln x)^m / (m · m!)."""
+    log = math.log(x)
+    found, term, m = math.log(log), 1.0, 0
+    while m < log or term > 1e-17 * found:
+        m += 1
+        term *= log / m
+        found += term / m
+    return found
+
+
+@measure(gain="linear", scale="unit", residual="endless", cutoff="needed", ceiling=1)
+def uniform(g: Gains) -> Floats:
+    """Uniform weights: everybody looks at k documents, all alike.
+
+    w_i = 1/k for i ≤ k
+
+    Zhang et al., Information Retrieval 2010, section 3.2.1.
+    """
+    k = int(g.end)
+    return expected_gain(g, lambda rank: np.full(len(rank), 1 / k), lambda n: (k - n) / k)
+
+
+def _zipf_converges(own: Own, cutoff: int | None) -> None:
+    beta = float(own.get("beta", 1))  # type: ignore[arg-type]
+    if cutoff is None and beta <= 1:
+        raise Fault("'zipf'", f"with beta={beta:g} the weights have no finite sum", "write zipf@100", usage=True)
+
+
+@measure(
+    gain="linear",
+    scale="unit",
+    residual="endless",
+    cutoff="renormalises",
+    ceiling=1,
+    valid={"beta": POSITIVE},
+    needs=_zipf_converges,
+)
+def zipf(g: Gains, *, beta: float = 1.0) -> Floats:
+    """Zipf weights: a power law, down to rank k; without a cutoff for beta > 1 only.
+
+    w_i = i^−β / Σ_{j≤k} j^−β
+
+    Zhang et al., Information Retrieval 2010, section 3.2.2.
+    """
+    whole = powers(beta, 0, g.end)
+    return expected_gain(g, lambda rank: rank**-beta / whole, lambda n: powers(beta, n, g.end) / whole)
+
+
+def _poisson(alpha: float, last: int) -> Floats:
+    """w of the ranks 1..last."""
+    steps = np.log(np.maximum(np.arange(last, dtype=np.float64), 1))
+    return np.asarray(np.exp(np.arange(last) * math.log(alpha) - alpha - steps.cumsum()))
+
+
+@measure(
+    gain="linear",
+    scale="unit",
+    residual="endless",
+    cutoff="stops",
+    ceiling=1,
+    sated=lambda own: bool(np.greater(own.get("alpha", 1), 1)),
+    valid={"alpha": POSITIVE},
+)
+def poisson(g: Gains, *, alpha: float = 1.0) -> Floats:
+    """Poisson weights; the first two ranks weigh the same for alpha = 1, and weights rise before they fall above that.
+
+    w_i = α^(i−1) e^−α / (i−1)!
+
+    Zhang et al., Information Retrieval 2010, section 3.2.3.
+    """
+    enough = int(alpha + 40 * math.sqrt(alpha) + 60)  # nothing that a double holds is left after that
+
+    def beyond(n: int) -> float:
+        return float(_poisson(alpha, int(min(g.end, max(n, enough))))[n:].sum())
+
+    return expected_gain(g, lambda rank: _poisson(alpha, len(rank)), beyond)
+
+
+@measure(
+    gain="linear",
+    scale="unit",
+    residual="endless",
+    cutoff="needed",
+    ceiling=1,
+    valid={"b": ("a whole number from 2", lambda b: b >= 2 and b == int(b))},
+)
+def logharmonic(g: Gains, *, b: float = 2) -> Floats:
+    """Log-harmonic weights: the discount of Järvelin & Kekäläinen's DCG, scaled to sum to 1 down to rank k.
+
+    w_i = 1/S for i ≤ b, 1/(S log_b i) for b < i ≤ k, S their sum
+
+    Zhang et al., Information Retrieval 2010, eq. 2.
+    """
+    k, base = int(g.end), math.log(b)
+
+    def down_to(n: int) -> float:
+        return min(n, b) + base * inverse_logarithms(int(b), n)
+
+    whole = down_to(k)
+    return expected_gain(
+        g,
+        lambda rank: 1 / (whole * np.maximum(np.log(np.maximum(rank, b)) / base, 1)),
+        lambda n: (min(k, b) - min(n, b) + base * inverse_logarithms(max(int(b), n), k)) / whole,
+    )
+
+
+@lru_cache
+def read_weights(name: str) -> Floats:
+    """The weights of a file with lines of `rank,weight` for ranks 1, 2, …, the first of which may be a header.
+
+    Raises Fault (usage) where it cannot be read, or is no distribution.
+    """
+    try:
+        rows = [row for row in csv.reader(Path(name).read_text("utf-8").splitlines()) if row and row[0][:1] != "#"]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise Fault(name, f"cannot be read ({reason(error)})", "lines of rank,weight", usage=True) from None
+    weights: list[float] = []
+    for number, row in enumerate(rows):
+        if number == 0 and not _floats(row):
+            continue
+        pair = _floats(row)
+        if len(pair) != 2 or pair[0] != len(weights) + 1 or not 0 <= pair[1] < math.inf:
+            what = f"'{','.join(row)}' is not rank {len(weights) + 1} with a weight from 0"
+            raise Fault(name, what, "lines of rank,weight, ranks 1, 2, …", usage=True)
+        weights.append(pair[1])
+    found = np.array(weights)
+    if not 0 < found.sum() <= 1 + 1e-9:
+        what = f"its weights sum to {found.sum():g}"
+        raise Fault(name, what, "a distribution sums to 1, or less where it was cut", usage=True)
+    return found
+
+
+def _floats(row: list[str]) -> list[float]:
+    try:
+        return [float(cell) for cell in row]
+    except ValueError:
+        return []
+
+
+def _needs_file(own: Own, cutoff: int | None) -> None:
+    if not own.get("file"):
+        raise Fault("'wp'", "needs a file of weights", "wp(file=weights.csv), lines of rank,weight", usage=True)
+
+
+@measure(
+    gain="linear",
+    scale="unit",
+    residual="endless",
+    cutoff="stops",
+    ceiling=1,
+    sated=lambda own: bool((np.diff(read_weights(str(own["file"]))) > 0).any()),
+    valid={"file": ("a file", lambda name: len(read_weights(name)) > 0)},
+    needs=_needs_file,
+)
+def wp(g: Gains, *, file: str | None = None) -> Floats:
+    """Weighted precision with the weights of a file: one a rank, 0 after the last, as `gradedeval weights` writes.
+
+    Σ w_i r_i
+
+    Zhang et al., Information Retrieval 2010, eq. 1.
+    """
+    weights = read_weights(str(file))
+
+    def weight(rank: Floats) -> Floats:
+        own: Floats = np.append(weights, np.zeros(max(0, len(rank) - len(weights))))[: len(rank)]
+        return own
+
+    return expected_gain(g, weight, lambda n: float(weights[n : int(min(g.end, len(weights)))].sum()))

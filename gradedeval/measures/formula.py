@@ -1,0 +1,151 @@
+"""A formula in a few variables: text -> a small tree -> values of arrays. Nothing of it is ever run as Python."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from typing import Any
+
+import numpy as np
+
+from gradedeval.errors import Fault, nearest
+
+LONGEST, MOST_PARTS, DEEPEST, HIGHEST_POWER = 300, 100, 40, 1000
+
+_OPERATORS: dict[type, Callable[..., Any]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: np.divide,
+    ast.Pow: np.power,
+    ast.USub: np.negative,
+    ast.UAdd: np.positive,
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
+    ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
+}
+# Name -> how many arguments it takes at least and at most, and what it is.
+FUNCTIONS: dict[str, tuple[int, int, Callable[..., Any]]] = {
+    "where": (3, 3, np.where),
+    "exp": (1, 1, np.exp),
+    "log": (1, 1, np.log),
+    "sqrt": (1, 1, np.sqrt),
+    "min": (2, 9, lambda *values: reduce(np.minimum, values)),
+    "max": (2, 9, lambda *values: reduce(np.maximum, values)),
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A number, a name, or a function of other parts."""
+
+    value: float | str = 0.0
+    function: Callable[..., Any] | None = None
+    of: tuple[Part, ...] = ()
+
+    def at(self, known: Mapping[str, Any]) -> Any:
+        """Its value where the names have these values; truth counts as 1."""
+        if self.function is None:
+            return known[self.value] if isinstance(self.value, str) else self.value
+        return np.multiply(self.function(*(part.at(known) for part in self.of)), 1.0)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that it uses."""
+        own = {self.value} if isinstance(self.value, str) else set()
+        return frozenset(own.union(*(part.names for part in self.of)))
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula as read; `names` are those it uses."""
+
+    tree: Part
+    names: frozenset[str]
+
+    def __call__(self, known: Mapping[str, Any]) -> Any:
+        """Its value, an array as its names' values broadcast; nan or infinite where arithmetic fails."""
+        with np.errstate(all="ignore"):
+            return self.tree.at(known)
+
+
+@lru_cache
+def read_formula(text: str) -> Formula:
+    """A formula of numbers, names, + - * / **, comparisons, parentheses and `where exp log sqrt min max`.
+
+    Raises Fault (usage) for anything else, and where it is too long, too deep, or has too high a power.
+    """
+    if len(text) > LONGEST:
+        raise _fault(text[:20] + "…", f"a formula has at most {LONGEST} characters, this one {len(text)}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise _fault(text, "it cannot be read", "as in phi*(1-r)") from None
+    if sum(1 for _ in ast.walk(tree)) > 3 * MOST_PARTS:
+        raise _fault(text, f"a formula has at most {MOST_PARTS} parts")
+    part = _part(tree, text, DEEPEST)
+    return Formula(part, part.names)
+
+
+def _fault(text: str, what: str, cure: str = "") -> Fault:
+    return Fault(f"formula '{text}'", what, cure, usage=True)
+
+
+def _part(node: ast.AST, text: str, depth: int) -> Part:
+    if not depth:
+        raise _fault(text, f"it is nested more than {DEEPEST} deep")
+
+    def inner(one: ast.AST) -> Part:
+        return _part(one, text, depth - 1)
+
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return Part(_number(value, text))
+        case ast.Name(id=name) if name not in FUNCTIONS:
+            return Part(name)
+        case ast.UnaryOp(op=op, operand=operand) if type(op) in _OPERATORS:
+            return Part(function=_OPERATORS[type(op)], of=(inner(operand),))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            parts = (inner(left), inner(right))
+            if isinstance(op, ast.Pow):
+                _check_power(parts[1], text)
+            return Part(function=_OPERATORS[type(op)], of=parts)
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _OPERATORS:
+            return Part(function=_OPERATORS[type(op)], of=(inner(left), inner(right)))
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
+            least, most, function = FUNCTIONS[name]
+            if not least <= len(arguments) <= most:
+                raise _fault(text, f"{name} takes {least if least == most else f'{least} or more'} values")
+            return Part(function=function, of=tuple(map(inner, arguments)))
+    source = ast.get_source_segment(text.strip(), node) if isinstance(node, ast.expr) else None
+    called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+    cure = nearest(called, FUNCTIONS) if called else "write ** for powers" if "^" in (source or "") else ""
+    knows = f"it knows numbers, names, + - * / **, comparisons, {' '.join(FUNCTIONS)}"
+    raise _fault(text, f"'{source or text}' is not allowed", cure or knows)
+
+
+def _number(value: float, text: str) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = np.inf
+    if not np.isfinite(number):
+        raise _fault(text, "a number in it is too large")
+    return number
+
+
+def _check_power(exponent: Part, text: str) -> None:
+    """A fixed exponent stays within bounds; one that depends on the rank is what decays are made of."""
+    if not exponent.names:
+        with np.errstate(all="ignore"):
+            value = abs(float(exponent.at({})))
+        if not value <= HIGHEST_POWER:
+            raise _fault(text, f"a power of {value:g} is too high", f"the highest is {HIGHEST_POWER}")

@@ -1,0 +1,43 @@
+"""Weights -> text: a line a rank, a column a measure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.errors import Fault, nearest
+from gradedeval.render import TABLES, aligned, json_document, separated
+from gradedeval.weighting import Weights
+
+FORMATS = ("csv", "tsv", "json", "markdown", "table")
+SIGNED = ("json", "markdown", "table")
+"""The formats that have a place for the signature."""
+
+
+def render_weights(weights: Weights, form: str, *, digits: int | None = None) -> str:
+    """The weights as text. `digits` rounds; without it tables have 6 and the others full precision.
+
+    Raises Fault (usage) for an unknown format.
+    """
+    if form in ("table", "markdown"):
+        digits = 6 if digits is None else digits
+        body = [[str(rank), *(f"{weight:.{digits}f}" for weight in row)] for rank, *row in weights.rows]
+        return f"{_table(weights.columns, body, form)}\n\n{weights.signature}\n"
+    rows = [dict(zip(weights.columns, _rounded(row, digits), strict=True)) for row in weights.rows]
+    if form in ("csv", "tsv"):
+        return separated(weights.columns, rows, "," if form == "csv" else "\t")
+    if form == "json":
+        return json_document({"signature": weights.signature}, rows)
+    raise Fault("--format", f"no format '{form}'", nearest(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True)
+
+
+def _rounded(row: list[Any], digits: int | None) -> list[Any]:
+    return row if digits is None else [round(cell, digits) for cell in row]
+
+
+def _table(header: list[str], body: list[list[str]], form: str) -> str:
+    if form == "table":
+        return aligned(header, body, 0)
+    from tabulate import tabulate
+
+    titles = [title.replace("|", "\\|") for title in header]
+    return tabulate(body, titles, TABLES[form], disable_numparse=True, colalign=["right"] * len(header))

@@ -1,0 +1,42 @@
+"""cwl_eval's sixteen default measures, five quantities each, on 50 topics × 1,000 documents: both as whole processes.
+
+Run it as `python tests/benchmarks/cwl.py [FOLDER]`, in an environment that has cwl-eval; it is no part of the tests.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from generate import workload
+from speed import show, timed
+
+MEASURES = (
+    "cwlp@1 cwlp@2 cwlp@3 cwlp@4 cwlp@5 cwlp@10 rbp(p=0.2) rbp(p=0.4) rbp(p=0.8) sdcg@5 sdcg@10 cwlrr cwlap inst(T=1)"
+    " inst(T=2) inst(T=3)"
+)
+
+
+def main() -> None:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
+    folder.mkdir(exist_ok=True)
+    files = workload(folder, "small", 50, 1000)
+    # The grade is the gain there, and may be 1 at most.
+    gains = folder / "small.gains"
+    lines = (line.split() for line in files.qrels.read_text().splitlines())
+    gains.write_text("".join(f"{topic} 0 {docno} {int(grade) / 3:.4f}\n" for topic, _, docno, grade in lines))
+    theirs = shutil.which("cwl-eval", path=sysconfig.get_path("scripts")) or shutil.which("cwl-eval")
+    if theirs is None:
+        sys.exit("cwl-eval is not installed")
+    run = str(files.runs[0])
+    ours = [sys.executable, "-m", "gradedeval", run, str(gains), "--like", "cwl_eval", "--cwl", "-q", "-m", MEASURES]
+    for title, own, other in (("the five quantities", [], []), ("and their residuals", ["--residuals"], ["-r"])):
+        commands = {"gradedeval": [*ours, *own], "cwl_eval": [theirs, str(gains), run, *other]}
+        show(f"50 × 1,000, 16 measures: {title}", timed(commands, 5), "gradedeval")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,615 @@
+"""Weights of ranks: fixed ones against their closed forms, background ones by hand and against loops over all ranks."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Command, Outcome
+
+import gradedeval
+from gradedeval import MEASURES, Fault, Measure, Note, parse
+from gradedeval import background as background_weights
+from gradedeval.measures import DEFAULT
+from gradedeval.weighting import static_weights
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.Note")
+
+Run = Mapping[str, Mapping[str, float]]
+Judgements = Mapping[str, Mapping[str, int]]
+
+
+def column(weights: gradedeval.Weights, name: str) -> list[float]:
+    return [float(weight) for weight in weights.frame[name]]
+
+
+# --- by hand: two systems, two topics ---------------------------------------------------------------------------------
+
+# Topic 1 has R = 2 and N = 1, topic 2 has R = 1 and N = 2; u is unjudged, and the second run lacks topic 2.
+QRELS = {"1": {"a": 1, "b": 1, "c": 0}, "2": {"x": 1, "y": 0, "z": 0}}
+RUNS: dict[str, Run] = {
+    "first": {"1": {"a": 3.0, "u": 2.0, "c": 1.0}, "2": {"y": 2.0, "x": 1.0}},
+    "second": {"1": {"c": 2.0, "b": 1.0}},
+}
+# Sums over first/1, first/2, second/1 and second/2, at ranks 1 to 4; each is a quarter of what its line adds up.
+BY_HAND = {
+    # 1/2 1/4 1/6 1/8 + 0 1/2 1/3 1/4 + 0 1/4 1/6 1/8 + 0
+    "ap": "1/2 1 2/3 1/2",
+    # 1 0 0 0 + 0 1/2 0 0 + 0 1/2 0 0 + 0
+    "rr": "1 1 0 0",
+    # 1 1/2 1/3 1/4 + 0 1/2 1/3 1/4 + 0 1/2 1/3 1/4 + 0
+    "sp": "1 3/2 1 3/4",
+    # 1/2 1/4 1/5 1/6 + 0 2/3 1/2 2/5 + 0 1/4 1/5 1/6 + 0
+    "q": "1/2 7/6 9/10 11/15",
+    # 1/2 1/2 0 0 + 1/2 1/2 1/2 1/2 + 0 + 1 1 1 1: what retrieves nothing ranks nothing above the relevant
+    "bpref(k=10)": "2 2 3/2 3/2",
+    # 1/2 1/2 0 0 + 0 + 0 + 1 1 1 1
+    "bpref": "3/2 3/2 1 1",
+    "ap@2": "1/2 1 0 0",
+}
+
+
+@pytest.fixture
+def by_hand() -> gradedeval.Weights:
+    return gradedeval.weights(" ".join(BY_HAND), RUNS, QRELS, depth=4)
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_two_systems_and_two_topics_by_hand(name: str, by_hand: gradedeval.Weights) -> None:
+    expected = [float(Fraction(one)) / 4 for one in BY_HAND[name].split()]
+    assert column(by_hand, name) == pytest.approx(expected, abs=1e-15)
+
+
+def test_the_weight_of_rr_past_the_last_rank_is_known_and_that_of_the_others_has_no_end() -> None:
+    weights = gradedeval.weights("rr ap ap@1", RUNS, QRELS, depth=1, topics="both")
+    # Reciprocal ranks of 1, 1/2 and 1/2: half of all weight lies at rank 2.
+    assert weights.beyond.tolist() == pytest.approx([0.5, math.nan, 0], nan_ok=True)
+    assert weights.remarks == [
+        "rr: 0.5 of its weight lies past rank 1",
+        "ap: weights go on past rank 1, and their sum is not known",
+    ]
+
+
+def test_topics_of_one_run_alone_count_as_pairs() -> None:
+    """With --topics both the second run counts in topic 1 only: the mean is over three pairs."""
+    weights = gradedeval.weights("bpref", RUNS, QRELS, depth=2, topics="both")
+    assert weights.notes[-1] == "the runs count in different topics; --topics qrels counts the same for all"
+    assert column(weights, "bpref") == pytest.approx([1 / 6, 1 / 6])
+
+
+def test_topics_without_relevant_documents_weigh_nothing_and_are_counted() -> None:
+    qrels = {"1": {"a": 1}, "2": {"b": 0}}
+    run = {"1": {"a": 1.0}, "2": {"b": 1.0}}
+    with pytest.warns(Note, match=r"^ap, bpref: 1 topic without relevant documents \(2\); all weights are 0 there$"):
+        weights = gradedeval.weights("ap sp bpref", run, qrels, depth=2)
+    # Topic 1 has N = 0: nothing can stand above a, so each rank weighs 1/R there.
+    assert weights.values.tolist() == [[0.5, 0.5, 0.5], [0.25, 0.25, 0.5]]
+    assert gradedeval.weights("ap", run, qrels, depth=1, topics="relevant", topics_from=["1"]).values == 1.0
+
+
+def test_topics_without_judgements_count_where_they_are_asked_for() -> None:
+    run = {"1": {"a": 1.0}, "9": {"b": 1.0}}
+    weights = gradedeval.weights("ap", run, {"1": {"a": 1}}, depth=1, topics="run")
+    assert weights.values.tolist() == [[0.5]]
+    assert weights.notes[-1] == "ap: 1 topic without relevant documents (9); all weights are 0 there"
+
+
+# --- against loops over systems, topics and ranks ---------------------------------------------------------------------
+
+
+def ranking(run: Run, topic: str) -> list[str]:
+    found = run.get(topic, {})
+    return sorted(found, key=lambda docno: (-found[docno], docno))
+
+
+def looped(name: str, runs: Mapping[str, Run], qrels: Judgements, depth: int, k: int = 10) -> list[float]:
+    """The definitions of Zhang et al., sections 3.3 and 3.4, one system, topic and rank after the other."""
+    mean = [0.0] * depth
+    for run in runs.values():
+        for topic, grades in qrels.items():
+            relevant = {docno for docno, grade in grades.items() if grade >= 1}
+            R, N = len(relevant), len(grades) - len(relevant)
+            hits = J = 0
+            for i in range(1, depth + 1):
+                docnos = ranking(run, topic)[i - 1 : i]
+                found = any(docno in relevant for docno in docnos)
+                hits += found
+                J += any(docno in grades for docno in docnos)
+                if name == "rr":
+                    weight = 1 / i if found and hits == 1 else 0.0
+                elif name == "sp":
+                    weight = hits / i
+                elif not R:
+                    weight = 0.0
+                elif name == "ap":
+                    weight = hits / (i * R)
+                elif name == "q(rel=1)":
+                    weight = 2 * hits / ((i + min(i, R)) * R)
+                else:
+                    weight = 1 / R - (min(k + R, J - hits) / (min(k + R, N) * R) if N else 0)
+                mean[i - 1] += weight / (len(runs) * len(qrels))
+    return mean
+
+
+def drawn(seed: int, grades: Sequence[int] = (-1, 0, 0, 1, 2)) -> tuple[dict[str, Run], Judgements]:
+    """Runs and judgements at random: topics without relevant or without other documents, short and missing rankings."""
+    draw = random.Random(seed)
+    docnos = [f"d{number:02}" for number in range(25)]
+    qrels = {
+        str(topic): {docno: draw.choice(pool) for docno in draw.sample(docnos, draw.randint(1, 20))}
+        for topic, pool in enumerate([grades, grades, grades, (0,), (1,)], 1)
+    }
+    qrels["1"]["d00"] = max(grades)  # so that the scale does not hang on the draw
+    runs: dict[str, Run] = {}
+    for number in range(4):
+        listed = draw.sample(sorted(qrels), draw.randint(3, 5))
+        runs[f"run{number}"] = {
+            topic: {docno: draw.random() for docno in draw.sample(docnos, draw.randint(1, 25))} for topic in listed
+        }
+    return runs, qrels
+
+
+NAIVE = ("ap", "sp", "rr", "q(rel=1)", "bpref(k=10)")
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("cells", [1, 64, 1 << 18])
+def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
+    seed: int, cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background_weights, "CELLS", cells)
+    runs, qrels = drawn(seed)
+    for depth in (1, 7, 40):
+        weights = gradedeval.weights(NAIVE, runs, qrels, depth=depth)
+        for name in NAIVE:
+            assert column(weights, name) == pytest.approx(looped(name, runs, qrels, depth), abs=1e-14)
+    # No ranking is longer than 40: what the last bits of two sums differ by lies nowhere.
+    assert weights.beyond[weights.columns.index("rr") - 1] == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("ap", "ap(rel=2)", "ap@3", "rr", "rr@2", "sp", "sp@5", "bpref", "bpref(k=10)", "bpref@4"),
+        *("q", "q(rel=1)", "q(beta=10)", "q(gain=exp)@6"),
+    ],
+)
+def test_a_ranking_under_its_own_weights_scores_as_by_the_measure(name: str) -> None:
+    """AP and its kin are inner products of relevance and weights (Zhang et al., equation 1): what makes W theirs."""
+    least = dict(parse(name)[0].parameters).get("rel", 1)
+    for seed in range(5):
+        runs, qrels = drawn(seed)
+        for run in runs.values():
+            for topic, found in run.items():
+                judged = {"other": {"d": 2}, topic: qrels[topic]}
+                options = {"topics_from": [topic], "topics": "both"}
+                weights = gradedeval.weights(name, {topic: found}, judged, depth=30, **options)
+                relevant = [judged[topic].get(docno, 0) >= least for docno in ranking(run, topic)]
+                inner = float(np.dot(relevant, weights.values[: len(relevant), 0]))
+                score = gradedeval.evaluate({topic: found}, judged, name, **options)  # type: ignore[arg-type]
+                assert inner == pytest.approx(next(iter(score.means.values())), abs=1e-14)
+
+
+def test_topics_that_take_turns_in_a_file_weigh_as_those_that_do_not(tmp_path: Path) -> None:
+    runs, qrels = drawn(3)
+    lines = [
+        f"{topic} Q0 {docno} 0 {score!r} t\n" for topic, found in runs["run0"].items() for docno, score in found.items()
+    ]
+    (tmp_path / "sorted.run").write_text("".join(lines))
+    (tmp_path / "turns.run").write_text("".join(sorted(lines, key=lambda line: line.split()[2])))
+    by_topic, in_turns = (
+        gradedeval.weights(NAIVE, tmp_path / f"{name}.run", qrels, depth=30).values for name in ("sorted", "turns")
+    )
+    assert in_turns == pytest.approx(by_topic, abs=1e-15)
+    assert by_topic[:, 0] == pytest.approx(looped("ap", {"run0": runs["run0"]}, qrels, 30))
+
+
+def test_reading_options_count() -> None:
+    run = {"1": {"u": 4.0, "b": 3.0, "a": 2.0, "s": 1.0}}
+    qrels = {"1": {"a": 2, "b": 1, "s": -1, "m": 0}}
+
+    def ap(**options: object) -> list[float]:
+        return gradedeval.weights("ap", run, qrels, depth=2, **options).values[:, 0].tolist()
+
+    assert ap() == [0, 0.25]
+    assert ap(rel=2) == [0, 0]
+    assert ap(judged_only=True) == [0.5, 0.5]
+    spam = gradedeval.weights("bpref", run, qrels, depth=4, negative="unjudged").values[:, 0].tolist()
+    assert spam == [0.5, 0.5, 0.5, 0.5]
+    assert gradedeval.weights("bpref", run, qrels, depth=4).values[-1, 0] == 0.25  # s is one of N = 2
+
+
+# --- fixed weights ----------------------------------------------------------------------------------------------------
+
+CLOSED = {
+    "p@4": lambda i: 1 / 4 if i <= 4 else 0,
+    "cwlp@4": lambda i: 1 / 4 if i <= 4 else 0,
+    "rbp(p=0.95)": lambda i: 0.05 * 0.95 ** (i - 1),
+    "rbp@3": lambda i: 0.2 * 0.8 ** (i - 1) if i <= 3 else 0,
+    "rbp(of=etu)": lambda i: 0.8 ** (i - 1),
+    "npv(rate=0.25)": lambda i: 0.2 * 0.8 ** (i - 1),
+    "dcg": lambda i: 1 / math.log2(i + 1),
+    "dcg(log=2,gain=exp)@5": lambda i: (1 if i <= 2 else 1 / math.log2(i)) if i <= 5 else 0,
+    "insq": lambda i: 1 / (i + 1) ** 2 / (math.pi**2 / 6 - 1),
+    "num_rel_ret": lambda i: 1,
+    "uniform@4": lambda i: 1 / 4 if i <= 4 else 0,
+    "zipf@20": lambda i: 1 / i / sum(1 / j for j in range(1, 21)) if i <= 20 else 0,
+    "poisson(alpha=0.5)": lambda i: 0.5 ** (i - 1) * math.exp(-0.5) / math.factorial(i - 1),
+    'cwl(C="phi",phi=0.6)': lambda i: 0.4 * 0.6 ** (i - 1),
+    "gprecision@10": lambda i: 0.1 if i <= 10 else 0,
+    "err@1": lambda i: 1 if i == 1 else 0,
+}
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_fixed_weights_are_those_of_the_closed_form(name: str) -> None:
+    expected = [CLOSED[name](i) for i in range(1, 31)]
+    assert static_weights(parse(name)[0], 30).tolist() == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 600])
+def test_the_depth_changes_no_fixed_weight(depth: int) -> None:
+    """600 ranks take more than one batch."""
+    for measure in parse("rbp(p=0.99) sdcg@10 dcg insq"):
+        whole = static_weights(measure, 600)
+        assert static_weights(measure, depth).tolist() == pytest.approx(whole[:depth].tolist(), rel=1e-12)
+
+
+def of_the_table() -> Iterator[Measure]:
+    """Every measure that needs no file or formula, with and without a cutoff."""
+    for measure in MEASURES.values():
+        policy = measure.definition.cutoff
+        for one in (measure, *([measure @ 4, measure @ 10] if policy != "none" else [])):
+            with contextlib.suppress(Fault):
+                yield one.complete()
+
+
+FIXED = {"dcg", "rbp", "insq", "sdcg", "cwlp", "tbg", "u", "set", "npv", "p", "gprecision", "num_rel_ret"}
+FIXED |= {"uniform", "zipf", "poisson", "logharmonic"}
+VARY = {*DEFAULT, "inst", "cwlrr", "cwlap", "bpm", "bpmd", "ift", "recall", "rprec", "success", "grecall", "judged",
+        "unjudged", "num_ret", "num_rel", "num_q", "nerr8@9", "nerr10", "nerr11", "bpm(T=9,K=20)", "rbp(of=ed)",
+        "rbp(of=ec)", "inst(T=1000)", "cascade(gamma=0.5)", 'cwl(C="phi*(1-r)",phi=0.6)'} - {"rbp", "p@10"}  # fmt: skip
+
+
+def is_fixed(measure: Measure) -> bool:
+    try:
+        static_weights(measure, 2)
+    except Fault:
+        return False
+    return True
+
+
+def test_the_measures_with_fixed_weights_are_these() -> None:
+    found = {measure.name for measure in of_the_table() if is_fixed(measure)}
+    # With a cutoff of 1 others would join; without one, or with 4, none.
+    assert found == FIXED
+
+
+@pytest.mark.parametrize("measure", [one for one in of_the_table() if is_fixed(one)], ids=str)
+def test_a_measure_with_fixed_weights_is_their_sum_with_the_gains(measure: Measure) -> None:
+    """On rankings of many lengths, with missed and unjudged documents, of real evaluations."""
+    weights = static_weights(measure, 25)
+    for seed in range(5):
+        runs, qrels = drawn(seed, (0, 0, 1))
+        for run in runs.values():
+            for topic, score in gradedeval.evaluate(run, qrels, measure, topics="both").by_topic(measure).items():
+                gain = [qrels[topic].get(docno, 0) for docno in ranking(run, topic)]
+                assert score == pytest.approx(float(np.dot(gain, weights[: len(gain)])), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(VARY))
+@pytest.mark.parametrize("depth", [1, 10])
+def test_what_depends_on_the_documents_found_has_no_fixed_weights(name: str, depth: int) -> None:
+    with pytest.raises(Fault, match="is no sum of gains with fixed weights; as p@10, rbp and dcg are"):
+        static_weights(parse(name)[0], depth)
+
+
+@pytest.mark.parametrize(
+    ("name", "depth", "share"),
+    [
+        ("rbp(p=0.95)", 50, 0.95**50),
+        ("rbp@60", 50, (0.8**50 - 0.8**60) / (1 - 0.8**60)),
+        ("rbp(of=etu,p=0.95)", 50, 0.95**50),
+        ("p@100", 30, 0.7),
+        ("p@30", 30, 0.0),
+        ("insq", 3, 1 - (1 / 4 + 1 / 9 + 1 / 16) / (math.pi**2 / 6 - 1)),
+        ("dcg@2", 1, 1 - 1 / (1 + 1 / math.log2(3))),
+        ("dcg@2", 5, 0.0),
+        ("zipf@100", 20, 1 - sum(1 / i for i in range(1, 21)) / sum(1 / i for i in range(1, 101))),
+        ("dcg", 50, math.nan),
+        ("num_rel_ret", 50, math.nan),
+        ("u(L=10)", 5, 15 / 55),
+    ],
+)
+def test_what_lies_past_the_depth_is_told(name: str, depth: int, share: float) -> None:
+    found = gradedeval.weights(name, depth=depth)
+    assert found.beyond[0] == pytest.approx(share, rel=1e-9, nan_ok=True)
+    assert len(found.remarks) == (share != 0)
+
+
+def test_a_measure_of_ones_own_has_weights_too(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "my.py").write_text(
+        "from gradedeval import measure, total\n"
+        "@measure(gain='linear', cutoff='none')\n"
+        "def third(g):\n    return 2 * total(g.gain[:, 2:3])\n"
+        "@measure(gain='linear')\n"
+        "def squared(g):\n    return total(g.gain) ** 2\n"
+        "@measure(gain='linear')\n"
+        "def broken(g):\n    return total(g.missing)\n"
+    )
+    found = cli("weights", "-m", "third", "--measures-from", "my.py", "--depth", "4")
+    assert found.text == "rank,third\n1,0.0\n2,0.0\n3,2.0\n4,0.0\n"
+    assert found.messages == [f"gradedeval {gradedeval.__version__} | ranks 1..4 | normalise none"]
+    assert cli("weights", "-m", "third", "--measures-from", "my.py", "--depth", "2").messages[0] == (
+        "third: 1 of its weight lies past rank 2"
+    )
+    refused = cli("weights", "-m", "squared", "--measures-from", "my.py")
+    assert refused.code == 2
+    assert refused.messages[0].startswith("'squared': is no sum of gains with fixed weights")
+    assert "failed (AttributeError" in cli("weights", "-m", "broken", "--measures-from", "my.py").messages[0]
+
+
+# --- normalised -------------------------------------------------------------------------------------------------------
+
+
+def test_normalised_weights_sum_to_1_or_have_1_as_their_largest(by_hand: gradedeval.Weights) -> None:
+    for how, all_of in (("sum", np.sum), ("max", np.max)):
+        found = gradedeval.weights(["ap", "dcg"], RUNS, QRELS, depth=4, normalise=how)  # type: ignore[arg-type]
+        assert all_of(found.values, axis=0) == pytest.approx([1, 1])
+        ap = np.array(column(by_hand, "ap"))
+        assert column(found, "ap") == pytest.approx(list(ap / all_of(ap)))
+        assert found.signature.endswith(f" | 2 runs | ranks 1..4 | normalise {how}")
+
+
+# --- at the command line ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """The two systems and topics from above, in files."""
+    lines = [f"{topic} 0 {docno} {grade}\n" for topic, grades in QRELS.items() for docno, grade in grades.items()]
+    (tmp_path / "qrels.txt").write_text("".join(lines))
+    for name, run in RUNS.items():
+        lines = [f"{topic} Q0 {docno} 1 {score} t\n" for topic, found in run.items() for docno, score in found.items()]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    return tmp_path
+
+
+TWO = ("weights", "first.run", "second.run", "qrels.txt")
+LACKS = "second.run: 1 of 2 judged topics not in the run (2); they score 0 (--topics both leaves them out)"
+
+
+def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Command) -> None:
+    found = cli(*TWO, "-m", "ap p@2", "-m", "bpref(k=10,rel=1)", "--depth", "4")
+    assert found.code == 0
+    assert found.text == (
+        'rank,ap,p@2,"bpref(k=10,rel=1)"\n1,0.125,0.5,0.5\n2,0.25,0.5,0.5\n'
+        f"3,{2 / 3 / 4},0.0,0.375\n4,0.125,0.0,0.375\n"
+    )
+    *notes, signed = found.messages
+    assert notes == [LACKS, "ap, bpref(k=10,rel=1): weights go on past rank 4, and their sum is not known"]
+    assert signed.startswith(f"gradedeval {gradedeval.__version__} | qrels ")
+    assert " | topics 2 of 2 (up to 1 missing) | ties docno-desc | ap, bpref: rel 1 | 2 runs | " in signed
+    assert signed.endswith(" | ranks 1..4 | normalise none")
+
+
+def test_rel_and_gain_apply_and_are_in_the_names(files: Path, cli: Command) -> None:
+    found = cli(*TWO, "-m", "ap q", "--rel", "2", "--gain", "exp", "--depth", "1", "--topics", "relevant")
+    assert found.text.splitlines()[0] == "rank,ap(rel=2),q(gain=exp)"
+
+
+def test_weights_by_cost_are_those_of_documents_that_cost_1(files: Path, cli: Command) -> None:
+    (files / "costs.txt").write_text("Q0 60\n")
+    says = "tbg: h is in seconds; the weights are those of documents that cost 1 each"
+    alone = cli("weights", "-m", "tbg(h=1)", "--depth", "2")
+    assert (alone.messages[0], alone.text) == (says, "rank,tbg(h=1)\n1,0.5\n2,0.25\n")
+    beside = cli(*TWO, "-m", "tbg(h=1) rr", "--depth", "2", "--costs", "costs.txt")
+    assert beside.messages[:2] == [says, LACKS]
+    assert beside.text == "rank,tbg(h=1),rr\n1,0.5,0.25\n2,0.25,0.25\n"
+    told = "--costs: fixed weights are those of documents that cost 1 each"
+    assert cli(*TWO, "-m", "rbp rr", "--depth", "2", "--costs", "costs.txt").messages[0] == told
+
+
+def test_chances_by_rank_have_weights_and_those_by_type_have_none(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text("rank,C\n1,0.5\n2,0\n")
+    (tmp_path / "types.csv").write_text("rank,type,C\n1,*,0.5\n2,*,0\n1,web,0.2\n")
+    assert cli("weights", "-m", "ddm(file=c.csv)", "--depth", "3").text.splitlines()[1:] == [
+        f"1,{1 / 1.5}",
+        f"2,{0.5 / 1.5}",
+        "3,0.0",
+    ]
+    refused = cli("weights", "-m", "ddm(file=types.csv)")
+    assert (refused.code, len(refused.messages)) == (2, 1)
+    assert refused.messages[0].startswith("'ddm(file=types.csv)': its weights depend on the types of the documents; ")
+
+
+def test_runs_that_no_measure_needs_are_not_read(files: Path, cli: Command) -> None:
+    (files / "first.run").write_text("no run\n")
+    found = cli("weights", "first.run", "qrels.txt", "-m", "p@1", "--depth", "1")
+    assert (found.code, found.text) == (0, "rank,p@1\n1,1.0\n")
+    assert found.messages[0] == "the runs are not read: the weights of these measures are the same for all"
+
+
+def test_every_format_has_the_same_weights(files: Path, cli: Command) -> None:
+    def written(form: str, *more: str) -> Outcome:
+        found = cli(*TWO, "-m", "ap", "-m", "rbp(p=0.5)", "--depth", "3", "-f", form, *more)
+        assert found.code == 0
+        return found
+
+    expected = [[1, 0.125, 0.5], [2, 0.25, 0.25], [3, 2 / 3 / 4, 0.125]]
+    for form, delimiter in (("csv", ","), ("tsv", "\t")):
+        header, *rows = csv.reader(io.StringIO(written(form).text), delimiter=delimiter)
+        assert header == ["rank", "ap", "rbp(p=0.5)"]
+        assert [[float(cell) for cell in row] for row in rows] == expected
+    found = json.loads(written("json").text)
+    assert [list(row.values()) for row in found["rows"]] == expected
+    assert found["signature"] == written("csv").messages[-1]
+    assert found["signature"] not in written("json").messages
+    assert written("table").text == (
+        "rank        ap  rbp(p=0.5)\n----  --------  ----------\n"
+        "   1  0.125000    0.500000\n   2  0.250000    0.250000\n   3  0.166667    0.125000\n\n"
+        f"{found['signature']}\n"
+    )
+    assert "| 3 | 0.17 | 0.12 |" in " ".join(written("markdown", "--digits", "2").text.split())
+    assert written("csv", "--digits", "2").text.endswith("\n3,0.17,0.12\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("w.csv", "rank,p@1\n1,"),
+        ("w.tsv", "rank\tp@1\n1\t"),
+        ("w", "rank,p@1\n"),
+        ("w.json", '{"signature"'),
+        ("w.md", "|   rank |"),
+        ("w.txt", "rank "),
+    ],
+)
+def test_the_extension_says_the_format(name: str, begins: str, cli: Command, tmp_path: Path) -> None:
+    assert cli("weights", "-m", "p@1", "--depth", "2", "-o", name).out == b""
+    assert (tmp_path / name).read_text().startswith(begins)
+
+
+def test_python_gives_a_frame(files: Path, cli: Command) -> None:
+    frame = gradedeval.weights(["rbp", parse("dcg")[0]], depth=3).frame
+    assert list(frame.columns) == ["rank", "rbp", "dcg"]
+    assert frame["rank"].tolist() == [1, 2, 3]
+    assert frame.to_csv(index=False) == cli("weights", "-m", "rbp dcg", "--depth", "3").text
+
+
+def test_a_run_in_python_may_be_what_evaluate_takes(files: Path) -> None:
+    with pytest.warns(Note, match="second.run: 1 of 2 judged topics"):
+        found = gradedeval.weights("ap", [files / "first.run", files / "second.run"], files / "qrels.txt", depth=4)
+    assert column(found, "ap") == pytest.approx([1 / 8, 1 / 4, 1 / 6, 1 / 8])
+
+
+def test_a_column_written_is_a_measure_again(files: Path, cli: Command) -> None:
+    """`wp` reads what one measure's weights are written as: scores and residuals are the measure's own."""
+    assert cli("weights", "-m", "rbp(p=0.8)", "--depth", "1000", "-o", "w.csv").code == 0
+    runs, qrels = drawn(1)
+    scores = gradedeval.evaluate(runs, qrels, [f"wp(file={files / 'w.csv'})", "rbp(p=0.8)"], residuals=True)
+    for run in scores.runs:
+        again, own = run.score.T
+        assert again.tolist() == pytest.approx(own.tolist(), abs=1e-12)
+        again, own = run.residual.T
+        assert again.tolist() == pytest.approx(own.tolist(), abs=1e-12)
+    # Cut at rank 5, it lacks what lies past that, and no more.
+    assert cli("weights", "-m", "rbp(p=0.8)", "--depth", "5", "-o", "w5.csv").code == 0
+    scores = gradedeval.evaluate(runs, qrels, [f"wp(file={files / 'w5.csv'})", "rbp(p=0.8)"])
+    for run in scores.runs:
+        again, own = run.score.T
+        assert ((again <= own + 1e-12) & (own <= again + 0.8**5)).all()
+
+
+def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None:
+    """W_AP of section 3.4 of Zhang et al. as they use it in section 5.4: one inner product for every ranking."""
+    assert cli(*TWO, "-m", "ap", "--depth", "4", "--normalise", "sum", "-o", "ap.csv").code == 0
+    found = cli(*TWO[1:], "-m", "wp(file=ap.csv)", "-q", "-f", "csv").text.splitlines()
+    # Normalised: 3/16 3/8 1/4 3/16. The first run has relevant documents at ranks 1, and 2; the second at rank 2.
+    scores = {tuple(line.split(",")[:2]): float(line.rpartition(",")[2]) for line in found[1:]}
+    assert scores["first.run", "1"] == pytest.approx(3 / 16)
+    assert scores["first.run", "2"] == scores["second.run", "1"] == pytest.approx(3 / 8)
+    assert scores["second.run", "2"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("weights", "no measure; as in -m 'rbp(p=0.95)'"),
+        ("weights rbp", "rbp: no such file; did you mean -m 'rbp'?"),
+        ("weights -m rpb", "no measure 'rpb'; did you mean 'rbp'?"),
+        ("weights -m rbp --depth 0", "Invalid value for '--depth': 0 is not in the range 1<=x<=100000; "),
+        ("weights -m rbp --depth 100001", "Invalid value for '--depth': 100001 is not in the range"),
+        ("weights -m rbp --normalise one", "Invalid value for '--normalise': 'one' is not one of 'none', 'sum', 'max'"),
+        (
+            "weights -m ap",
+            "'ap': its weights are those of the rankings that it scores; give RUN... QRELS for their mean",
+        ),
+        (
+            "weights -m inst",
+            "'inst': is no sum of gains with fixed weights; as p@10, rbp and dcg are; given RUN... QRELS, ",
+        ),
+        ("weights -m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
+        ("weights -m wp", "'wp': needs a file of weights"),
+        ("weights -m rbp --costs no.csv", "--costs: says how runs are read, and there are none; give RUN... QRELS"),
+        ("weights -m p", "'p': p needs a cutoff; write p@10"),
+        ("weights -m rbp --ties best", "--ties: says how runs are read, and there are none; give RUN... QRELS"),
+        ("weights -m rbp --topics-from no.txt", "--topics-from: says how runs are read"),
+        ("weights first.run -m ap", "a run and a qrels file are needed; gradedeval RUN... QRELS"),
+        ("weights first.run qrels.txt -m err", "'err': is no sum of gains with fixed weights"),
+        ("weights first.run qrels.txt -m ap -o first.run -f csv", "-o: 'first.run' is one of the files read"),
+        ("weights -m rbp -o w.png", "'w.png': no format for .png; -f says which: csv, tsv, json, markdown, table"),
+        ("weights -m rbp -f trec", "Invalid value for '-f' / '--format': 'trec' is not one of"),
+        ("weights - - -m ap", "-: standard input can be read once"),
+    ],
+)
+def test_a_wrong_word_is_one_line_and_nothing_else(words: str, says: str, files: Path, cli: Command) -> None:
+    found = cli(*words.split())
+    assert (found.code, found.out) == (2, b"")
+    assert len(found.messages) == 1
+    assert found.messages[0].startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("weights first.run missing.txt -m ap", "missing.txt: "),
+        ("weights qrels.txt first.run -m ap", "first.run: "),
+        ("weights first.run empty.txt -m ap", "empty.txt: "),
+        ("weights first.run other.txt -m ap", "first.run: no topic in common with other.txt"),
+        (
+            "weights first.run none.txt -m rr --normalise sum",
+            "'rr': its weights down to rank 1000 have sum 0; leave out",
+        ),
+    ],
+)
+def test_wrong_files_are_one_line_and_leave_no_file(words: str, says: str, files: Path, cli: Command) -> None:
+    (files / "empty.txt").write_text("")
+    (files / "other.txt").write_text("9 0 a 1\n")
+    (files / "none.txt").write_text("1 0 x 1\n1 0 a 0\n2 0 a 1\n")
+    found = cli(*words.split(), "-o", "w.csv")
+    assert (found.code, found.out) == (1, b"")
+    assert found.messages[-1].startswith(says)
+    assert not (files / "w.csv").exists()
+
+
+def test_wrong_use_in_python_is_a_fault() -> None:
+    for options, says in (
+        ({"depth": 0}, "--depth: 0 is no depth"),
+        ({"depth": 2.5}, "--depth: 2.5 is no depth"),
+        ({"normalise": "sums"}, "no choice 'sums'; did you mean 'sum'"),
+        ({"measures": []}, "no measure"),
+        ({"runs": RUNS}, "runs need qrels"),
+        ({"qrels": QRELS}, "runs need qrels"),
+        ({"tie": "best"}, "no option 'tie'; did you mean 'ties'"),
+    ):
+        with pytest.raises(Fault, match=says):
+            gradedeval.weights(**{"measures": "rbp", **options})  # type: ignore[arg-type]
+
+
+# --- on real runs -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")
+def test_the_best_rbp_for_the_weights_of_ap_and_rr_is_about_that_of_zhang_et_al() -> None:
+    """Table 5 of Zhang et al.: on three tracks p = .949 to .957 is the best for AP's weights, .353 to .483 for RR's.
+
+    The geometric distribution of least Kullback–Leibler divergence has the mean rank of the weights: p = 1 − 1/mean.
+    """
+    folder = DATA / "covid-round1"
+    runs = sorted((folder / "runs").glob("*.gz"))
+    weights = gradedeval.weights("ap rr", runs, folder / "qrels.txt", depth=50, normalise="sum").values
+    best = 1 - 1 / (np.arange(1, 51) @ weights)
+    # Two thirds of the first documents are relevant here, so RR's weights fall faster than on any of their tracks.
+    assert best == pytest.approx([0.954, 0.316], abs=5e-4)

@@ -159,6 +159,8 @@ class _Views:
         self.cost = _costs(batch, costs)
         self.judged_code = judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
+        # The last of each case: the quantities of a C/W/L measure come one after the other.
+        self.latest: dict[tuple[float, float], tuple[Any, Any]] = {}
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
         self.judged: dict[int | None, Bools] = {}
         self.ideals: dict[bytes, Floats] = {}
@@ -166,6 +168,13 @@ class _Views:
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
         # Weights of the full depth need the gains of the full depth.
         last = None if measure.definition.cutoff == "summed" else measure.cutoff
+        case, key = (unjudged, tail), (table.worth.tobytes(), table.top, last, measure.cutoff)
+        if self.latest.get(case, ((),))[0] != key:
+            self.latest[case] = (key, self._seen(table, measure, last, unjudged, tail))
+        seen: Gains = self.latest[case][1]
+        return seen
+
+    def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
         gain, ideal = self._gain(table, unjudged, last), self._ideal(table)
         judged = self.judged[last] = self.judged[last] if last in self.judged else self._judged(last)
         retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)

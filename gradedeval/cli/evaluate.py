@@ -75,6 +75,9 @@ def command(
     chosen = parse(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
     if cwl:
         chosen = all_quantities(chosen)
+        if options["max_residual"] is not None:
+            what = "--max-residual leaves out topics by measure, and expected utility alone has a residual"
+            raise Fault("--cwl", what, "leave out one of them", usage=True)
     order = None if sort is None else _one(sort, table)
     form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, options["topics_from"], runs_from)

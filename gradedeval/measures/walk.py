@@ -240,8 +240,6 @@ def cwl(
     def define(continuation: Continuation) -> Measure:
         own = list(inspect.signature(continuation).parameters.values())[1:]
         defaults = {one.name: one.default for one in own if one.kind is one.KEYWORD_ONLY}
-        # Whatever else a measure takes comes last.
-        named, others = own[: len(defaults)], own[len(defaults) :]
 
         def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
             parameters = {**defaults, **parameters}
@@ -257,11 +255,11 @@ def cwl(
 
         function.__name__ = continuation.__name__
         function.__doc__ = continuation.__doc__
-        function.__signature__ = inspect.Signature([*SHARED[:1], *named, *SHARED[1:], *others])  # type: ignore[attr-defined]
-        checks = {**CHECKS, **(valid or {})}
-        return Measure(
-            Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, checks, unit, needs, types)
-        )
+        # Whatever else a measure takes comes last.
+        order = [*SHARED[:1], *own[: len(defaults)], *SHARED[1:], *own[len(defaults) :]]
+        function.__signature__ = inspect.Signature(order)  # type: ignore[attr-defined]
+        given = ({**CHECKS, **(valid or {})}, unit, needs, types)
+        return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, *given))
 
     return define
 

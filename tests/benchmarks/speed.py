@@ -53,9 +53,12 @@ HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Taken:
-    """Seconds of the runs of one command, the median, and the peak MiB of all its processes together."""
+    """What a command takes: seconds, the median and the least; processor seconds of all its processes, the median; and
+    the most MiB of all of them together."""
 
     seconds: float
+    least: float
+    processor: float
     memory: float
 
 
@@ -92,17 +95,24 @@ def timed(commands: dict[str, list[str]], rounds: int) -> dict[str, Taken]:
     """Each command run `rounds` times, one after the other, so that a busy machine slows all alike; and once more for
     its memory."""
     seconds: dict[str, list[float]] = {name: [] for name in commands}
+    processor: dict[str, list[float]] = {name: [] for name in commands}
     for at in range(rounds + 1):
         for name, command in commands.items():
-            begin = time.perf_counter()
+            begin, before = time.perf_counter(), os.times()
             done = subprocess.run(
                 command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(), check=False
             )
-            if at or rounds == 1:  # the first round warms what is read
-                seconds[name].append(time.perf_counter() - begin)
             if done.returncode:
                 sys.exit(f"{name} failed: {done.stderr.strip().splitlines()[-1:]}")
-    return {name: Taken(statistics.median(seconds[name]), peak(command)) for name, command in commands.items()}
+            if at:  # the first round warms what is read
+                after = os.times()
+                seconds[name].append(time.perf_counter() - begin)
+                spent = after.children_user + after.children_system
+                processor[name].append(spent - before.children_user - before.children_system)
+    return {
+        name: Taken(statistics.median(own), min(own), statistics.median(processor[name]), peak(commands[name]))
+        for name, own in seconds.items()
+    }
 
 
 def apart(make: Callable[..., Made], *arguments: Any) -> Made:
@@ -129,10 +139,11 @@ def peers(files: Workload, trec_eval: str | None) -> dict[str, list[str]]:
 
 
 def show(title: str, taken: dict[str, Taken], against: str) -> None:
-    print(f"\n{title}")
+    print(f"\n{title}\n  {'':<26}   seconds    least processor      memory")
     for name, own in taken.items():
         ratio = own.seconds / taken[against].seconds
-        print(f"  {name:<34} {own.seconds:8.3f} s {own.memory:8.0f} MiB   {ratio:6.2f} × {against}", flush=True)
+        figures = f"{own.seconds:7.3f} s {own.least:6.3f} s {own.processor:7.3f} s {own.memory:7.0f} MiB"
+        print(f"  {name:<26} {figures}   {ratio:6.2f} × {against}", flush=True)
 
 
 def beside_peers(title: str, files: Workload, rounds: int, trec_eval: str | None) -> None:

@@ -59,7 +59,8 @@ def _documents(run: Run, topics: list[bytes], qrels: Qrels, rules: Rules) -> Doc
     return Documents(
         topics,
         np.array([len(own.docnos) for own in found], dtype=np.int64),
-        np.array(codes, dtype=np.min_scalar_type(unjudged + 1)),
+        # Bytes are the quickest way from a list to an array.
+        np.frombuffer(bytes(codes), np.uint8) if unjudged < 255 else np.array(codes, np.min_scalar_type(unjudged + 1)),
         _concatenated([own.scores for own in found]) if rules.order == "score" else None,
         _concatenated([own.ranks for own in found]) if rules.ties == "rank" else None,
         docno,

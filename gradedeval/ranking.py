@@ -224,6 +224,9 @@ def _sorted(falling: Floats, counts: Ints, topic: Ints, rises: Ints, stable: boo
         order = np.argsort(falling, kind=kind)
         small = topic.astype(np.min_scalar_type(int(topic[-1])))  # numpy sorts small integers by radix
         return order[np.argsort(small[order], kind="stable")]
+    if counts.min() == counts.max():
+        alike = np.argsort(falling.reshape(len(counts), -1), axis=1, kind=kind)
+        return (alike + (np.cumsum(counts) - counts)[:, None]).ravel()
     order = np.arange(len(topic))
     ends = np.cumsum(counts)
     unsorted = np.bincount(topic[rises], minlength=len(counts))

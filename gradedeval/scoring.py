@@ -98,9 +98,12 @@ class Scorer:
     def score(self, run: GradedRun, name: str) -> RunScores:
         """The scores of one run, under the name that it goes by; it gives batches, or what `part` makes of them."""
         parts = [part if isinstance(part, Part) else self.part(part) for part in run]
-        row = {topic: at for at, topic in enumerate(topic for part in parts for topic in part.topics)}
+        listed = [topic for part in parts for topic in part.topics]
         found = np.concatenate([part.found for part in parts], axis=1)
-        score, unjudged, residual = found[:, [row[topic] for topic in run.topics]]
+        if listed != run.topics:
+            row = {topic: at for at, topic in enumerate(listed)}
+            found = found[:, [row[topic] for topic in run.topics]]
+        score, unjudged, residual = found
         kept = np.ones(score.shape, dtype=bool)
         if self.rules.max_residual is not None:
             kept = ~(residual > self.rules.max_residual)

@@ -22,7 +22,9 @@ SCORE = ("score",)
 TYPE = ("type", "element_type", "q0", "Q0")
 RANK = ("rank",)
 
-Ranking = tuple[list[Any], Floats, Floats, "array[int]", list[bytes]]
+NONE = np.empty(0)
+
+Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), the rows they stand in, and their types (or none)."""
 
 
@@ -48,22 +50,27 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
     """The documents of a dict topic -> docno -> score."""
     if ranks:
         raise Fault("run", "a dict has no ranks", "--ties rank takes a file or a DataFrame", usage=True)
-    found: dict[bytes, Ranking] = {}
-    for topic, documents in run.items():
-        scores = list(inner(documents, "run", topic).values())
-        try:
-            values = np.array(scores, dtype=np.float64) if scores else np.empty(0)
-        except (TypeError, ValueError):
-            values = np.array([number(score, f"run['{topic}']", "score") for score in scores])
-        if not np.isfinite(values).all():
-            docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
-            raise Fault(f"run['{topic}']['{docno}']", "score is not finite", "a score is a finite number")
-        # Text stays text: encoding every docno would take longer than the evaluation.
-        docnos: list[Any] = list(documents)
-        if set(map(type, documents)) - {str}:
-            docnos = [ident(docno, "run") for docno in documents]
-        found[ident(topic, "run")] = (docnos, values, np.empty(0), array("q", range(1, len(docnos) + 1)), [])
-    return found
+    # A sum that is infinite, or none, tells of a score that may be: quicker than a look at each.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return {ident(topic, "run"): _dict_topic(topic, inner(one, "run", topic)) for topic, one in run.items()}
+
+
+def _dict_topic(topic: Any, documents: Mapping[Any, Any]) -> Ranking:
+    scores = list(documents.values())
+    try:
+        values = np.array(scores, dtype=np.float64) if scores else NONE
+    except (TypeError, ValueError):
+        values = np.array([number(score, f"run['{topic}']", "score") for score in scores])
+    if not math.isfinite(values.sum()) and not np.isfinite(values).all():
+        docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
+        raise Fault(f"run['{topic}']['{docno}']", "score is not finite", "a score is a finite number")
+    # Text stays text: encoding every docno would take longer than the evaluation.
+    docnos: list[Any] = list(documents)
+    try:
+        "".join(docnos)
+    except TypeError:
+        docnos = [ident(docno, "run") for docno in documents]
+    return docnos, values, NONE, range(1, len(docnos) + 1), []
 
 
 def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, Ranking]:

@@ -15,6 +15,7 @@ from gradedeval.version import __version__
 if TYPE_CHECKING:
     from gradedeval.errors import Fault, Note
     from gradedeval.evaluation import evaluate
+    from gradedeval.explaining import Explanation, explain
     from gradedeval.gains import Gains, share, total
     from gradedeval.measures import MEASURES, Measure, Walk, cwl, measure, measures_from, parse
     from gradedeval.rules import Rules
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEASURES",
+    "Explanation",
     "Fault",
     "Gains",
     "Measure",
@@ -36,6 +38,7 @@ __all__ = [
     "__version__",
     "cwl",
     "evaluate",
+    "explain",
     "measure",
     "measures_from",
     "parse",
@@ -47,6 +50,7 @@ __all__ = [
 # Imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _HOME = {
     "MEASURES": "measures",
+    "Explanation": "explaining",
     "Fault": "errors",
     "Gains": "gains",
     "Measure": "measures",
@@ -58,6 +62,7 @@ _HOME = {
     "Weights": "weighting",
     "cwl": "measures",
     "evaluate": "evaluation",
+    "explain": "explaining",
     "measure": "measures",
     "measures_from": "measures",
     "parse": "measures",

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gradedeval.distinct import distinct
 from gradedeval.errors import Fault, reason, some
 from gradedeval.notation import Value, write_value
 
@@ -19,20 +20,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-Values = TypeVar("Values", bound=NDArray[Any])
-
 Scale = Literal["unit", "raw", "thresholds"]
 """What a measure asks of its gains: `unit` in [0, 1], `raw` as large as they like, `thresholds` of graded precision."""
-
-
-def distinct(values: Values) -> tuple[Values, Ints]:
-    """The distinct values of an array, ascending, and the position of each value among them.
-
-    `np.unique` would import numpy.ma for it: a tenth of the start.
-    """
-    rising: Any = np.sort(values)
-    found = rising[np.append(True, rising[1:] != rising[:-1])[: len(rising)]]
-    return found, np.searchsorted(found, values)
 
 
 @dataclass(frozen=True)
@@ -305,6 +294,12 @@ def total(values: Floats | Bools) -> Floats:
         return np.zeros(len(values))
     summed: Floats = values.cumsum(1, dtype=np.float64)[:, -1]
     return summed
+
+
+def with_rest(values: Floats, ranks: int) -> Floats:
+    """topics × (ranks + 1): values cut or padded to so many ranks, and then the sum of what stands below them."""
+    padded = np.pad(values[:, :ranks], ((0, 0), (0, max(0, ranks - values.shape[1]))))
+    return np.column_stack([padded, total(values[:, ranks:])])
 
 
 def share(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:

@@ -46,7 +46,7 @@ def render(scores: Scores, form: str, *, by_topic: bool = False, digits: int | N
         return _trec(scores, by_topic, 4 if digits is None else digits)
     if form in _LONG:
         if cwl:
-            return _LONG[form](scores, [_rounded(row, digits) for row in records(scores, by_topic)])
+            return _LONG[form](scores, [rounded(row, digits) for row in records(scores, by_topic)])
         rows = [{name: getattr(row, name) for name in scores.columns} for row in scores.rows(by_topic)]
         counts = {str(one) for one in scores.measures if one.definition.summary == "total"}
         return _LONG[form](scores, [_numbers(row, counts, digits) for row in rows])
@@ -63,7 +63,8 @@ def _numbers(row: dict[str, Any], counts: set[str], digits: int | None) -> dict[
     return row
 
 
-def _rounded(row: dict[str, Any], digits: int | None) -> dict[str, Any]:
+def rounded(row: dict[str, Any], digits: int | None) -> dict[str, Any]:
+    """The row with its numbers that are no counts rounded, where digits are asked for."""
     return {
         key: round(value, digits) if digits is not None and isinstance(value, float) else value
         for key, value in row.items()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 Grade = float | None
@@ -29,6 +30,7 @@ class Scale:
 
 BINARY = ("ap", "sp", "p", "rr", "recall", "rprec", "success", "bpref", "num_rel", "num_rel_ret")
 UNIT = {"err": "exp", "nerr": "exp", "cascade": "exp", "rbp": "linear"}
+UNIT |= dict.fromkeys(("uniform", "zipf", "poisson", "logharmonic"), "linear")
 RAW = {"ndcg": "linear", "dcg": "linear", "q": "linear"}
 SHARES = ("gap", "gprecision", "grecall")
 BLIND = ("judged", "unjudged", "num_q", "num_ret")
@@ -168,6 +170,42 @@ def rbp(ranking: Gains, pool: list[float], k: int | None, p: float = 0.8) -> flo
     return score
 
 
+def weighted(ranking: Gains, k: int | None, weights: Callable[[int], float]) -> float:
+    """Zhang et al., eq. 1."""
+    return sum(weights(i) * gain for i, gain in enumerate(filled(ranking[:k]), 1))
+
+
+def uniform(ranking: Gains, pool: list[float], k: int) -> float:
+    return weighted(ranking, k, lambda i: 1 / k)
+
+
+def zipf(ranking: Gains, pool: list[float], k: int | None, beta: float = 1.0) -> float:
+    """Zhang et al., section 3.2.2. Without end: a hundred thousand terms, and the integral of the others."""
+    whole = math.fsum(i**-beta for i in range(1, k + 1)) if k else endless_powers(beta)
+    return weighted(ranking, k, lambda i: i**-beta / whole)
+
+
+@cache
+def endless_powers(beta: float, after: int = 0) -> float:
+    far = 100_000
+    return math.fsum(i**-beta for i in range(after + 1, far + 1)) + (far + 0.5) ** (1 - beta) / (beta - 1)
+
+
+def after_zipf(n: int, beta: float) -> float:
+    """The weight of all ranks after n."""
+    return endless_powers(beta, n) / endless_powers(beta)
+
+
+def poisson(ranking: Gains, pool: list[float], k: int | None, alpha: float = 1.0) -> float:
+    return weighted(ranking, k, lambda i: math.exp((i - 1) * math.log(alpha) - alpha - math.lgamma(i)))
+
+
+def logharmonic(ranking: Gains, pool: list[float], k: int, b: float = 2) -> float:
+    """Zhang et al., eq. 2."""
+    own = [1.0 if i <= b else 1 / math.log(i, b) for i in range(1, k + 1)]
+    return weighted(ranking, k, lambda i: own[i - 1] / sum(own))
+
+
 def sp(ranking: Gains, pool: list[float], k: int | None) -> float:
     """Zhang et al., section 2.2."""
     gains = filled(ranking[:k])
@@ -280,12 +318,25 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
             gprecision,
             grecall,
         ),
+        *(uniform, zipf, poisson, logharmonic),
         *(judged, unjudged, num_q, num_ret, num_rel, num_rel_ret),
     )
 }
 
 # Which ranks a later judgement could still fill, and the highest score there is.
-ENDLESS = {"err": 1, "cascade": math.inf, "rbp": 1, "p": 1, "gprecision": 1, "rr": 1, "success": 1}
+ENDLESS = {
+    "uniform": 1,
+    "zipf": 1,
+    "poisson": 1,
+    "logharmonic": 1,
+    "err": 1,
+    "cascade": math.inf,
+    "rbp": 1,
+    "p": 1,
+    "gprecision": 1,
+    "rr": 1,
+    "success": 1,
+}
 RETRIEVED = {
     "nerr": 1,
     "ndcg": 1,
@@ -321,7 +372,10 @@ def best_cases(measure: Any, ranking: Ranking, pool: Sequence[float], scale: Sca
     first = min(_run(measure, inside, pool, scale), ceiling)
     if measure.name in RETRIEVED:
         return first, first
-    return first, min(_run(measure, inside + [top] * (measure.cutoff or FOREVER), pool, scale), ceiling)
+    both = _run(measure, inside + [top] * (measure.cutoff or FOREVER), pool, scale)
+    if measure.name == "zipf" and measure.cutoff is None:
+        both += top * after_zipf(len(inside) + FOREVER, dict(measure.parameters)["beta"])
+    return first, min(both, ceiling)
 
 
 def _gains(measure: Any, ranking: Ranking, scale: Scale) -> Gains:

@@ -149,6 +149,31 @@ def test_a_short_horizon_misses_what_infinity_has() -> None:
     assert score("inst(T=10,horizon=1000)", values) - inst > 1e-3
 
 
+@pytest.mark.parametrize("values", [[], [1.0, 0, 0, 1, 0, 0, 0, 0, 0, 1], [0.5] * 30])
+@pytest.mark.parametrize("name", ["insq(T=10)", "inst(T=10)"])
+def test_sums_to_infinity_are_ten_million_terms_and_what_an_integral_says_of_the_others(
+    name: str, values: list[float]
+) -> None:
+    # V(i) = V(n) ((A − 1) / (A + i − n − 1))² once nothing is gained any more, n the last rank looked at.
+    found = sum(values) if name.startswith("inst") else 0
+    viewed, at = [1.0], 1.0
+    for i, so_far in enumerate(np.cumsum([*values, 0]), 1):
+        at = i + 20 - (so_far if found else 0)
+        viewed.append(viewed[-1] * ((at - 1) / at) ** 2)
+    j = np.arange(1, 10_000_001, dtype=np.float64)
+    terms = viewed[-1] * (at / (at + j)) ** 2
+    # Between the integrals from the last term on and from one further.
+    least, most = (viewed[-1] * at**2 / (at + j[-1] + more) for more in (1, 0))
+    total = sum(viewed) + float(terms.sum())
+    depth = score(parse(name)[0](of="ed"), values)
+    assert total + least - 1e-12 * total <= depth <= total + most + 1e-12 * total
+    assert most - least < 1e-9
+    short = score(parse(name)[0](of="ed", horizon=1000), values)
+    missed = float(terms[1000 - len(viewed) :].sum()) + least  # what a horizon of 1,000 leaves out
+    assert depth - short == pytest.approx(missed, rel=1e-6)
+    assert missed > 0.005 * depth
+
+
 def test_the_trigamma_function_at_its_known_values() -> None:
     assert trigamma(np.array([1.0, 0.5, 2.0])) == pytest.approx(
         [math.pi**2 / 6, math.pi**2 / 2, math.pi**2 / 6 - 1], abs=1e-15

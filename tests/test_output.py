@@ -97,16 +97,23 @@ GOLDEN_CASES = {
     "several-runs-by-topic": (*SEVERAL, "-q"),
     "several-runs-residuals": (*SEVERAL, "--residuals"),
 }
+TOPIC = ("explain", "bm25.run", "qrels.txt", "--topic", "301", "-m")
+EXPLAINED_CASES = {
+    "explain": (*TOPIC, "err@20 ndcg@10 ap gap inst bpref num_rel judged"),
+    "explain-shown": (*TOPIC, "rbp(p=0.5) rbp(of=etu) q", "--show", "2", "--digits", "2"),
+}
+GOLDEN_FILES = [(name, form) for name in GOLDEN_CASES for form in HUMAN]
+GOLDEN_FILES += [(name, form) for name in EXPLAINED_CASES for form in ("table", "markdown")]
 
 
-@pytest.mark.parametrize("form", HUMAN)
-@pytest.mark.parametrize("name", GOLDEN_CASES)
+@pytest.mark.parametrize(("name", "form"), GOLDEN_FILES)
 def test_what_people_read_is_as_it_was_reviewed(
     name: str, form: str, files: Path, cli: Command, request: pytest.FixtureRequest
 ) -> None:
     golden = GOLDEN / f"{name}.{HUMAN[form]}"
     # A new version alone changes no line here.
-    shown = succeed(cli(*GOLDEN_CASES[name], "-f", form)).text.replace(f"gradedeval {VERSION}", "gradedeval VERSION")
+    words = {**GOLDEN_CASES, **EXPLAINED_CASES}[name]
+    shown = succeed(cli(*words, "-f", form)).text.replace(f"gradedeval {VERSION}", "gradedeval VERSION")
     if request.config.getoption("--golden"):
         GOLDEN.mkdir(exist_ok=True)
         golden.write_text(shown, encoding="utf-8")
@@ -114,9 +121,7 @@ def test_what_people_read_is_as_it_was_reviewed(
 
 
 def test_every_golden_file_belongs_to_a_case() -> None:
-    assert {path.name for path in GOLDEN.iterdir()} == {
-        f"{name}.{end}" for name in GOLDEN_CASES for end in HUMAN.values()
-    }
+    assert {path.name for path in GOLDEN.iterdir()} == {f"{name}.{HUMAN[form]}" for name, form in GOLDEN_FILES}
 
 
 def test_a_table_is_the_default(files: Path, cli: Command) -> None:

@@ -16,6 +16,7 @@ from gradedeval.version import __version__
 # One file a verb: gradedeval/cli/<module>.py holds it as `command`. The summaries stand here so that help imports none.
 VERBS: dict[str, tuple[str, str]] = {
     "eval": ("evaluate", "Score runs against graded judgements; need not be said."),
+    "explain": ("explain", "Say how a topic's score comes about, rank by rank."),
     "measures": ("measures", "List the measures, or explain one."),
     "weights": ("weights", "Print the weight of each rank by a measure."),
 }

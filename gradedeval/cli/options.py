@@ -25,9 +25,10 @@ Decorator = Callable[[Any], Any]
 
 # The sections of a help page, by the names of the parameters.
 SECTIONS = {
+    "What is explained": ("topic",),
     "Measures and gains": ("measures", "measures_from", "gain", "rel", "top_grade", "max_gain", "negative", "costs"),
     "What is unknown": ("residuals", "residual_depth", "max_residual"),
-    "Output": ("by_topic", "cwl", "form", "output", "digits", "sort", "run_name"),
+    "Output": ("by_topic", "cwl", "form", "output", "digits", "sort", "run_name", "shown"),
     "Many runs": ("runs_from", "jobs", "keep_going"),
     "Rules": (
         "like",
@@ -196,7 +197,10 @@ def chosen_rules(options: dict[str, Any]) -> Rules:
 
 
 def run_and_qrels(
-    files: tuple[str, ...], topics_from: str | None = None, runs_from: str | None = None
+    files: tuple[str, ...],
+    topics_from: str | None = None,
+    runs_from: str | None = None,
+    usage: str = "gradedeval RUN... QRELS",
 ) -> tuple[list[str], str]:
     """The runs and the qrels among the arguments: with --runs-from, those that it lists come last. Raises Fault where
     an argument is no file, folder or pattern.
@@ -208,7 +212,7 @@ def run_and_qrels(
             raise Fault(file, "no such file", f"did you mean -m '{file}'?", usage=True)
     if not files or (len(files) < 2 and runs_from is None):
         cure = nearest(files[0], VERBS) if files and not os.path.exists(files[0]) else ""
-        raise Fault("", "a run and a qrels file are needed", cure or "gradedeval RUN... QRELS", usage=True)
+        raise Fault("", "a run and a qrels file are needed", cure or usage, usage=True)
     if [*files, topics_from, runs_from].count("-") > 1:
         raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
     *words, qrels = files

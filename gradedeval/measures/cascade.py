@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
-from gradedeval.errors import Fault, reason
-from gradedeval.gains import Floats, Gains, distinct, share, total
+from gradedeval.distinct import distinct
+from gradedeval.errors import Fault
+from gradedeval.gains import Floats, Gains, share, total, with_rest
 from gradedeval.measures.cumulated import divisor
 from gradedeval.measures.definition import measure
+from gradedeval.measures.files import Rows, rows_of
 
 # The best case past the last column is summed until at most this is left, or over this many ranks.
 LEFT, MOST = 1e-13, 1_000_000
@@ -19,13 +19,17 @@ LEFT, MOST = 1e-13, 1_000_000
 SMALL = 3e-5
 
 
-@lru_cache
 def _from_file(name: str) -> Floats:
     """φ(1), φ(2), …: the numbers of a file, one a line; 0 after the last."""
+    return _utility(name, rows_of(name, "a utility", "one number a line, for ranks 1, 2, …"))
+
+
+@lru_cache
+def _utility(name: str, rows: Rows) -> Floats:
     try:
-        values = [float(row[-1]) for row in csv.reader(Path(name).read_text("utf-8").splitlines()) if row]
-    except (OSError, ValueError, csv.Error) as error:
-        what = f"cannot be read as a utility ({reason(error)})"
+        values = [float(row[-1]) for row in rows]
+    except ValueError as error:
+        what = f"cannot be read as a utility ({error})"
         raise Fault(name, what, "one number a line, for ranks 1, 2, …", usage=True) from None
     phi = np.array(values)
     if not len(phi) or not np.isfinite(phi).all() or (phi < 0).any() or (np.diff(phi) > 0).any():
@@ -83,7 +87,21 @@ def _tail(gain: float, length: int, end: float, utility: str, gamma: float) -> f
     return walked + float(useful(left, np.array([length + terms + 1.0]), utility)[0])
 
 
-@measure(gain="exp", scale="unit", residual="endless", ceiling=1)
+def stops(g: Gains, utility: str = "rr", gamma: float = 1.0) -> dict[str, Floats]:
+    """The chance of reaching each rank, the chance of stopping there, and the utility of that."""
+    reached = np.ones(g.gain.shape)
+    reached[:, 1:] = np.cumprod(1 - g.gain[:, :-1], axis=1)
+    reached *= gamma ** (g.rank - 1)
+    return {"reached": reached, "stops": reached * g.gain, "utility": useful(np.ones(reached.shape), g.rank, utility)}
+
+
+def _nerr_shows(g: Gains) -> dict[str, Floats]:
+    ideal = stops(g.perfect)
+    terms = with_rest(ideal["stops"] * ideal["utility"], g.gain.shape[1])
+    return {**stops(g), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
+
+
+@measure(gain="exp", scale="unit", residual="endless", ceiling=1, shows=stops)
 def err(g: Gains) -> Floats:
     """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops.
 
@@ -94,7 +112,7 @@ def err(g: Gains) -> Floats:
     return expected_utility(g)
 
 
-@measure(gain="exp", scale="unit", residual="retrieved", cutoff="renormalises", ceiling=1)
+@measure(gain="exp", scale="unit", residual="retrieved", cutoff="renormalises", ceiling=1, shows=_nerr_shows)
 def nerr(g: Gains) -> Floats:
     """ERR as a share of the ideal ranking's.
 
@@ -113,6 +131,7 @@ def nerr(g: Gains) -> Floats:
         "utility": ("rr, dcg, one or a file", lambda word: word in ("rr", "dcg", "one") or bool(len(_from_file(word)))),
         "gamma": ("in (0, 1]", lambda gamma: 0 < gamma <= 1),
     },
+    shows=stops,
 )
 def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
     """Cascade measure with any utility of the rank (rr, dcg, one, or a file) and a chance γ of going on unsatisfied.
@@ -124,7 +143,7 @@ def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
     return expected_utility(g, utility, gamma)
 
 
-@measure(residual="endless", ceiling=1)
+@measure(residual="endless", ceiling=1, shows=stops)
 def rr(g: Gains) -> Floats:
     """Reciprocal rank of the first relevant document.
 
@@ -135,7 +154,7 @@ def rr(g: Gains) -> Floats:
     return expected_utility(g)
 
 
-@measure(residual="endless", ceiling=1)
+@measure(residual="endless", ceiling=1, shows=lambda g: stops(g, "one"))
 def success(g: Gains) -> Floats:
     """Whether there is a relevant document.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradedeval.gains import Floats, Gains, share, total
+from gradedeval.gains import Floats, Gains, share, total, with_rest
 from gradedeval.measures.definition import measure
 
 
@@ -19,10 +19,28 @@ def discounted(g: Gains, log: float | None = None) -> Floats:
     return total(g.gain / divisor(g.rank, log))
 
 
+def _discounts(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
+    return {"discount": np.broadcast_to(1 / divisor(g.rank, log), g.gain.shape)}
+
+
+def _beside_the_ideal(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
+    terms = g.perfect.gain / divisor(g.perfect.rank, log)
+    return {
+        **_discounts(g, log=log),
+        "ideal": g.ideal_at_ranks(),
+        "ideal_term": with_rest(terms, g.gain.shape[1]),
+    }
+
+
+def _blended(g: Gains, *, beta: float = 1.0) -> dict[str, Floats]:
+    gained, ideal = g.gain.cumsum(1), g.ideal_at_ranks().cumsum(1)
+    return {"gained": gained, "ideal": ideal, "blended": (g.hits + beta * gained) / (g.rank + beta * ideal)}
+
+
 LOG = {"log": ("a base above 1", lambda base: isinstance(base, int | float) and base > 1)}
 
 
-@measure(gain="linear", scale="raw", residual="retrieved", valid=LOG)
+@measure(gain="linear", scale="raw", residual="retrieved", valid=LOG, shows=_discounts)
 def dcg(g: Gains, *, log: float | None = None) -> Floats:
     """Discounted cumulated gain; log=b for the discount of Järvelin & Kekäläinen.
 
@@ -33,7 +51,15 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
     return discounted(g, log)
 
 
-@measure(gain="linear", scale="raw", residual="retrieved", cutoff="renormalises", ceiling=1, valid=LOG)
+@measure(
+    gain="linear",
+    scale="raw",
+    residual="retrieved",
+    cutoff="renormalises",
+    ceiling=1,
+    valid=LOG,
+    shows=_beside_the_ideal,
+)
 def ndcg(g: Gains, *, log: float | None = None) -> Floats:
     """DCG as a share of the ideal ranking's.
 
@@ -45,7 +71,12 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 
 
 @measure(
-    gain="linear", scale="raw", residual="retrieved", ceiling=1, valid={"beta": ("0 or more", lambda beta: beta >= 0)}
+    gain="linear",
+    scale="raw",
+    residual="retrieved",
+    ceiling=1,
+    valid={"beta": ("0 or more", lambda beta: beta >= 0)},
+    shows=_blended,
 )
 def q(g: Gains, *, beta: float = 1.0) -> Floats:
     """Q-measure: average precision where precision is blended with the share of the ideal's cumulated gain.
@@ -54,6 +85,4 @@ def q(g: Gains, *, beta: float = 1.0) -> Floats:
 
     Sakai, AIRS 2004; binary form in Zhang et al., Information Retrieval 2010, section 2.1.
     """
-    gained, ideal = g.gain.cumsum(1), g.ideal_at_ranks().cumsum(1)
-    blended = g.relevant * (g.hits + beta * gained) / (g.rank + beta * ideal)
-    return share(total(blended), g.R)
+    return share(total(g.relevant * _blended(g, beta=beta)["blended"]), g.R)

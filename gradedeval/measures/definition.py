@@ -15,6 +15,10 @@ from gradedeval.gains import Floats, Gains, Scale, read_scheme
 from gradedeval.notation import Spelling, Value, read_value, write_value
 
 Function = Callable[..., Floats]
+Shows = Callable[..., Mapping[str, Floats]]
+"""The workings of a measure, as a function of the gains and its parameters: column name -> topics × ranks. A column of
+one rank more ends with what lies beyond the end, in sum; one called `contribution` is what each rank adds to the score,
+where that is not the difference it makes to end the ranking there and not one rank before."""
 Own = Mapping[str, Value]
 """The parameters that a measure was given."""
 Valid = tuple[str, Callable[[Any], bool]]
@@ -43,6 +47,7 @@ class Definition:
     unit: str = ""
     needs: Callable[[Own, int | None], None] | None = None
     types: Callable[[Own], bool] | None = None
+    shows: Shows | None = None
 
     @property
     def name(self) -> str:
@@ -154,6 +159,10 @@ class Measure:
         """The score of every topic of a batch."""
         return self.definition.function(gains, **self.own)
 
+    def workings(self, gains: Gains) -> dict[str, Floats]:
+        """What the measure shows of its way to the score: see `Shows`. Nothing where it has no `shows`."""
+        return dict(self.definition.shows(gains, **self.own)) if self.definition.shows else {}
+
     def complete(self) -> Measure:
         """This measure where it lacks nothing; Fault (usage) where it needs a cutoff, or other parameters."""
         if self.definition.cutoff == "needed" and self.cutoff is None:
@@ -226,6 +235,7 @@ def measure(
     valid: Mapping[str, Valid] | None = ...,
     unit: str = ...,
     needs: Callable[[Own, int | None], None] | None = ...,
+    shows: Shows | None = ...,
 ) -> Callable[[Function], Measure]: ...
 
 
@@ -243,6 +253,7 @@ def measure(
     valid: Mapping[str, Valid] | None = None,
     unit: str = "",
     needs: Callable[[Own, int | None], None] | None = None,
+    shows: Shows | None = None,
 ) -> Measure | Callable[[Function], Measure]:
     """Make a measure of a function from a batch of `Gains` to one score a topic.
 
@@ -261,12 +272,12 @@ def measure(
     valid     parameter -> (what it must be, test)
     unit      what is said where a parameter is a cost and no costs are given, as in `h is in seconds`
     needs     raises Fault (usage) where the parameters and the cutoff given are not enough
+    shows     its workings, rank by rank, for `gradedeval explain`: see `Shows`
     """
 
     def define(function: Function) -> Measure:
         graded = None if gain in ("binary", None) else scale or "raw"
-        return Measure(
-            Definition(function, graded, gain, residual, cutoff, ceiling, summary, sated, valid or {}, unit, needs)
-        )
+        rest = (residual, cutoff, ceiling, summary, sated, valid or {}, unit, needs)
+        return Measure(Definition(function, graded, gain, *rest, shows=shows))
 
     return define(function) if function else define

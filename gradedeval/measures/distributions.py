@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
-from gradedeval.errors import Fault, reason
-from gradedeval.gains import Floats, Gains, distinct, total
+from gradedeval.distinct import distinct
+from gradedeval.errors import Fault
+from gradedeval.gains import Floats, Gains, total
 from gradedeval.measures.definition import Own, Valid, measure
+from gradedeval.measures.files import Rows, rows_of
 
 POSITIVE: Valid = ("a number above 0", lambda value: isinstance(value, int | float) and value > 0)
 
@@ -31,6 +31,22 @@ def expected_gain(g: Gains, weight: Callable[[Floats], Floats], beyond: Callable
         lengths, topic = distinct(g.retrieved)
         score += g.tail * np.array([beyond(length) for length in lengths.tolist()])[topic]
     return score
+
+
+def _by_rank(g: Gains, weights: Floats) -> Floats:
+    """topics: Σ w_i r_i, with the weights of the first ranks and 0 after them."""
+    last = int(min(g.end, len(weights)))
+    return expected_gain(g, lambda rank: _first(weights, len(rank)), lambda n: float(weights[n:last].sum()))
+
+
+def _first(weights: Floats, ranks: int) -> Floats:
+    """The weights of so many ranks, 0 after the last."""
+    own: Floats = np.append(weights, np.zeros(max(0, ranks - len(weights))))[:ranks]
+    return own
+
+
+def _weighs(g: Gains, weight: Floats) -> dict[str, Floats]:
+    return {"W": np.broadcast_to(weight, g.gain.shape)}
 
 
 def powers(beta: float, after: int, last: float) -> float:
@@ -80,7 +96,14 @@ def _logarithmic_integral(x: float) -> float:
     return found
 
 
-@measure(gain="linear", scale="unit", residual="endless", cutoff="needed", ceiling=1)
+@measure(
+    gain="linear",
+    scale="unit",
+    residual="endless",
+    cutoff="needed",
+    ceiling=1,
+    shows=lambda g: _weighs(g, np.full(len(g.rank), 1 / g.end)),
+)
 def uniform(g: Gains) -> Floats:
     """Uniform weights: everybody looks at k documents, all alike.
 
@@ -106,6 +129,7 @@ def _zipf_converges(own: Own, cutoff: int | None) -> None:
     ceiling=1,
     valid={"beta": POSITIVE},
     needs=_zipf_converges,
+    shows=lambda g, *, beta=1.0: _weighs(g, g.rank**-beta / powers(beta, 0, g.end)),
 )
 def zipf(g: Gains, *, beta: float = 1.0) -> Floats:
     """Zipf weights: a power law, down to rank k; without a cutoff for beta > 1 only.
@@ -118,10 +142,14 @@ def zipf(g: Gains, *, beta: float = 1.0) -> Floats:
     return expected_gain(g, lambda rank: rank**-beta / whole, lambda n: powers(beta, n, g.end) / whole)
 
 
-def _poisson(alpha: float, last: int) -> Floats:
-    """w of the ranks 1..last."""
-    steps = np.log(np.maximum(np.arange(last, dtype=np.float64), 1))
-    return np.asarray(np.exp(np.arange(last) * math.log(alpha) - alpha - steps.cumsum()))
+@lru_cache
+def _poisson(alpha: float) -> Floats:
+    """w of the ranks 1, 2, …, as long as a double holds it: ratios from the largest weight on, which is exact."""
+    mode, last = int(alpha), int(alpha + 40 * math.sqrt(alpha) + 60)
+    rising = np.cumprod(np.arange(mode, 0, -1.0) / alpha)[::-1]
+    falling = np.cumprod(alpha / np.arange(mode + 1.0, last))
+    weights = np.concatenate([rising, [1.0], falling])
+    return np.asarray(weights / math.fsum(weights))
 
 
 @measure(
@@ -132,6 +160,7 @@ def _poisson(alpha: float, last: int) -> Floats:
     ceiling=1,
     sated=lambda own: bool(np.greater(own.get("alpha", 1), 1)),
     valid={"alpha": POSITIVE},
+    shows=lambda g, *, alpha=1.0: _weighs(g, _first(_poisson(float(alpha)), len(g.rank))),
 )
 def poisson(g: Gains, *, alpha: float = 1.0) -> Floats:
     """Poisson weights; the first two ranks weigh the same for alpha = 1, and weights rise before they fall above that.
@@ -140,12 +169,18 @@ def poisson(g: Gains, *, alpha: float = 1.0) -> Floats:
 
     Zhang et al., Information Retrieval 2010, section 3.2.3.
     """
-    enough = int(alpha + 40 * math.sqrt(alpha) + 60)  # nothing that a double holds is left after that
+    return _by_rank(g, _poisson(float(alpha)))
 
-    def beyond(n: int) -> float:
-        return float(_poisson(alpha, int(min(g.end, max(n, enough))))[n:].sum())
 
-    return expected_gain(g, lambda rank: _poisson(alpha, len(rank)), beyond)
+def _logharmonic(rank: Floats, b: float, whole: float) -> Floats:
+    """The weights, scaled to sum to 1 where they were `whole`."""
+    found: Floats = 1 / (whole * np.maximum(np.log(np.maximum(rank, b)) / math.log(b), 1))
+    return found
+
+
+def _down_to(n: int, b: float) -> float:
+    """The sum of the weights down to rank n before they are scaled."""
+    return min(n, b) + math.log(b) * inverse_logarithms(int(b), n)
 
 
 @measure(
@@ -155,6 +190,7 @@ def poisson(g: Gains, *, alpha: float = 1.0) -> Floats:
     cutoff="needed",
     ceiling=1,
     valid={"b": ("a whole number from 2", lambda b: b >= 2 and b == int(b))},
+    shows=lambda g, *, b=2: _weighs(g, _logharmonic(g.rank, b, _down_to(int(g.end), b))),
 )
 def logharmonic(g: Gains, *, b: float = 2) -> Floats:
     """Log-harmonic weights: the discount of Järvelin & Kekäläinen's DCG, scaled to sum to 1 down to rank k.
@@ -163,29 +199,24 @@ def logharmonic(g: Gains, *, b: float = 2) -> Floats:
 
     Zhang et al., Information Retrieval 2010, eq. 2.
     """
-    k, base = int(g.end), math.log(b)
-
-    def down_to(n: int) -> float:
-        return min(n, b) + base * inverse_logarithms(int(b), n)
-
-    whole = down_to(k)
+    k, whole = int(g.end), _down_to(int(g.end), b)
     return expected_gain(
         g,
-        lambda rank: 1 / (whole * np.maximum(np.log(np.maximum(rank, b)) / base, 1)),
-        lambda n: (min(k, b) - min(n, b) + base * inverse_logarithms(max(int(b), n), k)) / whole,
+        lambda rank: _logharmonic(rank, b, whole),
+        lambda n: (min(k, b) - min(n, b) + math.log(b) * inverse_logarithms(max(int(b), n), k)) / whole,
     )
 
 
-@lru_cache
 def read_weights(name: str) -> Floats:
     """The weights of a file with lines of `rank,weight` for ranks 1, 2, …, the first of which may be a header.
 
     Raises Fault (usage) where it cannot be read, or is no distribution.
     """
-    try:
-        rows = [row for row in csv.reader(Path(name).read_text("utf-8").splitlines()) if row and row[0][:1] != "#"]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise Fault(name, f"cannot be read ({reason(error)})", "lines of rank,weight", usage=True) from None
+    return _weights(name, rows_of(name, "weights", "lines of rank,weight"))
+
+
+@lru_cache
+def _weights(name: str, rows: Rows) -> Floats:
     weights: list[float] = []
     for number, row in enumerate(rows):
         if number == 0 and not _floats(row):
@@ -202,7 +233,7 @@ def read_weights(name: str) -> Floats:
     return found
 
 
-def _floats(row: list[str]) -> list[float]:
+def _floats(row: tuple[str, ...]) -> list[float]:
     try:
         return [float(cell) for cell in row]
     except ValueError:
@@ -223,6 +254,7 @@ def _needs_file(own: Own, cutoff: int | None) -> None:
     sated=lambda own: bool((np.diff(read_weights(str(own["file"]))) > 0).any()),
     valid={"file": ("a file", lambda name: len(read_weights(name)) > 0)},
     needs=_needs_file,
+    shows=lambda g, *, file: _weighs(g, _first(read_weights(str(file)), len(g.rank))),
 )
 def wp(g: Gains, *, file: str | None = None) -> Floats:
     """Weighted precision with the weights of a file: one a rank, 0 after the last, as `gradedeval weights` writes.
@@ -231,10 +263,4 @@ def wp(g: Gains, *, file: str | None = None) -> Floats:
 
     Zhang et al., Information Retrieval 2010, eq. 1.
     """
-    weights = read_weights(str(file))
-
-    def weight(rank: Floats) -> Floats:
-        own: Floats = np.append(weights, np.zeros(max(0, len(rank) - len(weights))))[: len(rank)]
-        return own
-
-    return expected_gain(g, weight, lambda n: float(weights[n : int(min(g.end, len(weights)))].sum()))
+    return _by_rank(g, read_weights(str(file)))

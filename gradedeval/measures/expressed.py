@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gradedeval.errors import Fault, nearest, reason
+from gradedeval.errors import Fault, nearest
 from gradedeval.gains import Floats
 from gradedeval.measures.definition import Own, Residual
+from gradedeval.measures.files import Rows, rows_of
 from gradedeval.measures.formula import FUNCTIONS, read_formula
 from gradedeval.measures.series import geometric
 from gradedeval.measures.walk import Walk, cwl
@@ -65,16 +64,16 @@ ANY = b"*"
 """The type of every document whose own type the file does not name, and of the ranks past the end."""
 
 
-@lru_cache
 def read_chances(name: str) -> dict[bytes, Floats]:
     """Type -> C(1), C(2), …, from a file with lines of `rank,C` or `rank,type,C`; the last of each type goes on.
 
     Raises Fault (usage) where it cannot be read, a C is no chance, or ranks are left out.
     """
-    try:
-        rows = [row for row in csv.reader(Path(name).read_text("utf-8").splitlines()) if row and row[0][:1] != "#"]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise Fault(name, f"cannot be read ({reason(error)})", "lines of rank,C or rank,type,C", usage=True) from None
+    return _chances(name, rows_of(name, "chances", "lines of rank,C or rank,type,C"))
+
+
+@lru_cache
+def _chances(name: str, rows: Rows) -> dict[bytes, Floats]:
     found: dict[bytes, list[float]] = {}
     for number, row in enumerate(rows):
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradedeval.gains import Floats, Gains, share, total
+from gradedeval.gains import Floats, Gains, share, total, with_rest
 from gradedeval.measures.definition import Valid, measure
 from gradedeval.measures.precision import mean_gain, summed_precision
 
@@ -18,7 +18,18 @@ STEPS: dict[str, Valid] = {
 # before the function runs.
 
 
-@measure(gain="thresholds", scale="thresholds", residual="retrieved", ceiling=1, valid=STEPS)
+def _gap_shows(batch: Gains, *, g: tuple[float, ...] | None = None) -> dict[str, Floats]:
+    """The precision that users with different thresholds see, and what it comes to for those who want the document;
+    in the ideal ranking that is the document's own share of users."""
+    terms = np.zeros(batch.gain.shape)
+    for step, level in zip(np.diff(batch.levels, prepend=0), batch.levels, strict=True):
+        relevant = batch.gain >= level
+        terms += step * relevant * relevant.cumsum(1) / batch.rank
+    ideal = with_rest(batch.ideal, batch.gain.shape[1])
+    return {"precision": batch.gain.cumsum(1) / batch.rank, "term": terms, "ideal_term": ideal}
+
+
+@measure(gain="thresholds", scale="thresholds", residual="retrieved", ceiling=1, valid=STEPS, shows=_gap_shows)
 def gap(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
     """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades.
 

@@ -20,7 +20,21 @@ def mean_gain(g: Gains) -> Floats:
     return share(total(g.gain) + g.tail * (g.depth - g.retrieved), g.depth)
 
 
-@measure(residual="retrieved", ceiling=1)
+def _precision(g: Gains) -> dict[str, Floats]:
+    return {"precision": g.hits / g.rank}
+
+
+def _beside_the_ideal(g: Gains) -> dict[str, Floats]:
+    return {**_precision(g), "ideal": np.minimum(g.rank, g.R[:, None]) / g.rank}
+
+
+def _preferred(g: Gains, *, k: float = 0) -> dict[str, Floats]:
+    above = (g.judged & ~g.relevant).cumsum(1, dtype=np.float64)
+    most = np.minimum(k + g.R, g.pool - g.R)[:, None]
+    return {"above": above, "preferred": 1 - np.minimum(above, most) / np.maximum(most, 1)}
+
+
+@measure(residual="retrieved", ceiling=1, shows=_beside_the_ideal)
 def ap(g: Gains) -> Floats:
     """Average precision.
 
@@ -31,7 +45,7 @@ def ap(g: Gains) -> Floats:
     return share(summed_precision(g), g.R)
 
 
-@measure(residual="retrieved")
+@measure(residual="retrieved", shows=_precision)
 def sp(g: Gains) -> Floats:
     """Sum of precisions: average precision without the number of relevant documents.
 
@@ -75,7 +89,7 @@ def rprec(g: Gains) -> Floats:
     return share(total(g.relevant & (g.rank <= g.R[:, None])), g.R)
 
 
-@measure(ceiling=1, valid={"k": ("0 or more", lambda k: k >= 0)})
+@measure(ceiling=1, valid={"k": ("0 or more", lambda k: k >= 0)}, shows=_preferred)
 def bpref(g: Gains, *, k: float = 0) -> Floats:
     """Binary preference: how few documents judged non-relevant stand above the relevant ones.
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.gains import Floats, distinct
+from gradedeval.distinct import distinct
+from gradedeval.gains import Floats
 
 LEFT = 1e-15
 MOST = 1 << 20

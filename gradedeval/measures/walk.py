@@ -14,6 +14,7 @@ from gradedeval.errors import Fault
 from gradedeval.gains import Bools, Floats, Gains, Ints, share, total
 from gradedeval.measures.definition import Cutoff, Definition, Measure, Own, Residual, Valid
 from gradedeval.measures.series import Endless, extrapolated
+from gradedeval.measures.steps import steps
 
 QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
 """Expected utility (gain per document), total utility, cost (per document), total cost, and depth."""
@@ -101,6 +102,10 @@ class Paths:
         """topics: ΣV, how many ranks are viewed."""
         return total(self.viewed) + self.after
 
+    def forever(self, fades: bool) -> Floats:
+        """topics: the chance of never stopping; `fades` says that V tends to 0."""
+        return np.where(np.isinf(self.rest) & (not fades), self.onward, 0)
+
 
 def walk_of(g: Gains, cutoff: Cutoff, horizon: int | None) -> Walk:
     """The ranks that are looked at one by one: those retrieved, and down to the cutoff or horizon if there is one."""
@@ -185,6 +190,28 @@ def paths(walk: Walk, continuation: Any, rest: Floats | float) -> Paths:
     return Paths(walk, c, viewed * within, onward, np.broadcast_to(np.asarray(rest, dtype=np.float64), onward.shape))
 
 
+def followed(
+    g: Gains,
+    cutoff: Cutoff,
+    horizon: int | None,
+    continuation: Continuation,
+    rest: Rest | None,
+    parameters: dict[str, Any],
+) -> Paths:
+    """V of every rank by a continuation function; the rest by a closed form, or extrapolated where there is none.
+
+    Those just found, where another quantity of the same measure was asked for before.
+    """
+    key = (continuation, horizon, *parameters.items())
+    if g.memo.get("walk", ((),))[0] != key:
+        walk = walk_of(g, cutoff, horizon)
+        ends = walk.closed or walk.k is not None
+        left = 0.0 if ends else (rest or partial(counted, continuation))(walk, **parameters)
+        g.memo["walk"] = (key, paths(walk, continuation(walk, **parameters), left))
+    found: Paths = g.memo["walk"][1]
+    return found
+
+
 def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
     """One of the five quantities of every topic; `cut` sums W·r to that rank only, `fades` says that V tends to 0."""
     walk, viewed = paths.walk, paths.viewed
@@ -201,8 +228,7 @@ def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
     if of == "eu":
         return _rate(gained, depth, walk.tail)
     # Whoever never stops gains nothing in all: the sum is over those who stop.
-    forever = np.where(np.isinf(paths.rest) & (not fades), paths.onward, 0)
-    left = forever * walk.at_end(walk.gained) if walk.tail == 0 else 0
+    left = paths.forever(fades) * walk.at_end(walk.gained) if walk.tail == 0 else 0
     return gained - left
 
 
@@ -241,35 +267,27 @@ def cwl(
         own = list(inspect.signature(continuation).parameters.values())[1:]
         defaults = {one.name: one.default for one in own if one.kind is one.KEYWORD_ONLY}
 
-        def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
-            parameters = {**defaults, **parameters}
-            found = _last_walk(g, (continuation, horizon, *parameters.items()), lambda: walked(g, horizon, parameters))
-            cut = g.k if cutoff != "needed" else None
-            return _at_horizon(found, of, cut) if horizon is not None else quantity(found, of, cut, fades)
+        def follow(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> tuple[Paths, int | None]:
+            found = followed(g, cutoff, horizon, continuation, rest, {**defaults, **parameters})
+            return found, g.k if cutoff != "needed" else None
 
-        def walked(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> Paths:
-            walk = walk_of(g, cutoff, horizon)
-            ends = walk.closed or walk.k is not None
-            left = 0.0 if ends else (rest or partial(counted, continuation))(walk, **parameters)
-            return paths(walk, continuation(walk, **parameters), left)
+        def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
+            found, cut = follow(g, horizon, parameters)
+            return quantity(found, of, cut, fades) if horizon is None else _at_horizon(found, of, cut)
+
+        def shows(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> dict[str, Floats]:
+            found, cut = follow(g, horizon, parameters)
+            return steps(found, g, of, cut, fades)
 
         function.__name__ = continuation.__name__
         function.__doc__ = continuation.__doc__
         # Whatever else a measure takes comes last.
         order = [*SHARED[:1], *own[: len(defaults)], *SHARED[1:], *own[len(defaults) :]]
         function.__signature__ = inspect.Signature(order)  # type: ignore[attr-defined]
-        given = ({**CHECKS, **(valid or {})}, unit, needs, types)
+        given = ({**CHECKS, **(valid or {})}, unit, needs, types, shows)
         return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, *given))
 
     return define
-
-
-def _last_walk(g: Gains, key: tuple[Any, ...], walked: Callable[[], Paths]) -> Paths:
-    """The paths of this measure: those just found, where another of its quantities was asked for before."""
-    if g.memo.get("walk", ((),))[0] != key:
-        g.memo["walk"] = (key, walked())
-    found: Paths = g.memo["walk"][1]
-    return found
 
 
 # What every C/W/L measure takes beside its own parameters.

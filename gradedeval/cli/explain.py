@@ -1,0 +1,78 @@
+"""`gradedeval explain RUN QRELS --topic ID`: how a score comes about, rank by rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gradedeval.cli.options import (
+    GAIN_OPTIONS,
+    READING_OPTIONS,
+    Sectioned,
+    check_output,
+    chosen_rules,
+    form_of,
+    measure_table,
+    run_and_qrels,
+    with_options,
+)
+from gradedeval.cli.output import say, write
+from gradedeval.errors import Fault
+from gradedeval.evaluation import named_runs
+from gradedeval.explaining import DEFAULT, explain_topic
+from gradedeval.forked import cores
+from gradedeval.measures import parse
+from gradedeval.render_explanation import DISPLAYED, FORMATS, render_explanation
+from gradedeval.rules import LIKE
+
+OWN_OPTIONS = [
+    click.option("--topic", metavar="ID", help="Which topic; may be left out where the qrels have only one."),
+    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in err@20; "
+                 "several in one, separated by blanks, or several -m: a table for each. Default: "
+                 f"{' '.join(DEFAULT)}."),
+]  # fmt: skip
+OUTPUT_OPTIONS = [
+    click.option(
+        "-f", "--format", "form", type=click.Choice(FORMATS), help="Default: table, or by the extension of -o."
+    ),
+    click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."),
+    click.option("--digits", type=click.IntRange(0, 17), metavar="N", help="Round to N digits. Default: 4 in tables."),
+    click.option("--show", "shown", type=click.IntRange(min=1), metavar="N", help="Ranks that a table shows. Default: "
+                 "those down to the cutoff, or 20. The other formats have them all."),
+]  # fmt: skip
+
+
+@click.command("explain", cls=Sectioned)
+@click.argument("files", nargs=-1, metavar="RUN QRELS")
+@with_options(OWN_OPTIONS, GAIN_OPTIONS, OUTPUT_OPTIONS, READING_OPTIONS)
+def command(
+    files: tuple[str, ...],
+    topic: str | None,
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    form: str | None,
+    output: str | None,
+    digits: int | None,
+    shown: int | None,
+    **options: Any,
+) -> None:
+    """Say how a topic's score comes about, rank by rank.
+
+    For each rank: docno, grade (blank: unjudged), gain, the measure's own workings, what the document contributes to
+    the score, the score so far, and what an unjudged document could still add. The contributions sum to the score.
+    """
+    chosen = parse(measures or DEFAULT, measure_table(measures_from))
+    form = form or form_of(output, FORMATS)
+    if shown is not None and form not in DISPLAYED:
+        raise Fault("--show", f"{form} always has all ranks", "leave it out", usage=True)
+    usage = "gradedeval explain RUN QRELS --topic ID"
+    runs, qrels = run_and_qrels(files, options["topics_from"], usage=usage)
+    check_output(output, files)
+    rules = chosen_rules(options)
+    explanation = explain_topic(named_runs(runs), qrels, chosen, rules, topic, jobs=cores())
+    for note in explanation.notes:
+        say(note)
+    if digits is None and rules.like:
+        digits = LIKE[rules.like].digits if form in DISPLAYED else None
+    write(render_explanation(explanation, form, digits=digits, shown=shown), output)

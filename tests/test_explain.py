@@ -1,0 +1,701 @@
+"""`explain`: what each document adds to a score, for every measure of the table, by hand, and at the command line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import math
+import random
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Command, Outcome
+from hypothesis import example, given
+from hypothesis import strategies as st
+from test_properties import ANCHOR, STEADY, TOP, VARIANTS, Topic, any_topic, every
+
+from gradedeval import Explanation, Fault, Gains, Measure, Note, evaluate, explain, measure, parse, total
+from gradedeval.explaining import Explained
+from gradedeval.measures.walk import QUANTITIES
+from gradedeval.render_explanation import DISPLAYED, FORMATS
+
+# --- every measure of the table -------------------------------------------------------------------------------------
+
+WALKS = [one for one in VARIANTS if one.definition.walks and one.own.get("of", "eu") == "eu"]
+# Of each, one that is cut and one that is not.
+SOME = {(one.name, one.cutoff is None): one for one in WALKS if one.cutoff in (None, 3)}.values()
+TOTALS = [one(of=of, **further) for one in SOME for of in QUANTITIES for further in ({}, {"horizon": 4})]
+ALL = list(dict.fromkeys(VARIANTS + TOTALS))
+
+
+def quietly(*words: Any, **options: Any) -> Explanation:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Note)
+        return explain(*words, **options)
+
+
+def explained(topic: Topic, measures: Sequence[Measure] = ALL, **options: Any) -> list[Explained]:
+    """A topic as in the properties of all measures, explained by each."""
+    run = {"t": topic.run, "anchor": {"grade3": 1.0}}
+    qrels = {"t": topic.judgements, "anchor": ANCHOR}
+    return quietly(run, qrels, measures, topic="t", **{"topics": "run", "top_grade": TOP, **options}).measures
+
+
+def scores(topic: Topic, measures: Sequence[Measure]) -> Any:
+    """The score and residual of the same topic as an evaluation has them: 2 × measures."""
+    run = {"t": topic.run, "anchor": {"grade3": 1.0}}
+    qrels = {"t": topic.judgements, "anchor": ANCHOR}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Note)
+        (found,) = evaluate(run, qrels, measures, topics="run", top_grade=TOP, residuals="total").runs
+    row = found.topics.index("t")
+    return found.score[row], found.residual[row]
+
+
+def same(one: float, other: float) -> bool:
+    return one == other or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+
+
+TYPICAL = Topic((None, 3, 0, -1, 2, None, 1, 1, 0, 2, 3, None), (3, 0, 1))
+
+
+@STEADY
+@given(topic=any_topic)
+@example(topic=TYPICAL)
+@example(topic=Topic(()))
+@example(topic=Topic((), (3, 1)))
+@example(topic=Topic((3,)))
+@example(topic=Topic((None,), (0,)))
+def test_contributions_sum_to_the_score(topic: Topic) -> None:
+    score, residual = scores(topic, ALL)
+    for at, one in enumerate(explained(topic)):
+        assert one.score == score[at]
+        assert (one.residual is None) == bool(np.isnan(residual[at]))
+        assert one.residual is None or one.residual == residual[at]
+        assert same(sum(one.columns["contribution"]), one.score), one.measure
+        if one.columns["running"]:
+            assert same(one.columns["running"][-1], one.score), one.measure
+        else:
+            assert one.score == 0
+
+
+@STEADY
+@given(topic=any_topic)
+@example(topic=TYPICAL)
+def test_the_running_score_is_that_of_the_documents_so_far_for_all_but_users_who_look_ahead(topic: Topic) -> None:
+    measures = [one for one in VARIANTS if not one.definition.walks]
+    shorter = [Topic(topic.ranking[:end]) for end in range(len(topic.ranking) + 1)]
+    for end, part in enumerate(shorter):
+        # What is not retrieved any more is still judged.
+        left = tuple(grade for grade in topic.ranking[end:] if grade is not None)
+        score, _ = scores(Topic(part.ranking, (*left, *topic.missed)), measures)
+        for at, one in enumerate(explained(topic, measures)):
+            running = {row["rank"]: row["running"] for row in one.rows() if row["part"] != "beyond"}
+            assert same(running.get(end, 0.0 if end == 0 else score[at]), score[at]), one.measure
+
+
+@STEADY
+@given(ranking=st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=8), at=st.integers(0, 8), topic=any_topic)
+def test_what_the_only_unjudged_document_could_add_is_the_residual(ranking: list[int], at: int, topic: Topic) -> None:
+    at = min(at, len(ranking))
+    alone = Topic((*ranking[:at], None, *ranking[at:]), topic.missed)
+    retrieved = [one for one in VARIANTS if one.residual == "retrieved" and (one.cutoff or 99) > at]
+    # Down to this cutoff nothing is beyond the end of the run.
+    endless = [
+        one @ len(alone.ranking)
+        for one in VARIANTS
+        if one.residual == "endless" and one.definition.cutoff in ("stops", "needed")
+    ]
+    for one in explained(alone, retrieved + endless):
+        (rise,) = (row["could_add"] for row in one.rows() if row["could_add"] is not None and row["part"] == "document")
+        assert one.residual is not None
+        assert math.isclose(rise, one.residual, abs_tol=1e-12), one.measure
+
+
+@STEADY
+@given(ranking=st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=8), topic=any_topic)
+def test_where_all_is_judged_what_lies_beyond_the_end_could_add_the_residual(ranking: list[int], topic: Topic) -> None:
+    for one in explained(Topic(tuple(ranking), topic.missed), [m for m in VARIANTS if m.residual != "none"]):
+        rises = [row["could_add"] for row in one.rows() if row["could_add"] is not None]
+        assert len(rises) <= 1
+        assert one.residual is not None
+        assert math.isclose(sum(rises), one.residual, abs_tol=1e-12), one.measure
+
+
+@every([one for one in VARIANTS if one.residual == "none"])
+def test_where_there_is_no_bound_nothing_is_said_of_what_could_be_added(measure: Measure) -> None:
+    (one,) = explained(TYPICAL, [measure])
+    assert "could_add" not in one.columns
+    assert one.residual is None
+
+
+# How the workings of each measure make its contributions; those of the C/W/L family follow below.
+FORMULAS = {
+    "err": lambda f, one: f["stops"] * f["utility"],
+    "cascade": lambda f, one: f["stops"] * f["utility"],
+    "rr": lambda f, one: f["stops"] * f["utility"],
+    "success": lambda f, one: f["stops"] * f["utility"],
+    "nerr": lambda f, one: f["stops"] * f["utility"] / f["ideal_term"].sum(),
+    "dcg": lambda f, one: f["gain"] * f["discount"],
+    "ndcg": lambda f, one: f["gain"] * f["discount"] / f["ideal_term"].sum(),
+    "q": lambda f, one: (f["gain"] > 0) * f["blended"] / one.relevant,
+    "ap": lambda f, one: f["gain"] * f["precision"] / one.relevant,
+    "sp": lambda f, one: f["gain"] * f["precision"],
+    "gap": lambda f, one: f["term"] / f["ideal_term"].sum(),
+    "bpref": lambda f, one: f["gain"] * f["preferred"] / one.relevant,
+    **dict.fromkeys(("uniform", "zipf", "poisson", "logharmonic"), lambda f, one: f["gain"] * f["W"]),
+}
+
+
+def floats(one: Explained) -> dict[str, Any]:
+    """The numbers of an explanation, nan where blank."""
+    return {
+        name: np.array([np.nan if value is None else value for value in values], dtype=float)
+        for name, values in one.columns.items()
+        if name not in ("part", "docno")
+    }
+
+
+@STEADY
+@given(topic=any_topic.filter(lambda topic: any(grade > 0 for grade in topic.pool)))
+@example(topic=TYPICAL)
+@example(topic=Topic((1, None), (3, 2, 2)))
+def test_the_workings_lead_to_the_contributions(topic: Topic) -> None:
+    for one in explained(topic, [one for one in VARIANTS if one.name in FORMULAS]):
+        if not one.relevant:
+            continue
+        found = floats(one)
+        documents = np.array([part == "document" for part in one.columns["part"]], dtype=bool)
+        found = {name: np.nan_to_num(column) if name == "ideal_term" else column for name, column in found.items()}
+        expected = FORMULAS[one.measure.name](found, one)
+        assert expected[documents] == pytest.approx(found["contribution"][documents], abs=1e-12), one.measure
+
+
+@STEADY
+@given(topic=any_topic)
+@example(topic=TYPICAL)
+@example(topic=Topic(()))
+def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(topic: Topic) -> None:
+    for one in explained(topic, TOTALS):
+        found, count = floats(one), one.columns["part"].count("document")
+        C, V, W = (found[name] for name in "CVW")
+        horizon = dict(one.measure.parameters).get("horizon")
+        if count:
+            assert V[0] == 1
+        last = count if horizon is None else min(count, int(str(horizon)))
+        assert V[1:last] == pytest.approx(np.cumprod(C[:count])[: max(last - 1, 0)], abs=1e-12), one.measure
+        if len(V) > count or V.sum() > 0:
+            assert W.sum() == pytest.approx(1, abs=1e-9) or V.sum() == 0, one.measure
+        of, gain = one.measure.own["of"], found["gain"][:count]
+        rank = np.arange(1, count + 1)
+        expected = {
+            "eu": W[:count] * gain * (rank <= _summed_to(one.measure)),
+            "ec": W[:count],
+            "ed": V[:count],
+            "etu": V[:count] * (1 - C[:count]) * gain.cumsum(),
+            "etc": V[:count] * (1 - C[:count]) * rank,
+        }[str(of)]
+        assert found["contribution"][:count] == pytest.approx(expected, abs=1e-12), one.measure
+
+
+def _summed_to(measure: Measure) -> float:
+    """The rank to which W·r is summed."""
+    return measure.cutoff if measure.cutoff and measure.definition.cutoff == "summed" else math.inf
+
+
+@pytest.mark.parametrize("cells", [1, 7, 40])
+def test_long_rankings_are_worked_on_in_parts(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = random.Random(3)
+    topic = Topic(tuple(dice.choice([None, 0, 1, 2, 3]) for _ in range(60)), (3, 3, 1))
+    measures = parse("err ndcg ap gap bpref judged num_ret p@100 inst q(beta=10)@20")
+    whole = [one.columns for one in explained(topic, measures)]
+    monkeypatch.setattr("gradedeval.contributions.CELLS", cells)
+    assert [one.columns for one in explained(topic, measures)] == whole
+
+
+# --- by hand --------------------------------------------------------------------------------------------------------
+
+
+def by_hand(measures: str, docnos: str, judged: dict[str, float], **options: Any) -> list[list[dict[str, Any]]]:
+    """The rows of each measure."""
+    ranking = {docno: -float(rank) for rank, docno in enumerate(docnos.split())}
+    return [list(one.rows()) for one in quietly({"t": ranking}, {"t": judged}, measures, **options).measures]
+
+
+def column(rows: list[dict[str, Any]], name: str) -> list[Any]:
+    return [row[name] for row in rows]
+
+
+FOUR = {"a": 3, "b": 0, "c": 1, "d": 2}
+
+
+def test_err_s_worked_example_rank_by_rank() -> None:
+    (rows,) = by_hand("err@3", "x y z", {"x": 3, "y": 2, "z": 4, "w": 0})
+    assert column(rows, "docno") == ["x", "y", "z"]
+    assert column(rows, "grade") == [3, 2, 4]
+    assert column(rows, "gain") == pytest.approx([7 / 16, 3 / 16, 15 / 16])
+    assert column(rows, "reached") == pytest.approx([1, 9 / 16, 9 / 16 * 13 / 16])
+    assert column(rows, "stops") == pytest.approx([7 / 16, 9 / 16 * 3 / 16, 9 / 16 * 13 / 16 * 15 / 16])
+    assert column(rows, "utility") == pytest.approx([1, 1 / 2, 1 / 3])
+    assert column(rows, "contribution") == pytest.approx([0.4375, 0.052734375, 0.142822265625])
+    assert column(rows, "running") == pytest.approx([0.4375, 0.490234375, 0.633056640625])
+    assert column(rows, "could_add") == [None] * 3
+
+
+def test_what_an_unjudged_document_could_add_to_err() -> None:
+    # Stops at rank 1 with 7/8; u at rank 2 with top gain: 1/8 · 7/8 · ½, and c after it has 1/8 of its 1/8 · 1/8 · ⅓.
+    (rows,) = by_hand("err@5", "a u c n b", FOUR)
+    assert rows[1]["grade"] is None
+    assert rows[1]["could_add"] == pytest.approx(1 / 8 * 7 / 8 / 2 - 7 / 8 * (1 / 8 * 1 / 8 / 3))
+    assert rows[3]["could_add"] == pytest.approx(1 / 8 * 7 / 8 * 7 / 8 / 4)
+
+
+def test_rbp_by_hand() -> None:
+    (rows,) = by_hand("rbp", "a u c n b", FOUR)
+    assert column(rows, "C") == [0.8] * 5 + [None]
+    assert column(rows, "V") == pytest.approx([1, 0.8, 0.64, 0.512, 0.4096, 0.8**5 / 0.2])
+    assert column(rows, "W") == pytest.approx([0.2, 0.16, 0.128, 0.1024, 0.08192, 0.8**5])
+    assert column(rows, "contribution") == pytest.approx([0.2, 0, 0.128 / 3, 0, 0, 0])
+    assert column(rows, "could_add")[1::2] == pytest.approx([0.16, 0.1024, 0.8**5])
+    assert [row["part"] for row in rows] == ["document"] * 5 + ["beyond"]
+    assert (rows[5]["rank"], rows[5]["docno"], rows[5]["grade"]) == (None, None, None)
+
+
+def test_the_other_quantities_of_rbp_by_hand() -> None:
+    # One document of gain 1, p = ½: V is 1 and then ½, ¼, … = 1 in sum; Γ stays 1, K goes on.
+    etu, ec, etc, ed = by_hand("rbp(p=0.5,of=etu) rbp(p=0.5,of=ec) rbp(p=0.5,of=etc) rbp(p=0.5,of=ed)", "a", {"a": 1})
+    assert column(etu, "contribution") == pytest.approx([0.5, 0.5])
+    assert column(ec, "contribution") == pytest.approx([0.5, 0.5])
+    assert column(etc, "contribution") == pytest.approx([0.5, 1.5])  # half stop at cost 1, Σ_{i>1} i/2^i = 3/2
+    assert column(ed, "contribution") == pytest.approx([1, 1])
+    assert (etu[0]["L"], etu[0]["gained"], etc[0]["spent"]) == (0.5, 1, 1)
+
+
+def test_costs_stand_beside_the_documents_that_have_them() -> None:
+    run = "t web a 1 2 x\nt news b 2 1 x\n"
+    measures = "rbp(p=0.5,of=ec) rbp(p=0.5,of=etc)"
+    costs = {"web": 4.0, "news": 2.0}
+    explanation = quietly(io.StringIO(run), {"t": {"a": 1}}, measures, costs=costs)
+    ec, etc = (list(one.rows()) for one in explanation.measures)
+    assert column(ec, "cost") == [4, 2, None]
+    assert column(ec, "contribution") == pytest.approx([1 / 2 * 4, 1 / 4 * 2, 1 / 4])  # 1 each beyond the end
+    assert column(etc, "spent") == [4, 6, None]
+    assert column(etc, "contribution")[:2] == pytest.approx([1 / 2 * 4, 1 / 4 * 6])
+    assert sum(column(etc, "contribution")) == pytest.approx(4 + 1 / 2 * 2 + 1 / 2)
+
+
+def test_a_weighting_model_shows_its_weights() -> None:
+    (rows,) = by_hand("zipf@3", "a u c", FOUR)
+    whole = 1 + 1 / 2 + 1 / 3
+    assert column(rows, "W") == pytest.approx([1 / whole, 1 / 2 / whole, 1 / 3 / whole])
+    assert column(rows, "contribution") == pytest.approx([1 / whole, 0, 1 / 3 / whole / 3])
+
+
+def test_nobody_stops_who_looks_for_what_is_not_there() -> None:
+    depth, utility = by_hand("cwlrr(of=ed) cwlrr(of=etu)", "a b", {"a": 0, "b": 0})
+    assert column(depth, "contribution") == [1, 1, math.inf]
+    assert column(utility, "contribution") == [0, 0, 0]
+
+
+def test_inst_by_hand() -> None:
+    (rows,) = by_hand("inst", "a u c n b", FOUR)
+    # T_1 = 1 − 1 = 0, T_3 = 1 − 4/3 = −1/3
+    chances = [(1 / 2) ** 2, (2 / 3) ** 2, (8 / 11) ** 2]
+    assert column(rows, "C")[:3] == pytest.approx(chances)
+    assert column(rows, "V")[:4] == pytest.approx([1, 1 / 4, 1 / 9, 1 / 9 * 64 / 121])
+    assert rows[0]["contribution"] / rows[2]["contribution"] == pytest.approx(1 / (1 / 9 / 3))
+    assert sum(column(rows, "contribution")) == pytest.approx(0.6447, abs=5e-5)
+
+
+def test_ndcg_by_hand() -> None:
+    second = 1 / math.log2(3)
+    ideal = 3 + 2 * second + 1 / 2
+    (rows,) = by_hand("ndcg", "a u c n b", FOUR)
+    assert column(rows, "discount")[:3] == pytest.approx([1, second, 1 / 2])
+    assert column(rows, "ideal") == [3, 2, 1, 0, 0]
+    assert column(rows, "ideal_term") == pytest.approx([3, 2 * second, 1 / 2, 0, 0])
+    assert column(rows, "contribution") == pytest.approx([3 / ideal, 0, 1 / 2 / ideal, 0, 0])
+    # 3/log2 3 more than the ceiling allows; 3/log2 5 too.
+    assert column(rows, "could_add") == [
+        None,
+        pytest.approx(1 - 3.5 / ideal),
+        None,
+        pytest.approx(1 - 3.5 / ideal),
+        None,
+    ]
+
+
+def test_the_rest_of_the_ideal_ranking_stands_beyond_the_end() -> None:
+    (rows,) = by_hand("ndcg", "c", FOUR)
+    assert column(rows, "ideal_term") == pytest.approx([3, 2 / math.log2(3) + 1 / 2])
+    assert rows[1]["part"] == "beyond"
+    (rows,) = by_hand("ndcg@1", "c", FOUR)
+    assert column(rows, "ideal_term") == [3]
+
+
+def test_ap_by_hand() -> None:
+    (rows,) = by_hand("ap", "a u c n b", FOUR)
+    assert column(rows, "precision") == pytest.approx([1, 1 / 2, 2 / 3, 2 / 4, 2 / 5])
+    assert column(rows, "ideal") == pytest.approx([1, 1, 1, 3 / 4, 3 / 5])
+    assert column(rows, "contribution") == pytest.approx([1 / 3, 0, 2 / 9, 0, 0])
+    # u relevant: its own 2/2, and c's precision rises from 2/3 to 3/3; n: its own 3/4.
+    assert column(rows, "could_add") == [None, pytest.approx((1 + 1 / 3) / 3), None, pytest.approx(3 / 4 / 3), None]
+
+
+def test_gap_by_hand() -> None:
+    (rows,) = by_hand("gap", "a u c n b", FOUR)
+    assert column(rows, "gain") == pytest.approx([1, 0, 1 / 3, 0, 0])
+    assert column(rows, "precision") == pytest.approx([1, 1 / 2, 4 / 9, 1 / 3, 4 / 15])
+    # c counts from threshold 1 alone, where a counts too: 1/3 · 2/3
+    assert column(rows, "term") == pytest.approx([1, 0, 2 / 9, 0, 0])
+    assert column(rows, "ideal_term") == pytest.approx([1, 2 / 3, 1 / 3, 0, 0])
+    assert column(rows, "contribution") == pytest.approx([1 / 2, 0, 1 / 9, 0, 0])
+
+
+def test_q_and_bpref_by_hand() -> None:
+    q, bpref = by_hand("q(rel=1) bpref", "a b c", FOUR)
+    assert column(q, "blended") == pytest.approx([2 / 2, 2 / 4, 4 / 6])
+    assert column(q, "contribution") == pytest.approx([1 / 3, 0, 2 / 9])
+    assert column(bpref, "above") == [0, 1, 1]
+    assert column(bpref, "contribution") == pytest.approx([1 / 3, 0, 0])
+
+
+def test_a_count_may_be_there_before_any_document() -> None:
+    relevant, retrieved = by_hand("num_rel num_ret", "a u", FOUR)
+    assert [(row["part"], row["rank"], row["contribution"]) for row in relevant] == [
+        ("empty", 0, 3),
+        ("document", 1, 0),
+        ("document", 2, 0),
+    ]
+    assert column(retrieved, "contribution") == [1, 1]
+    assert "gain" not in retrieved[0]
+
+
+# --- which topic, which documents -----------------------------------------------------------------------------------
+
+RUN = "".join(f"{t} Q0 {d} 1 {s} x\n" for t, d, s in (
+    ("1", "a", 3), ("2", "x", 9), ("1", "b", 2), ("1", "c", 2), ("2", "y", 8), ("1", "d", 2), ("9", "q", 1),
+))  # fmt: skip
+JUDGED = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 x 1\n3 0 z 2\n4 0 v 0\n1 0 s -1\n"
+
+
+def docnos(topic: str = "1", run: str = RUN, **options: Any) -> list[Any]:
+    explanation = quietly(io.StringIO(run), io.StringIO(JUDGED), "ap", topic=topic, **options)
+    return [row["docno"] for row in explanation.rows() if row["part"] == "document"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ({}, "adcb"),
+        ({"ties": "docno-asc"}, "abcd"),
+        ({"ties": "file"}, "abcd"),
+        ({"ties": "best"}, "acbd"),
+        ({"ties": "worst"}, "adbc"),
+        ({"depth": 2}, "ad"),
+        ({"judged_only": True}, "acb"),
+    ],
+)
+def test_documents_stand_in_the_order_of_the_rules(rules: dict[str, Any], expected: str) -> None:
+    assert docnos(**rules) == list(expected)
+    lines = sorted(RUN.splitlines(keepends=True))  # topics one after the other
+    assert docnos(run="".join(lines), **rules) == list(expected)
+
+
+def test_a_cutoff_ends_the_rows_where_nothing_below_it_counts() -> None:
+    assert [len(rows) for rows in by_hand("ap@2 rbp@2", "a u c n b", FOUR)] == [2, 6]
+
+
+def test_a_topic_that_the_run_lacks_is_explained_as_an_empty_ranking() -> None:
+    explanation = quietly(io.StringIO(RUN), io.StringIO(JUDGED), "err@2 ap", topic="3")
+    err, ap = explanation.measures
+    assert (explanation.retrieved, explanation.judged, explanation.pool) == (0, 0, 1)
+    assert (err.score, err.columns["part"], ap.columns["part"]) == (0, ["beyond"], [])
+    assert err.columns["could_add"] == [err.residual]
+    assert any("not in the run (3, 4)" in note for note in explanation.notes)
+
+
+def test_the_run_s_own_topics_count_where_the_rules_say_so() -> None:
+    explanation = quietly(io.StringIO(RUN), io.StringIO(JUDGED), "err@1", topic="9", topics="run")
+    (row,) = explanation.rows()
+    assert (row["docno"], row["grade"], row["contribution"], row["could_add"]) == ("q", None, 0, 0.75)
+
+
+def test_negative_grades_that_count_as_unjudged_could_add_something() -> None:
+    judged = {"a": 2, "s": -1}
+    (plain,) = by_hand("err@2", "s a", judged)
+    (other,) = by_hand("err@2", "s a", judged, negative="unjudged")
+    assert [row["grade"] for row in plain] == [row["grade"] for row in other] == [-1, 2]
+    assert plain[0]["could_add"] is None
+    assert other[0]["could_add"] > 0
+
+
+@pytest.mark.parametrize(
+    ("topic", "rules", "says"),
+    [
+        (
+            "10",
+            {},
+            "--topic: '10' is not judged in qrels, and only --topics run counts such a topic; did you mean '1'?",
+        ),
+        (
+            "9",
+            {},
+            "--topic: '9' is not judged in qrels, and only --topics run counts such a topic; as in 1, 2, 3, 4, 5",
+        ),
+        ("3", {"topics": "both"}, "--topic: '3' is not in run; --topics qrels scores it 0"),
+        ("3", {"topics": "run"}, "--topic: '3' is not in run; --topics qrels scores it 0"),
+        ("99", {"topics": "run"}, "--topic: '99' is neither in run nor in qrels; did you mean '9'?"),
+        ("2", {"topics_from": ["1"]}, "--topic: '2' is not among those of --topics-from; add it there"),
+        ("5", {"topics": "relevant"}, "--topic: '5' has no relevant document in qrels; --topics both counts it"),
+        (None, {}, "--topic: one of the 5 topics of qrels (1, 2, 3, 4, 5) must be named; as in --topic 1"),
+    ],
+)
+def test_a_topic_that_does_not_count_is_a_fault_in_clear_words(
+    topic: str | None, rules: dict[str, Any], says: str
+) -> None:
+    run = {"1": {"a": 1.0}, "2": {"x": 1.0}, "9": {"q": 1.0}, "5": {"o": 1.0}}
+    qrels = {"1": {"a": 1}, "2": {"x": 1}, "3": {"z": 2}, "4": {"v": 0}, "5": {"o": 0}}
+    with pytest.raises(Fault) as fault:
+        quietly(run, qrels, "ap", topic=topic, **rules)
+    assert str(fault.value) == says
+    assert fault.value.exit_code == 2
+
+
+def test_the_only_topic_need_not_be_named() -> None:
+    assert quietly({"t": {"a": 1.0}}, {"t": {"a": 1}}).topic == "t"
+    assert quietly({7: {"a": 1.0}, 8: {"a": 1.0}}, {7: {"a": 1}, 8: {"a": 1}}, topics_from=["8"]).topic == "8"
+    assert quietly({7: {"a": 1.0}, 8: {"a": 1.0}}, {7: {"a": 1}, 8: {"a": 1}}, topic=7).topic == "7"
+
+
+def test_one_run_is_explained_with_the_residual_at_the_cutoff() -> None:
+    run, qrels = {"t": {"a": 1.0}}, {"t": {"a": 1}}
+    for words, says in (
+        ({"run": [run, run]}, "2 runs are too many"),
+        ({"run": run, "residual_depth": "full"}, "--residual-depth"),
+        ({"run": run, "max_residual": 0.1}, "--max-residual"),
+    ):
+        with pytest.raises(Fault, match=says):
+            explain(**{"qrels": qrels, **words})  # type: ignore[arg-type]
+
+
+def test_an_explanation_has_the_signature_and_the_numbers_of_the_evaluation() -> None:
+    words = (io.StringIO(RUN), io.StringIO(JUDGED), "err@20 gap")
+    explanation = quietly(*words, topic="1", gain="linear")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Note)
+        found = evaluate(io.StringIO(RUN), io.StringIO(JUDGED), "err@20 gap", gain="linear")
+    assert explanation.signature == found.signature
+    assert explanation.notes == found.notes
+    assert [one.score for one in explanation.measures] == [
+        found.by_topic(str(one.measure))["1"] for one in explanation.measures
+    ]
+
+
+def test_the_frame_has_a_row_for_each_rank_and_measure() -> None:
+    explanation = quietly({"t": {"a": 2.0, "u": 1.0}}, {"t": {"a": 1, "b": 1}}, "err ap num_ret")
+    frame = explanation.frame
+    assert list(frame.columns) == [
+        *("run", "topic", "measure", "part", "rank", "docno", "grade", "gain", "reached", "stops", "utility"),
+        *("precision", "ideal", "contribution", "running", "could_add"),
+    ]
+    assert frame["rank"].dropna().tolist() == [1, 2, 1, 2, 1, 2]
+    sums = frame.groupby("measure")["contribution"].sum()
+    assert all(sums[str(one.measure)] == pytest.approx(one.score) for one in explanation.measures)
+    assert repr(explanation) == "<Explanation of run, topic t: err, ap, num_ret>"
+
+
+# --- measures of one's own -------------------------------------------------------------------------------------------
+
+
+def test_a_measure_of_one_s_own_is_explained_without_a_word_and_shows_what_it_likes() -> None:
+    def halves(g: Gains, *, by: float = 2.0) -> dict[str, Any]:
+        return {"half": g.gain / by}
+
+    def half(g: Gains, *, by: float = 2.0) -> Any:
+        """Half."""
+        return total(g.gain / by)
+
+    plain, shown = measure(gain="linear")(half), measure(gain="linear", shows=halves)(half)
+    for one, names in ((plain, set()), (shown, {"half"})):
+        (rows,) = by_hand(one(by=4), "a u c", FOUR)  # type: ignore[arg-type]
+        assert column(rows, "contribution") == pytest.approx([3 / 4, 0, 1 / 4])
+        assert rows[0].keys() - {"part", "rank", "docno", "grade", "gain", "contribution", "running"} == names
+
+
+@pytest.mark.parametrize(
+    ("shows", "says"),
+    [
+        (lambda g: {"x": g.gain[0]}, r"shows 'x' of shape \(3,\); topics × ranks: \(1, 3\)"),
+        (lambda g: {"x": g.nothing}, "`shows` failed .AttributeError"),
+        (lambda g: 3, "`shows` failed"),
+        (lambda g: {"docno": g.gain}, "shows 'docno', which has a column already"),
+    ],
+)
+def test_what_a_measure_shows_must_be_one_number_a_rank(shows: Any, says: str) -> None:
+    def mine(g: Gains) -> Any:
+        """Mine."""
+        return total(g.gain)
+
+    with pytest.raises(Fault, match=says):
+        by_hand(measure(gain="linear", shows=shows)(mine), "a u c", FOUR)  # type: ignore[arg-type]
+
+
+# --- the command line ------------------------------------------------------------------------------------------------
+
+WORDS = ("explain", "run.txt", "qrels.txt", "--topic", "1")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "run.txt").write_text(RUN)
+    (tmp_path / "qrels.txt").write_text(JUDGED)
+    long = "".join(f"t Q0 d{at:03} {at} {-at} x\n" for at in range(100))
+    (tmp_path / "long.txt").write_text(long)
+    (tmp_path / "long.qrels").write_text("".join(f"t 0 d{at:03} {int(at % 3 == 0)}\n" for at in range(60)))
+    return tmp_path
+
+
+def done(outcome: Outcome) -> str:
+    assert outcome.code == 0, outcome.messages
+    return outcome.text
+
+
+LONG = ("explain", "long.txt", "long.qrels")
+
+
+def table_rows(text: str) -> list[list[str]]:
+    """The rows of the first table, blanks apart."""
+    lines = text.splitlines()
+    begin = next(at for at, line in enumerate(lines) if line.startswith("----"))
+    return [line.split() for line in lines[begin + 1 : lines.index("", begin)]]
+
+
+@pytest.mark.parametrize(
+    ("words", "shown", "left"),
+    [
+        (("-m", "ap"), 20, ["…", "80", "more,", "40", "unjudged"]),
+        (("-m", "ap@30"), 30, None),
+        (("-m", "ap@30", "--show", "5"), 5, ["…", "25", "more"]),
+        (("-m", "ap", "--show", "99"), 100, None),  # a line about one document would be no shorter
+        (("-m", "ap", "--show", "98"), 98, ["…", "2", "more,", "2", "unjudged"]),
+        (("-m", "rbp@30"), 30, ["…", "70", "more,", "40", "unjudged"]),
+    ],
+)
+def test_a_table_shows_some_ranks_and_says_how_many_it_leaves_out(
+    words: tuple[str, ...], shown: int, left: list[str] | None, files: Path, cli: Command
+) -> None:
+    rows = [row for row in table_rows(done(cli(*LONG, *words))) if row[0] != "beyond"]
+    assert [row[0] for row in rows[:shown]] == [str(rank) for rank in range(1, shown + 1)]
+    assert [row[: len(left or [])] for row in rows[shown:]] == ([left] if left else [])
+
+
+def test_the_line_about_those_left_out_has_their_contributions(files: Path, cli: Command) -> None:
+    rows = table_rows(done(cli(*LONG, "-m", "num_rel_ret")))
+    assert rows[-1] == ["…", "80", "more,", "40", "unjudged", "13", "20"]
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form not in DISPLAYED])
+def test_what_programs_read_is_complete(form: str, files: Path, cli: Command) -> None:
+    text = done(cli(*LONG, "-m", "ap err@7", "-f", form))
+    whole = quietly(str(files / "long.txt"), str(files / "long.qrels"), "ap err@7")
+    rows = list(whole.rows())
+    assert len(rows) == 107
+    if form == "json":
+        document = json.loads(text)
+        assert document["rows"] == [{**row, "run": "long.txt"} for row in rows]
+        assert document["signature"] == whole.signature
+        assert (document["topic"], document["retrieved"], document["judged"], document["pool"]) == ("t", 100, 60, 60)
+        assert document["measures"] == [
+            {"measure": str(one.measure), "score": one.score, "residual": one.residual, "relevant": one.relevant}
+            for one in whole.measures
+        ]
+    elif form == "jsonl":
+        assert [json.loads(line) for line in text.splitlines()] == rows
+    else:
+        lines = [line.split("," if form == "csv" else "\t") for line in text.splitlines()]
+        assert lines[0] == whole.columns
+        assert lines[1:] == [["" if value is None else str(value) for value in row.values()] for row in rows]
+
+
+def test_digits_round_everywhere(files: Path, cli: Command) -> None:
+    document = json.loads(done(cli(*WORDS, "-m", "err", "-f", "json", "--digits", "2")))
+    (told,) = document["measures"]
+    assert told["score"] == round(told["score"], 2)
+    assert all(row["running"] == round(row["running"], 2) for row in document["rows"])
+    assert "0.25000" in done(cli(*WORDS, "-m", "err", "--digits", "5"))
+    assert "0.06250" in done(cli(*WORDS, "-m", "err", "--like", "gdeval"))  # which prints five digits
+
+
+def test_infinity_is_null_in_json(files: Path, cli: Command) -> None:
+    document = json.loads(
+        done(cli("explain", "run.txt", "qrels.txt", "-m", "nerr5(of=ed)", "--topic", "3", "-f", "json"))
+    )
+    assert document["measures"][0]["score"] is None
+    assert document["rows"][-1]["contribution"] is None
+
+
+def test_output_goes_by_extension_and_is_written_whole(files: Path, cli: Command) -> None:
+    done(cli(*WORDS, "-o", "out.csv"))
+    assert (files / "out.csv").read_text() == done(cli(*WORDS, "-f", "csv"))
+    outcome = cli(*WORDS, "-o", "out.trec")
+    assert (outcome.code, outcome.messages) == (
+        2,
+        ["'out.trec': no format for .trec; -f says which: table, csv, tsv, json, jsonl, markdown"],
+    )
+
+
+def test_compressed_and_interleaved_runs_are_explained_alike(files: Path, cli: Command) -> None:
+    (files / "run.gz").write_bytes(gzip.compress(RUN.encode()))
+    for source, stdin in (("run.gz", b""), ("-", RUN.encode())):
+        outcome = cli("explain", source, "qrels.txt", "--topic", "1", stdin=stdin)
+        assert table_rows(done(outcome)) == table_rows(done(cli(*WORDS)))
+
+
+def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
+    (files / "odd.txt").write_bytes(b"\xe9t Q0 d|\xff 1 1 x\n")
+    (files / "odd.qrels").write_bytes(b"\xe9t 0 d|\xff 1\n")
+    assert b"\xe9t,err@20,document,1,d|\xff,1," in cli("explain", "odd.txt", "odd.qrels", "-f", "csv").out
+    assert b"| d\\|\xff" in cli("explain", "odd.txt", "odd.qrels", "-f", "markdown").out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("explain",), 2, "a run and a qrels file are needed; gradedeval explain RUN QRELS --topic ID"),
+        (("explain", "run.txt", "long.txt", "qrels.txt"), 2, "2 runs are too many; explain one at a time"),
+        (("explain", "run.txt", "qrels.txt"), 2, "--topic: one of the 4 topics of qrels.txt (1, 2, 3, 4) must be "
+         "named; as in --topic 1"),
+        ((*WORDS, "--topic", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics run counts such a "
+         "topic; did you mean '1'?"),
+        ((*WORDS, "-m", "eer"), 2, "no measure 'eer'; did you mean 'err'?"),
+        ((*WORDS, "-f", "csv", "--show", "3"), 2, "--show: csv always has all ranks; leave it out"),
+        ((*WORDS, "-o", "run.txt"), 2, "-o: 'run.txt' is one of the files read; write to another"),
+        ((*WORDS, "-o", "x.csv", "-m", "err(gain=grade)"), 1, "'err(gain=grade)': grade 2 is worth 2, outside 0..1; "
+         "use gain=linear or gain=exp, or give values up to 1"),
+        (("explain", "qrels.txt", "run.txt", "--topic", "1"), 1, "run.txt: looks like a run (6 fields a line), and "
+         "qrels.txt like qrels (4 fields a line); swap them: the order is RUN... QRELS"),
+    ],
+)  # fmt: skip
+def test_broken_input_is_one_line_and_nothing_written(
+    words: tuple[str, ...], code: int, says: str, files: Path, cli: Command
+) -> None:
+    before = sorted(files.iterdir())
+    outcome = cli(*words)
+    assert (outcome.code, outcome.out, outcome.messages) == (code, b"", [says])
+    assert sorted(files.iterdir()) == before
+
+
+def test_a_broken_line_of_another_topic_is_a_fault_here_too(files: Path, cli: Command) -> None:
+    (files / "run.txt").write_text(RUN + "9 Q0 z 1 x\n")
+    outcome = cli(*WORDS)
+    assert (outcome.code, outcome.out) == (1, b"")
+    assert outcome.messages[0].startswith("run.txt:8: 5 fields")
+    outcome = cli(*WORDS, "--lenient")
+    assert outcome.code == 0
+    assert any("1 bad line skipped" in message for message in outcome.messages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -17,12 +17,10 @@ from gradedeval.rules import Options, Rules, rules_for
 from gradedeval.scores import RunScores, Scores
 from gradedeval.scoring import Scorer
 from gradedeval.several import Outcome, outcomes
+from gradedeval.streamed import Watch, unwatched
 from gradedeval.trec.lines import check_swapped, raw
 from gradedeval.trec.qrels import Qrels, topics_of_file
 from gradedeval.trec.source import Source, name_of
-
-Done = tuple[int, Outcome]
-"""The number of a run, and what became of it."""
 
 
 def evaluate(
@@ -101,18 +99,19 @@ def evaluate_runs(
     by_tag: bool = False,
     jobs: int = 1,
     keep_going: bool = False,
-    watch: Callable[[Iterable[Done], int], Iterable[Done]] = lambda done, _: done,
+    watch: Watch = unwatched,
 ) -> Scores:
     """Score runs by name; with `by_tag` each goes by its tag instead. Raises Fault as `evaluate` does.
 
     keep_going  collect the faults of runs in `.faults`, and score the others; one run's alone is raised
-    watch       passes on what becomes of each run, of so many in all, and may show how far the work has come
+    watch       passes on what becomes of each run, of so many in all, and may show how far the work has come; of a run
+                that is alone, its parts
     """
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
     scorer = Scorer(judged, list(measures), rules)
     listed = list(runs.items())
     done: dict[int, Outcome] = {}
-    for number, found in watch(outcomes(listed, scorer, jobs), len(listed)):
+    for number, found in watch(outcomes(listed, scorer, jobs, watch), len(listed)):
         done[number] = found
         if found.fault and not keep_going and all(before in done for before in range(number)):
             raise found.fault

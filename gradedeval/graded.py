@@ -9,7 +9,7 @@ from typing import Any
 from gradedeval.listed import grade_listed
 from gradedeval.ranking import Batch, GradedRun, judged_codes, same
 from gradedeval.rules import Rules
-from gradedeval.streamed import grade_file
+from gradedeval.streamed import Watch, grade_file, unwatched
 from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.run import read_run, run_of_bytes
 from gradedeval.trec.source import Source
@@ -26,6 +26,7 @@ def grade_run(
     *,
     jobs: int = 1,
     each: Callable[[Batch], Any] = same,
+    watch: Watch = unwatched,
 ) -> GradedRun:
     """Read a run and join it with the qrels: whole topics, in bounded batches.
 
@@ -34,6 +35,7 @@ def grade_run(
     types      whether column 2, the type of each document, is wanted as well: a file is then read line by line
     jobs       processes that may share a large file
     each       what is made of each batch, in the process that read it; this is what the run gives then
+    watch      passes on parts of a file as they are done, of so many in all
 
     Raises Fault, here or while the batches are taken, where the run cannot be read or has no topic in common with the
     qrels.
@@ -43,5 +45,5 @@ def grade_run(
             one = Source(source)
             listed = run_of_bytes(one.place, one.read(), rules, types=True)
             return grade_listed(listed, qrels, rules, docnos_of, each=each)
-        return grade_file(Source(source), qrels, rules, docnos_of, jobs=jobs, each=each)
+        return grade_file(Source(source), qrels, rules, docnos_of, jobs=jobs, each=each, watch=watch)
     return grade_listed(read_run(source, rules, types), qrels, rules, docnos_of, each=each)

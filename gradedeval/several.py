@@ -15,7 +15,7 @@ from gradedeval.forked import Failed, processes, spread
 from gradedeval.graded import grade_run
 from gradedeval.scores import RunScores
 from gradedeval.scoring import Scorer
-from gradedeval.streamed import divisible
+from gradedeval.streamed import Watch, divisible, unwatched
 from gradedeval.trec.source import Source
 
 SMALL = 1 << 23
@@ -38,10 +38,13 @@ class Outcome:
     fault: Fault | None = None
 
 
-def outcomes(runs: Sequence[tuple[str, Any]], scorer: Scorer, jobs: int) -> Iterator[tuple[int, Outcome]]:
+def outcomes(
+    runs: Sequence[tuple[str, Any]], scorer: Scorer, jobs: int, watch: Watch = unwatched
+) -> Iterator[tuple[int, Outcome]]:
     """The number of each run and what became of it, as they are done.
 
-    Processes share a large file, and take small ones whole, the largest first: never both at once.
+    Processes share a large file, and take small ones whole, the largest first: never both at once. `watch` sees the
+    parts of a run that is alone.
     """
     _keep_memory()
     jobs = processes(jobs)
@@ -53,7 +56,7 @@ def outcomes(runs: Sequence[tuple[str, Any]], scorer: Scorer, jobs: int) -> Iter
     else:
         shared = list(range(len(runs)))
     for number in shared:
-        yield number, outcome(*runs[number], scorer, jobs)
+        yield number, outcome(*runs[number], scorer, jobs, watch if len(runs) == 1 else unwatched)
 
 
 def _spread(
@@ -77,11 +80,13 @@ def _spread(
             yield number, found
 
 
-def outcome(name: str, source: Any, scorer: Scorer, jobs: int) -> Outcome:
+def outcome(name: str, source: Any, scorer: Scorer, jobs: int, watch: Watch = unwatched) -> Outcome:
     """What becomes of a run. A fault of the words, and no run's, is raised."""
     place = Source(source).place if isinstance(source, str | Path) or hasattr(source, "read") else name
     try:
-        run = grade_run(source, scorer.qrels, scorer.rules, types=scorer.types, jobs=jobs, each=scorer.part)
+        run = grade_run(
+            source, scorer.qrels, scorer.rules, types=scorer.types, jobs=jobs, each=scorer.part, watch=watch
+        )
         return Outcome(run.place, scorer.score(run, name), run.tag, run.notes)
     except Fault as fault:
         return Outcome(place, fault=fault)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -32,6 +32,15 @@ SCATTERED = 16
 """Topics that come again before a file counts as one where topics take turns, if they are the larger part."""
 
 
+Watch = Callable[..., Iterable[Any]]
+"""Passes on an iterable, and may show how far it has come: of so many pieces, and what they are called."""
+
+
+def unwatched(pieces: Iterable[Any], *_: Any) -> Iterable[Any]:
+    """The pieces as they are."""
+    return pieces
+
+
 def grade_file(
     source: Source,
     qrels: Qrels,
@@ -41,13 +50,15 @@ def grade_file(
     size: int = BLOCK,
     jobs: int = 1,
     each: Callable[[Batch], Any] = same,
+    watch: Watch = unwatched,
 ) -> GradedRun:
     """Read a run from a file and join it with the qrels. Raises Fault, here or while the batches are taken.
 
-    jobs  processes that may share a large file
-    each  what is made of each batch, in the process that read it
+    jobs   processes that may share a large file
+    each   what is made of each batch, in the process that read it
+    watch  passes on parts of a file as they are done, of so many in all
     """
-    reading = _Reading(Stream(source), qrels, rules, docnos_of, size, jobs, each)
+    reading = _Reading(Stream(source), qrels, rules, docnos_of, size, jobs, each, watch)
     try:
         reading.begin()
     except Irregular:
@@ -89,9 +100,10 @@ class _Reading:
         size: int,
         jobs: int,
         each: Callable[[Batch], Any],
+        watch: Watch,
     ) -> None:
         self.stream, self.qrels, self.rules, self.docnos_of, self.size = stream, qrels, rules, docnos_of, size
-        self.jobs, self.each = jobs, each
+        self.jobs, self.each, self.watch = jobs, each, watch
         self.judged = judged_codes(qrels.labels, rules)
         self.found: dict[bytes, None] = {}
         self.dropped: dict[bytes, int] = {}
@@ -116,6 +128,8 @@ class _Reading:
         file = self.stream.file
         if file is not None and file.end - file.at > LARGE and (jobs := processes(self.jobs)) > 1:
             yield from self._shared(segments(file.file, file.at + begin, file.end), jobs)
+        elif file is not None:
+            yield from self.watch(map(self._part, stream), (file.end - file.at - begin) // self.size, "parts")
         else:
             yield from map(self._part, stream)
 
@@ -127,7 +141,7 @@ class _Reading:
             return [self._part(block) for block in blocks(segment, self.size, segment.at)]
 
         with closing(spread(parts_of, range(len(rest)), min(jobs, len(rest)))) as done:
-            for parts in in_order(done):
+            for parts in self.watch(in_order(done), len(rest), "parts"):
                 if isinstance(parts, Failed):
                     raise Irregular
                 yield from parts

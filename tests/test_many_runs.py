@@ -517,6 +517,28 @@ def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> 
     assert terminal.getvalue() == ""
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, int, str]] = []
+
+    def watch(pieces: Any, count: int, label: str = "runs") -> Iterator[Any]:
+        for number, piece in enumerate(pieces, 1):
+            seen.append((number, count, label))
+            yield piece
+
+    monkeypatch.setattr(streamed, "LARGE", 0)
+    monkeypatch.setattr(stream, "SEGMENT", 600)
+    monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 600})
+    for runs in (["0.run"], ["0.run", "1.run"]):
+        paths = {name: folder / "runs" / name for name in runs}
+        evaluate_runs(paths, folder / "qrels.txt", gradedeval.parse("ap"), Rules(), jobs=jobs, watch=watch)
+    parts = [(number, count) for number, count, label in seen if label == "parts"]
+    assert len(parts) > 1
+    assert [number for number, _ in parts] == list(range(1, len(parts) + 1))
+    assert abs(parts[-1][0] - parts[-1][1]) <= 2  # of a file that one process reads the number is an estimate
+    assert [one for one in seen if one[2] == "runs"] == [(1, 1, "runs"), (1, 2, "runs"), (2, 2, "runs")]
+
+
 def test_a_fault_is_the_same_after_a_journey() -> None:
     import pickle
 

@@ -78,11 +78,14 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, R
     column of types."""
     if not len(frame):
         raise Fault("run", "is empty", "a row for each document is expected")
-    topics, docnos = _ids(frame, TOPIC, "run"), _ids(frame, DOCNO, "run")
-    scores = [number(score, f"run:{row}", "score") for row, score in enumerate(column(frame, SCORE, "run"), 1)]
-    places = (
-        [number(rank, f"run:{row}", "rank") for row, rank in enumerate(column(frame, RANK, "run"), 1)] if ranks else []
-    )
+    topics = _ids(frame, TOPIC, "run")
+    docnos: list[Any] = column(frame, DOCNO, "run")
+    try:
+        "".join(docnos)  # text stays text, as in dicts
+    except TypeError:
+        docnos = _ids(frame, DOCNO, "run")
+    scores = _numbers(column(frame, SCORE, "run"), "score")
+    places = _numbers(column(frame, RANK, "run"), "rank") if ranks else NONE
     kinds = _ids(frame, TYPE, "run") if types else []
     rows: dict[bytes, list[int]] = {}
     for topic, group in groupby(range(len(topics)), key=topics.__getitem__):
@@ -90,13 +93,22 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, R
     return {
         topic: (
             [docnos[row] for row in own],
-            np.array([scores[row] for row in own]),
-            np.array([places[row] for row in own] if ranks else []),
+            scores[own],
+            places[own] if ranks else NONE,
             array("q", [row + 1 for row in own]),
             [kinds[row] for row in own] if types else [],
         )
         for topic, own in rows.items()
     }
+
+
+def _numbers(values: list[Any], what: str) -> Floats:
+    """A column of a run as finite floats, or Fault."""
+    if set(map(type, values)) == {float}:
+        found = np.array(values)
+        if np.isfinite(found).all():
+            return found
+    return np.array([number(value, f"run:{row}", what) for row, value in enumerate(values, 1)])
 
 
 def inner(documents: Any, what: str, topic: Any) -> Mapping[Any, Any]:

@@ -159,7 +159,8 @@ def _settle_duplicates(run: Run, rules: Rules) -> None:
         last: dict[bytes, int] = {}
         for at, docno in enumerate(found.docnos):
             if docno in first and rules.duplicates in ("error", "refuse"):
-                what = f"docno {text(docno)} of topic {text(topic)} again, first in line {found.lines[first[docno]]}"
+                name = docno if isinstance(docno, str) else text(docno)
+                what = f"docno {name} of topic {text(topic)} again, first in line {found.lines[first[docno]]}"
                 findings.add(found.lines[at], what, "--duplicates first or last keeps one")
             first.setdefault(docno, at)
             last[docno] = at

@@ -61,6 +61,7 @@ def theirs(qrels: Dicts, run: Dicts) -> dict[str, Callable[[], object]]:
 
         rows = [(topic, docno, score) for topic, documents in run.items() for docno, score in documents.items()]
         frame = pd.DataFrame(rows, columns=["q_id", "doc_id", "score"])
+        frame = frame.astype({"q_id": object, "doc_id": object})
         judged = ranx.Qrels(qrels)
         names = ["map", "ndcg@10"]
         found["ranx, dicts"] = lambda: ranx.evaluate(judged, ranx.Run(run), names)

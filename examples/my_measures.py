@@ -6,7 +6,7 @@ parameters are the keyword-only arguments. Cutoffs, gain schemes, residuals and 
 
 import numpy as np
 
-from gradedeval import Gains, measure, total
+from gradedeval import Gains, Walk, cwl, measure, total
 
 
 @measure(gain="linear", scale="unit", residual="retrieved", cutoff="none", ceiling=10)
@@ -29,3 +29,14 @@ def slow_dcg(g: Gains, *, base: float = 10.0) -> np.ndarray:
     An example.
     """
     return total(g.gain / (1 + np.log(g.rank) / np.log(base)))
+
+
+@cwl()
+def hyperbolic(walk: Walk, *, T: float = 5.0) -> np.ndarray:
+    """A user whose patience wears off with the rank.
+
+    C(i) = ((i + T) / (i + T + 1))²
+
+    An example.
+    """
+    return ((walk.rank + T) / (walk.rank + T + 1)) ** 2

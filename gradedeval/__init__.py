@@ -15,9 +15,17 @@ from gradedeval.version import __version__
 if TYPE_CHECKING:
     from gradedeval.errors import Fault, Note
     from gradedeval.evaluation import evaluate
+    from gradedeval.experiments.bounds import Bound
+    from gradedeval.experiments.comparing import compare
+    from gradedeval.experiments.correlating import correlate
+    from gradedeval.experiments.discriminating import power
+    from gradedeval.experiments.fitting import fit
+    from gradedeval.experiments.gate import check
+    from gradedeval.experiments.nearest import nearest_weights
+    from gradedeval.experiments.standardising import standardised
     from gradedeval.explaining import Explanation, explain
     from gradedeval.gains import Gains, share, total
-    from gradedeval.measures import MEASURES, Measure, Walk, cwl, measure, measures_from, parse
+    from gradedeval.measures import MEASURES, Measure, Walk, cwl, ia, measure, measures_from, parse
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEASURES",
+    "Bound",
     "Explanation",
     "Fault",
     "Gains",
@@ -36,13 +45,21 @@ __all__ = [
     "Walk",
     "Weights",
     "__version__",
+    "check",
+    "compare",
+    "correlate",
     "cwl",
     "evaluate",
     "explain",
+    "fit",
+    "ia",
     "measure",
     "measures_from",
+    "nearest_weights",
     "parse",
+    "power",
     "share",
+    "standardised",
     "total",
     "weights",
 ]
@@ -50,6 +67,7 @@ __all__ = [
 # Imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _HOME = {
     "MEASURES": "measures",
+    "Bound": "experiments.bounds",
     "Explanation": "explaining",
     "Fault": "errors",
     "Gains": "gains",
@@ -60,13 +78,21 @@ _HOME = {
     "Scores": "scores",
     "Walk": "measures",
     "Weights": "weighting",
+    "check": "experiments.gate",
+    "compare": "experiments.comparing",
+    "correlate": "experiments.correlating",
     "cwl": "measures",
     "evaluate": "evaluation",
     "explain": "explaining",
+    "fit": "experiments.fitting",
+    "ia": "measures",
     "measure": "measures",
     "measures_from": "measures",
+    "nearest_weights": "experiments.nearest",
     "parse": "measures",
+    "power": "experiments.discriminating",
     "share": "gains",
+    "standardised": "experiments.standardising",
     "total": "gains",
     "weights": "weighting",
 }

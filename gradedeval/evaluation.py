@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from gradedeval.by_intent import check_intents
 from gradedeval.costs import Costs, read_costs
 from gradedeval.errors import Fault, Note
 from gradedeval.measures import DEFAULT, Measure, parse
@@ -38,7 +39,8 @@ def evaluate(
               query_id and doc_id as in ir_measures, qid and docno as in PyTerrier), or a dict topic -> docno -> score;
               several: a list of these, or a dict name -> any of these
     qrels     a `Qrels`, or what makes one: a path, an open file, a DataFrame with the columns topic, docno and grade
-              (or relevance, or label), or a dict topic -> docno -> grade
+              (or relevance, or label), or a dict topic -> docno -> grade; with `subtopics=True` also a column subtopic
+              (or iteration), or a dict topic -> docno -> subtopic -> grade
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
     jobs      processes that share several runs, or a large one; more than 1 forks this process, on Linux and where no
@@ -107,8 +109,12 @@ def evaluate_runs(
     watch       passes on what becomes of each run, of so many in all, and may show how far the work has come; of a run
                 that is alone, its parts
     """
+    measures = list(measures)
+    if isinstance(qrels, Qrels) and rules.subtopics and qrels.subtopics is None:
+        raise Fault("--subtopics", "these qrels were read without", "Qrels(..., subtopics=True) reads them", usage=True)
+    check_intents(measures, qrels.subtopics is not None if isinstance(qrels, Qrels) else rules.subtopics)
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
-    scorer = Scorer(judged, list(measures), rules)
+    scorer = Scorer(judged, measures, rules)
     listed = list(runs.items())
     done: dict[int, Outcome] = {}
     for number, found in watch(outcomes(listed, scorer, jobs, watch), len(listed)):
@@ -124,7 +130,7 @@ def evaluate_runs(
     if len({tuple(topics) for topics in {id(one.topics): one.topics for one in scored}.values()}) > 1:
         notes.append("the runs are averaged over different topics; --topics qrels counts the same for all")
     named = [_of_run(found.fault, found.place) for found in found_of.values() if found.fault]
-    return Scores(scored, scorer.measures, judged, rules, notes, named)
+    return Scores(scored, scorer.measures, judged, rules, notes, faults=named)
 
 
 def _scored(found_of: Mapping[str, Outcome], by_tag: bool) -> list[RunScores]:
@@ -153,7 +159,7 @@ def _of_run(fault: Fault, place: str) -> Fault:
 def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
     """The qrels, read by the rules. Raises Fault where they are none, and says so where a run was given for them."""
     try:
-        return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient)
+        return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient, subtopics=rules.subtopics)
     except Fault:
         files = [
             one for one in (*list(runs.values())[:1], qrels) if isinstance(one, str | Path) and os.path.isfile(one)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from gradedeval.distinct import distinct
 from gradedeval.errors import Fault, reason, some
 from gradedeval.notation import Value, write_value
+
+if TYPE_CHECKING:
+    from gradedeval.intents import Intents
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,7 +40,7 @@ class Grades:
 def thresholds(grades: Grades) -> Floats:
     """The grades from which a user may regard documents as relevant: 1..top, or the positive labels where those have
     fractions, or gaps that no top grade told fills."""
-    positive = grades.labels[grades.labels > 0]
+    positive = distinct(grades.labels[grades.labels > 0])[0]  # with subtopics a label may repeat
     whole = (positive == np.floor(positive)).all() and grades.top == np.floor(grades.top)
     if whole and (grades.told or len(positive) == positive.max(initial=0)):
         return np.arange(1, grades.top + 1)
@@ -62,15 +65,17 @@ SCHEMES = tuple(UNIT)
 
 @dataclass(frozen=True, eq=False)
 class GainTable:
-    """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be."""
+    """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be;
+    `scheme`: what all labels are worth, where the table is for one intent alone."""
 
     worth: Floats
     top: float
+    scheme: Floats | None = None
 
     @cached_property
     def levels(self) -> Floats:
         """The distinct gains above 0, ascending, the largest that the scheme can give included."""
-        levels, _ = distinct(np.append(self.worth, self.top))
+        levels, _ = distinct(np.append(self.worth if self.scheme is None else self.scheme, self.top))
         return levels[levels > 0]
 
 
@@ -221,10 +226,10 @@ class Gains:
     levels     the distinct gains above 0 of the scheme, ascending
     k          the cutoff, None without one
     cost       topics × ranks: what it costs to look at each document; None: 1 each
-    tail       what every rank after the last document retrieved is worth, down to the cutoff: 0, or in the best case
-               the top gain
+    tail       what every rank past the last document is worth, down to the cutoff: 0, or in the best case the top gain
     types      the types of documents, and `kind` topics × ranks: which of them, −1 beyond the end; None where no
                measure asks
+    intents    the batch by intent, for the measures that ask for it
     """
 
     gain: Floats
@@ -238,6 +243,7 @@ class Gains:
     cost: Floats | None = None
     types: tuple[bytes, ...] = ()
     kind: Ints | None = None
+    intents: Intents | None = None
     # What measures that follow each other have in common: the five quantities of one walk.
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 

@@ -9,24 +9,34 @@ from gradedeval.errors import Fault
 
 Value = str | int | float | tuple[float, ...]
 
-_SHAPE = re.compile(r"(?P<name>\w+)(?:\((?P<inside>.*)\)|:(?P<after>.+?))?(?:@(?P<cutoff>\d+))?", re.DOTALL)
+IA = "ia"
+"""The one name that takes a measure in its parentheses: its mean over intents."""
+
+_SHAPE = re.compile(r"(?P<name>\w[\w-]*)(?:\((?P<inside>.*)\)|:(?P<after>.+?))?(?:@(?P<cutoff>\d+))?", re.DOTALL)
 _PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^,"']*?)\s*(?:,|$)""")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 # trec_eval's way to write cutoffs; its other parameters have another meaning behind the dot.
 _CUTOFF_LIST = re.compile(r"(?P<name>P|ndcg_cut|map_cut|recall|success|unj)\.(?P<cutoffs>\d+(?:,\d+)*)", re.IGNORECASE)
+# What stands in the parentheses of ia(...): a measure, and perhaps where the intents' probabilities come from.
+_INTENTS = re.compile(r"""(?P<inner>.*?)(?:,\s*(?P<prior>prior\s*=\s*("[^"]*"|'[^']*'|[^,"'()]*?)))?\s*""", re.DOTALL)
 _BARE = re.compile(r"[\w.:+/~-]+")
 
 
 @dataclass(frozen=True)
 class Spelling:
-    """A measure as somebody wrote it: `name` in lower case, `parameters` in the order written."""
+    """A measure as somebody wrote it: `name` in lower case, `parameters` in the order written.
+
+    inner  the measure in the parentheses of `ia`
+    """
 
     name: str
     parameters: tuple[tuple[str, Value], ...] = ()
     cutoff: int | None = None
+    inner: Spelling | None = None
 
     def __str__(self) -> str:
         inside = ",".join(f"{key}={write_value(value)}" for key, value in self.parameters)
+        inside = ",".join(str(part) for part in (self.inner, inside) if part)
         return self.name + (f"({inside})" if inside else "") + (f"@{self.cutoff}" if self.cutoff is not None else "")
 
 
@@ -66,7 +76,21 @@ def read(text: str) -> list[Spelling]:
         raise Fault(repr(text), "is no measure", "separate measures by blanks" if several else cure, usage=True)
     inside = shape["inside"] or shape["after"] or ""
     cutoff = None if shape["cutoff"] is None else _cutoff(text, shape["cutoff"])
+    if shape["name"].lower() == IA:
+        return _by_intent(text, inside, cutoff)
     return [Spelling(shape["name"].lower(), tuple(_parameters(text, inside)), cutoff)]
+
+
+def _by_intent(text: str, inside: str, cutoff: int | None) -> list[Spelling]:
+    """What `ia(MEASURE)` and `ia(MEASURE,prior=@FILE)` say; a cutoff behind it is the measure's."""
+    found = _INTENTS.fullmatch(inside)
+    if not found or not found["inner"].strip():
+        raise Fault(repr(text), "has no measure inside", f"as in {IA}(err@20)", usage=True)
+    if re.search(r"""^[\w-]+,\s*\w+\s*=""", found["inner"].strip()):
+        cure = f"the measure's own stand in its own parentheses, as in {IA}(err(rel=2)@20)"
+        raise Fault(repr(text), f"{IA} has no parameter but prior", cure, usage=True)
+    prior = tuple(_parameters(text, found["prior"] or ""))
+    return [Spelling(IA, prior, cutoff, inner) for inner in read(found["inner"].strip())]
 
 
 def _cutoff(text: str, digits: str) -> int:

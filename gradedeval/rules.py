@@ -52,6 +52,7 @@ class Rules:
     duplicates      one docno twice in a topic: an `error` (the same grade twice in the qrels: a note); keep the `first`
                     or the `last`; `refuse`: an error even where the grades agree
     lenient         skip bad lines and say how many
+    subtopics       the second column of the qrels tells the intent that a document is judged for
     gain            gain scheme of every graded measure that names none
     rel             lowest relevant grade of every binary measure that names none
     costs           what it costs to look at a document of each type, column 2 of the run; None: 1 each
@@ -73,6 +74,7 @@ class Rules:
     max_gain: float | None = None
     duplicates: Duplicates = "error"
     lenient: bool = False
+    subtopics: bool = False
     gain: Value | None = None
     rel: float | None = None
     costs: Costs | None = None
@@ -88,7 +90,7 @@ class Rules:
                 cure = nearest(str(value), choices) or f"one of {', '.join(choices)}"
                 raise Fault(option(name), f"no choice '{value}'", cure, usage=True)
         self._check_numbers()
-        for name in ("judged_only", "lenient"):
+        for name in ("judged_only", "lenient", "subtopics"):
             if not isinstance(getattr(self, name), bool):
                 raise Fault(option(name), f"{getattr(self, name)!r} is neither True nor False", usage=True)
         if not (self.gain is None or isinstance(self.gain, str | tuple | int | float)):
@@ -146,6 +148,7 @@ class Options(TypedDict, total=False):
     max_gain: float | None
     duplicates: Duplicates | None
     lenient: bool
+    subtopics: bool
     gain: Value | Sequence[float] | None
     rel: float | None
     costs: str | Path | Mapping[str, float] | Costs | None
@@ -169,7 +172,7 @@ class Preset:
 LIKE: dict[str, Preset] = {
     "trec_eval": Preset(
         {"topics": "both", "negative": "unjudged", "duplicates": "refuse"},
-        {name: {"gain": "linear"} for name in ("err", "nerr", "cascade")},
+        {name: {"gain": "linear"} for name in ("err", "nerr", "cascade", "erria", "nerria")},
     ),
     "gdeval": Preset(
         {"topics": "relevant", "top_grade": 4},

@@ -63,14 +63,21 @@ class RunScores:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What an evaluation found. `runs` in the order given; `measures` as applied; `notes`: what was said on the way;
-    `faults`: why other runs have no scores, where they were collected."""
+    """What an evaluation found.
+
+    runs      in the order given
+    measures  as applied
+    notes     what was said on the way
+    steps     what was done to the scores since
+    faults    why other runs have no scores, where they were collected
+    """
 
     runs: list[RunScores]
     measures: list[Measure]
     qrels: Qrels
     rules: Rules
     notes: list[str] = field(default_factory=list)
+    steps: tuple[str, ...] = ()
     faults: list[Fault] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -168,7 +175,7 @@ class Scores:
     def signature(self) -> str:
         """All that the numbers depend on, in one line."""
         counts = [(len(run.topics), run.missing) for run in self.runs]
-        return signature(self.qrels, self.rules, self.measures, counts)
+        return " | ".join([signature(self.qrels, self.rules, self.measures, counts), *self.steps])
 
 
 def _row(run: str, topic: str, measure: str, parts: list[float], topics: int | None = None) -> Row:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from gradedeval.by_intent import ByIntent, check_intents
 from gradedeval.costs import Costs
 from gradedeval.errors import Fault
 from gradedeval.gains import Bools, Floats, Gains, GainTable, Grades, binary_table, graded_table, threshold_table
@@ -77,6 +78,12 @@ class Scorer:
         self.grades = _grades(qrels, rules)
         self.tables = [_table(measure, self.grades) for measure in self.measures]
         self.judged = judged_codes(qrels.labels, rules)
+        check_intents(self.measures, qrels.subtopics is not None)
+        self.by_intent = {
+            replace(one, cutoff=None): ByIntent(qrels, one, self.grades, _table)
+            for one in self.measures
+            if one.by_intent
+        }
         self.types = rules.costs is not None or any(one.types for one in self.measures)
 
     @property
@@ -88,6 +95,13 @@ class Scorer:
             notes.append(f"{self.qrels.place}: no grade above 0: all gains are 0 and residuals blank; {cure}")
         units = {} if self.rules.costs else {one.name: one.definition.unit for one in self.measures}
         notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
+        notes += dict.fromkeys(note for one in self.by_intent.values() for note in one.notes)
+        single = [str(one) for one in self.measures if one.by_intent and self.qrels.subtopics is None]
+        if single:
+            what = f"{', '.join(single)}: one intent a topic"
+            notes.append(f"{self.qrels.place}: read without --subtopics, so for {what}")
+        elif self.by_intent and self.qrels.subtopics and not any(self.qrels.subtopics.names.values()):
+            notes.append(f"{self.qrels.place}: no subtopic but 0, which is no intent; intents score 0")
         if self.rules.max_residual is not None:
             unbounded = [str(one) for one in self.measures if one.residual == "none"]
             if unbounded:
@@ -119,12 +133,12 @@ class Scorer:
     def views(self, batch: Batch) -> Callable[..., Gains]:
         """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
         worth."""
-        return _Views(batch, self.judged, self.rules.costs)
+        return _Views(batch, self.judged, self.rules.costs, self.by_intent)
 
     def part(self, batch: Batch) -> Part:
         """The scores of a batch: what `grade_run` may make of each, in the process that read it."""
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
-        views = _Views(batch, self.judged, self.rules.costs)
+        views = _Views(batch, self.judged, self.rules.costs, self.by_intent)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             score = found[0, :, column] = scores_of(measure, views(table, measure))
             if self.rules.residuals == "difference":
@@ -136,7 +150,7 @@ class Scorer:
 
     def _difference(self, measure: Measure, table: GainTable, views: _Views, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
-        if not measure.definition.walks or table.top <= 0:
+        if not measure.definition.walks or measure.by_intent or table.top <= 0:
             return np.full(len(score), np.nan)
         best = _run_measure(measure, views(table, measure, unjudged=table.top, tail=table.top))
         with np.errstate(invalid="ignore"):
@@ -145,7 +159,7 @@ class Scorer:
     def _best(self, measure: Measure, table: GainTable, views: _Views) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
         definition, residual = measure.definition, measure.residual
-        if self.rules.residual_depth == "full" and definition.cutoff in ("stops", "summed"):
+        if self.rules.residual_depth == "full" and measure.merely_stops:
             measure = replace(measure, cutoff=None)
         inside = np.minimum(_run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
         if residual == "retrieved":
@@ -157,8 +171,8 @@ class Scorer:
 class _Views:
     """A batch as measures see it; what several measures look at is looked up once."""
 
-    def __init__(self, batch: Batch, judged: Bools, costs: Costs | None = None) -> None:
-        self.batch = batch
+    def __init__(self, batch: Batch, judged: Bools, costs: Costs | None, by_intent: Mapping[Measure, ByIntent]) -> None:
+        self.batch, self.by_intent = batch, by_intent
         self.cost = _costs(batch, costs)
         self.judged_code = judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
@@ -175,7 +189,13 @@ class _Views:
         if self.latest.get(case, ((),))[0] != key:
             self.latest[case] = (key, self._seen(table, measure, last, unjudged, tail))
         seen: Gains = self.latest[case][1]
-        return seen
+        if not measure.by_intent:
+            return seen
+        own = self.by_intent[replace(measure, cutoff=None)]
+        each = own.seen(
+            self.batch.topics, lambda one: self._seen(one, measure, last, unjudged, tail), best=unjudged > 0 or tail > 0
+        )
+        return replace(seen, intents=each)
 
     def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
         gain, ideal = self._gain(table, unjudged, last), self._ideal(table)

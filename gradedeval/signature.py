@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gradedeval.by_intent import prior_of
 from gradedeval.errors import plural
 from gradedeval.gains import Floats
+from gradedeval.intents import UNIFORM
 from gradedeval.measures import Measure
-from gradedeval.notation import Value, write_value
+from gradedeval.notation import IA, Value, write_value
 from gradedeval.rules import Rules
 from gradedeval.trec.qrels import Qrels
 from gradedeval.version import __version__
+
+FILES = {"file", "utility"}
+"""Parameters that may name a file."""
 
 
 def signature(qrels: Qrels, rules: Rules, measures: Sequence[Measure], counts: Sequence[tuple[int, int]]) -> str:
@@ -25,12 +30,14 @@ def signature(qrels: Qrels, rules: Rules, measures: Sequence[Measure], counts: S
     missing = f"{'up to ' if min(lacking) < max(lacking) else ''}{max(lacking)} missing"
     parts = [
         f"gradedeval {__version__}",
-        f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}",
+        f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}{_intents(qrels)}",
         f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}"
         + (f" ({missing})" if any(lacking) else ""),
         "order file" if rules.order == "file" else f"ties {rules.ties}",
         *_unusual(rules),
         *_gains(measures),
+        *_priors(measures),
+        *_files(measures),
     ]
     return " | ".join(parts)
 
@@ -70,12 +77,30 @@ def _digest(content: bytes) -> str:
     return sha256(content).hexdigest()[:6]
 
 
+def _intents(qrels: Qrels) -> str:
+    """How many intents topics have, where the qrels were read for them."""
+    return "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
+
+
+def _files(measures: Sequence[Measure]) -> list[str]:
+    """Which files of weights, chances or utilities the numbers are of."""
+    named = dict.fromkeys(str(measure.own[key]) for measure in measures for key in FILES & measure.own.keys())
+    return [f"{write_value(name)} {_digest(Path(name).read_bytes())}" for name in named if Path(name).is_file()]
+
+
+def _priors(measures: Sequence[Measure]) -> list[str]:
+    """Files of probabilities, each with six digits that tell its content from another."""
+    files = dict.fromkeys(prior for measure in measures if (prior := prior_of(measure)) != UNIFORM)
+    return [f"{write_value(prior)} {_digest(Path(prior[1:]).read_bytes())} prior" for prior in files]
+
+
 def _gains(measures: Sequence[Measure]) -> list[str]:
     """`err, nerr: exp gains`, `ap, p: rel 1`: the measures of each gain scheme."""
     groups: dict[str, dict[str, None]] = {}
     for measure in measures:
         if measure.definition.scale or measure.rel is not None:
-            groups.setdefault(_scheme(measure), {})[measure.name] = None
+            name = measure.name if measure.prior is None else f"{IA}({measure.name})"
+            groups.setdefault(_scheme(measure), {})[name] = None
     return [f"{', '.join(names)}: {scheme}" for scheme, names in groups.items()]
 
 

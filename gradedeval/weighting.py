@@ -131,6 +131,9 @@ def weights_by(
     if (runs is None) != (qrels is None):
         raise Fault("", "runs need qrels, and qrels runs", "give both or neither", usage=True)
     chosen = list(dict.fromkeys(applied(measure, rules) for measure in measures))
+    for measure in chosen:
+        if measure.prior is not None:
+            raise Fault(f"'{measure}'", "a mean over intents has no weights", "name the measure inside", usage=True)
     implied = [measure for measure in chosen if measure.name in BACKGROUND and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
     columns = {measure: _fixed(measure, depth, watch_ranks) for measure in chosen if measure not in implied}
@@ -192,15 +195,32 @@ def static_weights(measure: Measure, depth: int, watch: Watch = iter) -> Floats:
         what, cure = "its weights depend on the types of the documents", "give it a file without types"
         raise Fault(f"'{measure}'", what, cure, usage=True)
     levels = _levels(measure)
-    horizon: Any = measure.own.get("horizon")
-    step = max(1, CELLS // max(depth, measure.cutoff or 0, horizon or 0))
-    found = np.zeros(depth)
-    for _, begin in watch([(str(measure), begin) for begin in range(0, depth, step)]):
-        end = min(begin + step, depth)
-        alone = np.eye(end - begin, end, k=begin)
-        found[begin:end] = _scores(measure, alone, levels)
+    found = _shown(measure, depth, levels)
+    if found is None:
+        horizon: Any = measure.own.get("horizon")
+        step = max(1, CELLS // max(depth, measure.cutoff or 0, horizon or 0))
+        found = np.zeros(depth)
+        for _, begin in watch([(str(measure), begin) for begin in range(0, depth, step)]):
+            end = min(begin + step, depth)
+            found[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
     _check_fixed(measure, found, levels)
     return found
+
+
+def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
+    """ranks: what the measure itself shows that each rank adds where every gain is 1; None where it shows nothing, or
+    a document alone at a rank scores otherwise: then its weights have to be found one by one, which is slower."""
+    shown = measure.workings(_rankings(measure, np.ones((1, depth)), levels))
+    column = shown.get("contribution", shown.get("W"))
+    if column is None:
+        return None
+    found = np.zeros(depth)
+    own = column[0, :depth]
+    found[: len(own)] = own if measure.cutoff is None else own * (np.arange(len(own)) < measure.cutoff)
+    some = np.unique(np.geomspace(1, depth, 16).astype(np.int64))
+    alone = np.zeros((len(some), depth))
+    alone[np.arange(len(some)), some - 1] = 1
+    return found if np.allclose(_scores(measure, alone, levels), found[some - 1], rtol=1e-12, atol=0) else None
 
 
 def _fixed(measure: Measure, depth: int, watch: Watch) -> tuple[Floats, float]:
@@ -225,12 +245,19 @@ def _scores(
     judged  topics × ranks: what is judged, beside all that has a gain; None: every document
     missed  topics × …: the gains of relevant documents that the rankings lack
     """
+    return scores_of(measure, _rankings(measure, gain, levels, judged, missed))
+
+
+def _rankings(
+    measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
+) -> Gains:
+    """Rankings with these gains, as the measure sees them. The parameters are those of `_scores`."""
     judged = np.ones(gain.shape, dtype=bool) if judged is None else judged | (gain > 0)
     missed = np.zeros((len(gain), 1)) if missed is None else missed
     ideal = -np.sort(-np.concatenate([gain, missed], axis=1), axis=1)
     pool = judged.sum(1) + np.count_nonzero(missed, axis=1)
     retrieved = np.full(len(gain), gain.shape[1])
-    return scores_of(measure, _cut(measure, Gains(gain, judged, ideal, retrieved, pool, levels)))
+    return _cut(measure, Gains(gain, judged, ideal, retrieved, pool, levels))
 
 
 def _cut(measure: Measure, g: Gains) -> Gains:

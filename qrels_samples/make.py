@@ -1,4 +1,4 @@
-"""Write the sample files: the worked examples, and the synthetic collection `rivers` with its six runs.
+"""Write the sample files: the worked examples, and the synthetic collections `rivers` and `ambiguous` with their runs.
 
     python qrels_samples/make.py [DIR]
 
@@ -149,6 +149,80 @@ def rivers() -> dict[str, list[str]]:
     return {"rivers.qrels": qrels} | {f"rivers-{tag}{suffix.get(tag, '.run')}": lines for tag, lines in runs.items()}
 
 
+AMBIGUOUS = range(401, 409)
+RETRIEVED_OF_AMBIGUOUS = 20
+
+
+@dataclass(frozen=True)
+class Meant:
+    """A document of an ambiguous topic: its grade for each intent to which it is relevant, and the luck it has."""
+
+    docno: str
+    grades: Mapping[int, int]
+    luck: float
+
+
+def popularity(topic: int) -> list[float]:
+    """How many users mean each intent of a topic, as shares with two digits: the first intent is the commonest."""
+    rng = Random(f"ambiguous, topic {topic}")
+    weights = [1 / (rank + rng.random()) for rank in range(1, 3 + int(4 * rng.random()))]
+    shares = [round(weight / fsum(weights), 2) for weight in weights]
+    return [round(1 - fsum(shares[1:]), 2), *shares[1:]]
+
+
+def meant(topic: int, intents: int) -> list[Meant]:
+    """The documents of an ambiguous topic. One in four is relevant, more of them to the commoner intents."""
+    rng = Random(f"ambiguous, topic {topic}, documents")
+    documents = []
+    for number in range(1, 61):
+        grades = {}
+        for intent in range(1, intents + 1):
+            if rng.random() < 0.25 / intent:
+                grades[intent] = 1 + int(3 * rng.random() * rng.random())
+        documents.append(Meant(f"page-{topic}-{number:02}", grades, bell(rng)))
+    return documents
+
+
+def worth(document: Meant, shares: Sequence[float], seen: Mapping[int, int]) -> float:
+    """What a system believes a document to be worth to all users, after so many documents for each intent."""
+    useful = fsum(grade * shares[intent - 1] * 0.5 ** seen.get(intent, 0) for intent, grade in document.grades.items())
+    return useful + 0.1 * document.luck
+
+
+def diversified(documents: Sequence[Meant], shares: Sequence[float], novelty: bool) -> Ranking:
+    """The best documents in order; with `novelty`, each chosen for what the ones before it lack."""
+    seen: dict[int, int] = {}
+    left, ranking = list(documents), []
+    for rank in range(RETRIEVED_OF_AMBIGUOUS):
+        best = max(left, key=lambda document: worth(document, shares, seen))
+        left.remove(best)
+        ranking.append((best.docno, f"{RETRIEVED_OF_AMBIGUOUS - rank}"))
+        for intent in best.grades if novelty else ():
+            seen[intent] = seen.get(intent, 0) + 1
+    return ranking
+
+
+def ambiguous() -> dict[str, list[str]]:
+    """The collection of topics with several intents: file names with their lines."""
+    qrels: list[str] = []
+    prior: list[str] = []
+    runs: dict[str, list[str]] = {"plain": [], "diverse": []}
+    for topic in AMBIGUOUS:
+        shares = popularity(topic)
+        documents = meant(topic, len(shares))
+        rng = Random(f"ambiguous, topic {topic}, pool")
+        for document in documents:
+            if rng.random() < 0.8:
+                # A document that is relevant to nobody is judged once, for subtopic 0, and may be spam.
+                grades = document.grades or {0: SPAM if rng.random() < 0.1 else 0}
+                qrels += [f"{topic} {intent} {document.docno} {grade}" for intent, grade in grades.items()]
+        prior += [f"{topic} {intent} {share}" for intent, share in enumerate(shares, 1)]
+        for tag, lines in runs.items():
+            lines += run_lines(topic, diversified(documents, shares, novelty=tag == "diverse"), tag)
+    files = {"ambiguous.qrels": qrels, "ambiguous.prior": prior}
+    return files | {f"ambiguous-{tag}.run": lines for tag, lines in runs.items()}
+
+
 def example(
     name: str, about: str, topic: str, grades: Mapping[str, int], retrieved: Sequence[str]
 ) -> dict[str, list[str]]:
@@ -172,6 +246,31 @@ def worked_examples() -> dict[str, list[str]]:
     )
 
 
+def result_page() -> dict[str, list[str]]:
+    """Two topics whose results are pages, videos and an advertisement: column 2 of the run says which."""
+    shown = {
+        "jazz": [("page", "a", 1), ("video", "b", 2), ("ad", "c", None), ("page", "d", 2), ("page", "e", 0)],
+        "rock": [("ad", "f", 0), ("page", "g", 2), ("video", "h", None), ("page", "i", 1)],
+    }
+    run, qrels = [], []
+    for topic, results in shown.items():
+        for rank, (kind, docno, grade) in enumerate(results, 1):
+            run.append(f"{topic} {kind} {docno} {rank} {10 - rank} page")
+            qrels += [] if grade is None else [f"{topic} 0 {docno} {grade}"]
+    costs = ["# seconds that a user looks at each type of result", "page 20", "video 60", "ad 5"]
+    return {"result-page.run": run, "result-page.qrels": qrels, "result-page.costs": costs}
+
+
+def attention() -> dict[str, list[str]]:
+    """Weights of the first ten ranks, and chances of going on from the first four."""
+    weights = ("0.4", "0.2", "0.15", "0.1", "0.05", "0.04", "0.03", "0.02", "0.005", "0.005")
+    chances = ("0.7", "0.8", "0.85", "0.9")
+    return {
+        f"{name}.csv": [f"rank,{column}", *(f"{rank},{value}" for rank, value in enumerate(values, 1))]
+        for name, column, values in (("attention", "weight", weights), ("chances", "C", chances))
+    }
+
+
 def compressed(data: bytes) -> bytes:
     """Gzip without time and file name. `gzip.compress` is no substitute: its header varies between Python versions."""
     packed = io.BytesIO()
@@ -186,7 +285,8 @@ def main() -> None:
     parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, default=Path(__file__).parent)
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    for name, lines in (worked_examples() | rivers()).items():
+    files = worked_examples() | result_page() | attention() | rivers() | ambiguous()
+    for name, lines in files.items():
         data = "".join(f"{line}\n" for line in lines).encode()
         (folder / name).write_bytes(compressed(data) if name.endswith(".gz") else data)
 

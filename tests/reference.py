@@ -28,8 +28,11 @@ class Scale:
 
 # --- gains -----------------------------------------------------------------------------------------------------------
 
-BINARY = ("ap", "sp", "p", "rr", "recall", "rprec", "success", "bpref", "num_rel", "num_rel_ret")
-UNIT = {"err": "exp", "nerr": "exp", "cascade": "exp", "rbp": "linear"}
+BINARY = (
+    *("ap", "sp", "p", "rr", "recall", "rprec", "success", "bpref", "num_rel", "num_rel_ret"),
+    *("alpha_ndcg", "alpha_dcg", "nrbp", "nnrbp", "strec"),
+)
+UNIT = {"err": "exp", "nerr": "exp", "cascade": "exp", "rbp": "linear", "erria": "exp", "nerria": "exp"}
 UNIT |= dict.fromkeys(("uniform", "zipf", "poisson", "logharmonic"), "linear")
 RAW = {"ndcg": "linear", "dcg": "linear", "q": "linear"}
 SHARES = ("gap", "gprecision", "grecall")
@@ -295,6 +298,51 @@ def num_rel_ret(ranking: Gains, pool: list[float], k: int | None) -> float:
     return sum(filled(ranking[:k]))
 
 
+# With one intent a topic; the tests of intents have the loops over several.
+
+
+def erria(
+    ranking: Gains, pool: list[float], k: int | None, stop: float = 1.0, norm: str = "none", top: float = 1.0
+) -> float:
+    """Chapelle et al., eq. 6, where a document of gain r stops a user with the chance stop · r."""
+    score = err([None if gain is None else stop * gain for gain in ranking], pool, k)
+    return score if norm == "none" else ratio(score, err([stop * top] * (k or FOREVER), pool, k))
+
+
+def nerria(ranking: Gains, pool: list[float], k: int | None, stop: float = 1.0) -> float:
+    return ratio(erria(ranking, pool, k, stop), erria(list(ideal(pool)), pool, k, stop))
+
+
+def novelties(ranking: Gains, alpha: float) -> list[float]:
+    """What each document adds: (1 − α) for every relevant one before it."""
+    gains = filled(ranking)
+    return [gain * (1 - alpha) ** sum(gains[:i]) for i, gain in enumerate(gains)]
+
+
+def alpha_dcg(ranking: Gains, pool: list[float], k: int | None, alpha: float = 0.5, norm: str = "none") -> float:
+    """Clarke et al., SIGIR 2008."""
+    score = dcg(list(novelties(ranking, alpha)), pool, k)
+    return score if norm == "none" else ratio(score, dcg(list(novelties([1.0] * (k or FOREVER), alpha)), pool, k))
+
+
+def alpha_ndcg(ranking: Gains, pool: list[float], k: int | None, alpha: float = 0.5) -> float:
+    return ratio(alpha_dcg(ranking, pool, k, alpha), alpha_dcg(list(ideal(pool)), pool, k, alpha))
+
+
+def nrbp(ranking: Gains, pool: list[float], k: int | None, alpha: float = 0.5, beta: float = 0.5) -> float:
+    """Clarke et al., ICTIR 2009."""
+    added = novelties(ranking, alpha)[:k]
+    return (1 - (1 - alpha) * beta) * sum(gain * beta**i for i, gain in enumerate(added))
+
+
+def nnrbp(ranking: Gains, pool: list[float], k: int | None, alpha: float = 0.5, beta: float = 0.5) -> float:
+    return ratio(nrbp(ranking, pool, k, alpha, beta), nrbp(list(ideal(pool)), pool, k, alpha, beta))
+
+
+def strec(ranking: Gains, pool: list[float], k: int | None) -> float:
+    return success(ranking, pool, k)
+
+
 FUNCTIONS: dict[str, Callable[..., float]] = {
     function.__name__: function
     for function in (
@@ -320,6 +368,7 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
         ),
         *(uniform, zipf, poisson, logharmonic),
         *(judged, unjudged, num_q, num_ret, num_rel, num_rel_ret),
+        *(erria, nerria, alpha_dcg, alpha_ndcg, nrbp, nnrbp, strec),
     )
 }
 
@@ -337,6 +386,7 @@ ENDLESS = {
     "rr": 1,
     "success": 1,
 }
+ENDLESS |= {"erria": 1, "nrbp": 1, "strec": 1}
 RETRIEVED = {
     "nerr": 1,
     "ndcg": 1,
@@ -347,6 +397,7 @@ RETRIEVED = {
     "grecall": 1,
     "dcg": math.inf,
     "sp": math.inf,
+    "alpha_dcg": math.inf,
 }
 FOREVER = 1000
 
@@ -388,6 +439,8 @@ def _run(measure: Any, gains: Gains, pool: Sequence[float], scale: Scale) -> flo
     own = {key: value for key, value in given.items() if key not in ("gain", "rel")}
     if measure.name == "bpref" and "k" in own:
         own["constant"] = own.pop("k")
+    if measure.name == "erria" and "norm" in own:
+        own["top"] = top_gain(measure.name, given, scale)
     return FUNCTIONS[measure.name](
         gains, [worth(measure.name, given, grade, scale) for grade in pool], measure.cutoff, **own
     )

@@ -142,3 +142,14 @@ def test_a_file_that_was_edited_counts_as_it_is_now(tmp_path: Path) -> None:
     for content, depth in (("1,0.5\n", 2), ("1,0.75\n", 4)):
         file.write_text(content)
         assert score(f"ddm(file={file},of=ed)", [1.0]) == depth
+
+
+def test_the_signature_tells_one_content_of_a_file_from_another(tmp_path: Path) -> None:
+    file = tmp_path / "w.csv"
+    signatures = []
+    for content in ("1,0.5\n", "1,0.7\n"):
+        file.write_text(content)
+        scores = gradedeval.evaluate({"t": {"a": 1.0}}, {"t": {"a": 1}}, f"wp(file={file}) cascade(utility={file}) err")
+        signatures.append(scores.signature)
+        assert scores.signature.count(f"{file} ") == 1
+    assert signatures[0] != signatures[1]

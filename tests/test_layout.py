@@ -22,12 +22,13 @@ by_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relat
 # The pipe, from words and bytes to text: each may import those before it. A new module takes its place here.
 ORDER = (
     *("version", "errors", "notation", "distinct"),
-    *("gains", "costs", "measures", "rules"),
+    *("gains", "costs", "intents", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
-    *("signature", "scores", "scoring", "several", "quantities", "render", "progress"),
+    *("priors", "by_intent", "signature", "scores", "scoring", "several", "quantities", "render", "tables"),
+    *("progress",),
     *("evaluation", "background", "weighting", "render_weights"),
     *("contributions", "explaining", "render_explanation"),
-    *("cli", "__main__"),
+    *("experiments", "cli", "__main__"),
 )
 
 # Slow to import, and no part of a plain evaluation.

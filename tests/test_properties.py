@@ -45,12 +45,16 @@ VALUES: dict[str, list[Any]] = {
     "beta": [10],
     "k": [10],
     "p": [0.5, 0.95],
+    "alpha": [0, 0.9],
+    "stop": [0.5],
+    "norm": ["best"],
 }
 # Two parameters at once, other schemes, and gains that are odd but allowed: one for grade 0, and a fall at the top.
 MORE = (
     "err(gain=linear) err(gain=ntcir)@3 err(gain=0.1:0:0.6:0.3) cascade(utility=dcg,gamma=0.5)@3 cascade(gamma=0.5)"
     " cascade(utility=one,gamma=0.9) nerr(gain=0.1:0.3:0.5:1)@3 ndcg(gain=0.5:0:3:1) ndcg(log=3,gain=exp)@10"
     " dcg(log=2.5,gain=exp) q(beta=0) q(beta=0.5,gain=exp)@3 q(gain=0:0:1:5) rbp(p=0) rbp(p=0.5,gain=0:0.5:0.5:0.5)@3"
+    " erria(rel=1,stop=0.5,norm=best)@3 alpha_dcg(alpha=0,norm=best)@3 nrbp(alpha=0.9,beta=0.8) nrbp(alpha=1)@3"
     " rbp(rel=1) gap(g=1:0:0) gap(gain=0:0:2:2) gprecision(gain=exp)@3 ap(rel=3)@3"
     " zipf(beta=2) zipf(beta=0.5)@10 poisson(alpha=0.3) poisson(alpha=4)@3 logharmonic(b=5)@10 zipf(beta=1.5,gain=exp)"
     f" wp(file={SAMPLES}/attention.csv) wp(file={SAMPLES}/attention.csv,rel=2)@3"
@@ -406,7 +410,11 @@ def test_the_bound_of_endless_measures_holds_however_the_run_goes_on(
     assert [str(ENDLESS[column]) for column in np.flatnonzero((found.score > bound).any(0))] == []
 
 
-REACHED = [m for m in ENDLESS if m.name in ("err", "cascade", "rbp", "rr", "success", "p", "gprecision")]
+REACHED = [
+    m
+    for m in ENDLESS
+    if m.name in ("err", "cascade", "rbp", "rr", "success", "p", "gprecision", "erria", "nrbp", "strec")
+]
 
 
 @settings(STEADY, max_examples=8)
@@ -427,7 +435,7 @@ def test_the_bound_of_endless_measures_is_reached_by_top_documents_all_the_way(t
 @settings(STEADY, max_examples=20)
 @given(topic=any_topic)
 def test_the_residual_to_full_depth_reaches_the_best_case_of_the_measure_without_cutoff(topic: Topic) -> None:
-    cut = [m for m in BOUNDED if m.cutoff and m.definition.cutoff == "stops"]
+    cut = [m for m in BOUNDED if m.cutoff and m.definition.cutoff == "stops" and m.merely_stops]
     uncut = [Measure(m.definition, m.parameters) for m in cut]
     full = scored([topic], cut, residual_depth="full")
     whole = scored([topic], list(dict.fromkeys(uncut)))
@@ -439,7 +447,7 @@ def test_the_residual_to_full_depth_reaches_the_best_case_of_the_measure_without
 @settings(STEADY, max_examples=20)
 @given(topic=any_topic)
 def test_full_depth_changes_no_residual_of_a_measure_that_a_cutoff_does_not_merely_stop(topic: Topic) -> None:
-    others = [m for m in BOUNDED if m.cutoff is None or m.definition.cutoff not in ("stops", "summed")]
+    others = [m for m in BOUNDED if m.cutoff is None or not m.merely_stops]
     assert np.array_equal(
         scored([topic], others, residual_depth="full").residual, scored([topic], others).residual, equal_nan=True
     )
@@ -641,6 +649,17 @@ SAME = [
     ("ndcg(gain=0:2:4:6)", "ndcg"),  # only ratios of gains count
     ("rbp(p=0,rel=1)", "p@1"),
     ("dcg(rel=1)@1", "p@1"),
+    # One intent a topic, as qrels without subtopics have.
+    ("erria", "err"),
+    ("erria(gain=linear)@3", "err(gain=linear)@3"),
+    ("nerria", "nerr"),
+    ("nerria(rel=2)@3", "nerr(rel=2)@3"),
+    ("alpha_ndcg(alpha=0)@3", "ndcg(rel=1)@3"),
+    ("alpha_dcg(alpha=0)", "dcg(rel=1)"),
+    ("alpha_dcg(alpha=1)@1", "p@1"),
+    ("nrbp(alpha=0,beta=0.9)", "rbp(p=0.9,rel=1)"),
+    ("nrbp(alpha=1)@1", "p@1"),
+    ("strec(rel=2)@3", "success(rel=2)@3"),
 ]
 TOPICS = st.lists(any_topic, min_size=1, max_size=6)
 
@@ -778,7 +797,12 @@ def test_fractions_and_gaps_in_the_scale_are_as_in_the_slow_loops(
 
 # --- lower bounds, and measures that can fall ------------------------------------------------------------------------
 
-LOWER = [m for m in BOUNDED if m.name in ("err", "cascade", "rr", "success", "rbp", "p", "gprecision", "dcg", "sp")]
+LOWER = [
+    m
+    for m in BOUNDED
+    if m.name in ("err", "cascade", "rr", "success", "rbp", "p", "gprecision", "dcg", "sp")
+    or m.name in ("erria", "nrbp", "strec", "alpha_dcg")
+]
 
 
 @every(LOWER)

@@ -19,6 +19,11 @@ VERBS: dict[str, tuple[str, str]] = {
     "explain": ("explain", "Say how a topic's score comes about, rank by rank."),
     "measures": ("measures", "List the measures, or explain one."),
     "weights": ("weights", "Print the weight of each rank by a measure."),
+    "compare": ("compare", "Tell which run is better, and how sure that is."),
+    "check": ("check", "Hold runs against bounds; exit code 1 where one breaks."),
+    "correlate": ("correlate", "Tell how far measures agree."),
+    "fit": ("fit", "Find the parameter with which a measure agrees best with another."),
+    "power": ("power", "Tell how many pairs of runs a measure can tell apart."),
 }
 
 

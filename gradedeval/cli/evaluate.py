@@ -20,6 +20,7 @@ from gradedeval.cli.options import (
     with_options,
 )
 from gradedeval.cli.output import say, write
+from gradedeval.cli.standard import STANDARD_OPTIONS, standard_options, standardised_as_told
 from gradedeval.errors import SHOWN, Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
 from gradedeval.forked import cores, processes
@@ -48,7 +49,7 @@ OUTPUT_OPTIONS = [
 
 @click.command("eval", cls=Sectioned)
 @click.argument("files", nargs=-1, metavar="RUN... QRELS")
-@with_options(MEASURE_OPTIONS, RESIDUAL_OPTIONS, OUTPUT_OPTIONS, RUN_OPTIONS, READING_OPTIONS)
+@with_options(MEASURE_OPTIONS, RESIDUAL_OPTIONS, OUTPUT_OPTIONS, STANDARD_OPTIONS, RUN_OPTIONS, READING_OPTIONS)
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
@@ -71,7 +72,7 @@ def command(
     compressed (gz, bz2, xz, zst), and one of them may be - for standard input. RUN may also be a folder of runs, or a
     pattern in quotes. `gradedeval measures` lists the measures.
     """
-    table = measure_table(measures_from)
+    table, told = measure_table(measures_from), standard_options(options)
     chosen = parse(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
     if cwl:
         chosen = all_quantities(chosen)
@@ -89,6 +90,7 @@ def command(
     )
     for note in scores.notes:
         say(note)
+    scores = standardised_as_told(scores, told)
     scores = scores.sorted_by(applied(order, rules)) if order else scores
     if digits is None and rules.like:
         digits = LIKE[rules.like].digits if form in DISPLAYED else None

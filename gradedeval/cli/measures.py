@@ -10,7 +10,7 @@ from gradedeval.cli.options import measure_table
 from gradedeval.cli.output import write
 from gradedeval.measures import ALIASES, Measure, offered, parse
 from gradedeval.measures.definition import Definition
-from gradedeval.notation import write_value
+from gradedeval.notation import IA, write_value
 
 HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
 
@@ -63,7 +63,10 @@ def _list(table: dict[str, Measure], form: str) -> str:
         return tabulate(rows, headers=HEADER, tablefmt="github", disable_numparse=True) + "\n"
     short = [[row[0], row[1], row[2]] for row in rows]
     text = tabulate(short, headers=HEADER[:3], disable_numparse=True, maxcolwidths=[None, 56, 34])
-    return f"{text}\n\n`gradedeval measures NAME` tells formula, gains, residual and source.\n"
+    return (
+        f"{text}\n\n`gradedeval measures NAME` tells formula, gains, residual and source.\n"
+        f"{IA}(MEASURE) is the mean of a measure over the intents of a topic, see --subtopics.\n"
+    )
 
 
 def _line(measure: Measure, form: str) -> list[str]:

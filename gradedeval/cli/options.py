@@ -25,9 +25,16 @@ Decorator = Callable[[Any], Any]
 
 # The sections of a help page, by the names of the parameters.
 SECTIONS = {
+    "What is asked": (
+        *("baseline", "minimum", "max_drop", "max_topic_drop", "significant", "max_unjudged", "config"),
+        *("to", "kinds", "weights", "ranks", "renormalise", "precision", "curve"),
+        *("validate", "validate_qrels", "validate_topics", "above", "below", "best"),
+        *("test", "correction", "draws", "alpha", "seed", "from_scores"),
+    ),
     "What is explained": ("topic",),
     "Measures and gains": ("measures", "measures_from", "gain", "rel", "top_grade", "max_gain", "negative", "costs"),
     "What is unknown": ("residuals", "residual_depth", "max_residual"),
+    "Beside other runs": ("standardise", "reference", "save_reference"),
     "Output": ("by_topic", "cwl", "form", "output", "digits", "sort", "run_name", "shown"),
     "Many runs": ("runs_from", "jobs", "keep_going"),
     "Rules": (
@@ -40,6 +47,7 @@ SECTIONS = {
         "judged_only",
         "topics",
         "topics_from",
+        "subtopics",
         "duplicates",
         "lenient",
     ),
@@ -136,6 +144,8 @@ READING_OPTIONS: list[Decorator] = [
     click.option("--topics", type=_choice("topics"), help="Topics that count: all of the qrels (default; one that "
                  "the run lacks scores 0), in both, all of the run, or relevant: in both, with a relevant document."),
     click.option("--topics-from", metavar="FILE", help="Only the topics that FILE lists."),
+    click.option("--subtopics", is_flag=True, help="The qrels' second column is the subtopic (intent) that a document "
+                 "is judged for; 0 is none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE)."),
     click.option("--duplicates", type=_choice("duplicates"), help="A docno twice in a topic. Default: error."),
     click.option("--lenient", is_flag=True, help="Skip bad lines, and say how many."),
 ]  # fmt: skip

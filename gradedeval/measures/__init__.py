@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from gradedeval.errors import Fault, nearest
@@ -12,15 +13,16 @@ from gradedeval.measures.adaptive import bpm, bpmd, ift
 from gradedeval.measures.cascade import cascade, err, nerr, rr, success
 from gradedeval.measures.counts import num_q, num_rel, num_rel_ret, num_ret
 from gradedeval.measures.cumulated import dcg, ndcg, q
-from gradedeval.measures.definition import Measure, measure
+from gradedeval.measures.definition import Measure, ia, measure
 from gradedeval.measures.distributions import logharmonic, poisson, uniform, wp, zipf
 from gradedeval.measures.expressed import cwl_, ddm
 from gradedeval.measures.graded_ap import gap, gprecision, grecall
+from gradedeval.measures.novelty import alpha_dcg, alpha_ndcg, erria, nerria, nnrbp, nrbp, strec
 from gradedeval.measures.patience import cwlap, cwlp, cwlrr, insq, inst, npv, rbp, sdcg, set_, tbg, u
 from gradedeval.measures.patient_err import nerr5, nerr6, nerr8, nerr9, nerr10, nerr11
 from gradedeval.measures.precision import ap, bpref, judged, p, recall, rprec, sp, unjudged
 from gradedeval.measures.walk import QUANTITIES, Walk, cwl
-from gradedeval.notation import Spelling, read, split
+from gradedeval.notation import IA, Spelling, read, split
 
 __all__ = [
     "ALIASES",
@@ -32,6 +34,7 @@ __all__ = [
     "Measure",
     "Walk",
     "cwl",
+    "ia",
     "measure",
     "measures_from",
     "parse",
@@ -51,6 +54,7 @@ MEASURES: dict[str, Measure] = {
         *(ap, gap, sp),
         *(p, rr, recall, rprec, success, bpref),
         *(gprecision, grecall),
+        *(erria, alpha_ndcg, nrbp, strec, nerria, alpha_dcg, nnrbp),
         *(judged, unjudged),
         *(num_q, num_ret, num_rel, num_rel_ret),
     )
@@ -69,6 +73,13 @@ ALIASES: dict[str, str] = {
     "r": "recall",
     "ndcg_cut": "ndcg",
     "unj": "unjudged",
+    "err-ia": "erria",
+    "err_ia": "erria",
+    "nerr-ia": "nerria",
+    "nerr_ia": "nerria",
+    "alpha-ndcg": "alpha_ndcg",
+    "alpha-dcg": "alpha_dcg",
+    "strecall": "strec",
     "numq": "num_q",
     "numret": "num_ret",
     "numrel": "num_rel",
@@ -76,6 +87,9 @@ ALIASES: dict[str, str] = {
 }
 # trec_eval's names that carry their cutoff, as in P_10.
 _WITH_CUTOFF = ("p", "recall", "ndcg_cut", "map_cut", "success", "unj")
+
+# Names of the literature for a measure and what is done to its scores.
+_STEPS = {"ssp": "write -m sp --standardise"}
 
 ENTRY_POINTS = "gradedeval.measures"
 
@@ -104,6 +118,8 @@ def parse(text: str | Measure | Iterable[str | Measure], table: Mapping[str, Mea
 
 def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
     name, cutoff = spelling.name, spelling.cutoff
+    if spelling.inner is not None:
+        return _over_intents(spelling, spelling.inner, table)
     stem, _, digits = name.rpartition("_")
     if stem in _WITH_CUTOFF and digits.isdigit() and cutoff is None and name not in table:
         name, cutoff = stem, int(digits)
@@ -111,10 +127,21 @@ def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
     if name not in table and _entry_point(name):
         table = {**table, name: _load_entry_point(name)}
     if name not in table:
-        cure = nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
+        cure = _STEPS.get(name) or nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
+        if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
+            cure = f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
         raise Fault("", f"no measure '{spelling.name}'", cure, usage=True)
     found = table[name](**dict(spelling.parameters))
     return (found if cutoff is None else found @ cutoff).complete()
+
+
+def _over_intents(spelling: Spelling, inner: Spelling, table: Mapping[str, Measure]) -> Measure:
+    """`ia(inner)`. A cutoff behind it is the cutoff of the measure inside."""
+    if spelling.cutoff is not None:
+        if inner.cutoff is not None:
+            raise Fault(f"'{spelling}'", "has two cutoffs", f"write {IA}({inner})", usage=True)
+        inner = replace(inner, cutoff=spelling.cutoff)
+    return ia(_find(inner, table), **{key: str(value) for key, value in spelling.parameters})
 
 
 def measures_from(path: str | Path) -> dict[str, Measure]:
@@ -134,7 +161,7 @@ def measures_from(path: str | Path) -> dict[str, Measure]:
     }
     if not found:
         raise Fault(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
-    taken = [name for name in found if name in MEASURES or name in ALIASES]
+    taken = [name for name in found if name in (*MEASURES, *ALIASES, IA)]
     if taken:
         raise Fault(place, f"'{taken[0]}' is a measure of gradedeval already", "give yours another name", usage=True)
     return found

@@ -10,9 +10,11 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from gradedeval.errors import Fault, nearest
-from gradedeval.gains import Floats, Gains, Scale, read_scheme
-from gradedeval.notation import Spelling, Value, read_value, write_value
+from gradedeval.errors import Fault
+from gradedeval.gains import Floats, Gains, Scale
+from gradedeval.intents import PRIOR, UNIFORM, is_prior
+from gradedeval.measures.parameters import Valid, checked
+from gradedeval.notation import IA, Spelling, Value, write_value
 
 Function = Callable[..., Floats]
 Shows = Callable[..., Mapping[str, Floats]]
@@ -21,7 +23,6 @@ one rank more ends with what lies beyond the end, in sum; one called `contributi
 where that is not the difference it makes to end the ranking there and not one rank before."""
 Own = Mapping[str, Value]
 """The parameters that a measure was given."""
-Valid = tuple[str, Callable[[Any], bool]]
 
 Residual = Literal["endless", "retrieved", "none"]
 """`endless`: ranks past the end of the run could still score; `retrieved`: only retrieved documents can; `none`:
@@ -48,6 +49,7 @@ class Definition:
     needs: Callable[[Own, int | None], None] | None = None
     types: Callable[[Own], bool] | None = None
     shows: Shows | None = None
+    intents: bool = False
 
     @property
     def name(self) -> str:
@@ -86,17 +88,19 @@ class Definition:
 class Measure:
     """A measure with its parameters: `err @ 20`, `ndcg(gain="exp") @ 10`, `rbp(p=0.5)`. Prints as it is written.
 
-    Calling it sets parameters, `@` sets the cutoff; both give a new value. `str` of it parses back.
+    Calling it sets parameters, `@` sets the cutoff; both give a new value. `str` of it parses back. With a `prior`,
+    uniform or a file, it is the mean over the intents of a topic: see `ia`.
     """
 
     definition: Definition
     parameters: tuple[tuple[str, Value], ...] = ()
     cutoff: int | None = None
+    prior: str | None = None
 
     def __call__(self, **parameters: Value) -> Measure:
         """The measure with parameters set. Raises Fault (usage) for a key or value that it does not take."""
-        checked = {key: self._check(key, value) for key, value in parameters.items()}
-        merged = {**dict(self.parameters), **checked}
+        given = {key: checked(self.definition, key, value) for key, value in parameters.items()}
+        merged = {**dict(self.parameters), **given}
         known = self.definition.keys
         order = [*(key for key in known if key in merged), *(key for key in merged if key not in known)]
         return replace(self, parameters=tuple((key, merged[key]) for key in order))
@@ -110,7 +114,10 @@ class Measure:
         return replace(self, cutoff=int(cutoff))
 
     def __str__(self) -> str:
-        return str(Spelling(self.name, self.parameters, self.cutoff))
+        own = Spelling(self.name, self.parameters, self.cutoff)
+        if self.prior is None:
+            return str(own)
+        return str(Spelling(IA, () if self.prior == UNIFORM else (("prior", self.prior),), None, own))
 
     def __repr__(self) -> str:
         return f"<measure {self}>"
@@ -155,9 +162,23 @@ class Measure:
         shared = ("gain", "rel") if self.definition.scale or self.definition.gain else ()
         return {key: value for key, value in self.parameters if key not in shared}
 
+    @property
+    def by_intent(self) -> bool:
+        """Whether it is a function of the batch by intent."""
+        return self.prior is not None or self.definition.intents
+
+    @property
+    def merely_stops(self) -> bool:
+        """Whether the cutoff ends the sum and changes nothing else: without it the score is on the same scale."""
+        return self.definition.cutoff in ("stops", "summed") and self.own.get("norm", "none") == "none"
+
     def score(self, gains: Gains) -> Floats:
         """The score of every topic of a batch."""
-        return self.definition.function(gains, **self.own)
+        if self.prior is None or gains.intents is None:
+            return self.definition.function(gains, **self.own)
+        scores = [self.definition.function(one, **self.own) for one in gains.intents.each]
+        ceiling = self.definition.ceiling if gains.intents.best else np.inf
+        return gains.intents.marginal([np.minimum(score, ceiling) for score in scores])
 
     def workings(self, gains: Gains) -> dict[str, Floats]:
         """What the measure shows of its way to the score: see `Shows`. Nothing where it has no `shows`."""
@@ -171,53 +192,26 @@ class Measure:
             self.definition.needs(self.own, self.cutoff)
         return self
 
-    def _check(self, key: str, value: Value) -> Value:
-        place = f"'{self.name}'"
-        if isinstance(value, list):
-            value = tuple(float(part) for part in value)
-        if key == "g" and isinstance(value, int | float):
-            value = (float(value),)
-        if isinstance(value, float | tuple) and not np.isfinite(value).all():
-            raise Fault(
-                place, f"{key}={write_value(value)} is not finite", f"as in {key}={_example(self, key)}", usage=True
-            )
-        if key not in self.definition.keys and self.definition.open:
-            if not isinstance(value, int | float):
-                raise Fault(place, f"{key}={write_value(value)} is not a number", f"as in {key}=0.5", usage=True)
-            return value
-        if key not in self.definition.keys:
-            cure = nearest(key, self.definition.keys) or (
-                f"it takes {', '.join(self.definition.keys)}" if self.definition.keys else "it takes none"
-            )
-            raise Fault(place, f"no parameter '{key}'", cure, usage=True)
-        if key == "gain":
-            return read_scheme(read_value(value) if isinstance(value, str) else value, place)
-        what, valid = self.definition.valid.get(key, _REL if key == "rel" else _kind(self.definition.parameters[key]))
-        if key in self.definition.parameters and isinstance(self.definition.parameters[key], str):
-            value = value if isinstance(value, str) else write_value(value)
-        try:
-            good = valid(value)
-        except TypeError:
-            good = False
-        if not good:
-            raise Fault(
-                place, f"{key}={write_value(value)} is not {what}", f"as in {key}={_example(self, key)}", usage=True
-            )
-        return value
 
+def ia(measure: Measure, prior: str = UNIFORM) -> Measure:
+    """The mean of a measure over the intents of each topic: `ia(err @ 20)`, in notation `ia(err@20)`.
 
-_REL: Valid = ("a grade above 0", lambda value: isinstance(value, int | float) and value > 0)
+    prior  the probabilities of the intents: `uniform` over those that have a relevant document, or `@FILE` with lines
+           of topic, subtopic and probability
 
-
-def _kind(default: Any) -> Valid:
-    if isinstance(default, str):
-        return "a word", lambda value: isinstance(value, str)
-    return "a number", lambda value: isinstance(value, int | float)
-
-
-def _example(measure: Measure, key: str) -> str:
-    default = measure.definition.parameters.get(key, 1)
-    return "1:1:2" if default is None and key == "g" else "2" if default is None else write_value(default)
+    Raises Fault (usage) where the measure is averaged over intents already, or is one that intents do not change.
+    Agrawal et al., WSDM 2009; Chapelle et al., CIKM 2009, section 7.4.
+    """
+    place, definition = f"'{IA}({measure})'", measure.definition
+    if measure.by_intent:
+        what = f"{measure} is a mean over intents already" if measure.prior else f"{measure.name} looks at all intents"
+        raise Fault(place, what, f"write {measure}", usage=True)
+    if definition.gain is None or definition.summary == "total":
+        what = "counts documents" if definition.summary == "total" else "looks at no gain"
+        raise Fault(place, f"{measure.name} {what}: it has no mean over intents", f"write {measure}", usage=True)
+    if not is_prior(prior):
+        raise Fault(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
+    return replace(measure, prior=prior)
 
 
 @overload
@@ -236,6 +230,7 @@ def measure(
     unit: str = ...,
     needs: Callable[[Own, int | None], None] | None = ...,
     shows: Shows | None = ...,
+    intents: bool = ...,
 ) -> Callable[[Function], Measure]: ...
 
 
@@ -254,6 +249,7 @@ def measure(
     unit: str = "",
     needs: Callable[[Own, int | None], None] | None = None,
     shows: Shows | None = None,
+    intents: bool = False,
 ) -> Measure | Callable[[Function], Measure]:
     """Make a measure of a function from a batch of `Gains` to one score a topic.
 
@@ -273,11 +269,12 @@ def measure(
     unit      what is said where a parameter is a cost and no costs are given, as in `h is in seconds`
     needs     raises Fault (usage) where the parameters and the cutoff given are not enough
     shows     its workings, rank by rank, for `gradedeval explain`: see `Shows`
+    intents   whether it is a function of `Gains.intents`, the batch by intent
     """
 
     def define(function: Function) -> Measure:
         graded = None if gain in ("binary", None) else scale or "raw"
         rest = (residual, cutoff, ceiling, summary, sated, valid or {}, unit, needs)
-        return Measure(Definition(function, graded, gain, *rest, shows=shows))
+        return Measure(Definition(function, graded, gain, *rest, shows=shows, intents=intents))
 
     return define(function) if function else define

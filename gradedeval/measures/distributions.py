@@ -11,8 +11,9 @@ import numpy as np
 from gradedeval.distinct import distinct
 from gradedeval.errors import Fault
 from gradedeval.gains import Floats, Gains, total
-from gradedeval.measures.definition import Own, Valid, measure
+from gradedeval.measures.definition import Own, measure
 from gradedeval.measures.files import Rows, rows_of
+from gradedeval.measures.parameters import Valid
 
 POSITIVE: Valid = ("a number above 0", lambda value: isinstance(value, int | float) and value > 0)
 

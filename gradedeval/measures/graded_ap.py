@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.gains import Floats, Gains, share, total, with_rest
-from gradedeval.measures.definition import Valid, measure
+from gradedeval.measures.definition import measure
+from gradedeval.measures.parameters import Valid
 from gradedeval.measures.precision import mean_gain, summed_precision
 
 STEPS: dict[str, Valid] = {

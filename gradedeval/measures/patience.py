@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.gains import Floats
-from gradedeval.measures.definition import Valid
+from gradedeval.measures.parameters import Valid
 from gradedeval.measures.series import geometric, squared_ratios, trigamma
 from gradedeval.measures.walk import Walk, cwl
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from gradedeval.errors import Fault
 from gradedeval.gains import Bools, Floats, Gains, Ints, share, total
-from gradedeval.measures.definition import Cutoff, Definition, Measure, Own, Residual, Valid
+from gradedeval.measures.definition import Cutoff, Definition, Measure, Own, Residual
+from gradedeval.measures.parameters import Valid
 from gradedeval.measures.series import Endless, extrapolated
 from gradedeval.measures.steps import steps
 

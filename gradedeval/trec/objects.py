@@ -18,6 +18,7 @@ from gradedeval.trec.lines import raw
 TOPIC = ("topic", "query_id", "qid")
 DOCNO = ("docno", "doc_id", "docid")
 GRADE = ("grade", "relevance", "label")
+SUBTOPIC = ("subtopic", "subtopic_id", "iteration")
 SCORE = ("score",)
 TYPE = ("type", "element_type", "q0", "Q0")
 RANK = ("rank",)
@@ -43,6 +44,30 @@ def frame_judgements(frame: Any) -> list[tuple[bytes, bytes, float, int]]:
     return [
         (topic, docno, number(grade, f"qrels:{row}", "grade"), row)
         for row, (topic, docno, grade) in enumerate(columns, 1)
+    ]
+
+
+def dict_intents(judged: Mapping[Any, Any]) -> list[tuple[bytes, tuple[bytes, bytes], float, int]]:
+    """The judgements of a dict topic -> docno -> subtopic -> grade."""
+    rows = []
+    for topic, documents in judged.items():
+        for docno, grades in inner(documents, "qrels", topic).items():
+            if not isinstance(grades, Mapping):
+                what = f"is a {type(grades).__name__}"
+                raise Fault(f"qrels['{topic}']['{docno}']", what, "a dict subtopic -> grade is expected")
+            for subtopic, grade in grades.items():
+                known = number(grade, f"qrels['{topic}']['{docno}']['{subtopic}']", "grade")
+                both = (ident(docno, "qrels"), ident(subtopic, "qrels"))
+                rows.append((ident(topic, "qrels"), both, known, 0))
+    return rows
+
+
+def frame_intents(frame: Any) -> list[tuple[bytes, tuple[bytes, bytes], float, int]]:
+    """The judgements of a DataFrame with a topic, a subtopic, a docno and a grade column."""
+    subtopics = _ids(frame, SUBTOPIC, "qrels")
+    return [
+        (topic, (docno, subtopic), grade, row)
+        for subtopic, (topic, docno, grade, row) in zip(subtopics, frame_judgements(frame), strict=True)
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,13 @@ from gradedeval.trec.lines import (
     skipped,
     text,
 )
-from gradedeval.trec.objects import dict_judgements, frame_judgements
+from gradedeval.trec.objects import dict_intents, dict_judgements, frame_intents, frame_judgements
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream
+from gradedeval.trec.subtopics import Subtopics, by_subtopic
 
-Judgement = tuple[bytes, bytes, float, int]
-"""Topic, docno, grade, and the line (or row) it stands in."""
+Judgement = tuple[bytes, Any, float, int]
+"""Topic, docno (or docno and subtopic), grade, and the line (or row) it stands in."""
 
 
 class Qrels:
@@ -40,44 +42,64 @@ class Qrels:
 
     source      a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and grade (or
                 the names of ir_measures and PyTerrier), or a dict topic -> docno -> grade
+    subtopics   read judgements by intent: the second column of a file is the subtopic, as are the column subtopic (or
+                iteration) of a DataFrame and the inner keys of a dict topic -> docno -> subtopic -> grade; subtopic 0
+                is no intent. For all other measures a document has the highest of its grades
     duplicates  one docno twice in a topic with different grades: `error`, or keep the `first` or `last`; `refuse` is an
                 error for equal grades too
     lenient     skip bad lines of a file
 
     topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
-    labels. pool: topics × labels, how many documents of the topic have each. notes: what was skipped or assumed.
+    labels. pool: topics × labels, how many documents of the topic have each. subtopics: the intents, None where not
+    asked for; then documents with unlike grades for any intent have codes of their own, and labels repeat. notes: what
+    was skipped or assumed.
     Raises Fault where the source is no qrels.
     """
 
-    def __init__(self, source: Any, *, duplicates: Duplicates = "error", lenient: bool = False) -> None:
+    def __init__(
+        self, source: Any, *, duplicates: Duplicates = "error", lenient: bool = False, subtopics: bool = False
+    ) -> None:
         self.notes: list[str] = []
+        self.subtopics: Subtopics | None = None
         self.place = Source(source).place if _is_file(source) else "qrels"
         self._judged = (
-            self._of_file(Source(source), duplicates, lenient)
+            self._of_file(Source(source), duplicates, lenient, subtopics)
             if _is_file(source)
-            else self._of_rows(_judgements(source), duplicates)
+            else self._of_rows(_judgements(source, subtopics), duplicates, subtopics)
         )
         self.labels: Floats = self._judged.labels
         self.topics: list[bytes] = self._judged.topics
         self.pool: Ints = self._judged.pool()
 
-    def _of_file(self, source: Source, duplicates: Duplicates, lenient: bool) -> Judged:
+    def _of_file(self, source: Source, duplicates: Duplicates, lenient: bool, subtopics: bool) -> Judged:
         stream = Stream(source)
         try:
+            if subtopics:
+                raise Irregular
             found = read_judged(stream, duplicates)
         except Irregular:
-            rows = _judgements_of_bytes(self.place, stream.whole(), lenient, self.notes)
-            return self._of_rows(rows, duplicates)
+            data = stream.whole()
+            rows = _judgements_of_bytes(self.place, data, lenient, self.notes, subtopics)
+            try:
+                return self._of_rows(rows, duplicates, subtopics)
+            except Fault as fault:
+                if subtopics or not _tells_subtopics(data):
+                    raise
+                cure = f"{fault.cure}; --subtopics keeps all, where the second column is a subtopic"
+                raise Fault(fault.place, fault.fault, cure, also=fault.also, beyond=fault.beyond) from None
         finally:
             stream.close()
         if found.repeated:
             self.notes.append(_repeated(self.place, found.repeated))
         return found
 
-    def _of_rows(self, rows: list[Judgement], duplicates: Duplicates) -> Judged:
+    def _of_rows(self, rows: list[Judgement], duplicates: Duplicates, subtopics: bool) -> Judged:
         graded = _by_topic(self.place, rows, duplicates, self.notes)
         if not graded:
             raise Fault(self.place, "no judgements", f"lines of {' '.join(QRELS_FIELDS)} are expected")
+        if subtopics:
+            self.codes, labels, self.subtopics = by_subtopic(graded)
+            return judged_of(self.codes, labels)
         labels = np.array(sorted({grade for documents in graded.values() for grade in documents.values()}))
         code_of = {grade: code for code, grade in enumerate(labels.tolist())}
         self.codes = {
@@ -127,7 +149,9 @@ class Qrels:
     @cached_property
     def digest(self) -> str:
         """Six hexadecimal digits that change with any judgement, and not with order, blanks or compression."""
-        return self._judged.digest()
+        if self.subtopics is None:
+            return self._judged.digest()
+        return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
 
 
 def _is_file(source: Any) -> bool:
@@ -136,11 +160,11 @@ def _is_file(source: Any) -> bool:
     return isinstance(source, str | Path) or hasattr(source, "read")
 
 
-def _judgements(source: Any) -> list[Judgement]:
+def _judgements(source: Any, subtopics: bool) -> list[Judgement]:
     if isinstance(source, Mapping):
-        return dict_judgements(source)
+        return dict_intents(source) if subtopics else dict_judgements(source)
     if hasattr(source, "columns"):
-        return frame_judgements(source)
+        return frame_intents(source) if subtopics else frame_judgements(source)
     raise Fault(
         "qrels",
         f"cannot read a {type(source).__name__}",
@@ -149,15 +173,15 @@ def _judgements(source: Any) -> list[Judgement]:
     )
 
 
-def _judgements_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str]) -> list[Judgement]:
+def _judgements_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str], subtopics: bool) -> list[Judgement]:
     """The judgements line by line: the reference that the block reader agrees with."""
     findings = Findings(place)
     grades: dict[bytes, float] = {}
     rows: list[Judgement] = []
-    for number, (topic, _, docno, token) in fields(data, findings, QRELS_FIELDS):
+    for number, (topic, subtopic, docno, token) in fields(data, findings, QRELS_FIELDS):
         grade = grades[token] if token in grades else grades.setdefault(token, decimal(token))
         if grade == grade:
-            rows.append((topic, docno, grade, number))
+            rows.append((topic, (docno, subtopic) if subtopics else docno, grade, number))
         else:
             cure = "remove the line if it is a header" if number == 1 else "a grade is a number, as in 2 or 0.5"
             findings.add(number, f"grade '{text(token)}' is no number", cure)
@@ -171,10 +195,13 @@ def _judgements_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str
     return rows
 
 
-def _by_topic(
-    place: str, rows: list[Judgement], policy: Duplicates, notes: list[str]
-) -> dict[bytes, dict[bytes, float]]:
-    graded: dict[bytes, dict[bytes, float]] = {}
+def _tells_subtopics(data: bytes) -> bool:
+    """Whether the second column of a file, the iteration, is more than one."""
+    return len({line.split(None, 2)[1] for line in data.split(b"\n") if len(line.split(None, 2)) > 1}) > 1
+
+
+def _by_topic(place: str, rows: list[Judgement], policy: Duplicates, notes: list[str]) -> dict[bytes, dict[Any, float]]:
+    graded: dict[bytes, dict[Any, float]] = {}
     again: list[Judgement] = []
     for row in rows:
         documents = graded.setdefault(row[0], {})
@@ -192,7 +219,7 @@ def _settle_duplicates(
     rows: list[Judgement],
     again: list[Judgement],
     policy: Duplicates,
-    graded: dict[bytes, dict[bytes, float]],
+    graded: dict[bytes, dict[Any, float]],
     notes: list[str],
 ) -> None:
     """Docnos judged more than once in a topic: an error, or the first or last grade, and a note either way."""
@@ -210,7 +237,7 @@ def _settle_duplicates(
         else:
             what = f"grade {grade:g}, and {before:g} in line {first[topic, docno]}"
             cure = "give it once" if grade == before else "--duplicates first or last keeps one"
-            findings.add(number, f"docno {text(docno)} of topic {text(topic)} again: {what}", cure)
+            findings.add(number, f"docno {_called(docno)} of topic {text(topic)} again: {what}", cure)
     findings.check()
     if same:
         notes.append(_repeated(place, same))
@@ -222,6 +249,10 @@ def _settle_duplicates(
 
 def _repeated(place: str, count: int) -> str:
     return f"{place}: {count} {plural(count, 'judgement')} repeated with the same grade; counted once"
+
+
+def _called(docno: bytes | tuple[bytes, bytes]) -> str:
+    return text(docno) if isinstance(docno, bytes) else f"{text(docno[0])} for subtopic {text(docno[1])}"
 
 
 def topics_of_file(path: str | Path) -> frozenset[bytes]:

@@ -1,0 +1,66 @@
+"""`gradedeval compare RUN... QRELS`: which run is better, and how sure that is."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, get_args
+
+import click
+
+from gradedeval.cli.experiment import (
+    DRAW_OPTIONS,
+    MATRIX_OPTIONS,
+    SAVED_OPTIONS,
+    TABLE_OPTIONS,
+    deliver,
+    draws_option,
+    form_to,
+    matrix_from,
+)
+from gradedeval.cli.options import Sectioned, with_options
+from gradedeval.experiments.comparing import Trial, compare
+from gradedeval.experiments.reports import comparison
+from gradedeval.experiments.significance import Correction, Test
+from gradedeval.progress import with_progress
+
+OPTIONS = [
+    click.option("--baseline", metavar="RUN|SCORES.csv", help="Compare with this run: one of RUN, another file, or "
+                 "saved scores. Default: all pairs."),
+    click.option("--test", type=click.Choice(get_args(Test)), default="randomisation", show_default=True,
+                 help="tukey-hsd is its randomised form, which corrects for all pairs itself."),
+    click.option("--correction", type=click.Choice(get_args(Correction)), help="Over the pairs of each measure. "
+                 "Default: holm."),
+    draws_option(10_000, "Permutations, and bootstrap samples."),
+    *DRAW_OPTIONS,
+]  # fmt: skip
+
+
+@click.command("compare", cls=Sectioned)
+@click.argument("files", nargs=-1, metavar="RUN... QRELS")
+@with_options(OPTIONS, SAVED_OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
+def command(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    from_scores: tuple[str, ...],
+    baseline: str | None,
+    form: str | None,
+    output: str | None,
+    test: Test,
+    correction: Correction | None,
+    draws: int,
+    alpha: float,
+    seed: int,
+    **options: Any,
+) -> None:
+    """Compare runs: means, differences, wins, ties and losses by topic, effect sizes, intervals, p values.
+
+    A difference is 'not known' where it is no larger than the mean residual of the run behind: judging its unjudged
+    documents could turn the order.
+    """
+    trial = Trial(test, correction, draws, alpha, seed)
+    form = form_to(form, output, (*files, *from_scores))
+    matrix, name = matrix_from(files, measures, from_scores, options, baseline)
+    frame = compare(matrix, name, test=test, correction=correction, draws=draws, alpha=alpha, seed=seed,
+                    watch=partial(with_progress, label="draws"))  # fmt: skip
+    text, settings = comparison(frame, form, matrix, trial)
+    deliver(text, form, output, settings)

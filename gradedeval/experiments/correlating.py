@@ -1,0 +1,74 @@
+"""`correlate`: how far measures agree, on topics or on the ordering of runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gradedeval.errors import Fault
+from gradedeval.experiments.agreement import BY_TOPIC, KINDS, NAMES, Kind, of_columns
+from gradedeval.experiments.matrix import Matrix, matrix_of
+from gradedeval.experiments.significance import check_choice
+from gradedeval.scores import Scores
+from gradedeval.tables import decimals, grid, render_frame, rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def correlate(
+    scores: Scores | Matrix | pd.DataFrame | str | Path, above: Kind = "tau", below: Kind = "weighted-tau"
+) -> pd.DataFrame:
+    """How far measures agree, two by two.
+
+    scores  what `gradedeval.evaluate` returns, or saved scores
+    above   the kind of agreement above the diagonal of the matrix of measures
+    below   and below it
+
+    `pearson` and `spearman` compare the scores of the (run, topic) pairs that both measures keep; `tau`, `weighted-tau`
+    and `tau-ap` the orderings of runs by their means over the topics that all runs keep by both. Returns a frame with
+    the columns measure (the row of the matrix; tau-ap's truth), other (its column), kind, agreement (blank where scores
+    are all the same), n (pairs or runs). Raises Fault (usage) for a single measure, or the ordering of a single run.
+    """
+    for kind, option in ((above, "--above"), (below, "--below")):
+        check_choice(kind, KINDS, option)
+    matrix = matrix_of(scores)
+    if len(matrix.measures) < 2:
+        raise Fault("", "two measures or more are correlated", "give another -m", usage=True)
+    if len(matrix.runs) < 2 and not {above, below} <= set(BY_TOPIC):
+        raise Fault("", "one run has no ordering", "give more runs, or --above pearson --below spearman", usage=True)
+    import pandas as pd  # not before it is needed
+
+    rows = []
+    for row, measure in enumerate(matrix.measures):
+        for column, other in enumerate(matrix.measures):
+            if row != column:
+                kind = above if row < column else below
+                found, count = of_columns(matrix, kind, row, column)
+                rows.append((measure, other, kind, found, count))
+    return pd.DataFrame(rows, columns=["measure", "other", "kind", "agreement", "n"])
+
+
+def correlations(frame: pd.DataFrame, form: str, matrix: Matrix) -> tuple[str, str]:
+    """The result of `correlate` as text, for people as a matrix, and its settings."""
+    rows = rows_of(frame)
+    counts: dict[str, list[int]] = {}
+    for row in rows:
+        counts.setdefault(row["kind"], []).append(row["n"])
+    # The first row stands above the diagonal.
+    wheres = ("above", "below") if len(counts) > 1 else ("off",)
+    settings = " | ".join(
+        f"{where} the diagonal: {NAMES[kind]}, {_several(found)} {'(run, topic) pairs' if kind in BY_TOPIC else 'runs'}"
+        for where, (kind, found) in zip(wheres, counts.items(), strict=True)
+    )
+    signature = "\n".join(part for part in (settings, matrix.signature) if part)
+    if form in ("csv", "tsv", "json", "jsonl"):
+        return render_frame(frame, form, {}, signature), settings
+    cells = {(row["measure"], row["other"]): decimals(row["agreement"], 3) for row in rows}
+    body = [[name, *(cells.get((name, other), "—") for other in matrix.measures)] for name in matrix.measures]
+    return grid(["", *matrix.measures], body, form, [""], signature), settings
+
+
+def _several(counts: list[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"

@@ -1,0 +1,62 @@
+"""The parameters in a measure's parentheses: which it takes, and what they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.errors import Fault, nearest
+from gradedeval.gains import read_scheme
+from gradedeval.notation import Value, read_value, write_value
+
+if TYPE_CHECKING:
+    from gradedeval.measures.definition import Definition
+
+Valid = tuple[str, Callable[[Any], bool]]
+"""What a parameter must be, in words and as a test."""
+
+_REL: Valid = ("a grade above 0", lambda value: isinstance(value, int | float) and value > 0)
+
+
+def checked(definition: Definition, key: str, value: Value) -> Value:
+    """The value as the measure takes it. Raises Fault (usage) for a key or value that it does not take."""
+    place = f"'{definition.name}'"
+    example = f"as in {key}={_example(definition, key)}"
+    if isinstance(value, list):
+        value = tuple(float(part) for part in value)
+    if key == "g" and isinstance(value, int | float):
+        value = (float(value),)
+    if isinstance(value, float | tuple) and not np.isfinite(value).all():
+        raise Fault(place, f"{key}={write_value(value)} is not finite", example, usage=True)
+    if key not in definition.keys and definition.open:
+        if not isinstance(value, int | float):
+            raise Fault(place, f"{key}={write_value(value)} is not a number", f"as in {key}=0.5", usage=True)
+        return value
+    if key not in definition.keys:
+        takes = f"it takes {', '.join(definition.keys)}" if definition.keys else "it takes none"
+        raise Fault(place, f"no parameter '{key}'", nearest(key, definition.keys) or takes, usage=True)
+    if key == "gain":
+        return read_scheme(read_value(value) if isinstance(value, str) else value, place)
+    what, valid = definition.valid.get(key, _REL if key == "rel" else _kind(definition.parameters[key]))
+    if isinstance(definition.parameters.get(key), str):
+        value = value if isinstance(value, str) else write_value(value)
+    try:
+        good = valid(value)
+    except TypeError:
+        good = False
+    if not good:
+        raise Fault(place, f"{key}={write_value(value)} is not {what}", example, usage=True)
+    return value
+
+
+def _kind(default: Any) -> Valid:
+    if isinstance(default, str):
+        return "a word", lambda value: isinstance(value, str)
+    return "a number", lambda value: isinstance(value, int | float)
+
+
+def _example(definition: Definition, key: str) -> str:
+    default = definition.parameters.get(key, 1)
+    return "1:1:2" if default is None and key == "g" else "2" if default is None else write_value(default)

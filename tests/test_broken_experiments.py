@@ -1,0 +1,243 @@
+"""Broken input of the verbs over many runs: one clear line, a non-zero exit, and no file touched."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Command
+from test_broken_input import QRELS, RUN, Broken, check_refused, contents
+
+WORSE = b"1 Q0 b 1 3 t\n1 Q0 a 2 2 t\n2 Q0 x 1 1 t\n2 Q0 c 2 0 t\n"
+SCORES = b"run,topic,measure,score\nold,1,err@20,0.5\nold,2,err@20,0.25\nold,all,err@20,0.375\n"
+TWO = ("run.txt", "b.run", "qrels.txt", "-m", "err@20")
+VERBS = ("compare", "correlate", "power")
+
+
+def bad(name: str, command: tuple[str, ...], *says: str, code: int = 2, **files: bytes) -> Broken:
+    """`files`: what else there is; `s_csv=b"…"` is a file s.csv."""
+    named = {file.replace("_", "."): content for file, content in files.items()}
+    return Broken(name, says, code=code, command=command, files={"b.run": WORSE, "s.csv": SCORES, **named})
+
+
+def bad_scores(name: str, content: bytes, *says: str) -> Broken:
+    return bad(f"saved scores: {name}", ("compare", "--from-scores", "s.csv"), *says, code=1, s_csv=content)
+
+
+HEAD = b"run,topic,measure,score\n"
+
+EVERY = [
+    *(bad(f"{verb} without files", (verb,), "a run and a qrels file are needed; gradedeval RUN... QRELS")
+      for verb in (*VERBS, ["check", "--min", "err@20=0"][0])if verb != "check"),
+    *(bad(f"{verb} of a missing run", (verb, "none", *TWO), "none: no such file; check the path", code=1)
+      for verb in VERBS),
+    *(bad(f"{verb} of a broken run", (verb, *TWO), "run.txt:1: 2 fields, expected 6 …", code=1, run_txt=b"1 Q0\n")
+      for verb in VERBS),
+    *(bad(f"{verb} by a wrong measure", (verb, *TWO[:-1], "rpb"), "no measure 'rpb'; did you mean 'rbp'?")
+      for verb in VERBS),
+    *(bad(f"{verb} of runs beside saved scores", (verb, *TWO, "--from-scores", "s.csv"),
+          "'run.txt' beside --from-scores; give either RUN... QRELS or saved scores") for verb in VERBS),
+    *(bad(f"{verb} of saved scores by other rules", (verb, "--from-scores", "s.csv", "--gain", "exp"),
+          "--gain beside --from-scores; saved scores are as they are; score the runs again") for verb in VERBS),
+    *(bad(f"{verb} to an unknown extension", (verb, *TWO, "-o", "x.foo"), "'x.foo': no format for .foo; …")
+      for verb in (*VERBS, "fit")),
+    *(bad(f"{verb} with an unknown option", (verb, *TWO, "--sead", "3"), "No such option …; did you mean …?")
+      for verb in ("compare", "power", "check")),
+    *(bad(f"{verb} without draws", (verb, *TWO, "--draws", "0"), "--draws: 0 draws are too few; as in 10000")
+      for verb in ("compare", "power")),
+    *(bad(f"{verb} at the level 5", (verb, *TWO, "--alpha", "5"), "--alpha: 5 is no level; …")
+      for verb in ("compare", "power")),
+    *(bad(f"{verb} with a seed below 0", (verb, *TWO, "--seed", "-1"), "--seed: -1 is below 0; 0 or more")
+      for verb in ("compare", "power")),
+    *(bad(f"{verb} of a measure that goes to infinity", (verb, *TWO[:-1], "nerr5(of=ed)"),
+          "measure 'nerr5(of=ed)': an infinite score has no mean to compare; leave it out", code=1)
+      for verb in ("compare", "power")),
+    *(bad(f"{verb} of one run", (verb, "run.txt", "qrels.txt", "-m", "ap rr"), says)
+      for verb, says in (("compare", "two runs or more are compared; give another run, or --baseline"),
+                         ("power", "one run makes no pair; give two runs or more"),
+                         ("correlate", "one run has no ordering; give more runs, or --above pearson …"))),
+    *(bad(f"{verb} of the same run twice", (verb, "run.txt", *TWO), "run 'run.txt' is given twice; give each run once")
+      for verb in VERBS),
+]  # fmt: skip
+
+COMPARE = [
+    bad("a baseline that is nothing", ("compare", *TWO, "--baseline", "none"),
+        "--baseline: 'none' is neither a file nor one of the runs (run.txt, b.run); check the path"),
+    bad("a baseline that is qrels", ("compare", *TWO, "--baseline", "qrels.txt"),
+        "qrels.txt: looks like qrels (4 fields a line); …", code=1),
+    bad("a baseline by other measures", ("compare", *TWO[:-1], "ap", "--baseline", "s.csv"),
+        "s.csv: has no scores by 'ap' (err@20); save them with that too", code=1),
+    bad("a run of saved scores that is not there", ("compare", *TWO, "--baseline", "s.csv:new"),
+        "no run 'new'; there is old"),
+    bad("a run for a baseline of saved scores", ("compare", "--from-scores", "s.csv", "--baseline", "b.run"),
+        "--baseline: 'b.run' is a run, and there are no qrels to score it by; …"),
+    bad("a correction of Tukey's test", ("compare", *TWO, "--test", "tukey-hsd", "--correction", "holm"),
+        "--correction: tukey-hsd holds for all pairs together as it is; …"),
+    bad("an unknown test", ("compare", *TWO, "--test", "ttest"), "…'ttest' is not one of …; …"),
+    bad("saved scores without the measure", ("compare", "--from-scores", "s.csv", "-m", "err@10"),
+        "no scores by 'err@10'; did you mean 'err@20'?"),
+    bad("runs without a measure in common", ("compare", "--from-scores", "s.csv", "--from-scores", "t.csv"),
+        "no measure in common (err@20 against ap); score both by the same measures",
+        t_csv=HEAD + b"new,1,ap,1\n"),
+    bad("a run in two files", ("compare", "--from-scores", "s.csv", "--from-scores", "t.csv"),
+        "run 'old' is given twice; give each run once", t_csv=SCORES),
+    bad("no saved scores there", ("compare", "--from-scores", "none.csv"), "none.csv: no such file; …", code=1),
+    bad_scores("empty", b"", "s.csv:1: no column 'run'; save scores with `gradedeval RUN... QRELS -q -f csv …"),
+    bad_scores("no measure", b"run,topic,score\n", "s.csv:1: no column 'measure'; …"),
+    bad_scores("means alone", HEAD + b"old,all,err@20,0.5\n", "s.csv: holds no scores by topic; …"),
+    bad_scores("a cell too few", SCORES + b"old,3,err@20\n", "s.csv:5: 3 cells, expected 4; …"),
+    bad_scores("a word", SCORES + b"old,3,err@20,high\n", "s.csv:5: 'high' is no number; …"),
+    bad_scores("a blank", SCORES + b"old,3,err@20,\n", "s.csv:5: no score; each row of a topic has one"),
+    bad_scores("twice", SCORES + b"old,2,err@20,0.5\n",
+               "s.csv:5: err@20 of topic 2 of 'old' again, as on line 3; keep one of the two"),
+    bad_scores("a run", RUN, "s.csv:1: no column 'run'; …"),
+    bad_scores("unpacked badly", b"\x1f\x8bgarbage", "s.csv: broken compressed data (…); …"),
+]  # fmt: skip
+
+CHECK = [
+    bad("no bound", ("check", *TWO), "no bound to check; as in --min err@20=0.25 or --max-drop err@20=5%"),
+    bad("a bound on no number", ("check", *TWO, "--min", "err@20=high"), "--min err@20=high: 'high' is no number; …"),
+    bad("a bound on a wrong measure", ("check", *TWO, "--min", "rpb=0.1"), "--min rpb=0.1: no measure 'rpb'; …"),
+    bad("a bare bound and two measures", ("check", *TWO, "-m", "ap", "--min", "0.1"),
+        "--min 0.1: a bare value, and 2 measures; write MEASURE=VALUE, …"),
+    bad("a bare bound and no measure", ("check", *TWO[:-2], "--min", "0.1"),
+        "--min 0.1: a bare value, and no measure; …"),
+    bad("a bare level alone", ("check", *TWO[:-2], "--significant", "0.1"),
+        "--significant 0.1: a bare value, and no measure; …"),
+    bad("a drop without a baseline", ("check", *TWO, "--max-drop", "0.1"),
+        "--max-drop 0.1: a drop from nothing; give --baseline RUN or scores.csv"),
+    bad("a drop below 0", ("check", *TWO, "--max-drop", "-0.1"), "--max-drop -0.1: -0.1 is below 0; …"),
+    bad("a percentage of a mean", ("check", *TWO, "--min", "5%"), "--min 5%: '5%' is a percentage; …"),
+    bad("a level of 5", ("check", *TWO, "--significant", "5"), "--significant 5: 5 is no level; …"),
+    bad("a bound on what has no residual", ("check", *TWO, "--max-unjudged", "bpref=0.1"),
+        "--max-unjudged bpref=0.1: bpref has no residual; bound the share of judged documents: …"),
+    bad("the baseline alone", ("check", "run.txt", "qrels.txt", "--baseline", "run.txt", "--min", "rr=0"),
+        "the baseline is the only run; name the run to check"),
+    bad("no such settings", ("check", *TWO, "--config", "none.toml"), "none.toml: cannot be read (…); …"),
+    bad("settings that are no UTF-8", ("check", *TWO, "--config", "x.toml"), "x.toml: is not UTF-8 (…); TOML is",
+        x_toml=b"\xff\n"),
+    bad("settings that are no TOML", ("check", *TWO, "--config", "x.toml"), "x.toml:2: is no TOML (…); …",
+        x_toml=b"seed = 1\n[min\n"),
+    bad("settings of nothing", ("check", *TWO, "--config", "pyproject.toml"),
+        "pyproject.toml: has no table [tool.gradedeval]; …", pyproject_toml=b"[project]\nname = 'x'\n"),
+    bad("a baseline of settings that is nowhere", ("check", *TWO, "--config", "x.toml"),
+        "settings of x.toml", "--baseline: 'none.run' is neither a file nor one of the runs (…); …",
+        x_toml=b"baseline = 'none.run'\nmin = 0.1\n"),
+]  # fmt: skip
+
+FIT = ("fit", "run.txt", "b.run", "qrels.txt", "--to", "err@20")
+FITS = [
+    bad("fit without a measure", FIT, "no measure with a range; as in -m …"),
+    bad("fit without a range", (*FIT, "-m", "rbp"), "'rbp': has no range; write one, as in phi=0.05..0.95 or @1..40"),
+    bad("fit backwards", (*FIT, "-m", "rbp(p=0.9..0.1)"), "'rbp(p=0.9..0.1)': 0.9..0.1 is no range; …"),
+    bad("fit beyond what is valid", (*FIT, "-m", "rbp(p=0.5..3)"), "'rbp': p=3 is not …; …"),
+    bad("fit to nothing", (*FIT[:-2], "-m", "rbp(p=0.1..0.9)"), "--to: names 0 measures; name one, as in --to err@20"),
+    bad("fit to a wrong name", (*FIT[:-1], "rpb", "-m", "rbp(p=0.1..0.9)"), "no measure 'rpb'; did you mean 'rbp'?"),
+    bad("fit without files", ("fit", "-m", "rbp(p=0.1..0.9)", "--to", "ap"), "a run and a qrels file are needed; …"),
+    bad("fit with no precision", (*FIT, "-m", "rbp(p=0.1..0.9)", "--precision", "0"),
+        "--precision: 0 is too small; as in 0.001"),
+    bad("fit of one run's ordering", ("fit", "run.txt", "qrels.txt", "--to", "ap", "-m", "nerr9@1..3", "--by", "tau"),
+        "--by: one run has no ordering; …"),
+    bad("validation without qrels", (*FIT, "-m", "nerr9@1..3", "--validate", "b.run"),
+        "--validate-qrels: runs of another collection need its qrels, …; …"),
+    bad("validation on no topics", (*FIT, "-m", "nerr9@1..3", "--validate-topics", "none"), "none: no such file; …",
+        code=1),
+    bad("a curve for people", (*FIT, "-m", "nerr9@1..3", "--curve", "c.md"), "--curve: 'c.md' is for people; …"),
+    bad("weights beside runs", (*FIT, "-m", "rbp(p=0.1..0.9)", "--weights", "w.csv"),
+        "--weights: takes no runs and no --to; leave them out", w_csv=b"1,1\n"),
+    *(bad(f"weights: {name}", ("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)"), says, code=1, w_csv=content)
+      for name, content, says in (
+          ("nothing", b"", "w.csv: has no weight above 0; a file of rank,weight lines"),
+          ("zeros", b"1,0\n2,0\n", "w.csv: has no weight above 0; …"),
+          ("a gap", b"1,0.5\n3,0.2\n", "w.csv: no weight for rank 2; give each rank from 1 a line"),
+          ("a word", b"1,0.5\n2,x\n", "w.csv:2: '2,x' is no new rank,weight pair; …"),
+          ("one below 0", b"1,0.5\n2,-1\n", "w.csv:2: '2,-1' is no new rank,weight pair; …"),
+          ("twice", b"1,0.5\n1,0.5\n", "w.csv:2: '1,0.5' is no new rank,weight pair; …"),
+          ("rank 0", b"0,0.5\n", "w.csv:1: '0,0.5' is no new rank,weight pair; …"),
+      )),
+    bad("more ranks than weights", ("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)", "--ranks", "5"),
+        "--ranks: 5 ranks of 2 in the vector; at most 2, and at least 1", w_csv=b"1,0.5\n2,0.5\n"),
+    bad("weights of a measure without", ("fit", "--weights", "w.csv", "-m", "nerr10(phi=0.1..0.9)"),
+        "'nerr10(phi=0.1)': is no sum of gains with fixed weights; …", w_csv=b"1,0.5\n2,0.5\n"),
+]  # fmt: skip
+
+STANDARD = [
+    bad("one run standardised", ("run.txt", "qrels.txt", "-m", "sp", "--standardise"),
+        "--standardise: one run has no deviation from others; give several runs, or --reference FILE"),
+    bad("residuals of standardised scores", (*TWO, "--standardise", "--residuals"),
+        "--standardise: a standardised score has no residual; leave out --residuals"),
+    bad("a reference and a new one", (*TWO, "--reference", "r.csv", "--save-reference", "s.csv"),
+        "--save-reference: beside --reference there is nothing new to save; leave out one"),
+    bad("a baseline that is not standardised", ("compare", *TWO, "--standardise", "--baseline", "s.csv"),
+        "--baseline: saved scores are not standardised with the others; name a run"),
+    bad("counts standardised", ("run.txt", "b.run", "qrels.txt", "-m", "num_ret", "--standardise"),
+        "--standardise: 'num_ret' is a count, summed up over topics; leave it out"),
+    bad("no such reference", (*TWO, "--reference", "none.csv"), "none.csv: no such file; …", code=1),
+    bad("a reference of something else", (*TWO, "--reference", "s.csv"),
+        "s.csv:1: no columns measure, topic, mean, deviation, runs; …", code=1),
+    bad("a broken reference", (*TWO, "--reference", "r.csv"),
+        "r.csv:2: 'err@20,1,x,0,2' is no new standard; …", "r.csv:3: 'err@20' is no new standard; …", code=1,
+        r_csv=b"measure,topic,mean,deviation,runs\nerr@20,1,x,0,2\nerr@20\n"),
+    bad("a reference without the topic", (*TWO, "--reference", "r.csv"),
+        "--reference: has no mean of topic 2 by 'err@20'; …", code=1,
+        r_csv=b"measure,topic,mean,deviation,runs\nerr@20,1,0.5,0.1,2\n"),
+]  # fmt: skip
+
+CASES = [*EVERY, *COMPARE, *CHECK, *FITS, *STANDARD]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_broken_input_is_a_clear_message_and_nothing_else(case: Broken, tmp_path: Path, cli: Command) -> None:
+    case.write(tmp_path)
+    before = contents(tmp_path)
+    outcome = cli(*case.arguments)
+    if case.says[0].startswith("settings of"):  # what was read is no fault
+        assert outcome.messages[0] == case.says[0]
+        outcome = type(outcome)(outcome.code, outcome.out, outcome.err.partition(b"\n")[2])
+        check_refused(outcome, case.code, case.says[1:])
+    else:
+        check_refused(outcome, case.code, case.says)
+    assert contents(tmp_path) == before
+
+
+def test_no_two_cases_go_by_one_name() -> None:
+    assert len({case.name for case in CASES}) == len(CASES) >= 90
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", *TWO, "--test", "t"),
+        ("compare", *TWO, "--test", "wilcoxon"),
+        ("compare", *TWO, "--test", "sign"),
+        ("correlate", *TWO, "-m", "rr"),
+        (*FIT, "-m", "nerr9@1..3"),
+        ("check", *TWO, "--baseline", "b.run", "--significant", "0.05", "--test", "t"),
+    ],
+)
+def test_a_missing_scipy_is_one_line_with_its_cure(
+    words: tuple[str, ...], tmp_path: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "run.txt").write_bytes(RUN)
+    (tmp_path / "b.run").write_bytes(WORSE)
+    (tmp_path / "qrels.txt").write_bytes(QRELS)
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    found = cli(*words)
+    assert (found.code, found.messages) == (2, ["scipy is not installed; pip install 'gradedeval[stats]'"])
+
+
+def test_what_needs_no_scipy_does_without(tmp_path: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run.txt").write_bytes(RUN)
+    (tmp_path / "b.run").write_bytes(WORSE)
+    (tmp_path / "qrels.txt").write_bytes(QRELS)
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    for words in (
+        ("compare", *TWO),
+        ("compare", *TWO, "--test", "tukey-hsd"),
+        ("check", *TWO, "--baseline", "b.run", "--significant", "0.05"),
+        ("power", *TWO),
+        ("correlate", *TWO, "-m", "rr", "--above", "tau-ap", "--below", "tau-ap"),
+        (*TWO, "--standardise"),
+    ):
+        assert cli(*words).code == 0

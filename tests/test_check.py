@@ -1,0 +1,394 @@
+"""`check`: a whole CI job, its bounds from words and from TOML, and its reports for machines."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from conftest import ROOT, Command, shell
+
+import gradedeval
+from gradedeval import Bound, Fault
+from gradedeval.experiments.gate import Verdict, verdicts
+from gradedeval.experiments.settings import line_of
+from gradedeval.experiments.verdicts import FORMS, render_verdicts
+
+QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n{topic} 0 c 0\n" for topic in range(1, 11))
+
+
+def ranking(places: list[int], unjudged: int = 0) -> str:
+    """A run that has the relevant document of each topic at the place given, among judged documents, and unjudged ones
+    below in as many of the topics."""
+    lines = []
+    for topic, place in enumerate(places, 1):
+        docnos = ["b", "c"]
+        docnos.insert(place - 1, "a")
+        if topic <= unjudged:
+            docnos[docnos.index("b")] = "u"
+        lines += [f"{topic} Q0 {docno} {rank} {10 - rank} t\n" for rank, docno in enumerate(docnos, 1)]
+    return "".join(lines)
+
+
+MAIN = [1, 1, 1, 1, 2, 2, 2, 2, 2, 3]
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    """A repository with judgements, the run of the main branch, and the bounds."""
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "main.run").write_text(ranking(MAIN))
+    (tmp_path / "gradedeval.toml").write_text(
+        'measures = ["rr"]\nbaseline = "main.run"\n\n'
+        '[min]\nrr = 0.5\n[max-drop]\nrr = "5%"\n[max-topic-drop]\nrr = 0.5\n[max-unjudged]\nrr = 0.1\n'
+    )
+    return tmp_path
+
+
+def test_a_whole_job(job: Path, cli: Command) -> None:
+    new, toml = job / "new.run", job / "gradedeval.toml"
+    check = ("check", "new.run", "qrels.txt")
+
+    new.write_text(ranking([1, 1, 1, 1, 1, 2, 2, 2, 2, 3]))
+    passed = cli(*check)
+    assert passed.code == 0
+    assert passed.messages == ["settings of gradedeval.toml"]
+    assert [line[:4] for line in passed.text.splitlines()[:4]] == ["ok  "] * 4
+    assert "rr rose by 0.0500 (7.3%), from 0.6833 to 0.7333" in passed.text
+
+    new.write_text(ranking([2, 1, 1, 1, 2, 2, 2, 2, 2, 3]))
+    worse = cli(*check)
+    assert worse.code == 1
+    (broken,) = [line for line in worse.text.splitlines() if line.startswith("FAIL")]
+    assert broken == (
+        "FAIL  new.run: rr fell by 0.0500 (7.3%), from 0.6833 to 0.6333, more than 5%; worst topic: 1 -0.5000"
+    )
+
+    new.write_text(ranking([3, 1, 1, 1, 1, 2, 2, 2, 2, 2]))
+    one_topic = cli(*check)
+    assert one_topic.code == 1
+    (broken,) = [line for line in one_topic.text.splitlines() if line.startswith("FAIL")]
+    assert broken == "FAIL  new.run: rr fell by more than 0.5 in 1 topic of 10; worst topic: 1 -0.6667"
+
+    new.write_text(ranking(MAIN, unjudged=10))
+    unknown = cli(*check)
+    assert unknown.code == 1
+    (broken,) = [line for line in unknown.text.splitlines() if line.startswith("FAIL")]
+    assert broken == (
+        "FAIL  new.run: unjudged documents could lift rr by 0.3167, more than 0.1: too little is judged to tell; "
+        "worst topics: 10 -0.6667, 5 -0.5000, 6 -0.5000, 7 -0.5000, 8 -0.5000"
+    ).replace("-", "+")
+
+    toml.write_text(toml.read_text().replace("rr = 0.5", "rr = 0.5\nndgc = 0.1", 1))
+    broken_config = cli(*check)
+    assert broken_config.code == 2
+    assert broken_config.out == b""
+    assert broken_config.messages == ["gradedeval.toml:6: no measure 'ndgc'; did you mean 'ndcg'?"]
+
+
+BETTER = ranking([1] * 10)
+WORSE = ranking([2] * 10)
+
+
+def outcome(cli: Command, *words: str) -> tuple[int, list[str]]:
+    """The exit code, and what is ok (+) or not (-), by kind of bound."""
+    found = cli("check", "new.run", "qrels.txt", *words, "-f", "json")
+    bounds = json.loads(found.text)["bounds"] if found.code < 2 else []
+    return found.code, [f"{'+' if one['passed'] else '-'}{one['bound']} {one['measure']}" for one in bounds]
+
+
+@pytest.fixture
+def words(job: Path) -> Path:
+    """The same without a file of settings."""
+    (job / "gradedeval.toml").unlink()
+    (job / "new.run").write_text(WORSE)
+    return job
+
+
+@pytest.mark.parametrize(
+    ("bound", "code"),
+    [
+        (("--min", "rr=0.5"), 0),
+        (("--min", "rr=0.5001"), 1),
+        (("--max-drop", "rr=0.18334"), 0),
+        (("--max-drop", "rr=0.1833"), 1),
+        (("--max-drop", "rr=26.9%"), 0),
+        (("--max-drop", "rr=26.8%"), 1),
+        (("--max-topic-drop", "rr=0.5"), 0),
+        (("--max-topic-drop", "rr=0.4999"), 1),
+        (("--max-unjudged", "rr=0"), 0),
+        (("--significant", "rr=0.05"), 0),
+        (("--significant", "rr=0.3"), 1),
+        (("-m", "rr", "--min", "0.5"), 0),
+        (("-m", "rr", "--min", "0.5", "--max-drop", "5%"), 1),
+    ],
+)
+def test_a_bound_is_broken_just_beyond_its_limit(bound: tuple[str, ...], code: int, words: Path, cli: Command) -> None:
+    assert outcome(cli, "--baseline", "main.run", *bound)[0] == code
+
+
+def test_a_mean_of_exactly_the_limit_is_at_least_that(words: Path, cli: Command) -> None:
+    # 0.1 + 0.2 and the like: the last bits break no bound.
+    mean = gradedeval.evaluate(words / "main.run", words / "qrels.txt", "rr").means["rr"]
+    scores = gradedeval.evaluate(words / "main.run", words / "qrels.txt", "rr")
+    assert gradedeval.check(scores, [Bound("min", "rr", mean + 1e-15)])["passed"].tolist() == [True]
+
+
+def test_what_drops_significantly_breaks_a_level_however_small_the_drop(words: Path, cli: Command) -> None:
+    (words / "main.run").write_text(BETTER)
+    assert outcome(cli, "--baseline", "main.run", "--significant", "rr=0.05") == (1, ["-significant rr"])
+    (words / "new.run").write_text(BETTER)
+    (words / "main.run").write_text(WORSE)
+    assert outcome(cli, "--baseline", "main.run", "--significant", "rr=0.05") == (0, ["+significant rr"])
+
+
+def test_a_bare_level_is_for_every_measure_that_has_a_bound(words: Path, cli: Command) -> None:
+    bounds = ("--max-drop", "rr=1", "--min", "p@1=0", "--significant", "0.05")
+    code, found = outcome(cli, "--baseline", "main.run", *bounds)
+    assert code == 0
+    assert found == ["+min p@1", "+max-drop rr", "+significant p@1", "+significant rr"]
+
+
+def test_the_levels_of_several_measures_are_corrected_together(words: Path, cli: Command) -> None:
+    (words / "main.run").write_text(ranking([1] * 8 + [2, 2]))
+    (words / "new.run").write_text(ranking([2] * 8 + [2, 2]))
+    found = cli("check", "new.run", "qrels.txt", "--baseline", "main.run", "-m", "rr p@1", "--significant", "0.01")
+    assert found.text.count("p 0.0156 (randomisation, all permutations, holm over 2)") == 2  # 2 · 2/2^8
+
+
+def test_a_measure_goes_by_the_gains_of_the_options(words: Path, cli: Command) -> None:
+    bounds = ("--min", "err@20=0.1", "--gain", "linear", "-m", "err@20", "--max-unjudged", "0.5")
+    code, found = outcome(cli, *bounds)
+    assert (code, found) == (0, ["+min err(gain=linear)@20", "+max-unjudged err(gain=linear)@20"])
+
+
+def test_a_measure_with_parameters_keeps_its_equals_signs(words: Path, cli: Command) -> None:
+    assert outcome(cli, "--min", "rbp(p=0.5)=0.1", "--min", "rbp:p=0.8@5=0.1")[1] == [
+        "+min rbp(p=0.5)", "+min rbp(p=0.8)@5"]  # fmt: skip
+
+
+def test_saved_scores_are_a_baseline(words: Path, cli: Command) -> None:
+    assert cli("main.run", "qrels.txt", "-q", "-m", "rr", "-o", "main.csv").code == 0
+    assert outcome(cli, "--baseline", "main.csv", "--max-drop", "rr=0.1") == (1, ["-max-drop rr"])
+    said = cli("check", "new.run", "qrels.txt", "--baseline", "main.csv", "--max-drop", "p@1=0.1").messages
+    assert said == ["main.csv: has no scores by 'p@1' (rr); save them with that too"]
+
+
+def test_several_runs_are_each_held_against_the_bounds(words: Path, cli: Command) -> None:
+    (words / "other.run").write_text(BETTER)
+    found = cli(
+        "check", "new.run", "other.run", "main.run", "qrels.txt", "--baseline", "main.run", "--max-drop", "rr=0"
+    )
+    assert [line[:20] for line in found.text.splitlines()[:2]] == ["FAIL  new.run: rr fe", "ok    other.run: rr "]
+    assert found.code == 1
+
+
+# Settings
+
+
+def test_pyproject_is_read_where_it_has_a_table_of_ours(words: Path, cli: Command) -> None:
+    (words / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    assert cli("check", "new.run", "qrels.txt", "--min", "rr=0.1").messages == []
+    (words / "pyproject.toml").write_text("[project]\nname = 'x'\n[tool.gradedeval]\nmin = { rr = 0.9 }\n")
+    found = cli("check", "new.run", "qrels.txt")
+    assert (found.code, found.messages) == (1, ["settings of pyproject.toml"])
+    assert cli("check", "new.run", "qrels.txt", "--config", "pyproject.toml").code == 1
+
+
+def test_a_word_beats_the_file(job: Path, cli: Command) -> None:
+    (job / "new.run").write_text(ranking(MAIN))
+    assert cli("check", "new.run", "qrels.txt").code == 0
+    assert cli("check", "new.run", "qrels.txt", "--min", "rr=0.9").code == 1
+    assert cli("check", "new.run", "qrels.txt", "--min", "0.9").code == 1
+    (job / "better.run").write_text(BETTER)
+    assert cli("check", "new.run", "qrels.txt", "--baseline", "better.run").code == 1
+
+
+def test_a_file_has_every_option_and_its_paths_beside_it(job: Path, cli: Command) -> None:
+    folder = job / "ci"
+    folder.mkdir()
+    (folder / "old.run").write_text(ranking(MAIN))
+    (folder / "few.txt").write_text("1\n2\n")
+    (folder / "gate.toml").write_text(
+        'measures = "err@5"\nbaseline = "old.run"\ngain = "linear"\ntopics-from = "few.txt"\ntest = "t"\n'
+        "seed = 3\ndraws = 100\nsignificant = 0.05\nmin = 0.1\n"
+    )
+    (job / "new.run").write_text(WORSE)
+    found = cli("check", "new.run", "qrels.txt", "--config", "ci/gate.toml")
+    assert found.code == 1
+    assert "err(gain=linear)@5 fell by 0.5000 (50.0%), from 1.0000 to 0.5000, p 0.0000 (t), significant" in found.text
+
+
+LINES = """# a comment
+measures = [
+  "rr",
+  "ap"
+]
+
+[min]
+rr = 0.5
+
+[max-drop]
+"rbp(p=0.5)" = "5%"
+ap = 0.1
+"""
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [(("measures",), 2), (("min", "rr"), 8), (("max-drop", "rbp(p=0.5)"), 11), (("max-drop", "ap"), 12), (("min",), 7)],
+)
+def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], line: int) -> None:
+    assert line_of(LINES, keys) == line
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "says"),
+    [
+        ("min = {", 1, "is no TOML (…); mend that line"),
+        ("a = 1\nb == 2\n", 2, "is no TOML (Invalid value); mend that line"),
+        ("\n\nmni = 0.2\n", 3, "no setting 'mni'; did you mean 'min'?"),
+        ("[min]\nrr = 0.5\nrr = 0.6\n", 3, "is no TOML (Cannot overwrite a value); mend that line"),
+        ("[min]\nrr = 0.5\nnope = 0.5\n", 3, "no measure 'nope'; …"),
+        ("[min]\nrr = true\n", 2, "'True' is no number; as in err@20=0.25"),
+        ("[min]\nrr = '5%'\n", 2, "'5%' is a percentage; only --max-drop takes one"),
+        ("[max-drop]\nrr = -0.1\n", 2, "-0.1 is below 0; a limit is 0 or more"),
+        ("[max-drop]\nrr = nan\n", 2, "'nan' is no number; …"),
+        ("significant = 5\n", 1, "5 is no level; between 0 and 1, as in 0.05"),
+        ("measures = ['rr', 'ap']\nmin = 0.5\n", 2, "a bare value, and 2 measures; write MEASURE=VALUE, …"),
+        ("min = 0.5\n", 1, "a bare value, and no measure; write MEASURE=VALUE, …"),
+        ("measures = 3\n", 1, "measures are no list of texts; …"),
+        ("measures = ['nope']\n", 1, "no measure 'nope'; …"),
+        ("[min]\nrr = 0\n[gain]\nx = 1\n", 3, "no gain scheme …"),
+        ("ties = 'bset'\n", 1, "no choice 'bset'; did you mean 'best'?"),
+        ("depth = 0\n", 1, "0 is too small"),
+        ("like = 'treceval'\n", 1, "no preset 'treceval'; did you mean 'trec_eval'?"),
+        ("lenient = 3\n", 1, "3 is neither True nor False"),
+        ("test = 'ttest'\n", 1, "no choice 'ttest'; …"),
+        ("draws = 0\n", 1, "0 draws are too few; as in 10000"),
+        ("seed = 'x'\n", 1, "seed is not a whole number; mend that line"),
+        ("baseline = 3\n", 1, "baseline is not a text; mend that line"),
+        ("qrels = 'qrels.txt'\n", 1, "no setting 'qrels'; RUN and QRELS stand on the command line"),
+    ],
+)
+def test_a_broken_file_of_settings_is_refused_with_the_line(
+    content: str, line: int, says: str, job: Path, cli: Command
+) -> None:
+    (job / "gradedeval.toml").write_text(content)
+    found = cli("check", "main.run", "qrels.txt", "--config", "gradedeval.toml")
+    assert (found.code, found.out) == (2, b"")
+    message = found.messages[-1]
+    assert re.fullmatch(re.escape(f"gradedeval.toml:{line}: {says}").replace("…", ".*"), message), message
+
+
+@pytest.mark.parametrize("content", ["", "[tool.other]\nx = 1\n"])
+def test_a_file_without_settings_is_refused_where_it_was_named(content: str, job: Path, cli: Command) -> None:
+    (job / "x.toml").write_text(content)
+    assert cli("check", "main.run", "qrels.txt", "--config", "x.toml").code == 2
+
+
+# Reports
+
+
+def both(job: Path) -> list[Verdict]:
+    scores = gradedeval.evaluate([str(job / "main.run"), str(job / "new.run")], job / "qrels.txt", "rr", residuals=True)
+    return verdicts(scores, [Bound("min", "rr", 0.1), Bound("max-drop", "rr", 0.05, True)], "main.run")
+
+
+def test_github_s_annotations_are_one_line_each_and_escaped(words: Path) -> None:
+    lines = render_verdicts(both(words), "github", "").splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("::error title=max-drop rr::new.run: rr fell by 0.1833 (26.8%25), from 0.6833 to 0.5000")
+    assert lines[1] == "::notice title=gradedeval check::1 of 2 bounds broken"
+
+
+def test_junit_is_xml_with_a_case_for_each_bound(words: Path) -> None:
+    suite = ElementTree.fromstring(render_verdicts(both(words), "junit", 'a "signature" <&>'))
+    assert suite.attrib == {"name": "gradedeval check", "tests": "2", "failures": "1", "errors": "0"}
+    cases = suite.findall("testcase")
+    assert [case.get("name") for case in cases] == ["min rr 0.1", "max-drop rr 5%"]
+    assert [case.find("failure") is not None for case in cases] == [False, True]
+    assert suite.find("properties/property").get("value") == 'a "signature" <&>'  # type: ignore[union-attr]
+
+
+def test_markdown_has_a_row_for_each_bound(words: Path) -> None:
+    lines = render_verdicts(both(words), "markdown", "signed").splitlines()
+    assert lines[0] == "**gradedeval check: 1 of 2 bounds broken**"
+    assert sum(line.startswith("| ❌") for line in lines) == 1
+    assert lines[-1] == "signed"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_report_in_a_file_leaves_the_broken_bounds_on_stderr(form: str, words: Path, cli: Command) -> None:
+    found = cli("check", "new.run", "qrels.txt", "--min", "rr=0.9", "-f", form, "-o", "report")
+    assert (found.code, found.out) == (1, b"")
+    assert found.messages == [
+        "FAIL  new.run: rr 0.5000 is below 0.9; worst topics: 1 +0.5000, 2 +0.5000, 3 +0.5000, 4 +0.5000, 5 +0.5000"
+    ]
+    assert (words / "report").read_text()
+
+
+def test_the_format_of_a_report_follows_its_extension(words: Path, cli: Command) -> None:
+    for name, begins in (("r.md", "**"), ("r.json", "{"), ("r.xml", "<?xml"), ("r.txt", "ok  ")):
+        assert cli("check", "new.run", "qrels.txt", "--min", "rr=0.1", "-o", name).code == 0
+        assert (words / name).read_text().startswith(begins)
+
+
+# In Python
+
+
+def test_verdicts_are_a_tidy_frame(words: Path) -> None:
+    scores = gradedeval.evaluate([str(words / "main.run"), str(words / "new.run")], words / "qrels.txt", "rr")
+    bounds = [Bound("min", "rr", 0.6), Bound("max-topic-drop", "rr", 0.5), Bound("significant", "rr", 0.3)]
+    frame = gradedeval.check(scores, bounds, "main.run")
+    assert frame["run"].tolist() == ["new.run"] * 3
+    assert frame["bound"].tolist() == ["min", "max-topic-drop", "significant"]
+    assert frame["passed"].tolist() == [False, True, False]
+    # Four topics fall by 3/6 and one rises by 1/6: 4 of 32 sign flips have all the threes alike, 13 or 11 sixths.
+    assert frame["found"].tolist() == [0.5, 0.5, 4 / 32]
+    assert frame["worst"][0] == "1 -0.5000, 2 -0.5000, 3 -0.5000, 4 -0.5000"
+    with pytest.raises(Fault, match="Bound: no choice 'most'"):
+        Bound("most", "rr", 0.1)  # type: ignore[arg-type]
+
+
+def test_a_bound_on_what_nobody_knows_is_a_fault(words: Path) -> None:
+    scores = gradedeval.evaluate(words / "new.run", words / "qrels.txt", "bpref rr", residuals=True)
+    with pytest.raises(Fault, match="bpref has no residual; bound the share of judged documents"):
+        gradedeval.check(scores, [Bound("max-unjudged", "bpref", 0.1)])
+    with pytest.raises(Fault, match="a drop from nothing; give --baseline"):
+        gradedeval.check(scores, [Bound("max-drop", "rr", 0.1)])
+    with pytest.raises(Fault, match="the baseline is the only run"):
+        gradedeval.check(scores, [Bound("max-drop", "rr", 0.1)], "new.run")
+
+
+# The examples
+
+
+def workflow() -> str:
+    return (ROOT / "examples" / "github-workflow.yml").read_text()
+
+
+def test_the_commands_of_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
+    """Every `run:` of the workflow but those that install and search; the job fails as GitHub would let it."""
+    shutil.copy(ROOT / "examples" / "gradedeval.toml", tmp_path)
+    samples = ROOT / "qrels_samples"
+    shutil.copy(samples / "rivers.qrels", tmp_path / "qrels.txt")
+    shutil.copy(samples / "rivers-bm25.run", tmp_path / "main.run")
+    commands = re.findall(r"run: (gradedeval .*)", workflow())
+    assert len(commands) == 2
+    for run, code in (("rivers-bm25-rm3.run", 0), ("rivers-dense.run", 1)):
+        shutil.copy(samples / run, tmp_path / "new.run")
+        (tmp_path / "summary.md").unlink(missing_ok=True)
+        done = [shell(f"export GITHUB_STEP_SUMMARY=summary.md; {command}", tmp_path) for command in commands]
+        assert done[0].code == code, done[0]
+        assert ("::error title=" in done[0].text) == bool(code)
+        assert "gradedeval check" in (tmp_path / "summary.md").read_text()
+
+
+def test_the_workflow_is_yaml_with_a_job() -> None:
+    yaml = pytest.importorskip("yaml")
+    found = yaml.safe_load(workflow())
+    assert [step.get("run", "").split(" ")[0] for step in found["jobs"]["evaluate"]["steps"]][-2:] == ["gradedeval"] * 2

@@ -1,0 +1,260 @@
+"""`compare`: pairs of runs, what is not known of them, baselines from anywhere, and saved scores."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import Command, Outcome
+from scipy import stats
+
+import gradedeval
+from gradedeval.experiments.matrix import joined, matrix_of
+from gradedeval.experiments.saved import holds_scores
+
+# Topic 1 to 4; a: relevant, b: not; u: unjudged.
+QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in range(1, 5))
+RUNS = {
+    "good.run": {"1": "a b", "2": "a b", "3": "a b", "4": "b a"},
+    "fair.run": {"1": "a b", "2": "b a", "3": "b a", "4": "b a"},
+    "hazy.run": {"1": "u a", "2": "u a", "3": "u b", "4": "b u"},
+}
+
+
+def lines(ranking: dict[str, str]) -> str:
+    return "".join(
+        f"{topic} Q0 {docno} {rank} {10 - rank} t\n"
+        for topic, docnos in ranking.items()
+        for rank, docno in enumerate(docnos.split(), 1)
+    )
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    for name, ranking in RUNS.items():
+        (tmp_path / name).write_text(lines(ranking))
+    return tmp_path
+
+
+def rows_of(outcome: Outcome) -> list[dict[str, str]]:
+    assert outcome.code == 0, outcome.messages
+    return list(csv.DictReader(io.StringIO(outcome.text)))
+
+
+def compared(cli: Command, *words: str) -> list[dict[str, str]]:
+    return rows_of(cli("compare", *words, "-m", "rr", "-f", "csv"))
+
+
+TWO = ("good.run", "fair.run", "qrels.txt")
+
+
+def test_a_pair_by_hand(files: Path, cli: Command) -> None:
+    (row,) = compared(cli, *TWO)
+    # rr of good: 1 1 1 .5; of fair: 1 .5 .5 .5; differences of fair from good: 0 −.5 −.5 0
+    expected = {"measure": "rr", "run": "fair.run", "baseline": "good.run", "topics": "4", "mean": "0.625"}
+    expected |= {"baseline_mean": "0.875", "difference": "-0.25", "wins": "0", "ties": "2", "losses": "2"}
+    assert expected.items() <= row.items()
+    assert float(row["relative"]) == pytest.approx(-2 / 7)
+    assert float(row["effect"]) == pytest.approx(-0.25 / np.std([0, -0.5, -0.5, 0], ddof=1))
+    assert float(row["p"]) == 0.5  # 8 of 16 sign flips: those with the two signs alike
+    assert row["known"] == "True"
+
+
+def test_all_pairs_without_a_baseline_and_one_less_with_it(files: Path, cli: Command) -> None:
+    pairs = [(row["baseline"], row["run"]) for row in compared(cli, *RUNS, "qrels.txt")]
+    assert pairs == [("good.run", "fair.run"), ("good.run", "hazy.run"), ("fair.run", "hazy.run")]
+    pairs = [(row["baseline"], row["run"]) for row in compared(cli, *RUNS, "qrels.txt", "--baseline", "fair.run")]
+    assert pairs == [("fair.run", "good.run"), ("fair.run", "hazy.run")]
+
+
+@pytest.mark.parametrize("baseline", ["good.run", "./good.run", "link.run"])
+def test_a_run_given_as_baseline_and_as_run_counts_once(baseline: str, files: Path, cli: Command) -> None:
+    (files / "link.run").symlink_to("good.run")
+    rows = compared(cli, *TWO, "--baseline", baseline)
+    assert [(row["baseline"], row["run"]) for row in rows] == [("good.run", "fair.run")]
+
+
+def test_a_baseline_beside_the_runs_is_scored_with_them(files: Path, cli: Command) -> None:
+    inside = compared(cli, *TWO, "--baseline", "good.run")
+    assert compared(cli, "fair.run", "qrels.txt", "--baseline", "good.run") == inside
+
+
+def save(cli: Command, name: str, *words: str) -> None:
+    assert cli(*words, "-q", "-m", "rr ap", "--residuals", "-o", name).code == 0
+
+
+def test_a_baseline_of_saved_scores_gives_the_same(files: Path, cli: Command) -> None:
+    save(cli, "main.csv", "good.run", "qrels.txt")
+    inside = compared(cli, *TWO, "--baseline", "good.run")
+    assert compared(cli, "fair.run", "qrels.txt", "--baseline", "main.csv") == inside
+    save(cli, "both.csv", *TWO)
+    assert compared(cli, "hazy.run", "qrels.txt", "--baseline", "both.csv:fair.run")[0]["baseline"] == "fair.run"
+    said = cli("compare", "hazy.run", "qrels.txt", "--baseline", "both.csv", "-m", "rr").messages
+    assert said == ["both.csv: holds 2 runs (good.run, fair.run); name one: --baseline both.csv:good.run"]
+
+
+def test_saved_scores_of_a_run_of_the_same_name_are_another_run(files: Path, cli: Command) -> None:
+    save(cli, "main.csv", "good.run", "qrels.txt")
+    (files / "good.run").write_text(lines(RUNS["fair.run"]))
+    (row,) = compared(cli, "good.run", "qrels.txt", "--baseline", "main.csv")
+    assert (row["run"], row["baseline"], row["difference"]) == ("good.run", "main.csv:good.run", "-0.25")
+
+
+def test_saved_scores_stand_in_for_runs_and_qrels(files: Path, cli: Command) -> None:
+    save(cli, "all.csv", *RUNS, "qrels.txt")
+    inside = compared(cli, *RUNS, "qrels.txt", "--baseline", "fair.run")
+    assert compared(cli, "--from-scores", "all.csv", "--baseline", "fair.run") == inside
+    save(cli, "good.tsv", "good.run", "qrels.txt")
+    save(cli, "fair.csv", "fair.run", "qrels.txt")
+    assert compared(cli, "--from-scores", "good.tsv", "--from-scores", "fair.csv") == compared(cli, *TWO)
+    for name in ("good.tsv", "fair.csv", "all.csv"):
+        assert holds_scores(name)
+    assert not holds_scores("good.run")
+
+
+def test_not_known_is_a_difference_that_the_residual_of_the_run_behind_can_turn(files: Path, cli: Command) -> None:
+    words = ("compare", "good.run", "hazy.run", "qrels.txt", "-m", "rr p@2 bpref", "-f", "csv")
+    rows = {row["measure"]: row for row in rows_of(cli(*words))}
+    # hazy's rr is .25 and could be .875: .5 more for topics 1 and 2, 1 for 3, .5 for 4; good's lead is .625.
+    assert (rows["rr"]["difference"], rows["rr"]["known"]) == ("-0.625", "False")
+    assert rows["bpref"]["known"] == ""
+    table = cli(*words[:-2]).text.splitlines()
+    assert [line.endswith("not known") for line in table[2:5]] == [True, True, False]
+
+
+def test_a_larger_lead_is_known_and_the_doubt_is_that_of_the_run_behind_alone() -> None:
+    sure = {"1": {"a": 2.0}, "2": {"a": 2.0}}
+    hazy = {"1": {"u": 2.0, "a": 1.0}, "2": {"a": 1.0}}
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
+
+    def known(first: Any, second: Any) -> bool:
+        scores = gradedeval.evaluate({"x": first, "y": second}, qrels, "rr", residuals=True)
+        return bool(gradedeval.compare(scores)["known"][0])
+
+    worst = {"1": {"b": 2.0}, "2": {"b": 2.0}}
+    assert not known(sure, hazy)  # .75 could be 1
+    assert known(worst, hazy)  # the worst could have .5 in each topic by what stands below, and hazy has .75
+    assert known(hazy, worst)
+
+
+def test_only_topics_that_every_run_keeps_are_compared(files: Path, cli: Command) -> None:
+    outcome = cli("compare", *RUNS, "qrels.txt", "-m", "rr p@1", "--max-residual", "0.3", "-f", "csv")
+    rows = rows_of(outcome)
+    assert {row["topics"] for row in rows if row["measure"] == "p@1"} == {"1"}
+    assert "p@1: 3 of 4 topics left out: not every run keeps them" in outcome.messages
+    # topic 4, where only the last rank of hazy is unjudged: good .5, fair .5, hazy 0
+    saved = cli(*RUNS, "qrels.txt", "-q", "-m", "p@1", "--max-residual", "0.3", "-o", "kept.csv")
+    assert saved.code == 0
+    again = rows_of(cli("compare", "--from-scores", "kept.csv", "-f", "csv"))
+    assert [row["topics"] for row in again] == ["1", "1", "1"]
+
+
+def test_runs_on_different_topics_are_compared_on_the_shared_ones(files: Path, cli: Command) -> None:
+    (files / "part.run").write_text(lines({"1": "a b", "2": "a b"}))
+    words = ("good.run", "part.run", "qrels.txt", "--topics", "both")
+    (row,) = compared(cli, *words)
+    assert (row["topics"], row["difference"], row["ties"]) == ("2", "0.0", "2")
+
+
+def test_runs_without_a_shared_topic_are_not_compared(files: Path, cli: Command) -> None:
+    (files / "one.run").write_text(lines({"1": "a b"}))
+    (files / "two.run").write_text(lines({"2": "a b"}))
+    found = cli("compare", "one.run", "two.run", "qrels.txt", "-m", "rr", "--topics", "both")
+    assert (found.code, found.out) == (1, b"")
+    assert found.messages[-1] == ("measure 'rr': no topic that all 2 runs keep; compare fewer runs, or raise the limit")
+
+
+def test_the_p_values_of_real_scores_are_scipy_s(cli: Command) -> None:
+    root = Path(__file__).parent.parent / "qrels_samples"
+    runs = [root / f"rivers-{name}.run" for name in ("bm25", "bm25-rm3", "neural")]
+    scores = gradedeval.evaluate(runs, root / "rivers.qrels", "ndcg@10 ap", topics="both")
+    matrix = matrix_of(scores)
+    frame = gradedeval.compare(scores, "rivers-bm25.run", test="t", correction="none")
+    for row in frame.itertuples():
+        paired = matrix.of(str(row.measure))
+        own, base = (paired.score[paired.runs.index(str(name))] for name in (row.run, row.baseline))
+        assert row.p == pytest.approx(stats.ttest_rel(own, base).pvalue, rel=1e-9)
+        assert row.mean - row.baseline_mean == pytest.approx(row.difference)  # type: ignore[operator]
+
+
+def test_the_family_of_a_correction_is_the_pairs_of_one_measure(files: Path, cli: Command) -> None:
+    rows = rows_of(cli("compare", *RUNS, "qrels.txt", "-m", "rr ap", "-f", "csv", "--correction", "bonferroni"))
+    for row in rows:
+        assert float(row["p_corrected"]) == min(1.0, 3 * float(row["p"]))
+
+
+def test_every_format_tells_the_seed(files: Path, cli: Command) -> None:
+    seed = ("--seed", "5", "--draws", "7")
+    said = "randomisation, 7 draws, seed 5 | holm over 3 pairs of each measure"
+    for form in ("table", "markdown", "html", "latex", "json"):
+        assert said in cli("compare", *RUNS, "qrels.txt", "-m", "rr", *seed, "-f", form).text
+    for form in ("csv", "tsv", "jsonl"):
+        assert said in cli("compare", *RUNS, "qrels.txt", "-m", "rr", *seed, "-f", form).messages[0]
+    found = json.loads(cli("compare", *RUNS, "qrels.txt", "-m", "rr bpref", "-f", "json").text)
+    assert [row["known"] for row in found["rows"]][-1] is None
+
+
+def test_every_line_below_a_latex_table_is_a_comment(files: Path, cli: Command) -> None:
+    text = cli("compare", *TWO, "-m", "rr", "-f", "latex").text
+    below = text.partition("\\end{tabular}\n")[2].splitlines()
+    assert len(below) == 2
+    assert all(line.startswith("% ") for line in below)
+
+
+def test_the_format_follows_the_extension(files: Path, cli: Command) -> None:
+    assert cli("compare", *TWO, "-m", "rr", "-o", "out.md").code == 0
+    assert (files / "out.md").read_text().startswith("| measure")
+    assert cli("compare", *TWO, "-m", "rr", "-o", "out.jsonl").code == 0
+    assert json.loads((files / "out.jsonl").read_text())["run"] == "fair.run"
+
+
+def test_a_run_with_the_mean_0_has_no_relative_difference(files: Path, cli: Command) -> None:
+    (files / "none.run").write_text(lines(dict.fromkeys("1234", "b")))
+    (row,) = compared(cli, "none.run", "good.run", "qrels.txt")
+    assert (row["baseline_mean"], row["relative"]) == ("0.0", "")
+    table = cli("compare", "none.run", "good.run", "qrels.txt", "-m", "rr")
+    assert table.code == 0
+
+
+def test_equal_runs_are_equal(files: Path, cli: Command) -> None:
+    (files / "same.run").write_text(lines(RUNS["good.run"]))
+    (row,) = compared(cli, "good.run", "same.run", "qrels.txt")
+    assert {"difference": "0.0", "ties": "4", "effect": "0.0", "p": "1.0", "known": "True"}.items() <= row.items()
+
+
+# In Python
+
+
+def test_scores_files_and_frames_give_the_same_frame(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    scores = gradedeval.evaluate(list(RUNS), "qrels.txt", "rr ap", residuals=True)
+    found = gradedeval.compare(scores)
+    scores.frame.to_csv("frame.csv", index=False)
+    for other in (scores.frame, "frame.csv", Path("frame.csv"), matrix_of(scores)):
+        pd.testing.assert_frame_equal(gradedeval.compare(other), found)
+
+
+def test_two_matrices_join_by_their_measures(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    first = matrix_of(gradedeval.evaluate("good.run", "qrels.txt", "rr ap"))
+    second = matrix_of(gradedeval.evaluate("fair.run", "qrels.txt", "p@1 rr"))
+    both = joined(first, second)
+    assert (both.runs, both.measures, both.topics) == (["good.run", "fair.run"], ["rr"], ["1", "2", "3", "4"])
+    assert both.score[:, :, 0].tolist() == [[1, 1, 1, 0.5], [1, 0.5, 0.5, 0.5]]
+
+
+def test_a_topic_called_all_is_told_from_the_mean(files: Path, cli: Command) -> None:
+    (files / "qrels.txt").write_text("all 0 a 1\n2 0 a 1\n")
+    for name, ranking in (("x.run", {"all": "a", "2": "b a"}), ("y.run", {"all": "b a", "2": "b a"})):
+        (files / name).write_text(lines(ranking))
+    inside = compared(cli, "x.run", "y.run", "qrels.txt")
+    save(cli, "all.csv", "x.run", "y.run", "qrels.txt")
+    assert compared(cli, "--from-scores", "all.csv") == inside
+    assert inside[0]["topics"] == "2"

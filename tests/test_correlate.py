@@ -1,0 +1,146 @@
+"""`correlate`: agreement of measures, by topic and by the ordering of runs, as scipy, by hand and by brute force."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Command
+from numpy.typing import NDArray
+from scipy import stats
+
+import gradedeval
+from gradedeval import Fault
+from gradedeval.experiments.agreement import KINDS, agreement, between, tau_ap
+from gradedeval.experiments.matrix import matrix_of
+
+Floats = NDArray[np.float64]
+
+
+def lists(count: int, digits: int = 12, seed: int = 1) -> tuple[Floats, Floats]:
+    draw = np.random.default_rng(seed)
+    first = draw.normal(size=count)
+    return first.round(digits), (first + draw.normal(size=count)).round(digits)
+
+
+@pytest.mark.parametrize("digits", [12, 0])
+def test_kinds_are_scipy_s(digits: int) -> None:
+    first, second = lists(30, digits)
+    assert agreement("pearson", first, second) == pytest.approx(stats.pearsonr(first, second).statistic)
+    assert agreement("spearman", first, second) == pytest.approx(stats.spearmanr(first, second).statistic)
+    assert agreement("tau", first, second) == pytest.approx(stats.kendalltau(first, second).statistic)
+    weighted = stats.weightedtau(first, second, rank=True, additive=True).statistic
+    assert agreement("weighted-tau", first, second) == pytest.approx(weighted)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_agreement_goes_from_one_down_to_minus_one(kind: str) -> None:
+    own = np.array([0.1, 0.2, 0.3, 0.4])
+    assert agreement(kind, own, own) == pytest.approx(1)  # type: ignore[arg-type]
+    assert agreement(kind, own, -own) == pytest.approx(-1)  # type: ignore[arg-type]
+    assert np.isnan(agreement(kind, own, np.ones(4)))  # type: ignore[arg-type]
+    assert np.isnan(agreement(kind, own, np.array([1, 2, 3, np.inf])))  # type: ignore[arg-type]
+
+
+def tau_ap_by_definition(truth: Floats, order: tuple[int, ...]) -> float:
+    """Yilmaz et al.'s formula for an ordering without ties; a tie in the truth is half right."""
+    total = 0.0
+    for rank in range(1, len(order)):
+        above = [(np.sign(truth[order[at]] - truth[order[rank]]) + 1) / 2 for at in range(rank)]
+        total += sum(above) / rank
+    return 2 * total / (len(order) - 1) - 1
+
+
+def test_tau_ap_of_four_runs_by_hand() -> None:
+    # The truth is a b c d, the other list b a c d: C(2)/1 = 0, C(3)/2 = 1, C(4)/3 = 1; 2/3 · 2 − 1.
+    assert tau_ap(np.array([4.0, 3, 2, 1]), np.array([3.0, 4, 2, 1])) == pytest.approx(1 / 3)
+    # A swap at the end costs less: 1 + 1 + 2/3.
+    assert tau_ap(np.array([4.0, 3, 2, 1]), np.array([4.0, 3, 1, 2])) == pytest.approx(7 / 9)
+
+
+def test_tau_ap_follows_the_definition() -> None:
+    for seed in range(5):
+        truth, other = lists(8, seed=seed)
+        assert tau_ap(truth, other) == pytest.approx(tau_ap_by_definition(truth, tuple(np.argsort(-other).tolist())))
+
+
+@pytest.mark.parametrize("scores", [(1, 2, 2, 3, 2, 0), (1, 1, 1, 1, 1, 2), (3, 3, 2, 2, 1, 1), (5, 5, 5, 4, 4, 4)])
+def test_tau_ap_of_ties_is_the_mean_over_their_orders(scores: tuple[int, ...]) -> None:
+    truth = np.array([6.0, 4, 5, 4, 2, 1])
+    own = np.array(scores, dtype=float)
+    orders = [
+        order
+        for order in itertools.permutations(range(6))
+        if all(own[order[at]] >= own[order[at + 1]] for at in range(5))
+    ]
+    mean = np.mean([tau_ap_by_definition(truth, order) for order in orders])
+    assert tau_ap(truth, own) == pytest.approx(mean)
+
+
+def test_orderings_take_the_topics_that_all_runs_keep_and_scores_all_pairs_that_both_keep() -> None:
+    truth = np.array([[1.0, 0.5, 0.2], [0.4, 0.6, 0.9], [0.3, 0.1, 0.8]])
+    scores = truth**2
+    kept = np.array([[True, True, True], [True, True, False], [True, True, True]])
+    assert between("pearson", truth, scores, kept) == (
+        pytest.approx(stats.pearsonr(truth[kept], scores[kept]).statistic), 8)  # fmt: skip
+    means = truth[:, :2].mean(1), scores[:, :2].mean(1)
+    assert between("tau", truth, scores, kept) == (pytest.approx(stats.kendalltau(*means).statistic), 3)
+    assert np.isnan(between("tau", truth, scores, np.zeros((3, 3), dtype=bool))[0])
+
+
+SAMPLES = Path(__file__).parent.parent / "qrels_samples"
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
+QRELS = str(SAMPLES / "rivers.qrels")
+
+
+def test_the_matrix_has_one_kind_above_and_one_below_the_diagonal(cli: Command) -> None:
+    words = (*RUNS, QRELS, "-m", "err@20 ndcg@10 ap", "--above", "tau-ap", "--below", "pearson")
+    rows = list(csv.DictReader(io.StringIO(cli("correlate", *words, "-f", "csv").text)))
+    assert [(row["measure"], row["other"], row["kind"]) for row in rows] == [
+        ("err@20", "ndcg@10", "tau-ap"),
+        ("err@20", "ap", "tau-ap"),
+        ("ndcg@10", "err@20", "pearson"),
+        ("ndcg@10", "ap", "tau-ap"),
+        ("ap", "err@20", "pearson"),
+        ("ap", "ndcg@10", "pearson"),
+    ]
+    scores = matrix_of(gradedeval.evaluate(RUNS, QRELS, "err@20 ndcg@10 ap")).score
+    pearson = stats.pearsonr(scores[:, :, 2].ravel(), scores[:, :, 0].ravel()).statistic
+    assert float(rows[4]["agreement"]) == pytest.approx(pearson)
+    assert {row["n"] for row in rows} == {"4", "200"}
+    table = cli("correlate", *words).text.splitlines()
+    assert table[2].split()[:2] == ["err@20", "—"]
+    assert table[4].split()[1] == f"{pearson:.3f}"
+    assert "below the diagonal: Pearson's r, 200 (run, topic) pairs" in table[-2]
+
+
+def test_one_kind_on_both_sides_is_said_once(cli: Command) -> None:
+    words = (*RUNS, QRELS, "-m", "err@20 ap", "--above", "tau-ap", "--below", "tau-ap")
+    assert "off the diagonal: τ_AP of the column against the row, 4 runs" in cli("correlate", *words).text
+
+
+def test_uncertain_pairs_are_left_out_first(cli: Command) -> None:
+    words = (*RUNS, QRELS, "-m", "err@20 rbp(p=0.5)", "--above", "pearson", "--below", "spearman", "-f", "csv")
+    few = list(csv.DictReader(io.StringIO(cli("correlate", *words, "--max-residual", "0.05").text)))
+    assert 0 < int(few[0]["n"]) < 200
+
+
+def test_saved_scores_correlate_as_the_runs_do(cli: Command, tmp_path: Path) -> None:
+    assert cli(*RUNS, QRELS, "-q", "-m", "err@20 ap", "-o", "all.csv").code == 0
+    inside = cli("correlate", *RUNS, QRELS, "-m", "err@20 ap", "-f", "csv").text
+    assert cli("correlate", "--from-scores", "all.csv", "-f", "csv").text == inside
+
+
+def test_one_measure_or_one_run_has_nothing_to_agree_with() -> None:
+    one = gradedeval.evaluate(RUNS[0], QRELS, "err@20 ap")
+    with pytest.raises(Fault, match="one run has no ordering; give more runs, or --above pearson"):
+        gradedeval.correlate(one)
+    assert gradedeval.correlate(one, "pearson", "spearman")["n"].tolist() == [50, 50]
+    with pytest.raises(Fault, match="two measures or more are correlated; give another -m"):
+        gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap"))
+    with pytest.raises(Fault, match="--above: no choice 'kendall'"):
+        gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap rr"), "kendall")  # type: ignore[arg-type]

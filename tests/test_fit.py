@@ -1,0 +1,237 @@
+"""`fit`: ranges, the search over them, agreement with another measure, validation, and the nearest weights by rank."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Command
+from scipy import stats
+
+import gradedeval
+from gradedeval import Fault
+from gradedeval.experiments.matrix import matrix_of
+from gradedeval.experiments.nearest import divergence, nearest_weights, read_vector
+from gradedeval.experiments.ranges import Family, band, best, read_families, search
+
+SAMPLES = Path(__file__).parent.parent / "qrels_samples"
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
+QRELS = str(SAMPLES / "rivers.qrels")
+
+
+def family(text: str) -> Family:
+    return read_families([text])[0]
+
+
+# Ranges
+
+
+def test_a_range_of_cutoffs_is_every_one_of_them() -> None:
+    found = family("nerr9@1..5")
+    assert (found.parameter, found.whole, found.grid()) == ("k", True, [1, 2, 3, 4, 5])
+    assert str(found.at(3)) == "nerr9@3"
+
+
+def test_a_range_of_numbers_has_fifty_round_steps_or_more() -> None:
+    found = family("nerr10(phi=0.05..0.95)")
+    assert (found.parameter, found.whole, found.step) == ("phi", False, 0.01)
+    assert found.grid()[:3] == [0.05, 0.06, 0.07]
+    assert found.grid()[-1] == 0.95
+    assert len(found.grid()) == 91
+    assert str(found.at(0.3)) == "nerr10(phi=0.3)"
+
+
+def test_a_told_step_is_taken_and_both_ends_are_tried() -> None:
+    assert family("rbp(p=.5..0.95..0.2)").grid() == [0.5, 0.7, 0.9, 0.95]
+    assert family("nerr8@1..10..3").grid() == [1, 4, 7, 10]
+
+
+def test_whole_ends_are_no_whole_numbers_where_the_measure_takes_others() -> None:
+    assert not family("nerr11(T=1..5)").whole
+    assert family("bpref(k=0..3)").grid()[:2] == [0, 0.05]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("rbp", "'rbp': has no range; write one"),
+        ("rbp(p=0.1..0.5)@1..3", "has 2 ranges"),
+        ("rbp(p=0.9..0.1)", "0.9..0.1 is no range; from the lower to the higher"),
+        ("rbp(p=0.5..0.5)", "0.5..0.5 is no range"),
+        ("rbp(p=0.5..0.9..0)", "0.5..0.9..0 is no range"),
+        ("rbp(p=0.5..2)", "'rbp': p=2 is not"),
+        ("rpb(p=0.1..0.5)", "no measure 'rpb'; did you mean 'rbp'?"),
+        ("nerr9@0..5", "cutoff 0 is no rank"),
+        ("nerr9@1..100000", "1..100000 makes more than 10000 values; take larger steps"),
+        ("nerr9@1.5..5", "cannot|is no measure|no measure"),
+        ("", "no measure with a range"),
+    ],
+)
+def test_what_is_no_range_is_a_fault_of_usage(text: str, says: str) -> None:
+    with pytest.raises(Fault, match=says.replace("?", r"\?").replace("(", r"\(")) as caught:
+        read_families([text])
+    assert caught.value.usage
+
+
+# The search
+
+
+def searched(text: str, good: object, precision: float = 0.001) -> dict[float, float]:
+    found = search(
+        [family(text)],
+        lambda grids: [[[good(value)] for value in grid] for _, grid in grids],  # type: ignore[operator]
+        1,
+        precision,
+    )
+    return found[0][0]
+
+
+def test_the_search_finds_an_optimum_between_the_points_of_the_grid() -> None:
+    assert best(searched("rbp(p=0.05..0.95)", lambda p: -((p - 0.4237) ** 2))) == 0.424
+    assert best(searched("rbp(p=0.05..0.95)", lambda p: -((p - 0.4237) ** 2), 1e-5)) == 0.4237
+    assert best(searched("nerr11(T=0.5..5)", lambda t: -abs(t - 1.2345))) in (1.234, 1.235)
+
+
+def test_the_search_keeps_within_the_range() -> None:
+    values = searched("rbp(p=0.05..0.95)", lambda p: p)
+    assert best(values) == 0.95 == max(values)
+
+
+def test_the_search_finds_the_higher_of_two_tops() -> None:
+    values = searched("rbp(p=0.05..0.95)", lambda p: max(1 - abs(p - 0.2), 1.1 - 5 * abs(p - 0.8)))
+    assert best(values) == 0.8
+
+
+def test_of_equal_values_the_smallest_is_best_and_the_band_has_them_all() -> None:
+    values = {1.0: 0.2, 2.0: 0.9, 3.0: 0.9, 4.0: 0.8995, 5.0: 0.5, 6.0: float("nan"), 7.0: 0.9}
+    assert best(values) == 2
+    assert band(values, 0.001) == (2, 4)
+
+
+# Agreement
+
+
+def test_a_measure_agrees_best_with_itself() -> None:
+    found = gradedeval.fit(RUNS, QRELS, "rbp(p=0.05..0.95)", "rbp(p=0.625)")
+    assert found.frame["value"].tolist() == [0.625, 0.625]
+    assert found.frame["agreement"].tolist() == pytest.approx([1, 1])
+    assert found.notes == []
+
+
+def test_two_ways_to_write_a_measure_come_to_the_same() -> None:
+    families = ["rbp(p=0.5..0.6)", "rbp(p=0.5..0.6,gain=exp)"]
+    found = gradedeval.fit(RUNS, QRELS, families, "err@20", by="pearson", gain="exp").frame
+    assert found["value"].nunique() == found["agreement"].nunique() == 1
+    assert found["measure"].tolist() == families
+
+
+def test_the_curve_is_the_agreement_of_every_value() -> None:
+    found = gradedeval.fit(RUNS, QRELS, "nerr9@1..6", "err@20", by=["spearman", "tau"])
+    scores = matrix_of(gradedeval.evaluate(RUNS, QRELS, ["err@20", *(f"nerr9@{k}" for k in range(1, 7))])).score
+    for row in found.curve.itertuples():
+        own = scores[:, :, int(row.value)]  # type: ignore[arg-type]
+        truth = scores[:, :, 0]
+        if row.by == "spearman":
+            expected = stats.spearmanr(truth.ravel(), own.ravel()).statistic
+        else:
+            expected = stats.kendalltau(truth.mean(1), own.mean(1)).statistic
+        assert row.agreement == pytest.approx(expected)
+    assert len(found.curve) == 12
+    assert found.frame["pairs"].tolist() == [200, 4]
+
+
+def test_an_end_of_the_range_is_told() -> None:
+    found = gradedeval.fit(RUNS, QRELS, "nerr9@1..2", "err@20", by="spearman")
+    assert found.notes == ["nerr9@1..2 by spearman: the best value 2 is an end of the range; widen it"]
+
+
+def test_pairs_that_the_target_is_too_uncertain_of_are_left_out() -> None:
+    some = gradedeval.fit(RUNS, QRELS, "nerr9@1..5", "err@20", by="pearson", max_residual=0.01)
+    kept = gradedeval.evaluate(RUNS, QRELS, "err@20", max_residual=0.01)
+    count = sum(int(run.kept.sum()) for run in kept.runs)
+    assert some.frame["pairs"][0] == count < 200
+    with pytest.raises(Fault, match="--max-residual: leaves no"):
+        gradedeval.fit(RUNS[0], QRELS, "nerr9@1..5", "rbp(p=0.99)", by="pearson", max_residual=0)
+
+
+def odd(path: Path) -> Path:
+    path.write_text("".join(f"{topic}\n" for topic in range(301, 351, 2)))
+    return path
+
+
+def test_other_topics_validate_what_was_found(tmp_path: Path) -> None:
+    even = [str(topic) for topic in range(302, 351, 2)]
+    found = gradedeval.fit(
+        RUNS, QRELS, "rbp(p=0.1..0.9)", "err@20", by="spearman", topics_from=odd(tmp_path / "odd"), other_topics=even
+    )
+    alone = gradedeval.fit(RUNS, QRELS, "rbp(p=0.1..0.9)", "err@20", by="spearman", topics_from=even)
+    row = found.frame.iloc[0]
+    assert (row["value_there"], row["best_there"]) == (alone.frame["value"][0], alone.frame["agreement"][0])
+    measures = f"err@20 rbp(p={row['value']})"
+    scores = matrix_of(gradedeval.evaluate(RUNS, QRELS, measures, topics_from=even)).score
+    expected = stats.spearmanr(scores[:, :, 0].ravel(), scores[:, :, 1].ravel()).statistic
+    assert row["agreement_there"] == pytest.approx(expected)
+    assert row["agreement_there"] <= row["best_there"]
+
+
+def test_another_collection_validates_what_was_found(cli: Command, tmp_path: Path) -> None:
+    words = (*RUNS[:2], QRELS, "-m", "rbp(p=0.1..0.9)", "--to", "err@20", "--by", "pearson")
+    there = ("--validate", RUNS[2], "--validate", RUNS[3], "--validate-qrels", QRELS)
+    (row,) = csv.DictReader(io.StringIO(cli("fit", *words, *there, "-f", "csv", "--curve", "curve.csv").text))
+    alone = cli("fit", *RUNS[2:], QRELS, *words[3:], "-f", "csv")
+    (other,) = csv.DictReader(io.StringIO(alone.text))
+    assert (row["value_there"], row["best_there"]) == (other["value"], other["agreement"])
+    curve = list(csv.DictReader((tmp_path / "curve.csv").open()))
+    assert curve[0].keys() == {"measure", "parameter", "by", "value", "agreement", "agreement_there"}
+    assert float(curve[0]["value"]) == 0.1
+
+
+# Weights by rank
+
+
+def test_the_divergence_is_scipy_s_entropy() -> None:
+    first, second = np.array([0.5, 0.3, 0.2, 0]), np.array([0.4, 0.3, 0.2, 0.1])
+    assert divergence(first, second) == pytest.approx(stats.entropy(first, second))
+    assert divergence(second, first) == np.inf
+
+
+def test_a_geometric_vector_gives_its_persistence() -> None:
+    ranks = np.arange(1, 301)
+    found = nearest_weights(0.27 * 0.73 ** (ranks - 1), "rbp(p=0.05..0.99)").frame.iloc[0]
+    assert found["value"] == 0.73
+    assert found["divergence"] == pytest.approx(0, abs=1e-9)
+    assert (found["depth"], found["covered"]) == (300, pytest.approx(1))
+
+
+def test_depth_and_normalisation_change_the_nearest_weights() -> None:
+    vector = 1 / np.arange(1, 101)
+    own = [
+        nearest_weights(vector, "rbp(p=0.05..0.99)", depth=depth, renormalise=scaled).frame.iloc[0]
+        for depth, scaled in ((20, False), (100, False), (20, True))
+    ]
+    assert own[0]["value"] < own[1]["value"]
+    assert own[0]["value"] < own[2]["value"]
+    # Not renormalised, the optimum is where the mean rank is 1/(1 − p).
+    v = vector[:20] / vector[:20].sum()
+    assert own[0]["value"] == pytest.approx(1 - 1 / (v * np.arange(1, 21)).sum(), abs=0.001)
+    assert own[0]["covered"] == pytest.approx(1 - own[0]["value"] ** 20)
+
+
+def test_weights_that_are_no_distribution_need_to_be_scaled() -> None:
+    with pytest.raises(Fault, match=r"sum to 7\.04, and a distribution's to 1; --renormalise scales them"):
+        nearest_weights(np.ones(20), "dcg@20..21")
+    assert nearest_weights(np.ones(20), "dcg@20..21", renormalise=True).frame["value"][0] == 20
+
+
+def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "w.csv").write_text("rank,weight\n# a comment\n2,0.25\n1,0.5\n3,0.125\n")
+    found = cli("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)", "--renormalise")
+    assert found.code == 0
+    assert found.text.splitlines()[2].split()[:4] == ["rbp(p=0.1..0.9)", "p", "0.5", "0.0000"]
+    assert found.text.splitlines()[-1] == (
+        "3 ranks | the vector scaled to sum 1, the measures' scaled to 1 too | to 0.001"
+    )
+    assert read_vector(tmp_path / "w.csv").tolist() == [0.5, 0.25, 0.125]

@@ -1,0 +1,140 @@
+"""The papers' experiments of examples/: the script runs on any collection, and its results on real runs still hold."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT, Command, environment
+from scipy import stats
+
+import gradedeval
+from gradedeval.experiments.matrix import Matrix, matrix_of
+
+COVID = Path(__file__).parents[2] / "shared" / "data" / "covid-round1"
+shared = pytest.mark.skipif(not COVID.is_dir(), reason="the shared data are not beside this checkout")
+RESULTS = (ROOT / "examples" / "papers.md").read_text(encoding="utf-8")
+GAIN = (0.0, 0.25, 0.75)
+
+
+def block(begins: str) -> tuple[str, str]:
+    """The command of a console block of the results, and what it printed."""
+    found = re.search(r"```console\n\$ (" + re.escape(begins) + r".*)\n((?:.*\n)*?)```", RESULTS)
+    assert found is not None, begins
+    return found[1], found[2]
+
+
+@cache
+def runs() -> list[str]:
+    return sorted(str(path) for path in (COVID / "runs").iterdir())
+
+
+@cache
+def scores(measures: str) -> Matrix:
+    qrels = COVID / "qrels.txt"
+    return matrix_of(gradedeval.evaluate(runs(), qrels, measures, gain=GAIN, max_residual=0.05, residual_depth="full"))
+
+
+@shared
+def test_the_filter_keeps_the_pairs_that_it_should() -> None:
+    matrix = scores("err@20")
+    assert (int(matrix.kept.sum()), matrix.kept.size) == (930, 1440)
+    assert round(float(matrix.score.max()), 3) == 0.863
+
+
+@shared
+@pytest.mark.parametrize(
+    ("measure", "by", "expected"),
+    [
+        ("rbp(p=0.259)", "pearson", 0.9835),
+        ("rbp(p=0.388)", "spearman", 0.9986),
+        ("nerr8@2", "pearson", 0.9713),
+        ("nerr8@4", "spearman", 0.9835),
+        ("nerr9@3", "pearson", 0.9921),
+        ("nerr9@9", "spearman", 0.9988),
+        ("nerr10(phi=0.492)", "pearson", 0.9924),
+        ("nerr10(phi=0.441)", "spearman", 0.9989),
+        ("nerr11(T=0.974)", "pearson", 0.9905),
+        ("nerr11(T=0.909)", "spearman", 0.9999),
+    ],
+)
+def test_table_1_has_scipy_s_correlations_at_the_values_found(measure: str, by: str, expected: float) -> None:
+    matrix = scores(f"err@20 {measure}")
+    kept = matrix.kept[:, :, 0]
+    function = stats.pearsonr if by == "pearson" else stats.spearmanr
+    own = function(matrix.score[:, :, 0][kept], matrix.score[:, :, 1][kept]).statistic
+    assert own == pytest.approx(expected, abs=0.00005)
+    name, value = re.match(r"(nerr\d+|rbp).*?([\d.]+)\)?$", measure).groups()  # type: ignore[union-attr]
+    printed = block("gradedeval fit runs/* qrels.txt")[1].splitlines()
+    (line,) = [line for line in printed if re.match(rf"{name}\b", line) and f" {by} " in line]
+    assert [float(cell) for cell in line.split()[3:5]] == [float(value), expected]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "runs").symlink_to(COVID / "runs")
+    (tmp_path / "qrels.txt").symlink_to(COVID / "qrels.txt")
+    return tmp_path
+
+
+def typed(command: str, cli: Command, folder: Path) -> str:
+    """What a command of the results prints, `runs/*` being the shell's."""
+    words = [word.strip("'\"") for word in re.findall(r"'[^']*'|\"[^\"]*\"|\S+", command)[1:]]
+    at = words.index("runs/*") if "runs/*" in words else -1
+    if at >= 0:
+        words[at : at + 1] = [f"runs/{path.name}" for path in sorted((folder / "runs").iterdir())]
+    outcome = cli(*words)
+    assert outcome.code == 0, outcome.messages
+    return outcome.text
+
+
+@shared
+@pytest.mark.parametrize("best", ["--curve levels.csv", "--best 15"])
+def test_figure_3_s_discriminative_power_is_as_printed(best: str, folder: Path, cli: Command) -> None:
+    command, printed = block(f"gradedeval power runs/* qrels.txt -m 'gap ndcg(gain=exp) ap' --draws 10000 {best}")
+    assert typed(command, cli, folder) == printed
+
+
+@shared
+def test_the_geometric_distribution_nearest_to_ap_is_as_printed(folder: Path, cli: Command) -> None:
+    typed(block("gradedeval weights runs/* qrels.txt -m ap")[0], cli, folder)
+    command, printed = block("gradedeval fit --weights w-ap.csv --ranks 50")
+    assert typed(command, cli, folder) == printed
+    # The mean rank of a geometric distribution is 1/(1 − p): that of the vector, where the two are nearest.
+    vector = np.loadtxt(folder / "w-ap.csv", delimiter=",", skiprows=1)[:50]
+    mean = (vector[:, 0] * vector[:, 1]).sum() / vector[:, 1].sum()
+    assert float(printed.splitlines()[2].split()[2]) == pytest.approx(1 - 1 / mean, abs=0.0006)
+
+
+def test_the_script_runs_on_any_collection(tmp_path: Path) -> None:
+    """On the samples: every experiment prints its heading and a result, and nothing breaks on the way."""
+    (tmp_path / "collection" / "runs").mkdir(parents=True)
+    samples = ROOT / "qrels_samples"
+    for name in ("bm25", "bm25-rm3", "neural"):
+        lines = (samples / f"rivers-{name}.run").read_text().splitlines(keepends=True)
+        few = [line for line in lines if line < "309"]
+        (tmp_path / "collection" / "runs" / name).write_text("".join(few))
+    judged = (samples / "rivers.qrels").read_text().splitlines(keepends=True)
+    (tmp_path / "collection" / "qrels.txt").write_text("".join(line for line in judged if line < "309"))
+    (tmp_path / "gradedeval").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gradedeval "$@"\n')
+    (tmp_path / "gradedeval").chmod(0o755)
+    done = subprocess.run(
+        [str(ROOT / "examples" / "papers.sh"), str(tmp_path / "collection")],
+        env={**environment(), "PATH": f"{tmp_path}:{os.environ['PATH']}", "GAIN": "exp", "RANKS": "50 20"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    headings = [line for line in RESULTS.splitlines() if line.startswith("### ")]
+    assert [line for line in done.stdout.splitlines() if line.startswith("### ")] == headings
+    blocks = re.findall(r"```console\n\$ (.*?)```", done.stdout, re.DOTALL)
+    assert len(blocks) == RESULTS.count("```console")
+    assert all(len(one.splitlines()) > 1 for one in blocks if " -o " not in one)

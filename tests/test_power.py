@@ -1,0 +1,89 @@
+"""`power`: discriminative power over all pairs of runs, its curve, and the difference that suffices."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Command
+
+import gradedeval
+from gradedeval import Fault
+from gradedeval.experiments.matrix import Matrix, matrix_of
+from gradedeval.experiments.resampling import studentised
+
+SAMPLES = Path(__file__).parent.parent / "qrels_samples"
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
+QRELS = str(SAMPLES / "rivers.qrels")
+
+
+@pytest.fixture(scope="module")
+def matrix() -> Matrix:
+    return matrix_of(gradedeval.evaluate(RUNS, QRELS, "ndcg@10 p@5"))
+
+
+def test_the_levels_are_those_of_each_pair(matrix: Matrix) -> None:
+    found = gradedeval.power(matrix, draws=300, seed=4)
+    paired = matrix.of("ndcg@10")
+    curve = found.curve[found.curve["measure"] == "ndcg@10"]
+    for row in curve.itertuples():
+        own, other = (paired.score[paired.runs.index(str(name))] for name in (row.run, row.other))
+        level, needed = studentised((own - other)[None], 300, 4, 0.05)
+        assert (row.level, row.needed) == (level[0], pytest.approx(needed[0]))
+        assert row.difference == pytest.approx((own - other).mean())
+    assert curve["pair"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert (np.diff(curve["level"]) <= 0).all()
+
+
+def test_power_is_the_share_of_pairs_below_alpha(matrix: Matrix) -> None:
+    found = gradedeval.power(matrix, draws=300, alpha=0.05)
+    for row in found.frame.itertuples():
+        own = found.curve[found.curve["measure"] == row.measure]
+        assert row.significant == (own["level"] < 0.05).sum()
+        assert row.power == row.significant / 6
+        assert row.needed == own["needed"].max()
+        assert (row.runs, row.topics, row.pairs) == (4, 50, 6)
+
+
+def test_a_smaller_level_finds_no_more_pairs_and_needs_a_larger_difference(matrix: Matrix) -> None:
+    loose, strict = (gradedeval.power(matrix, draws=300, alpha=alpha).frame for alpha in (0.1, 0.01))
+    assert (strict["significant"] <= loose["significant"]).all()
+    assert (strict["needed"] >= loose["needed"]).all()
+
+
+def test_the_best_runs_are_those_of_each_measure(matrix: Matrix) -> None:
+    found = gradedeval.power(matrix, draws=50, best=2)
+    assert found.frame["pairs"].tolist() == [1, 1]
+    for measure in matrix.measures:
+        means = matrix.of(measure).means
+        best = {matrix.runs[at] for at in np.argsort(-means)[:2].tolist()}
+        row = found.curve[found.curve["measure"] == measure].iloc[0]
+        assert {row["run"], row["other"]} == best
+    assert gradedeval.power(matrix, draws=50, best=9).frame["runs"].tolist() == [4, 4]
+
+
+def test_a_run_against_itself_is_never_told_apart() -> None:
+    runs = {"x": RUNS[0], "y": RUNS[0]}
+    found = gradedeval.power(gradedeval.evaluate(runs, QRELS, "ap"), draws=50)
+    assert (found.curve["level"][0], found.frame["power"][0]) == (1, 0)
+
+
+def test_settings_and_curve_at_the_prompt(cli: Command, tmp_path: Path) -> None:
+    words = ("power", *RUNS, QRELS, "-m", "ap ndcg@10", "--draws", "99", "--alpha", "0.1", "--seed", "7")
+    table = cli(*words, "--best", "3", "--curve", "curve.csv")
+    assert table.text.splitlines()[5] == (
+        "paired bootstrap, studentised, 99 draws, alpha 0.1, seed 7 | the best 3 runs by each measure"
+    )
+    rows = list(csv.DictReader((tmp_path / "curve.csv").open()))
+    assert list(rows[0]) == ["measure", "pair", "run", "other", "difference", "level", "needed"]
+    assert [row["pair"] for row in rows] == ["1", "2", "3"] * 2
+    assert cli(*words, "-f", "csv").messages == ["paired bootstrap, studentised, 99 draws, alpha 0.1, seed 7"]
+
+
+def test_faults_of_usage(matrix: Matrix) -> None:
+    with pytest.raises(Fault, match="--best: 1 makes no pair; 2 or more"):
+        gradedeval.power(matrix, best=1)
+    with pytest.raises(Fault, match="one run makes no pair"):
+        gradedeval.power(matrix.only(runs=matrix.runs[:1]))

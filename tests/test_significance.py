@@ -1,0 +1,292 @@
+"""p values, corrections, intervals and levels: by hand, against scipy's own tests, and against loops over draws."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from gradedeval.errors import Fault
+from gradedeval.experiments import resampling
+from gradedeval.experiments.comparing import Trial
+from gradedeval.experiments.resampling import (
+    bootstrap_interval,
+    pieces,
+    randomisation,
+    sign_flips,
+    studentised,
+    topic_weights,
+    tukey_hsd,
+)
+from gradedeval.experiments.significance import corrected, drawn, effect_size, p_values
+
+Floats = NDArray[np.float64]
+
+
+def scores(pairs: int, topics: int, seed: int = 1, digits: int = 12) -> Floats:
+    """pairs × topics differences, some of them 0 or tied where `digits` are few."""
+    return np.random.default_rng(seed).normal(0.05, 0.2, (pairs, topics)).round(digits)
+
+
+# Sign flips and permutations
+
+
+EIGHT = (0.31, -0.04, 0.22, 0.1, 0.05, -0.17, 0.4, 0.0)
+
+
+def test_eight_topics_are_tested_by_all_permutations_exactly() -> None:
+    observed = abs(sum(EIGHT))
+    flipped = [
+        abs(sum(s * d for s, d in zip(signs, EIGHT, strict=True))) for signs in itertools.product((1, -1), repeat=8)
+    ]
+    by_hand = sum(value >= observed - 1e-12 for value in flipped) / 256
+    assert randomisation(np.array([EIGHT]), 10_000, 0)[0] == by_hand
+    theirs = stats.permutation_test((np.array(EIGHT), np.zeros(8)), lambda a, b, axis: (a - b).mean(axis),
+                                    permutation_type="samples", vectorized=True, n_resamples=np.inf)  # fmt: skip
+    assert by_hand == theirs.pvalue
+
+
+def test_three_topics_by_hand() -> None:
+    # |±1 ±2 ±4| reaches 7 in 2 of 8, and 5 = 1 + 4 − … : |1 − 2 + 4| = 3 is reached by ±7, ±5, ±3: 6 of 8.
+    assert randomisation(np.array([[1.0, 2, 4], [1, -2, 4]]), 8, 0).tolist() == [2 / 8, 6 / 8]
+
+
+def test_sums_that_differ_in_their_last_bits_are_as_extreme() -> None:
+    # 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1 in floating point.
+    assert randomisation(np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]]), 100, 0).tolist() == [0.25, 0.25]
+
+
+def test_all_sign_flips_are_listed_once() -> None:
+    flips = sign_flips(5, 32, 0)
+    assert len({tuple(row) for row in flips.tolist()}) == 32
+    assert set(flips.ravel().tolist()) == {-1.0, 1.0}
+    assert sign_flips(5, 31, 0).shape == (31, 5)
+
+
+def test_random_flips_count_the_observed_one_too() -> None:
+    differences = scores(3, 40)
+    flips = sign_flips(40, 999, 7)
+    naive = [(1 + sum(abs((row * own).sum()) >= abs(own.sum()) - 1e-12 for row in flips)) / 1000 for own in differences]
+    assert randomisation(differences, 999, 7) == pytest.approx(naive, abs=1e-12)
+    assert randomisation(np.ones((1, 40)), 999, 7)[0] == 1 / 1000
+
+
+def test_random_flips_come_close_to_the_t_test() -> None:
+    differences = scores(50, 50)
+    p = randomisation(differences, 20_000, 3)
+    assert np.abs(p - p_values(differences, "t", 1, 0)).max() < 0.02
+
+
+def test_one_seed_gives_one_result_and_another_another() -> None:
+    differences = scores(4, 40)
+    assert (randomisation(differences, 500, 1) == randomisation(differences, 500, 1)).all()
+    assert (randomisation(differences, 500, 1) != randomisation(differences, 500, 2)).any()
+
+
+def test_a_pair_does_not_depend_on_the_pairs_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    differences = scores(30, 40)
+    results: list[Callable[[Floats], Floats]] = [
+        lambda some: randomisation(some, 300, 1),
+        lambda some: np.array(bootstrap_interval(some, 300, 1, 0.05)).T,
+        lambda some: np.array(studentised(some, 300, 1, 0.05)).T,
+    ]
+    together = [result(differences) for result in results]
+    monkeypatch.setattr(resampling, "CELLS", 1000)  # so few that every pair is a piece of its own
+    assert len(pieces(30, 300)) == 10
+    for result, whole in zip(results, together, strict=True):
+        assert result(differences) == pytest.approx(whole, abs=1e-12)
+        assert np.concatenate([result(one[None]) for one in differences]) == pytest.approx(whole, abs=1e-12)
+
+
+# Tukey
+
+
+def test_two_runs_have_the_same_p_by_tukey_s_range_as_by_sign_flips() -> None:
+    first, second = scores(2, 8)
+    p = tukey_hsd(np.array([first, second]), 10_000, 0)(np.array([(second - first).mean()]))
+    assert p == pytest.approx(randomisation((second - first)[None], 10_000, 0), abs=1e-15)
+
+
+def test_three_runs_on_three_topics_by_all_216_permutations() -> None:
+    own = np.array([[0.9, 0.8, 0.7], [0.5, 0.6, 0.1], [0.2, 0.3, 0.4]])
+    ranges = []
+    for orders in itertools.product(itertools.permutations(range(3)), repeat=3):
+        means = [sum(own[orders[topic][run], topic] for topic in range(3)) / 3 for run in range(3)]
+        ranges.append(max(means) - min(means))
+    difference = own[0].mean() - own[2].mean()
+    by_hand = sum(value >= difference - 1e-12 for value in ranges) / 216
+    assert tukey_hsd(own, 216, 0)(np.array([difference]))[0] == by_hand
+    assert by_hand == pytest.approx(36 / 216)
+
+
+def test_random_permutations_of_labels_come_close_to_all_of_them() -> None:
+    own = scores(3, 4)
+    exact, drawn_ = tukey_hsd(own, 1296, 0), tukey_hsd(own, 1295, 0)
+    differences = np.array([0.01, 0.05, 0.1, 0.2])
+    assert np.abs(exact(differences) - drawn_(differences)).max() < 0.05
+
+
+def test_tukey_s_p_is_never_below_that_of_the_pair_alone_by_much() -> None:
+    own = scores(6, 50)
+    p = tukey_hsd(own, 5000, 0)
+    pair = own[1] - own[0]
+    assert p(np.array([pair.mean()]))[0] > randomisation(pair[None], 5000, 0)[0]
+
+
+# scipy's tests
+
+
+def test_t_is_scipy_s_paired_test() -> None:
+    first, second = scores(20, 30, 1), scores(20, 30, 2)
+    theirs = stats.ttest_rel(first, second, axis=1).pvalue
+    assert p_values(first - second, "t", 1, 0) == pytest.approx(theirs, rel=1e-12)
+
+
+@pytest.mark.parametrize(("topics", "digits"), [(12, 1), (30, 12), (30, 1), (60, 12), (60, 1)])
+def test_wilcoxon_is_scipy_s_of_each_pair_on_its_own(topics: int, digits: int) -> None:
+    differences = scores(12, topics, digits=digits)
+    theirs = [stats.wilcoxon(own).pvalue for own in differences]
+    assert p_values(differences, "wilcoxon", 1, 0) == pytest.approx(theirs, rel=1e-12)
+    mixed = np.concatenate([differences, scores(3, topics, 9)])
+    assert p_values(mixed, "wilcoxon", 1, 0)[:12] == pytest.approx(theirs, rel=1e-12)
+
+
+def test_sign_is_scipy_s_binomial_test_without_the_ties() -> None:
+    differences = scores(20, 25, digits=1)
+    theirs = [stats.binomtest(int((own > 0).sum()), int((own != 0).sum())).pvalue for own in differences]
+    assert p_values(differences, "sign", 1, 0) == pytest.approx(theirs, rel=1e-12)
+    assert p_values(np.array([[1.0, 1, 1, 0]]), "sign", 1, 0)[0] == 0.25  # 2 · 1/2^3
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "randomisation"])
+def test_no_test_finds_a_difference_where_there_is_none(test: str) -> None:
+    assert p_values(np.zeros((2, 10)), test, 100, 0).tolist() == [1, 1]  # type: ignore[arg-type]
+
+
+def test_topics_that_all_differ_alike_are_beyond_doubt_to_t() -> None:
+    assert p_values(np.full((1, 10), 0.5), "t", 1, 0)[0] == 0
+
+
+def test_one_topic_proves_nothing() -> None:
+    for test in ("t", "wilcoxon", "sign", "randomisation"):
+        assert p_values(np.array([[0.5]]), test, 100, 0)[0] == 1  # type: ignore[arg-type]
+
+
+# Corrections and effects
+
+
+def test_corrections_by_hand() -> None:
+    p = np.array([0.01, 0.04, 0.03, 0.5])
+    assert corrected(p, "bonferroni") == pytest.approx([0.04, 0.16, 0.12, 1])
+    assert corrected(p, "holm") == pytest.approx([0.04, 0.09, 0.09, 0.5])
+    assert corrected(p, "bh") == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
+    assert corrected(p, "none").tolist() == p.tolist()
+
+
+def test_bh_is_scipy_s() -> None:
+    p = np.random.default_rng(1).uniform(size=200)
+    assert corrected(p, "bh") == pytest.approx(stats.false_discovery_control(p), rel=1e-12)
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh"])
+def test_a_correction_keeps_the_order_and_lowers_nothing(correction: str) -> None:
+    p = np.random.default_rng(2).uniform(size=50)
+    found = corrected(p, correction)  # type: ignore[arg-type]
+    assert (found >= p).all()
+    assert (found <= 1).all()
+    assert (np.diff(found[np.argsort(p)]) >= 0).all()
+    assert corrected(p[:1], correction) == p[:1]  # type: ignore[arg-type]
+
+
+def test_effect_sizes_by_hand() -> None:
+    # mean 2, sample deviation 2; nothing differs; all differ alike.
+    found = effect_size(np.array([[0.0, 2, 4], [0, 0, 0], [0.3, 0.3, 0.3]]))
+    assert found.tolist() == [1, 0, np.inf]
+    assert effect_size(np.array([[0.5]]))[0] == np.inf
+
+
+# The bootstrap
+
+
+def naive_samples(topics: int, draws: int, seed: int) -> list[list[int]]:
+    """Each sample's topics, from the weights that all pairs share."""
+    counts = (topic_weights(topics, draws, seed) * topics).round().astype(int)
+    return [np.repeat(np.arange(topics), row).tolist() for row in counts]
+
+
+def test_every_sample_has_as_many_topics() -> None:
+    assert {len(sample) for sample in naive_samples(30, 200, 1)} == {30}
+
+
+def test_the_interval_is_made_of_the_percentiles_of_resampled_means() -> None:
+    differences = scores(3, 20)
+    means = np.array([[own[sample].mean() for sample in naive_samples(20, 400, 5)] for own in differences])
+    low, high = bootstrap_interval(differences, 400, 5, 0.1)
+    assert low == pytest.approx(np.quantile(means, 0.05, axis=1), abs=1e-12)
+    assert high == pytest.approx(np.quantile(means, 0.95, axis=1), abs=1e-12)
+
+
+def test_the_interval_is_about_scipy_s() -> None:
+    own = scores(1, 50)
+    theirs = stats.bootstrap((own[0],), np.mean, n_resamples=20_000, method="percentile", rng=1).confidence_interval
+    low, high = bootstrap_interval(own, 20_000, 0, 0.05)
+    assert (low[0], high[0]) == pytest.approx((theirs.low, theirs.high), abs=0.003)
+
+
+def test_the_level_is_sakai_s_algorithm_in_a_loop() -> None:
+    differences = scores(5, 20)
+    samples = naive_samples(20, 300, 2)
+    level, needed = studentised(differences, 300, 2, 0.05)
+
+    def t(own: Floats) -> float:
+        return float(own.mean() / (own.std(ddof=1) / np.sqrt(len(own))))
+
+    for at, own in enumerate(differences):
+        shifted = own - own.mean()
+        drawn_t = np.array([t(shifted[sample]) for sample in samples])
+        assert level[at] == (np.abs(drawn_t) >= abs(t(own))).mean()
+        fifteenth = np.argsort(-np.abs(drawn_t))[14]
+        assert needed[at] == pytest.approx(abs(shifted[samples[fifteenth]].mean()), abs=1e-12)
+
+
+def test_equal_runs_are_not_told_apart_and_constant_differences_are() -> None:
+    level, _ = studentised(np.array([np.zeros(10), np.full(10, 0.3)]), 200, 0, 0.05)
+    assert level.tolist() == [1, 0]
+
+
+def test_levels_of_a_true_null_hypothesis_are_uniform_or_nearly() -> None:
+    level, _ = studentised(np.random.default_rng(4).normal(0, 1, (400, 30)), 500, 0, 0.05)
+    assert 0.02 < (level < 0.05).mean() < 0.09
+    assert 0.4 < (level < 0.5).mean() < 0.6
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"test": "ttest"}, "--test: no choice 'ttest'"),
+        ({"correction": "holmes"}, "--correction: no choice 'holmes'; did you mean 'holm'?"),
+        ({"draws": 0}, "--draws: 0 draws are too few"),
+        ({"alpha": 1}, "--alpha: 1 is no level"),
+        ({"seed": -1}, "--seed: -1 is below 0"),
+        ({"test": "tukey-hsd", "correction": "bh"}, "--correction: tukey-hsd holds for all pairs together as it is"),
+    ],
+)
+def test_a_trial_that_makes_no_sense_is_a_fault_of_usage(given: dict[str, object], says: str) -> None:
+    with pytest.raises(Fault, match="^" + says.replace("?", r"\?")) as caught:
+        Trial(**given)  # type: ignore[arg-type]
+    assert caught.value.usage
+
+
+def test_what_was_drawn_is_said() -> None:
+    assert drawn("t", 50, 10_000, 0) == "t"
+    assert drawn("randomisation", 50, 10_000, 3) == "randomisation, 10000 draws, seed 3"
+    assert drawn("randomisation", 8, 10_000, 3) == "randomisation, all permutations"
+    assert drawn("tukey-hsd", 8, 10_000, 3, runs=3) == "tukey-hsd, 10000 draws, seed 3"
+    assert drawn("tukey-hsd", 5, 10_000, 3, runs=3) == "tukey-hsd, all permutations"

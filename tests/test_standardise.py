@@ -1,0 +1,78 @@
+"""Standardised scores: Φ(z) by topic over a set of runs, and the set's means and deviations saved and used again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Command
+from scipy import stats
+
+import gradedeval
+from gradedeval import Fault
+from gradedeval.experiments.matrix import matrix_of
+from gradedeval.experiments.standardising import Reference
+
+SAMPLES = Path(__file__).parent.parent / "qrels_samples"
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
+QRELS = str(SAMPLES / "rivers.qrels")
+
+
+def test_scores_are_the_normal_distribution_of_z() -> None:
+    plain = gradedeval.evaluate(RUNS, QRELS, "sp ndcg@10", residuals=True)
+    own = matrix_of(plain).score
+    deviation = own.std(0, ddof=1)
+    z = (own - own.mean(0)) / np.where(deviation > 1e-12, deviation, np.inf)
+    found = gradedeval.standardised(plain)
+    assert matrix_of(found).score == pytest.approx(stats.norm.cdf(z), abs=1e-12)
+    assert found.signature.endswith(" | standardised over 4 runs")
+    assert set(found.residuals["rivers-bm25.run"].values()) == {None}
+    assert plain.signature in found.signature
+
+
+def test_two_runs_stand_as_far_apart_on_every_topic_and_equal_ones_in_the_middle() -> None:
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
+    runs = {"x": {"1": {"a": 2, "b": 1}, "2": {"a": 2}}, "y": {"1": {"b": 2, "a": 1}, "2": {"a": 2}}}
+    found = gradedeval.standardised(gradedeval.evaluate(runs, qrels, "rr"))
+    assert found.by_topic("rr", "x") == {"1": pytest.approx(stats.norm.cdf(np.sqrt(0.5))), "2": 0.5}
+    assert found.by_topic("rr", "y") == {"1": pytest.approx(stats.norm.cdf(-np.sqrt(0.5))), "2": 0.5}
+
+
+def test_the_mean_of_all_runs_is_about_a_half_on_every_topic() -> None:
+    own = matrix_of(gradedeval.standardised(gradedeval.evaluate(RUNS, QRELS, "ap"))).score[:, :, 0]
+    assert np.abs(own.mean(0) - 0.5).max() < 0.1
+
+
+def test_a_saved_reference_gives_the_same_for_one_run(cli: Command, tmp_path: Path) -> None:
+    together = cli(*RUNS, QRELS, "-q", "-m", "sp ap", "--save-reference", "ref.csv", "-f", "csv")
+    assert together.code == 0
+    alone = cli(RUNS[1], QRELS, "-q", "-m", "sp ap", "--reference", "ref.csv", "-f", "csv")
+    rows = [line for line in together.text.splitlines() if line.startswith("rivers-bm25-rm3.run")]
+    assert alone.text.splitlines()[1:] == rows
+    assert "standardised by ref.csv, 4 runs" in cli(RUNS[1], QRELS, "-m", "sp", "--reference", "ref.csv").text
+    saved = Reference.read(tmp_path / "ref.csv")
+    assert saved.text == (tmp_path / "ref.csv").read_text()
+
+
+def test_other_verbs_take_standardised_scores(cli: Command) -> None:
+    found = cli("compare", *RUNS, QRELS, "-m", "sp", "--standardise")
+    assert "standardised over 4 runs" in found.text
+    assert "not known" not in found.text
+    for verb in ("correlate", "power"):
+        assert "standardised over 4 runs" in cli(verb, *RUNS, QRELS, "-m", "sp ap", "--standardise").text
+
+
+def test_what_cannot_be_standardised_is_a_fault() -> None:
+    scores = gradedeval.evaluate(RUNS, QRELS, "num_ret ap")
+    with pytest.raises(Fault, match="'num_ret' is a count"):
+        gradedeval.standardised(scores)
+    reference = Reference.of(gradedeval.evaluate(RUNS, QRELS, "ap", topics_from=["301"]))
+    with pytest.raises(Fault, match="--reference: has no means by 'rr'; it has ap"):
+        gradedeval.standardised(gradedeval.evaluate(RUNS[0], QRELS, "rr"), reference)
+    with pytest.raises(Fault, match="--reference: has no mean of topic 302 by 'ap'; save it anew"):
+        gradedeval.standardised(gradedeval.evaluate(RUNS[0], QRELS, "ap"), reference)
+
+
+def test_ssp_is_a_step_and_no_measure(cli: Command) -> None:
+    assert cli(RUNS[0], QRELS, "-m", "ssp").messages == ["no measure 'ssp'; write -m sp --standardise"]

@@ -102,11 +102,13 @@ def background(
     rules: Rules,
     depth: int,
     watch: Watch = iter,
+    jobs: int = 1,
 ) -> Background:
     """The mean weights of ap, rr, sp, bpref or q at ranks 1..depth over the rankings of a set of runs, by name.
 
     The mean is over the pairs of a run and a topic, each alike: the 1/(s·t) of the source where all runs have the same
-    topics. The rules say which topics count; one that a run lacks is a ranking without documents.
+    topics. The rules say which topics count; one that a run lacks is a ranking without documents. `jobs` processes may
+    share a large run.
 
     Zhang et al., Information Retrieval 2010, section 3.4. Raises Fault as `evaluate` does.
     """
@@ -116,7 +118,7 @@ def background(
     counts: list[tuple[int, int]] = []
     notes, topics = list(scorer.notes), set()
     for _, source in watch(list(runs.items())):
-        run = grade_run(source, judged, rules)
+        run = grade_run(source, judged, rules, jobs=jobs)
         for batch in _settled(run):
             summed.add(batch)
         counts.append((len(run.topics), run.missing))

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from gradedeval.errors import Fault, some
-from gradedeval.gains import Gains, GainTable, Grades
+from gradedeval.gains import Gains
 from gradedeval.intents import UNIFORM, Intents, Pool
 from gradedeval.measures import Measure
 from gradedeval.priors import read_prior
+from gradedeval.schemes import GainTable, Grades
 from gradedeval.trec.lines import text
 from gradedeval.trec.qrels import Qrels
 

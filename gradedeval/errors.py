@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 SHOWN = 10
 
@@ -31,6 +32,9 @@ class Fault(ValueError):
         self.beyond = beyond
         super().__init__(str(self))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _fault, (self.place, self.fault, self.cure, self.usage, self.also, self.beyond)
+
     @property
     def exit_code(self) -> int:
         return 2 if self.usage else 1
@@ -45,6 +49,11 @@ class Fault(ValueError):
         if self.beyond:
             lines.append(f"{self.place.split(':')[0]}: {self.beyond} more such {plural(self.beyond, 'line')}")
         return "\n".join(lines)
+
+
+def _fault(place: str, fault: str, cure: str, usage: bool, also: tuple[Fault, ...], beyond: int) -> Fault:
+    """A fault as it was: what another process sends."""
+    return Fault(place, fault, cure, usage=usage, also=also, beyond=beyond)
 
 
 class Note(UserWarning):

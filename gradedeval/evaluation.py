@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from gradedeval.by_intent import check_intents
 from gradedeval.costs import Costs, read_costs
 from gradedeval.errors import Fault, Note
-from gradedeval.graded import grade_run
 from gradedeval.measures import DEFAULT, Measure, parse
 from gradedeval.rules import Options, Rules, rules_for
 from gradedeval.scores import RunScores, Scores
 from gradedeval.scoring import Scorer
+from gradedeval.several import Outcome, outcomes
+from gradedeval.streamed import Watch, unwatched
 from gradedeval.trec.lines import check_swapped, raw
 from gradedeval.trec.qrels import Qrels, topics_of_file
 from gradedeval.trec.source import Source, name_of
@@ -27,6 +30,7 @@ def evaluate(
     measures: str | Measure | Iterable[str | Measure] = DEFAULT,
     *,
     like: str | None = None,
+    jobs: int = 1,
     **options: Unpack[Options],
 ) -> Scores:
     """Score one run, or several, against graded judgements.
@@ -39,6 +43,8 @@ def evaluate(
               (or iteration), or a dict topic -> docno -> subtopic -> grade
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
+    jobs      processes that share several runs, or a large one; more than 1 forks this process, on Linux and where no
+              other thread is alive; elsewhere one does it all
     options   any field of `gradedeval.Rules`, as in gain="exp", residuals="total", depth=1000; `topics_from` is a file
               or the ids themselves
 
@@ -50,7 +56,9 @@ def evaluate(
     chosen = parse(measures)
     if not chosen:
         raise Fault("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
-    scores = evaluate_runs(named_runs(run), qrels, chosen, rules)
+    if jobs < 1:
+        raise Fault("jobs", f"{jobs} is no number of processes", "give 1 or more", usage=True)
+    scores = evaluate_runs(named_runs(run), qrels, chosen, rules, jobs=jobs)
     for note in scores.notes:
         warnings.warn(note, Note, stacklevel=2)
     return scores
@@ -91,11 +99,15 @@ def evaluate_runs(
     rules: Rules,
     *,
     by_tag: bool = False,
-    watch: Callable[[list[tuple[str, Any]]], Iterable[tuple[str, Any]]] = iter,
+    jobs: int = 1,
+    keep_going: bool = False,
+    watch: Watch = unwatched,
 ) -> Scores:
     """Score runs by name; with `by_tag` each goes by its tag instead. Raises Fault as `evaluate` does.
 
-    watch  passes the runs on one by one, and may show how far the work has come
+    keep_going  collect the faults of runs in `.faults`, and score the others; one run's alone is raised
+    watch       passes on what becomes of each run, of so many in all, and may show how far the work has come; of a run
+                that is alone, its parts
     """
     measures = list(measures)
     if isinstance(qrels, Qrels) and rules.subtopics and qrels.subtopics is None:
@@ -103,17 +115,45 @@ def evaluate_runs(
     check_intents(measures, qrels.subtopics is not None if isinstance(qrels, Qrels) else rules.subtopics)
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
     scorer = Scorer(judged, measures, rules)
-    notes, scored = list(scorer.notes), dict[str, RunScores]()
-    for name, source in watch(list(runs.items())):
-        run = grade_run(source, judged, rules, types=scorer.types)
-        called = run.tag or name if by_tag else name
-        if called in scored:
-            raise Fault(run.place, f"its tag '{called}' is another run's too", "leave out --run-name tag", usage=True)
-        scored[called] = scorer.score(run, called)
-        notes += run.notes
-    if len({tuple(one.topics) for one in scored.values()}) > 1:
+    listed = list(runs.items())
+    done: dict[int, Outcome] = {}
+    for number, found in watch(outcomes(listed, scorer, jobs, watch), len(listed)):
+        done[number] = found
+        if found.fault and not keep_going and all(before in done for before in range(number)):
+            raise found.fault
+    found_of = {name: done[number] for number, (name, _) in enumerate(listed)}
+    scored = _scored(found_of, by_tag)
+    faults = [found.fault for found in found_of.values() if found.fault]
+    if faults and (not keep_going or (not scored and len(set(map(str, faults))) == 1)):
+        raise faults[0]  # or it is of the only run, or of no run in particular
+    notes = [*scorer.notes, *(note for found in found_of.values() for note in found.notes)]
+    if len({tuple(topics) for topics in {id(one.topics): one.topics for one in scored}.values()}) > 1:
         notes.append("the runs are averaged over different topics; --topics qrels counts the same for all")
-    return Scores(list(scored.values()), scorer.measures, judged, rules, notes)
+    named = [_of_run(found.fault, found.place) for found in found_of.values() if found.fault]
+    return Scores(scored, scorer.measures, judged, rules, notes, faults=named)
+
+
+def _scored(found_of: Mapping[str, Outcome], by_tag: bool) -> list[RunScores]:
+    """The scores under the names that runs go by. Raises the first fault that is of the user's words."""
+    scored: dict[str, RunScores] = {}
+    for name, found in found_of.items():
+        if found.fault and found.fault.usage:
+            raise found.fault
+        if found.scores is None:
+            continue
+        called = found.tag or name if by_tag else name
+        if called in scored:
+            raise Fault(found.place, f"its tag '{called}' is another run's too", "leave out --run-name tag", usage=True)
+        scored[called] = replace(found.scores, run=called)
+    return list(scored.values())
+
+
+def _of_run(fault: Fault, place: str) -> Fault:
+    """The fault with the name of the run that it is of."""
+    if fault.place.startswith(place):
+        return fault
+    named = f"{place}: {fault.place}" if fault.place else place
+    return Fault(named, fault.fault, fault.cure, also=fault.also, beyond=fault.beyond)
 
 
 def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
@@ -170,12 +210,16 @@ def file_names(paths: list[str]) -> list[str]:
     The suffix stays where `a.run` and `a.run.gz` stand beside each other.
     """
     short = [name_of(path) for path in paths]
-    paths = [path if short.count(name) > 1 else name for path, name in zip(paths, short, strict=True)]
+    often = Counter(short)
+    paths = [path if often[name] > 1 else name for path, name in zip(paths, short, strict=True)]
     parts = [Path(path).parts if path != "-" else ("stdin",) for path in paths]
-    names = []
-    for own in parts:
-        length = 1
-        while length < len(own) and sum(other[-length:] == own[-length:] for other in parts) > 1:
-            length += 1
-        names.append(str(Path(*own[-length:])))
+    names = [""] * len(parts)
+    unnamed, length = list(range(len(parts))), 1
+    while unnamed:
+        ends = Counter(own[-length:] for own in parts)
+        for at in unnamed:
+            if ends[parts[at][-length:]] == 1 or length >= len(parts[at]):
+                names[at] = str(Path(*parts[at][-length:]))
+        unnamed = [at for at in unnamed if not names[at]]
+        length += 1
     return names

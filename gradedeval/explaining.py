@@ -132,9 +132,15 @@ def explain(
 
 
 def explain_topic(
-    runs: Mapping[str, Any], qrels: Any, measures: Iterable[Measure], rules: Rules, topic: str | bytes | int | None
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: Iterable[Measure],
+    rules: Rules,
+    topic: str | bytes | int | None,
+    jobs: int = 1,
 ) -> Explanation:
-    """As `explain`, for one run by name and rules. Raises Fault as `explain` does."""
+    """As `explain`, for one run by name and rules; `jobs` processes may share a large one. Raises Fault as `explain`
+    does."""
     if len(runs) != 1:
         raise Fault("", f"{len(runs)} runs are too many", "explain one at a time", usage=True)
     for name in ("residual_depth", "max_residual"):
@@ -144,7 +150,7 @@ def explain_topic(
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
     wanted = _wanted(topic, judged, rules)
     scorer = Scorer(judged, list(measures), replace(rules, residuals=None if rules.judged_only else "total"))
-    run = grade_run(source, judged, rules, frozenset([wanted]), scorer.types)
+    run = grade_run(source, judged, rules, frozenset([wanted]), scorer.types, jobs=jobs)
     batch = _alone(run, wanted, judged)
     scored = scorer.score(GradedRun(run.place, iter([batch]), topics=[wanted]), name)
     explained = [

@@ -1,4 +1,4 @@
-"""Segments of a large file, worked on by processes of their own and given back in order.
+"""Processes of our own that share work, where forking is safe.
 
 Threads would wait for each other: much of numpy keeps Python's lock.
 """
@@ -7,121 +7,166 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
-
-from gradedeval.trec.blocks import Irregular
-from gradedeval.trec.stream import Segment
 
 Result = TypeVar("Result")
 
-SEGMENT = 1 << 24
-"""Bytes of a segment: results of a few blocks, which wait in a pipe of PIPE bytes until their turn comes."""
 PIPE = 1 << 20
+"""Bytes of results that may wait in the pipe of a process until they are looked at."""
 
 
-_allowed = False
+class Failed:
+    """What stands for a result where a process failed, in whatever way: the work is done again by whoever asked."""
 
 
-def allow() -> None:
-    """Let this process fork. Only for one that is nobody else's: a library cannot know what threads its host has."""
-    global _allowed
-    _allowed = sys.platform == "linux"
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def processes() -> int:
-    """How many processes may work at once; 1 where forking is not safe: beside other threads, or where not allowed."""
+def processes(jobs: int) -> int:
+    """How many of `jobs` processes may work at once: 1 where forking is not safe, beside other threads and elsewhere
+    than on Linux."""
     import threading
 
     alone = threading.active_count() == 1 and threading.current_thread() is threading.main_thread()
-    return len(os.sched_getaffinity(0)) if _allowed and alone else 1
+    return jobs if sys.platform == "linux" and alone else 1
 
 
-def segments(file: int, begin: int, end: int) -> list[Segment]:
-    """The bytes `begin` to `end` of a file in segments, each of which begins with a topic."""
-    starts = [begin]
-    for near in range(begin + SEGMENT, end - SEGMENT // 2, SEGMENT):
-        if near > starts[-1] and (start := _topic_start(file, near, end)):
-            starts.append(start)
-    return [Segment(file, *bounds) for bounds in zip(starts, [*starts[1:], end], strict=True)]
+def spread(
+    work: Callable[[int], Result], numbers: Sequence[int], jobs: int
+) -> Generator[tuple[int, Result | Failed], None, None]:
+    """`work(number)` for each number, as they are done; `jobs` processes take the next one whenever they are free.
 
-
-def _topic_start(file: int, at: int, end: int) -> int | None:
-    """Where the first line begins whose topic is not that of the line before, from `at` on."""
-    size = 1 << 18
-    while True:
-        window = os.pread(file, size, at)
-        begin, before = window.find(b"\n") + 1, b""
-        while begin and (stop := window.find(b"\n", begin)) >= 0:
-            line = window[begin:stop]
-            if line[:1] > b" " and not line.startswith(b"#"):  # the others do not tell their topic at once
-                topic = line.split(None, 1)[0]
-                if before not in (b"", topic):
-                    return at + begin
-                before = topic
-            begin = stop + 1
-        if at + size >= end:
-            return None
-        size *= 4
-
-
-def forked(work: Callable[[Segment], Result], parts: list[Segment], jobs: int) -> Generator[Result, None, None]:
-    """`work(part)` for each part, in order; `jobs` processes take them in turn.
-
-    Raises Irregular where one of them fails in any way: the simple reader has words for it.
+    Whoever stops early stops the processes too.
     """
-    import pickle
+    import signal
+    import struct
 
-    children: list[tuple[int, Any]] = []
+    tasks = os.memfd_create("tasks")
+    os.write(tasks, struct.pack(f"<{len(numbers)}q", *numbers))
+    os.lseek(tasks, 0, os.SEEK_SET)
+    children: dict[int, int] = {}
     try:
-        for first in range(jobs):
-            children.append(_child(work, parts[first::jobs], [pipe for _, pipe in children]))
-        for number in range(len(parts)):
-            try:
-                result = pickle.load(children[number % jobs][1])
-            except (EOFError, pickle.UnpicklingError):
-                raise Irregular from None
-            yield result
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # no child is unknown to its parent
+        try:
+            for _ in range(jobs):
+                child, pipe = _child(work, tasks, list(children))
+                children[pipe] = child
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        done = set()
+        for number, result in _results(children):
+            done.add(number)
+            yield number, result
+        for number in numbers:
+            if number not in done:  # its process is dead
+                yield number, Failed()
     finally:
-        for child, pipe in children:
+        os.close(tasks)
+        for pipe, child in children.items():
             _end(child, pipe)
 
 
-def _child(work: Callable[[Segment], Result], parts: list[Segment], others: list[Any]) -> tuple[int, Any]:
-    """A process that works on these parts, and the pipe on which its results come."""
+def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
+    """The results of 0, 1, 2, …, each as soon as all before it are there."""
+    waiting: dict[int, Result] = {}
+    turn = 0
+    for number, result in results:
+        waiting[number] = result
+        while turn in waiting:
+            yield waiting.pop(turn)
+            turn += 1
+
+
+def _results(children: dict[int, int]) -> Iterator[tuple[int, Any]]:
+    """What comes through the pipes, until all are closed."""
+    import pickle
+    import select
+
+    ready = select.poll()
+    for pipe in children:
+        ready.register(pipe, select.POLLIN)
+    going = len(children)
+    while going:
+        for pipe, _ in ready.poll():
+            frame = _received(pipe)
+            if frame is None:
+                ready.unregister(pipe)
+                going -= 1
+            else:
+                yield pickle.loads(frame)
+
+
+def _received(pipe: int) -> bytearray | None:
+    """The next frame of a pipe: eight bytes of length, and so many; None where there is no whole one any more."""
+    head = _filled(pipe, bytearray(8))
+    return None if head is None else _filled(pipe, bytearray(int.from_bytes(head, "little")))
+
+
+def _filled(pipe: int, frame: bytearray) -> bytearray | None:
+    view = memoryview(frame)
+    while view:
+        count = os.readv(pipe, [view])
+        if not count:
+            return None
+        view = view[count:]
+    return frame
+
+
+def _child(work: Callable[[int], Any], tasks: int, others: list[int]) -> tuple[int, int]:
+    """A process that takes numbers from `tasks`, and the pipe on which its results come."""
     import fcntl
     import warnings
 
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()  # what waits there would be written twice
     ours, theirs = os.pipe()
     fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIPE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads that sleep inside numpy's libraries
         child = os.fork()
-    if child:
-        os.close(theirs)
-        return child, os.fdopen(ours, "rb")
+    if not child:
+        _be_child(work, tasks, theirs, [ours, *others])
+    os.close(theirs)
+    return child, ours
+
+
+def _be_child(work: Callable[[int], Any], tasks: int, pipe: int, others: list[int]) -> None:
+    """Work until there are no numbers any more, and end this process."""
+    import signal
+
     try:
-        for pipe in (ours, *(other.fileno() for other in others)):
-            os.close(pipe)
-        _work_on(work, parts, theirs)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+        for other in others:
+            os.close(other)
+        with os.fdopen(pipe, "wb") as results:
+            while number := os.read(tasks, 8):  # the place in the file is shared: each number is read once
+                _do(work, int.from_bytes(number, "little"), results)
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
     finally:
         os._exit(0)  # nothing of the parent is the child's to finish
 
 
-def _work_on(work: Callable[[Segment], Result], parts: list[Segment], pipe: int) -> None:
+def _do(work: Callable[[int], Any], number: int, results: Any) -> None:
     import pickle
+
+    try:
+        frame = pickle.dumps((number, work(number)), protocol=5)
+    except Exception:  # whoever asked does it again, and sees what is wrong
+        frame = pickle.dumps((number, Failed()), protocol=5)
+    results.write(len(frame).to_bytes(8, "little"))
+    results.write(frame)
+    results.flush()
+
+
+def _end(child: int, pipe: int) -> None:
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
-    with os.fdopen(pipe, "wb") as results:
-        for part in parts:
-            pickle.dump(work(part), results, protocol=5)
-            results.flush()
-
-
-def _end(child: int, pipe: Any) -> None:
-    import signal
-
-    pipe.close()
+    os.close(pipe)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from gradedeval.listed import grade_listed
-from gradedeval.ranking import Batch, GradedRun, judged_codes
+from gradedeval.ranking import Batch, GradedRun, judged_codes, same
 from gradedeval.rules import Rules
-from gradedeval.streamed import grade_file
+from gradedeval.streamed import Watch, grade_file, unwatched
 from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.run import read_run, run_of_bytes
 from gradedeval.trec.source import Source
@@ -17,13 +18,24 @@ __all__ = ["Batch", "GradedRun", "grade_run", "judged_codes"]
 
 
 def grade_run(
-    source: Any, qrels: Qrels, rules: Rules, docnos_of: frozenset[bytes] = frozenset(), types: bool = False
+    source: Any,
+    qrels: Qrels,
+    rules: Rules,
+    docnos_of: frozenset[bytes] = frozenset(),
+    types: bool = False,
+    *,
+    jobs: int = 1,
+    each: Callable[[Batch], Any] = same,
+    watch: Watch = unwatched,
 ) -> GradedRun:
     """Read a run and join it with the qrels: whole topics, in bounded batches.
 
     source     a path (`-` is standard input), an open file, or what `read_run` takes
     docnos_of  topics whose docnos are wanted as well
     types      whether column 2, the type of each document, is wanted as well: a file is then read line by line
+    jobs       processes that may share a large file
+    each       what is made of each batch, in the process that read it; this is what the run gives then
+    watch      passes on parts of a file as they are done, of so many in all
 
     Raises Fault, here or while the batches are taken, where the run cannot be read or has no topic in common with the
     qrels.
@@ -31,6 +43,7 @@ def grade_run(
     if isinstance(source, str | Path) or (hasattr(source, "read") and not hasattr(source, "columns")):
         if types:
             one = Source(source)
-            return grade_listed(run_of_bytes(one.place, one.read(), rules, types=True), qrels, rules, docnos_of)
-        return grade_file(Source(source), qrels, rules, docnos_of)
-    return grade_listed(read_run(source, rules, types), qrels, rules, docnos_of)
+            listed = run_of_bytes(one.place, one.read(), rules, types=True)
+            return grade_listed(listed, qrels, rules, docnos_of, each=each)
+        return grade_file(Source(source), qrels, rules, docnos_of, jobs=jobs, each=each, watch=watch)
+    return grade_listed(read_run(source, rules, types), qrels, rules, docnos_of, each=each)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from gradedeval.gains import Floats
-from gradedeval.ranking import Batch, Documents, GradedRun, by_width, judged_codes, ranked
+from gradedeval.ranking import Batch, Documents, GradedRun, by_width, judged_codes, ranked, same
 from gradedeval.rules import Rules
 from gradedeval.topics import choose_topics
 from gradedeval.trec.lines import raw
@@ -17,10 +17,17 @@ from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.run import Retrieved, Run
 
 
-def grade_listed(run: Run, qrels: Qrels, rules: Rules, docnos_of: frozenset[bytes] = frozenset()) -> GradedRun:
+def grade_listed(
+    run: Run,
+    qrels: Qrels,
+    rules: Rules,
+    docnos_of: frozenset[bytes] = frozenset(),
+    *,
+    each: Callable[[Batch], Any] = same,
+) -> GradedRun:
     """Join a run with the qrels. Raises Fault where they have no topic in common."""
     chosen = choose_topics(list(run.topics), run.place, qrels, rules)
-    batches = _batches(run, qrels, rules, chosen.topics, docnos_of)
+    batches = map(each, _batches(run, qrels, rules, chosen.topics, docnos_of))
     return GradedRun(run.place, batches, run.tag, chosen.topics, chosen.missing, [*run.notes, *chosen.notes])
 
 
@@ -52,7 +59,8 @@ def _documents(run: Run, topics: list[bytes], qrels: Qrels, rules: Rules) -> Doc
     return Documents(
         topics,
         np.array([len(own.docnos) for own in found], dtype=np.int64),
-        np.array(codes, dtype=np.min_scalar_type(unjudged + 1)),
+        # Bytes are the quickest way from a list to an array.
+        np.frombuffer(bytes(codes), np.uint8) if unjudged < 255 else np.array(codes, np.min_scalar_type(unjudged + 1)),
         _concatenated([own.scores for own in found]) if rules.order == "score" else None,
         _concatenated([own.ranks for own in found]) if rules.ties == "rank" else None,
         docno,

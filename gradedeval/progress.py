@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 PATIENCE = 2.0
-Part = TypeVar("Part")
+Piece = TypeVar("Piece")
 
 
-def with_progress(parts: list[Part], label: str = "runs") -> Iterator[Part]:
-    """Pass on work piece by piece, with a progress bar where stderr is a terminal and it lasts longer than two
-    seconds. `label`: what the pieces are of."""
+def with_progress(pieces: Iterable[Piece], count: int | None = None, label: str = "runs") -> Iterator[Piece]:
+    """Pass on work piece by piece, with a progress bar where stderr is a terminal and it lasts longer than two seconds.
+
+    pieces  a list of work that is still to do; or with `count`, so many pieces as they are done
+    label   what the pieces are of
+    """
+    to_do = list(pieces) if count is None else pieces
+    total = len(to_do) if isinstance(to_do, list) and count is None else count or 0
     begun = time.monotonic()
-    watched = sys.stderr is not None and sys.stderr.isatty()
-    bar = None
-    for done, part in enumerate(parts):
-        if bar is None and done and time.monotonic() - begun > PATIENCE and watched:
+    watched = sys.stderr is not None and sys.stderr.isatty() and total > 1
+    bar, shown = None, 0
+    for done, piece in enumerate(to_do, 0 if count is None else 1):
+        if bar is None and watched and 0 < done < total and time.monotonic() - begun > PATIENCE:
             import click
 
-            bar = click.progressbar(length=len(parts), label=label, file=sys.stderr)
-            bar.update(done - 1)
+            bar = click.progressbar(length=total, label=label, file=sys.stderr)
         if bar is not None:
-            bar.update(1)
-        yield part
+            bar.update(done - shown)
+            shown = done
+        yield piece
     if bar is not None:
-        bar.update(1)
+        bar.update(total - shown)
         bar.render_finish()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +16,6 @@ Codes = NDArray[Any]
 
 CELLS = 1 << 18
 """A batch has at most this many cells, topics × widest ranking or pool (one topic may be larger): it bounds memory."""
-
-JOINED = 1 << 17
-"""Batches are joined up to so many cells: more would save little, and take memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +48,15 @@ class Batch:
         return self.unjudged + 1
 
 
+def same(batch: Batch) -> Batch:
+    """The batch itself: what is made of batches where nothing else is asked for."""
+    return batch
+
+
 @dataclass
 class GradedRun:
-    """A run joined with qrels. Iterating gives its batches, once; after the last of them the other fields are known.
+    """A run joined with qrels. Iterating gives its batches, or what was to be made of each, once; after the last of
+    them the other fields are known.
 
     A topic that comes again in a later batch is complete in that one, which counts: its lines were found to go on
     elsewhere in the file.
@@ -64,13 +67,13 @@ class GradedRun:
     """
 
     place: str
-    batches: Iterator[Batch]
+    batches: Iterator[Any]
     tag: str = ""
     topics: list[bytes] = field(default_factory=list)
     missing: int = 0
     notes: list[str] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Any]:
         return self.batches
 
 
@@ -134,40 +137,6 @@ def by_width(widths: Ints) -> Iterator[Ints]:
             yield order[begin:end]
             begin = end
     yield order[begin:]
-
-
-def joined(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """The same topics in fewer batches: to begin a measure costs as much as some dozen topics."""
-    some: list[Batch] = []
-    for batch in batches:
-        width = max((one.codes.shape[1] for one in [*some, batch]), default=0)
-        height = sum(len(one.topics) for one in some) + len(batch.topics)
-        if some and (width * height > JOINED or batch.kinds is not None or some[0].kinds is not None):
-            yield _joined(some)
-            some = []
-        some.append(batch)
-    if some:
-        yield _joined(some)
-
-
-def _joined(batches: list[Batch]) -> Batch:
-    if len(batches) == 1:
-        return batches[0]
-    width = max(batch.codes.shape[1] for batch in batches)
-    height = sum(len(batch.topics) for batch in batches)
-    codes = np.full((height, width), batches[0].beyond, dtype=batches[0].codes.dtype)
-    row = 0
-    for batch in batches:
-        codes[row : row + len(batch.topics), : batch.codes.shape[1]] = batch.codes
-        row += len(batch.topics)
-    return Batch(
-        [topic for batch in batches for topic in batch.topics],
-        codes,
-        np.concatenate([batch.retrieved for batch in batches]),
-        np.concatenate([batch.pool for batch in batches]),
-        {topic: docnos for batch in batches for topic, docnos in batch.docnos.items()},
-        batches[0].types,
-    )
 
 
 def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos_of: frozenset[bytes]) -> Batch:
@@ -264,6 +233,9 @@ def _sorted(falling: Floats, counts: Ints, topic: Ints, rises: Ints, stable: boo
         order = np.argsort(falling, kind=kind)
         small = topic.astype(np.min_scalar_type(int(topic[-1])))  # numpy sorts small integers by radix
         return order[np.argsort(small[order], kind="stable")]
+    if counts.min() == counts.max():
+        alike = np.argsort(falling.reshape(len(counts), -1), axis=1, kind=kind)
+        return (alike + (np.cumsum(counts) - counts)[:, None]).ravel()
     order = np.arange(len(topic))
     ends = np.cumsum(counts)
     unsorted = np.bincount(topic[rises], minlength=len(counts))

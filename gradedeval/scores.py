@@ -85,6 +85,7 @@ class Scores:
     measures  as applied
     notes     what was said on the way
     steps     what was done to the scores since
+    faults    why other runs have no scores, where they were collected
     """
 
     runs: list[RunScores]
@@ -93,6 +94,7 @@ class Scores:
     rules: Rules
     notes: list[str] = field(default_factory=list)
     steps: tuple[str, ...] = ()
+    faults: list[Fault] = field(default_factory=list)
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
@@ -127,6 +129,12 @@ class Scores:
         means = [run.summary("score", column, summary) for run in self.runs]
         order = sorted(range(len(means)), key=lambda at: (np.isnan(means[at]), -means[at]))
         return replace(self, runs=[self.runs[at] for at in order])
+
+    @property
+    def unscored(self) -> str:
+        """How many runs have no scores, in words."""
+        count = len(self.faults)
+        return f"{count} of {count + len(self.runs)} runs {'is' if count == 1 else 'are'} not scored"
 
     @property
     def columns(self) -> list[str]:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gradedeval.by_intent import ByIntent, check_intents
-from gradedeval.costs import Costs
 from gradedeval.errors import Fault, some
-from gradedeval.gains import Bools, Floats, Gains, GainTable, Grades, binary_table, graded_table, threshold_table
+from gradedeval.gains import Floats, Gains
 from gradedeval.graded import Batch, GradedRun, judged_codes
 from gradedeval.measures import MEASURES, Measure
 from gradedeval.notation import Value
-from gradedeval.ranking import CELLS, joined
 from gradedeval.rules import LIKE, Rules
+from gradedeval.schemes import GainTable, Grades, binary_table, graded_table, threshold_table
 from gradedeval.scores import RunScores
 from gradedeval.trec.lines import text
 from gradedeval.trec.qrels import Qrels
-
-UNSAMPLED = -1
-"""The grade of documents that were pooled and left out of the sample that was judged, as trec_eval's infAP has it."""
+from gradedeval.views import Views
 
 
 def applied(measure: Measure, rules: Rules) -> Measure:
@@ -58,6 +56,19 @@ def _default(measure: Measure, key: str) -> Any:
     if key == "gain":
         return measure.definition.gain
     return 1 if key == "rel" and measure.definition.gain == "binary" else measure.definition.parameters.get(key)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Scores of some topics of a run.
+
+    found  3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
+    types  what column 2 of the run calls its documents, where that was asked for
+    """
+
+    topics: list[bytes]
+    found: Floats
+    types: list[bytes]
 
 
 class Scorer:
@@ -102,29 +113,35 @@ class Scorer:
         return notes
 
     def score(self, run: GradedRun, name: str) -> RunScores:
-        """The scores of one run, under the name that it goes by."""
-        topics: list[bytes] = []
-        parts: list[Floats] = []
-        types: set[bytes] = set()
-        for batch in joined(run):
-            topics += batch.topics
-            types.update(batch.types)
-            parts.append(self._score_batch(batch))
+        """The scores of one run, under the name that it goes by; it gives batches, or what `part` makes of them."""
+        parts = [part if isinstance(part, Part) else self.part(part) for part in run]
+        types = {kind for part in parts for kind in part.types}
         run.notes += [note for one in self.measures if one.types for note in _type_notes(run.place, one, types)]
-        row = {topic: at for at, topic in enumerate(topics)}
-        score, unjudged, residual = np.concatenate(parts, axis=1)[:, [row[topic] for topic in run.topics]]
+        listed = [topic for part in parts for topic in part.topics]
+        found = np.concatenate([part.found for part in parts], axis=1)
+        if listed != run.topics:
+            row = {topic: at for at, topic in enumerate(listed)}
+            found = found[:, [row[topic] for topic in run.topics]]
+        score, unjudged, residual = found
         kept = np.ones(score.shape, dtype=bool)
         if self.rules.max_residual is not None:
             kept = ~(residual > self.rules.max_residual)
-        return RunScores(name, [text(topic) for topic in run.topics], run.missing, score, unjudged, residual, kept)
+        # Thousands of runs share one list of names.
+        topics = self.topics if run.topics == self.qrels.topics else [text(topic) for topic in run.topics]
+        return RunScores(name, topics, run.missing, score, unjudged, residual, kept)
 
-    def views(self, batch: Batch) -> _Views:
+    @cached_property
+    def topics(self) -> list[str]:
+        """The topics of the qrels."""
+        return [text(topic) for topic in self.qrels.topics]
+
+    def views(self, batch: Batch) -> Views:
         """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
         worth."""
-        return _Views(batch, self.judged, self.qrels.labels, self.rules.costs, self.by_intent)
+        return Views(batch, self.judged, self.qrels.labels, self.rules.costs, self.by_intent)
 
-    def _score_batch(self, batch: Batch) -> Floats:
-        """3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank."""
+    def part(self, batch: Batch) -> Part:
+        """The scores of a batch: what `grade_run` may make of each, in the process that read it."""
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
         views = self.views(batch)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
@@ -134,9 +151,9 @@ class Scorer:
             elif self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
                 found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
-        return found
+        return Part(batch.topics, found, batch.types)
 
-    def _difference(self, measure: Measure, table: GainTable, views: _Views, score: Floats) -> Floats:
+    def _difference(self, measure: Measure, table: GainTable, views: Views, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
         if not measure.definition.walks or measure.by_intent or table.top <= 0:
             return np.full(len(score), np.nan)
@@ -144,7 +161,7 @@ class Scorer:
         with np.errstate(invalid="ignore"):
             return best - score
 
-    def _best(self, measure: Measure, table: GainTable, views: _Views) -> tuple[Floats, Floats]:
+    def _best(self, measure: Measure, table: GainTable, views: Views) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
         definition, residual = measure.definition, measure.residual
         if self.rules.residual_depth == "full" and measure.merely_stops:
@@ -154,96 +171,6 @@ class Scorer:
             return inside, inside
         both = views(table, measure, unjudged=table.top, tail=table.top)
         return inside, np.minimum(_run_measure(measure, both), definition.ceiling)
-
-
-class _Views:
-    """A batch as measures see it; what several measures look at is looked up once."""
-
-    def __init__(
-        self, batch: Batch, judged: Bools, labels: Floats, costs: Costs | None, by_intent: Mapping[Measure, ByIntent]
-    ) -> None:
-        self.batch, self.by_intent = batch, by_intent
-        self.unsampled_code = np.append(labels == UNSAMPLED, [False, False])
-        self.cost = _costs(batch, costs)
-        self.judged_code = judged
-        self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
-        self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
-        self.judged: dict[int | None, Bools] = {}
-        self.ideals: dict[bytes, Floats] = {}
-        # Measures of the same gains share all that is worked out from them.
-        self.seen: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
-
-    def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
-        # Weights of the full depth need the gains of the full depth.
-        last = None if measure.definition.cutoff == "summed" else measure.cutoff
-        key = (table.worth.tobytes(), table.top, unjudged, tail, last, measure.cutoff)
-        if key not in self.seen:
-            if self.batch.codes.size > CELLS:  # one deep topic: two views of it would take more memory than time
-                self.seen.clear()
-            self.seen[key] = self._seen(table, measure, last, unjudged, tail)
-        if not measure.by_intent:
-            return self.seen[key]
-        own = self.by_intent[replace(measure, cutoff=None)]
-        each = own.seen(
-            self.batch.topics, lambda one: self._seen(one, measure, last, unjudged, tail), best=unjudged > 0 or tail > 0
-        )
-        return replace(self.seen[key], intents=each)
-
-    def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
-        gain, ideal = self._gain(table, unjudged, last), self._ideal(table)
-        judged = self.judged[last] = self.judged[last] if last in self.judged else self._judged(last)
-        retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)
-        # Measures share these arrays: whoever writes to one would change the scores of the next.
-        for shared in (gain, judged, ideal, retrieved, self.pool, table.levels):
-            shared.setflags(write=False)
-        whole = (ideal, retrieved, self.pool, table.levels, measure.cutoff, tail)
-        cost, kinds = self.cost, self.batch.kinds
-        return Gains(
-            gain,
-            judged,
-            *whole,
-            cost=cost[:, :last] if cost is not None else None,
-            types=tuple(self.batch.types),
-            kind=kinds[:, :last] if kinds is not None else None,
-            unsampled=self._unsampled(last),
-        )
-
-    def _unsampled(self, last: int | None) -> Bools | None:
-        """Whether a document has the grade that says: pooled, but left out of the sample that was judged."""
-        if not self.unsampled_code.any():
-            return None
-        unsampled: Bools = self.unsampled_code[self.batch.codes[:, :last]]
-        return unsampled
-
-    def _judged(self, last: int | None) -> Bools:
-        return self.judged_code[self.batch.codes[:, :last]]
-
-    def _gain(self, table: GainTable, unjudged: float, last: int | None) -> Floats:
-        """The gains down to a rank: most rankings go on far below the cutoff."""
-        worths = table.worth.tobytes()
-        whole, key = (worths, unjudged, None), (worths, unjudged, last)
-        if whole in self.gains:
-            return self.gains[whole][:, :last]
-        if key not in self.gains:
-            worth = np.append(table.worth, [0.0, 0.0])
-            worth[~self.judged_code] = unjudged
-            worth[self.batch.beyond] = 0
-            self.gains[key] = worth[self.batch.codes[:, :last]]
-        return self.gains[key]
-
-    def _ideal(self, table: GainTable) -> Floats:
-        """topics × …: the gains above 0 of the pool, descending, padded with zeros."""
-        key = table.worth.tobytes()
-        if key not in self.ideals:
-            order = np.argsort(-table.worth, kind="stable")[: np.count_nonzero(table.worth)]
-            counts = self.batch.pool[:, order]
-            each = counts.sum(1)
-            ideal = np.zeros((len(counts), int(each.max(initial=0))))
-            ideal[np.arange(ideal.shape[1]) < each[:, None]] = np.repeat(
-                np.tile(table.worth[order], len(counts)), counts.ravel()
-            )
-            self.ideals[key] = ideal
-        return self.ideals[key]
 
 
 def scores_of(measure: Measure, gains: Gains) -> Floats:
@@ -258,17 +185,6 @@ def _type_notes(place: str, measure: Measure, types: set[bytes]) -> list[str]:
     return [
         f"{place}: the types {some(sorted(map(text, own)))} {what} {measure}" for what, own in listed.items() if own
     ]
-
-
-def _costs(batch: Batch, costs: Costs | None) -> Floats | None:
-    """topics × ranks: the cost of each document by its type; 1 beyond the end."""
-    if costs is None:
-        return None
-    if batch.kinds is None:
-        return np.ones(batch.codes.shape)
-    of = np.array([*(costs.of[kind] for kind in batch.types), 1.0])
-    cost: Floats = of[batch.kinds]
-    return cost
 
 
 def _run_measure(measure: Measure, gains: Gains) -> Floats:

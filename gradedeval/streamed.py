@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from gradedeval.forked import forked, processes, segments
+from gradedeval.errors import Fault
+from gradedeval.forked import Failed, in_order, processes, spread
 from gradedeval.listed import grade_listed
-from gradedeval.ranking import Batch, Documents, GradedRun, by_width, judged_codes, ranked
+from gradedeval.ranking import Batch, Documents, GradedRun, by_width, judged_codes, ranked, same
 from gradedeval.rules import Rules
 from gradedeval.topics import choose_topics
 from gradedeval.trec.blocks import Irregular
@@ -19,8 +22,8 @@ from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.retrieved import Rows, read_listed, read_rows, settle_repeated
 from gradedeval.trec.run import dropped_notes, run_of_bytes
 from gradedeval.trec.scattered import Scattered
-from gradedeval.trec.source import Source
-from gradedeval.trec.stream import BLOCK, Block, Segment, Stream, blocks
+from gradedeval.trec.source import Source, opener
+from gradedeval.trec.stream import BLOCK, Block, Segment, Stream, blocks, segments
 
 LARGE = 1 << 25
 """Bytes of a file that is worth the start of further processes."""
@@ -29,24 +32,58 @@ SCATTERED = 16
 """Topics that come again before a file counts as one where topics take turns, if they are the larger part."""
 
 
+Watch = Callable[..., Iterable[Any]]
+"""Passes on an iterable, and may show how far it has come: of so many pieces, and what they are called."""
+
+
+def unwatched(pieces: Iterable[Any], *_: Any) -> Iterable[Any]:
+    """The pieces as they are."""
+    return pieces
+
+
 def grade_file(
-    source: Source, qrels: Qrels, rules: Rules, docnos_of: frozenset[bytes], *, size: int = BLOCK
+    source: Source,
+    qrels: Qrels,
+    rules: Rules,
+    docnos_of: frozenset[bytes],
+    *,
+    size: int = BLOCK,
+    jobs: int = 1,
+    each: Callable[[Batch], Any] = same,
+    watch: Watch = unwatched,
 ) -> GradedRun:
-    """Read a run from a file and join it with the qrels. Raises Fault, here or while the batches are taken."""
-    reading = _Reading(Stream(source), qrels, rules, docnos_of, size)
+    """Read a run from a file and join it with the qrels. Raises Fault, here or while the batches are taken.
+
+    jobs   processes that may share a large file
+    each   what is made of each batch, in the process that read it
+    watch  passes on parts of a file as they are done, of so many in all
+    """
+    reading = _Reading(Stream(source), qrels, rules, docnos_of, size, jobs, each, watch)
     try:
         reading.begin()
     except Irregular:
-        return grade_listed(run_of_bytes(source.place, reading.stream.whole(), rules), qrels, rules, docnos_of)
+        return reading.listed()
     return reading.run
+
+
+def divisible(source: Any) -> bool:
+    """Whether a run is a file so large that processes share it."""
+    try:
+        if not isinstance(source, str | Path) or str(source) == "-" or Path(source).stat().st_size <= LARGE:
+            return False
+        with Path(source).open("rb") as file:
+            return opener(file.read(8), str(source)) is None
+    except (OSError, Fault):
+        return False
 
 
 @dataclass(frozen=True)
 class _Part:
-    """What a block holds: its topics, batches of those that count, and how many repeated documents were dropped."""
+    """What a block holds: its topics, what was made of the batches of those that count, and how many repeated documents
+    were dropped."""
 
     topics: list[bytes]
-    batches: list[Batch]
+    batches: list[Any]
     dropped: dict[bytes, int]
     tag: str
 
@@ -54,8 +91,19 @@ class _Part:
 class _Reading:
     """One run on its way from a stream to batches."""
 
-    def __init__(self, stream: Stream, qrels: Qrels, rules: Rules, docnos_of: frozenset[bytes], size: int) -> None:
+    def __init__(
+        self,
+        stream: Stream,
+        qrels: Qrels,
+        rules: Rules,
+        docnos_of: frozenset[bytes],
+        size: int,
+        jobs: int,
+        each: Callable[[Batch], Any],
+        watch: Watch,
+    ) -> None:
         self.stream, self.qrels, self.rules, self.docnos_of, self.size = stream, qrels, rules, docnos_of, size
+        self.jobs, self.each, self.watch = jobs, each, watch
         self.judged = judged_codes(qrels.labels, rules)
         self.found: dict[bytes, None] = {}
         self.dropped: dict[bytes, int] = {}
@@ -78,18 +126,32 @@ class _Reading:
             begin += block.end - block.begin
             yield self._part(block)
         file = self.stream.file
-        if file is not None and file.end - file.at > LARGE and (jobs := processes()) > 1:
-            rest = segments(file.file, file.at + begin, file.end)
-            with closing(forked(self._segment, rest, jobs)) as found:
-                for parts in found:
-                    yield from parts
+        if file is not None and file.end - file.at > LARGE and (jobs := processes(self.jobs)) > 1:
+            yield from self._shared(segments(file.file, file.at + begin, file.end), jobs)
+        elif file is not None:
+            yield from self.watch(map(self._part, stream), (file.end - file.at - begin) // self.size, "parts")
         else:
             yield from map(self._part, stream)
 
-    def _segment(self, segment: Segment) -> list[_Part]:
-        return [self._part(block) for block in blocks(segment, self.size, segment.at)]
+    def _shared(self, rest: list[Segment], jobs: int) -> Iterator[_Part]:
+        """What segments hold, in order. Raises Irregular where a process fails: the simple reader has words for it."""
 
-    def _batches(self, first: _Part, rest: Generator[_Part, None, None]) -> Iterator[Batch]:
+        def parts_of(number: int) -> list[_Part]:
+            segment = rest[number]
+            return [self._part(block) for block in blocks(segment, self.size, segment.at)]
+
+        with closing(spread(parts_of, range(len(rest)), min(jobs, len(rest)))) as done:
+            for parts in self.watch(in_order(done), len(rest), "parts"):
+                if isinstance(parts, Failed):
+                    raise Irregular
+                yield from parts
+
+    def listed(self) -> GradedRun:
+        """The same by the simple reader."""
+        run = run_of_bytes(self.stream.place, self.stream.whole(), self.rules)
+        return grade_listed(run, self.qrels, self.rules, self.docnos_of, each=self.each)
+
+    def _batches(self, first: _Part, rest: Generator[_Part, None, None]) -> Iterator[Any]:
         try:
             again: set[bytes] = set()
             turns = False
@@ -105,8 +167,7 @@ class _Reading:
             if again:
                 yield from self._gathered(None if turns else frozenset(again))
         except Irregular:
-            place, rules = self.stream.place, self.rules
-            listed = grade_listed(run_of_bytes(place, self.stream.whole(), rules), self.qrels, rules, self.docnos_of)
+            listed = self.listed()
             yield from listed
             self.run.topics, self.run.missing, self.run.notes = listed.topics, listed.missing, listed.notes
             return
@@ -121,9 +182,9 @@ class _Reading:
     def _part(self, block: Block) -> _Part:
         rows = read_rows(block, self.qrels, self.rules)
         rows, dropped = settle_repeated(rows, self.rules)
-        return _Part(rows.topics, list(self._ranked(rows)), dropped, rows.tag)
+        return _Part(rows.topics, [self.each(batch) for batch in self._ranked(rows)], dropped, rows.tag)
 
-    def _gathered(self, only: frozenset[bytes] | None) -> Iterator[Batch]:
+    def _gathered(self, only: frozenset[bytes] | None) -> Iterator[Any]:
         """A second pass, for topics that came again: those in `only`, or all."""
         self.stream.again()
         gathered = Scattered(self.stream)
@@ -135,7 +196,7 @@ class _Reading:
                 self.dropped.pop(topic, None)
             rows, dropped = settle_repeated(rows, self.rules)
             self.dropped.update(dropped)
-            yield from self._ranked(rows)
+            yield from map(self.each, self._ranked(rows))
 
     def _ranked(self, rows: Rows) -> Iterator[Batch]:
         """Batches of the topics that may count: which do is known when all have been seen."""
@@ -154,14 +215,14 @@ class _Reading:
             some = documents if len(own) == len(documents.topics) else documents.of(own)
             yield ranked(some, pool[own], self.judged, self.rules, self.docnos_of)
 
-    def _missing(self, topics: list[bytes]) -> Iterator[Batch]:
+    def _missing(self, topics: list[bytes]) -> Iterator[Any]:
         """Batches of topics that the run lacks."""
         code = np.empty(0, dtype=np.min_scalar_type(len(self.qrels.labels) + 1))
         pool = self.qrels.pool_of(topics)
         for own in by_width(pool.sum(1)):
             if len(own):
                 none = Documents([topics[row] for row in own.tolist()], pool[own, 0] * 0, code, None, None, _no_docno)
-                yield ranked(none, pool[own], self.judged, self.rules, self.docnos_of)
+                yield self.each(ranked(none, pool[own], self.judged, self.rules, self.docnos_of))
 
 
 def _no_docno(position: int) -> bytes:

@@ -116,11 +116,13 @@ def weights_by(
     *,
     depth: int = DEPTH,
     normalise: str = "none",
+    jobs: int = 1,
     watch: Watch = iter,
     watch_ranks: Watch = iter,
 ) -> Weights:
     """As `weights`, for measures and rules that are settled and runs by name, or None.
 
+    jobs                processes that may share a large run
     watch, watch_ranks  pass runs, and ranks of fixed weights, on piece by piece, and may show how far the work has come
     """
     _check(depth, normalise)
@@ -139,7 +141,7 @@ def weights_by(
     said = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
-        found = background(runs, judged, implied, rules, depth, watch)
+        found = background(runs, judged, implied, rules, depth, watch, jobs)
         columns |= {one: (found.values[:, at], float(found.beyond[at])) for at, one in enumerate(found.measures)}
         notes += found.notes
         count = len(found.counts)

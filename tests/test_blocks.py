@@ -19,13 +19,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gradedeval import forked, streamed
+from gradedeval import streamed
 from gradedeval.errors import Fault
 from gradedeval.listed import grade_listed
 from gradedeval.ranking import GradedRun
 from gradedeval.rules import Rules
 from gradedeval.streamed import grade_file
-from gradedeval.trec import blocks, index, judged, qrels
+from gradedeval.trec import blocks, index, judged, qrels, stream
 from gradedeval.trec.blocks import Irregular
 from gradedeval.trec.decimals import decimals
 from gradedeval.trec.lines import decimal
@@ -97,7 +97,7 @@ def read_simply(content: bytes, **options: Any) -> Qrels:
         return Qrels(io.BytesIO(content), **options)
 
 
-def refused(stream: Any) -> Any:
+def refused(stream: Any, duplicates: str) -> Any:
     raise Irregular
 
 
@@ -244,15 +244,15 @@ def test_processes_share_a_large_file_and_give_the_same(monkeypatch: pytest.Monk
     monkeypatch.setattr(streamed, "LARGE", 1)
     draw, path = random.Random(4), tmp_path / "run"
     for size in (300, 3000):
-        monkeypatch.setattr(forked, "SEGMENT", size)
+        monkeypatch.setattr(stream, "SEGMENT", size)
         for jobs in (1, 2, 3) * 12:
-            monkeypatch.setattr(streamed, "processes", lambda jobs=jobs: jobs)
             run, judgements = awkward(draw)
             path.write_bytes(run)
             read = Qrels(io.BytesIO(judgements))
             for rules in (Rules(), Rules(duplicates="last", ties="rank"), Rules(lenient=True)):
                 simple = outcome(lambda: grade_listed(run_of_bytes(str(path), run, rules), read, rules))  # noqa: B023
-                assert outcome(partial(grade_file, Source(path), read, rules, frozenset(), size=100)) == simple
+                shared = partial(grade_file, Source(path), read, rules, frozenset(), size=100, jobs=jobs)
+                assert outcome(shared) == simple
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)  # nobody is left behind
 

@@ -21,10 +21,11 @@ by_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relat
 
 # The pipe, from words and bytes to text: each may import those before it. A new module takes its place here.
 ORDER = (
-    *("version", "errors", "notation"),
-    *("named_gains", "gains", "costs", "intents", "measures", "rules"),
+    *("version", "errors", "notation", "distinct"),
+    *("named_gains", "gains", "schemes", "costs", "intents", "measures", "rules"),
     *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
-    *("priors", "by_intent", "signature", "scores", "scoring", "quantities", "render", "tables", "progress"),
+    *("priors", "by_intent", "signature", "scores", "views", "scoring", "several", "quantities", "render", "tables"),
+    *("progress",),
     *("evaluation", "background", "weighting", "render_weights"),
     *("contributions", "explaining", "render_explanation"),
     *("experiments", "dropin", "linting", "cli", "__main__"),

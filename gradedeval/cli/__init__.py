@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -70,6 +71,8 @@ def gradedeval() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line. Exit code 0: done; 1: bad data or a failed check; 2: bad usage."""
+    # numpy's linear algebra would start a thread for each core; nothing here has use for them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         words = list(sys.argv[1:] if arguments is None else arguments)
         # Not `main` of click: it ends a closed pipe with exit code 1.

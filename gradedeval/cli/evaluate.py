@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from gradedeval import forked
 from gradedeval.cli.options import (
     MEASURE_OPTIONS,
     READING_OPTIONS,
     RESIDUAL_OPTIONS,
+    RUN_OPTIONS,
     Sectioned,
     check_output,
     chosen_rules,
@@ -21,13 +21,15 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import say, write
 from gradedeval.cli.standard import STANDARD_OPTIONS, standard_options, standardised_as_told
-from gradedeval.errors import Fault
+from gradedeval.errors import SHOWN, Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
+from gradedeval.forked import cores, processes
 from gradedeval.measures import CWL_DEFAULT, DEFAULT, Measure, parse
 from gradedeval.progress import with_progress
 from gradedeval.quantities import all_quantities
 from gradedeval.render import DISPLAYED, FORMATS, render
 from gradedeval.rules import LIKE
+from gradedeval.scores import Scores
 from gradedeval.scoring import applied
 
 OUTPUT_OPTIONS = [
@@ -47,7 +49,7 @@ OUTPUT_OPTIONS = [
 
 @click.command("eval", cls=Sectioned)
 @click.argument("files", nargs=-1, metavar="RUN... QRELS")
-@with_options(MEASURE_OPTIONS, RESIDUAL_OPTIONS, OUTPUT_OPTIONS, STANDARD_OPTIONS, READING_OPTIONS)
+@with_options(MEASURE_OPTIONS, RESIDUAL_OPTIONS, OUTPUT_OPTIONS, STANDARD_OPTIONS, RUN_OPTIONS, READING_OPTIONS)
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
@@ -59,13 +61,16 @@ def command(
     digits: int | None,
     sort: str | None,
     run_name: str,
+    runs_from: str | None,
+    jobs: int | None,
+    keep_going: bool,
     **options: Any,
 ) -> None:
     """Score runs against graded judgements and print a table.
 
     RUN holds lines of `topic Q0 docno rank score tag`, QRELS of `topic iteration docno grade`; either may be
-    compressed (gz, bz2, xz, zst), and one of them may be - for standard input. `gradedeval measures` lists the
-    measures.
+    compressed (gz, bz2, xz, zst), and one of them may be - for standard input. RUN may also be a folder of runs, or a
+    pattern in quotes. `gradedeval measures` lists the measures.
     """
     table, told = measure_table(measures_from), standard_options(options)
     chosen = parse(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
@@ -76,18 +81,44 @@ def command(
             raise Fault("--cwl", what, "leave out one of them", usage=True)
     order = None if sort is None else _one(sort, table)
     form = form or form_of(output, FORMATS)
-    runs, qrels = run_and_qrels(files, options["topics_from"])
-    check_output(output, files)
+    runs, qrels = run_and_qrels(files, options["topics_from"], runs_from)
+    check_output(output, (*runs, qrels))
     rules = chosen_rules(options)
-    forked.allow()
-    scores = evaluate_runs(named_runs(runs), qrels, chosen, rules, by_tag=run_name == "tag", watch=with_progress)
+    tags, jobs = run_name == "tag", _processes(jobs)
+    scores = evaluate_runs(
+        named_runs(runs), qrels, chosen, rules, by_tag=tags, jobs=jobs, keep_going=True, watch=with_progress
+    )
     for note in scores.notes:
         say(note)
     scores = standardised_as_told(scores, told)
     scores = scores.sorted_by(applied(order, rules)) if order else scores
     if digits is None and rules.like:
         digits = LIKE[rules.like].digits if form in DISPLAYED else None
-    write(render(scores, form, by_topic=by_topic, digits=digits, cwl=cwl), output)
+    written = bool(scores.runs) and (output is None or keep_going or not scores.faults)
+    if written:
+        write(render(scores, form, by_topic=by_topic, digits=digits, cwl=cwl), output)
+    _tell(scores, output, written)
+
+
+def _processes(jobs: int | None) -> int:
+    """How many processes share the work: those of --jobs, or as many as there are cores."""
+    if jobs is not None and processes(jobs) < jobs:
+        say("--jobs: this system cannot share work safely; one process does it all")
+    return cores() if jobs is None else jobs
+
+
+def _tell(scores: Scores, output: str | None, written: bool) -> None:
+    """Why runs are not scored, and what became of the output; then the exit code is 1."""
+    if not scores.faults:
+        return
+    for fault in scores.faults[:SHOWN]:
+        say(str(fault))
+    if output is None or written:
+        say(scores.unscored)
+    else:
+        cure = "; --keep-going writes the others" if scores.runs else ""
+        say(f"{scores.unscored}, and {output} is not written{cure}")
+    click.get_current_context().exit(1)
 
 
 def _one(text: str, table: dict[str, Measure]) -> Measure:

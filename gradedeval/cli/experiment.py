@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from gradedeval import forked
 from gradedeval.cli.options import (
     MEASURE_OPTIONS,
     READING_OPTIONS,
@@ -25,6 +24,7 @@ from gradedeval.errors import Fault
 from gradedeval.evaluation import evaluate_runs, named_runs
 from gradedeval.experiments.baseline import Baseline, add_baseline
 from gradedeval.experiments.matrix import Matrix, joined, matrix_of
+from gradedeval.forked import cores
 from gradedeval.measures import DEFAULT, Measure, parse
 from gradedeval.progress import with_progress
 from gradedeval.rules import Rules
@@ -74,8 +74,7 @@ def prepared(
 def scored(files: Sequence[str], measures: list[Measure], rules: Rules) -> Scores:
     """The scores of RUN... QRELS."""
     runs, qrels = run_and_qrels(tuple(files))
-    forked.allow()
-    return evaluate_runs(named_runs(runs), qrels, measures, rules, watch=with_progress)
+    return evaluate_runs(named_runs(runs), qrels, measures, rules, jobs=cores(), watch=with_progress)
 
 
 def with_baseline(

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from gradedeval import forked
 from gradedeval.cli.options import (
     GAIN_OPTIONS,
     READING_OPTIONS,
@@ -22,6 +21,7 @@ from gradedeval.cli.output import say, write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import named_runs
 from gradedeval.explaining import DEFAULT, explain_topic
+from gradedeval.forked import cores
 from gradedeval.measures import parse
 from gradedeval.render_explanation import DISPLAYED, FORMATS, render_explanation
 from gradedeval.rules import LIKE
@@ -66,11 +66,11 @@ def command(
     form = form or form_of(output, FORMATS)
     if shown is not None and form not in DISPLAYED:
         raise Fault("--show", f"{form} always has all ranks", "leave it out", usage=True)
-    runs, qrels = run_and_qrels(files, options["topics_from"], "gradedeval explain RUN QRELS --topic ID")
+    usage = "gradedeval explain RUN QRELS --topic ID"
+    runs, qrels = run_and_qrels(files, options["topics_from"], usage=usage)
     check_output(output, files)
     rules = chosen_rules(options)
-    forked.allow()
-    explanation = explain_topic(named_runs(runs), qrels, chosen, rules, topic)
+    explanation = explain_topic(named_runs(runs), qrels, chosen, rules, topic, jobs=cores())
     for note in explanation.notes:
         say(note)
     if digits is None and rules.like:

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from gradedeval import forked
 from gradedeval.cli.experiment import OTHER_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_to, tell, write_curve
 from gradedeval.cli.options import Sectioned, chosen_rules, measure_table, run_and_qrels, with_options
 from gradedeval.errors import Fault
@@ -16,6 +15,7 @@ from gradedeval.experiments.fitting import Fitted, collected, fitted, other
 from gradedeval.experiments.nearest import nearest_weights
 from gradedeval.experiments.ranges import Family, read_families
 from gradedeval.experiments.reports import fits
+from gradedeval.forked import cores
 from gradedeval.measures import Measure, parse
 from gradedeval.progress import with_progress
 from gradedeval.trec.qrels import topics_of_file
@@ -97,8 +97,7 @@ def _agreeing(
     )
     runs, qrels = run_and_qrels(files, options["topics_from"])
     rules = chosen_rules(options)
-    collection = collected(named_runs(runs), qrels, rules, with_progress)
+    collection = collected(named_runs(runs), qrels, rules, with_progress, cores())
     topics = None if their_topics is None else topics_of_file(their_topics)
     there = other(collection, list(validate) or None, their_qrels, topics)
-    forked.allow()
     return fitted(collection, families, target, kinds, precision, there)

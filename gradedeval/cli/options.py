@@ -13,11 +13,12 @@ import click
 from gradedeval.cli import VERBS
 from gradedeval.costs import read_costs
 from gradedeval.errors import Fault, nearest
-from gradedeval.gains import read_scheme
 from gradedeval.measures import ALIASES, DEFAULT, MEASURES, Measure, measures_from, parse
 from gradedeval.notation import Value, read_value
 from gradedeval.render import EXTENSIONS
 from gradedeval.rules import CHOICES, LIKE, Rules, rules_for
+from gradedeval.schemes import read_scheme
+from gradedeval.trec.listing import files_of, listed_files
 from gradedeval.trec.qrels import topics_of_file
 
 Decorator = Callable[[Any], Any]
@@ -35,6 +36,7 @@ SECTIONS = {
     "What is unknown": ("residuals", "residual_depth", "max_residual"),
     "Beside other runs": ("standardise", "reference", "save_reference"),
     "Output": ("by_topic", "cwl", "form", "output", "digits", "sort", "run_name", "shown"),
+    "Many runs": ("runs_from", "jobs", "keep_going"),
     "Rules": (
         "like",
         "ties",
@@ -148,6 +150,13 @@ READING_OPTIONS: list[Decorator] = [
     click.option("--lenient", is_flag=True, help="Skip bad lines, and say how many."),
 ]  # fmt: skip
 
+RUN_OPTIONS: list[Decorator] = [
+    click.option("--runs-from", metavar="FILE", help="Also the runs that FILE lists, one a line; - is standard input."),
+    click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share the work. Default: as "
+                 "many as there are cores."),
+    click.option("--keep-going", is_flag=True, help="Write -o even where a run is bad, without that run."),
+]  # fmt: skip
+
 RESIDUAL_OPTIONS: list[Decorator] = [
     click.option("--residuals", type=Style(CHOICES["residuals"]), metavar="[split|difference]", help="How far each "
                  "score could still rise; 'split': by unjudged documents in the run, and beyond its end; 'difference': "
@@ -198,21 +207,28 @@ def chosen_rules(options: dict[str, Any]) -> Rules:
 
 
 def run_and_qrels(
-    files: tuple[str, ...], topics_from: str | None = None, usage: str = "gradedeval RUN... QRELS"
+    files: tuple[str, ...],
+    topics_from: str | None = None,
+    runs_from: str | None = None,
+    usage: str = "gradedeval RUN... QRELS",
 ) -> tuple[list[str], str]:
-    """The runs and the qrels among the arguments. Raises Fault (usage) where an argument is no file.
+    """The runs and the qrels among the arguments: with --runs-from, those that it lists come last. Raises Fault where
+    an argument is no file, folder or pattern.
 
     An argument that is no file but reads as a measure was probably meant for -m.
     """
     for file in files:
         if file != "-" and not os.path.exists(file) and _is_measure(file):
             raise Fault(file, "no such file", f"did you mean -m '{file}'?", usage=True)
-    if len(files) < 2:
+    if not files or (len(files) < 2 and runs_from is None):
         cure = nearest(files[0], VERBS) if files and not os.path.exists(files[0]) else ""
         raise Fault("", "a run and a qrels file are needed", cure or usage, usage=True)
-    if [*files, topics_from].count("-") > 1:
+    if [*files, topics_from, runs_from].count("-") > 1:
         raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
-    return list(files[:-1]), files[-1]
+    *words, qrels = files
+    runs = [file for word in words for file in files_of(word, [qrels])]
+    listed = [] if runs_from is None else listed_files(runs_from, [qrels])
+    return [*runs, *listed], qrels
 
 
 def form_of(output: str | None, forms: Collection[str]) -> str:

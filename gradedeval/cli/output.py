@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 from gradedeval.errors import Fault
@@ -40,6 +39,8 @@ def write(text: str, target: str | None = None) -> None:
 
 
 def _replace(path: Path, content: bytes) -> None:
+    import tempfile  # only for files
+
     path = path.resolve()  # a link keeps pointing at the file that is replaced
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

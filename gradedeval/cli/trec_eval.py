@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from gradedeval import forked
 from gradedeval.cli.output import say, write
 from gradedeval.dropin.lines import UNLIMITED, VERSIONS, Setting
 from gradedeval.dropin.manual import manual
@@ -14,6 +13,7 @@ from gradedeval.dropin.printing import Wanted, read_norms
 from gradedeval.dropin.run import evaluated, evaluated_by_groups, rules_of
 from gradedeval.errors import Fault
 from gradedeval.evaluation import named_runs
+from gradedeval.forked import cores
 from gradedeval.progress import with_progress
 from gradedeval.render import FORMATS
 from gradedeval.version import __version__
@@ -141,8 +141,7 @@ def command(
     rules = rules_of(complete, level, depth, judged_only, compat)
     runs = named_runs(list(files[1:]))
     if qrels_format == "qrels":
-        forked.allow()
-        outcomes = evaluated(runs, files[0], lines, rules, wanted, form, watch=with_progress)
+        outcomes = evaluated(runs, files[0], lines, rules, wanted, form, jobs=cores(), watch=with_progress)
     else:
         outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, rules, wanted)
     found = list(outcomes)  # a fault in the last run leaves nothing half written

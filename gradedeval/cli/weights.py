@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from gradedeval import forked
 from gradedeval.cli.options import (
     DEPTH_OPTION,
     GAIN_OPTIONS,
@@ -24,6 +23,7 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import say, write
 from gradedeval.errors import Fault
 from gradedeval.evaluation import named_runs
+from gradedeval.forked import cores
 from gradedeval.measures import parse
 from gradedeval.progress import with_progress
 from gradedeval.render_weights import FORMATS, SIGNED, render_weights
@@ -82,7 +82,6 @@ def command(
         raise Fault(option(name), "says how runs are read, and there are none", "give RUN... QRELS", usage=True)
     check_output(output, files)
     rules = chosen_rules(options)
-    forked.allow()
     found = weights_by(
         chosen,
         named_runs(runs) if runs else None,
@@ -90,6 +89,7 @@ def command(
         rules,
         depth=depth,
         normalise=normalise,
+        jobs=cores(),
         watch=with_progress,
         watch_ranks=partial(with_progress, label="ranks"),
     )

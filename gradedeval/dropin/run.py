@@ -49,15 +49,17 @@ def evaluated(
     wanted: Wanted,
     form: str | None = None,
     *,
+    jobs: int = 1,
     watch: Watch = iter,
 ) -> Iterator[Outcome]:
-    """The text of each run, or one text of all in another `form`. Raises Fault where a file is wrong."""
+    """The text of each run, or one text of all in another `form`; `jobs` processes may share a large run. Raises Fault
+    where a file is wrong."""
     judged = read_qrels(qrels, rules)
     scorer = Scorer(judged, needed(lines), rules)
     yield Outcome("", list(scorer.notes))
     scores = []
     for name, path in watch(list(runs.items())):
-        scored = score_run(name, path, scorer, lines)
+        scored = score_run(name, path, scorer, lines, jobs)
         scores.append(scored.scores)
         yield Outcome(_text(scored, lines, wanted, len(runs)) if form is None else "", scored.notes)
     if form is not None:

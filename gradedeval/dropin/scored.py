@@ -60,10 +60,10 @@ def needed(lines: list[Line]) -> list[Measure]:
     return own + [MEASURES["num_rel"] for line in lines if line.relevant]
 
 
-def score_run(name: str, path: str, scorer: Scorer, lines: list[Line]) -> Scored:
+def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], jobs: int = 1) -> Scored:
     """Score a run by the measures of the lines. Raises Fault where it is none."""
     try:
-        graded = grade_run(path, scorer.qrels, scorer.rules)
+        graded = grade_run(path, scorer.qrels, scorer.rules, jobs=jobs)
         seen = _Seen(scorer.qrels.labels, max((line.length for line in lines), default=0))
         graded.batches = seen.passed_on(graded.batches)
         scores = scorer.score(graded, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -18,12 +18,12 @@ from gradedeval.gains import Bools, Floats
 from gradedeval.measures import Measure, parse
 from gradedeval.rules import Options, Rules
 from gradedeval.scoring import applied
+from gradedeval.streamed import Watch, unwatched
 from gradedeval.trec.qrels import Qrels
 
 if TYPE_CHECKING:
     import pandas as pd
 
-WatchRuns = Callable[[list[tuple[str, Any]]], Iterable[tuple[str, Any]]]
 NEARLY = 0.001
 """Values whose agreement is that close to the best are shown as a band."""
 
@@ -35,17 +35,19 @@ class Collection:
     runs: dict[str, Any]
     qrels: Qrels
     rules: Rules
-    watch: WatchRuns = iter
+    watch: Watch = unwatched
+    jobs: int = 1
 
     def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
         """The scores by some measures; what is too uncertain is left out only where residuals are asked for."""
         rules = self.rules if residuals else replace(self.rules, residuals=None, max_residual=None)
-        return matrix_of(evaluate_runs(self.runs, self.qrels, measures, rules, watch=self.watch))
+        return matrix_of(evaluate_runs(self.runs, self.qrels, measures, rules, jobs=self.jobs, watch=self.watch))
 
 
-def collected(runs: dict[str, Any], qrels: Any, rules: Rules, watch: WatchRuns = iter) -> Collection:
-    """Runs by name with their qrels read. Raises Fault where they are none."""
-    return Collection(runs, qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules), rules, watch)
+def collected(runs: dict[str, Any], qrels: Any, rules: Rules, watch: Watch = unwatched, jobs: int = 1) -> Collection:
+    """Runs by name with their qrels read. `jobs` processes may share them. Raises Fault where they are none."""
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
+    return Collection(runs, judged, rules, watch, jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +151,7 @@ def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes
     rules = collection.rules
     if runs is None:
         return replace(collection, rules=replace(rules, topics_from=topics))
-    return collected(named_runs(runs), qrels, replace(rules, topics_from=topics), collection.watch)
+    return collected(named_runs(runs), qrels, replace(rules, topics_from=topics), collection.watch, collection.jobs)
 
 
 def fitted(

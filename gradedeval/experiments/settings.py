@@ -13,10 +13,10 @@ from gradedeval.errors import Fault, nearest
 from gradedeval.experiments.bounds import KINDS, Demand, Kind
 from gradedeval.experiments.comparing import Trial
 from gradedeval.experiments.significance import Test
-from gradedeval.gains import read_scheme
 from gradedeval.measures import Measure, parse
 from gradedeval.notation import read_value
 from gradedeval.rules import Rules, rules_for
+from gradedeval.schemes import read_scheme
 
 Place = Callable[..., str]
 """Keys -> file and line of the statement that sets them."""

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from gradedeval.distinct import distinct
 from gradedeval.errors import Fault
 from gradedeval.gains import Floats, Gains, share, total, with_rest
 from gradedeval.measures.cumulated import divisor
@@ -64,7 +65,7 @@ def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Float
 
 def beyond(g: Gains, utility: str, gamma: float) -> Floats:
     """topics: the best case after the last document, for a user who gets there; never below the true sum."""
-    lengths, topic = np.unique(g.retrieved, return_inverse=True)
+    lengths, topic = distinct(g.retrieved)
     return np.array([_tail(g.tail, int(length), g.end, utility, gamma) for length in lengths])[topic]
 
 

@@ -87,15 +87,17 @@ def cwl(
             found, cut = follow(g, horizon, parameters)
             return steps(found, g, of, cut, fades)
 
-        function.__name__ = continuation.__name__
-        function.__doc__ = continuation.__doc__
-        # Whatever else a measure takes comes last.
-        order = [*SHARED[:1], *own[: len(defaults)], *SHARED[1:], *own[len(defaults) :]]
-        function.__signature__ = inspect.Signature(order)  # type: ignore[attr-defined]
+        _sign(function, continuation, own[: len(defaults)], own[len(defaults) :])
         given = ({**CHECKS, **(valid or {})}, unit, needs, types, shows)
         return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, *given))
 
     return define
+
+
+def _sign(function: Any, continuation: Continuation, named: list[Any], others: list[Any]) -> None:
+    """Give a measure's function the name, help and parameters of its continuation; whatever else it takes comes last."""
+    function.__name__, function.__doc__ = continuation.__name__, continuation.__doc__
+    function.__signature__ = inspect.Signature([*SHARED[:1], *named, *SHARED[1:], *others])
 
 
 FARTHEST, CELLS = 1 << 22, 1 << 22

@@ -11,10 +11,11 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from gradedeval.errors import Fault
-from gradedeval.gains import Floats, Gains, Scale
+from gradedeval.gains import Floats, Gains
 from gradedeval.intents import PRIOR, UNIFORM, is_prior
 from gradedeval.measures.parameters import Valid, checked
 from gradedeval.notation import IA, Spelling, Value, write_value
+from gradedeval.schemes import Scale
 
 Function = Callable[..., Floats]
 Shows = Callable[..., Mapping[str, Floats]]

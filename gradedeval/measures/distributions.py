@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from gradedeval.distinct import distinct
 from gradedeval.errors import Fault
 from gradedeval.gains import Floats, Gains, total
 from gradedeval.measures.definition import Own, measure
@@ -28,7 +29,7 @@ def expected_gain(g: Gains, weight: Callable[[Floats], Floats], beyond: Callable
     """
     score = total(g.gain * weight(g.rank))
     if g.tail:
-        lengths, topic = np.unique(g.retrieved, return_inverse=True)
+        lengths, topic = distinct(g.retrieved)
         score += g.tail * np.array([beyond(length) for length in lengths.tolist()])[topic]
     return score
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.errors import Fault, nearest
-from gradedeval.gains import read_scheme
 from gradedeval.notation import Value, read_value, write_value
+from gradedeval.schemes import read_scheme
 
 if TYPE_CHECKING:
     from gradedeval.measures.definition import Definition

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradedeval.distinct import distinct
 from gradedeval.gains import Floats
 
 LEFT = 1e-15
@@ -38,7 +39,7 @@ def geometric(ratio: Floats | float) -> Floats:
 
 def damped(ratio: float, at: Any, weight: Callable[[Floats, Floats], Floats]) -> Floats:
     """topics: Σ_{m≥0} ratio^m · weight(at, m), for 0 ≤ ratio < 1 and weights that fall from weight(at, 0) = 1."""
-    values, topic = np.unique(at, return_inverse=True)
+    values, topic = distinct(np.asarray(at))
     terms = 1 if ratio <= 0 else int(min(np.ceil(np.log(LEFT * (1 - ratio)) / np.log(ratio)) + 1, MOST))
     m = np.arange(terms, dtype=np.float64)
     powers = ratio**m

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from gradedeval.gains import Ints
+from gradedeval.gains import Bools, Ints
 from gradedeval.trec.decimals import decimals
 from gradedeval.trec.lines import BYTE_ORDER_MARKS
 from gradedeval.trec.words import Bytes, Words, changes, equal, hashes, words_at
@@ -20,47 +21,64 @@ class Irregular(Exception):
     what is wrong, or, with `--lenient`, skips it."""
 
 
+Bounds = Callable[[int], tuple[Ints, Ints]]
+"""Where a field begins, and where it ends: of every line, by the number of the field."""
+
+
 @dataclass(frozen=True, eq=False)
 class Lines:
     """The lines of a block that hold fields, without comments and blank lines. Positions are those in `buffer`.
 
     buffer  the bytes, PAD of them before the text and after it
-    starts  fields × lines: where each field begins
-    ends    fields × lines: where it ends
+    count   how many lines
+    bounds  where fields stand; only those that somebody reads are looked up
     """
 
     buffer: Bytes
-    starts: list[Ints] = field(default_factory=list)
-    ends: list[Ints] = field(default_factory=list)
+    count: int
+    bounds: Bounds
+    _known: dict[int, tuple[Ints, Ints]] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.starts[0])
+        return self.count
+
+    def span(self, column: int) -> tuple[Ints, Ints]:
+        """Where the field of each line begins, and where it ends."""
+        if column not in self._known:
+            self._known[column] = self.bounds(column)
+        return self._known[column]
 
     @cached_property
     def words(self) -> Words:
         return words_at(self.buffer)
 
     def token(self, column: int, row: int) -> bytes:
-        return self.buffer[self.starts[column][row] : self.ends[column][row]].tobytes()
+        start, end = self.span(column)
+        return self.buffer[start[row] : end[row]].tobytes()
 
     def numbers(self, column: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """A field as numbers. Raises Irregular where one is no plain decimal."""
         try:
-            return decimals(self.buffer, self.starts[column], self.ends[column])
+            return decimals(self.buffer, *self.span(column))
         except ValueError:
             raise Irregular from None
 
     def hashes(self, column: int) -> Words:
-        return hashes(self.words, self.starts[column], self.ends[column])
+        return hashes(self.words, *self.span(column))
 
     def keep(self, rows: Ints) -> Lines:
         """Only these lines, in this order."""
-        return Lines(self.buffer, [start[rows] for start in self.starts], [end[rows] for end in self.ends])
+
+        def bounds(column: int) -> tuple[Ints, Ints]:
+            start, end = self.span(column)
+            return start[rows], end[rows]
+
+        return Lines(self.buffer, len(rows), bounds)
 
     def stretches(self) -> tuple[list[bytes], Ints, Ints]:
         """Topics in order of appearance; for each stretch of lines with one topic its number among those, and its first
         line."""
-        first = changes(self.words, self.starts[0], self.ends[0])
+        first = changes(self.words, *self.span(0))
         if len(first) > MANY:
             return self._many_stretches(first)
         number: dict[bytes, int] = {}
@@ -69,7 +87,7 @@ class Lines:
 
     def _many_stretches(self, first: Ints) -> tuple[list[bytes], Ints, Ints]:
         """As `stretches`, for interleaved topics: one look at each topic, not at each stretch."""
-        start, end = self.starts[0][first], self.ends[0][first]
+        start, end = (bound[first] for bound in self.span(0))
         hashed = hashes(self.words, start, end)
         order = np.argsort(hashed, kind="stable")
         new = np.append(True, hashed[order[1:]] != hashed[order[:-1]])
@@ -107,24 +125,30 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
     separated = buffer[begin:end] <= BLANK
     at = np.flatnonzero(separated)
     at += begin
-    if len(at) % width == 0 and len(at):
-        found = buffer[at]
-        if _regular(buffer, at, found, begin, width):
-            ends = [at[column::width] for column in range(width)]
-            starts = [end + 1 for end in ends[:-1]]
-            return Lines(buffer, [np.append(begin, ends[-1][:-1] + 1), *starts], ends)
+    if len(at) % width == 0 and len(at) and _regular(buffer, at, separated, begin, width):
+        of_line = at.reshape(-1, width)
+
+        def bounds(column: int) -> tuple[Ints, Ints]:
+            end = np.ascontiguousarray(of_line[:, column])
+            start = of_line[:, column - 1] + 1 if column else np.append(begin, of_line[:-1, -1] + 1)
+            return start, end
+
+        return Lines(buffer, len(of_line), bounds)
     return _normalised(buffer, at, begin, end, width)
 
 
-def _regular(buffer: Bytes, at: Ints, found: Bytes, begin: int, width: int) -> bool:
+def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) -> bool:
     """Whether one blank or tab stands between two fields, nothing else stands around them, and no line is a comment."""
+    found = buffer[at]
     last = at[width - 1 :: width]
-    between = np.count_nonzero(found == BLANK) + np.count_nonzero(found == TAB)
+    between = np.count_nonzero(found == BLANK)
+    if between != len(at) - len(last):
+        between += np.count_nonzero(found == TAB)
     return bool(
-        at[0] > begin
-        and between == len(at) - len(last)
+        between == len(at) - len(last)
         and (found[width - 1 :: width] == NEWLINE).all()
-        and (at[1:] - at[:-1]).min(initial=2) > 1
+        and not separated[0]
+        and not (separated[1:] & separated[:-1]).any()
         and buffer[begin] != HASH
         and not (buffer[last[:-1] + 1] == HASH).any()
     )
@@ -151,11 +175,8 @@ def _normalised(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Li
     fields = np.bincount(line, minlength=lines)
     if ((fields != width) & (fields != 0)).any():
         raise Irregular
-    return Lines(
-        buffer,
-        list(np.ascontiguousarray(start.reshape(-1, width).T)),
-        list(np.ascontiguousarray(stop.reshape(-1, width).T)),
-    )
+    starts, ends = np.ascontiguousarray(start.reshape(-1, width).T), np.ascontiguousarray(stop.reshape(-1, width).T)
+    return Lines(buffer, starts.shape[1], lambda column: (starts[column], ends[column]))
 
 
 def _return_inside(buffer: Bytes, at: Ints) -> bool:

@@ -15,7 +15,12 @@ Slots = NDArray[np.int32]
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 SLOTS = 4
-"""Slots for each document at least: one in five that is not judged meets one that is, and is compared."""
+"""Slots for each document at least."""
+
+_BIT = np.left_shift(1, np.arange(8)).astype(np.uint8)
+
+TOGETHER = 1 << 16
+"""Judged documents that are worked on at once: what is looked at stays in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +37,11 @@ class Regions:
     def places(self, topic: Ints, hashed: Words) -> Ints:
         return self.begin[topic] + (hashed >> self.shift[topic]).astype(np.int64)
 
+    def bits(self, topic: Ints, hashed: Words) -> Ints:
+        """As `places`, eight times as fine."""
+        shift = self.shift - np.uint64(3)
+        return (self.begin << 3)[topic] + (hashed >> shift[topic]).view(np.int64)
+
 
 def regions(documents: Ints) -> Regions:
     """Regions for topics with so many documents each, a power of two of slots for each topic."""
@@ -46,11 +56,15 @@ def regions(documents: Ints) -> Regions:
 class Index:
     """Judged documents as columns, and the slots that hold their numbers.
 
-    buffer  the text in which the docnos stand
-    start   documents: where the docno begins
-    length  documents: its length
-    topic   documents: the topic's number
-    hashed  documents: the docno's hash
+    buffer   the text in which the docnos stand
+    start    documents: where the docno begins
+    length   documents: its length
+    topic    documents: the topic's number
+    hashed   documents: the docno's hash
+    regions  each topic's slots
+    slots    the number of a document, −1 where there is none
+    marks    slots: a bit for each eighth of the hashes whose place it is, set where some judged document has one: most
+             documents that are not judged are told by it alone
     """
 
     buffer: Bytes
@@ -60,59 +74,73 @@ class Index:
     hashed: Words
     regions: Regions
     slots: Slots
+    marks: NDArray[np.uint8]
 
-    def find(self, topic: Ints, buffer: Bytes, start: Ints, length: Ints, hashed: Words, place: Ints) -> Slots:
-        """The number of the judged document that each of the documents is, −1 where it is not judged.
+    def find(self, topic: Ints, buffer: Bytes, start: Ints, end: Ints, hashed: Words) -> tuple[Ints, Slots]:
+        """Which of the documents are judged, and the number of the judged document that each of them is.
 
-        `place` is `regions.places(topic, hashed)`. Equal hashes are no proof: the docnos are compared byte by byte.
+        Equal hashes are no proof: the docnos are compared byte by byte.
         """
-        found = np.full(len(start), -1, dtype=np.int32)
-        slots = self.slots[place]
-        rows = np.flatnonzero(slots >= 0)
+        bit = self.regions.bits(topic, hashed)
+        place = bit >> 3
+        rows = np.flatnonzero(self.marks[place] & _BIT[bit & 7])
+        topic, start, hashed, at = topic[rows], start[rows], hashed[rows], place[rows]
+        length = end[rows] - start
+        found = np.full(len(rows), -1, dtype=np.int32)
         own, words = words_at(self.buffer), words_at(buffer)
-        candidate, at = slots[rows], place[rows]
-        while len(rows):
-            same = self.hashed[candidate] == hashed[rows]
-            hit = np.flatnonzero(same)
-            judged, asked = candidate[hit], rows[hit]
-            proven = (self.topic[judged] == topic[asked]) & (self.length[judged] == length[asked])
-            proven[proven] = equal(own, self.start[judged[proven]], words, start[asked[proven]], length[asked[proven]])
-            same[hit] = proven
-            found[rows[same]] = candidate[same]
-            rows, at = rows[~same], at[~same] + 1  # the next slot, until one is empty
-            candidate = self.slots[at]
+        asked = np.arange(len(rows))
+        candidate = self.slots[at]
+        while len(asked):
+            same = self.hashed[candidate] == hashed[asked]
+            hit = np.flatnonzero(same & (candidate >= 0))
+            judged, of = candidate[hit], asked[hit]
+            proven = (self.topic[judged] == topic[of]) & (self.length[judged] == length[of])
+            if not proven.all():
+                hit, judged, of = hit[proven], judged[proven], of[proven]
+            equals = equal(own, self.start[judged], words, start[of], length[of])
+            found[of[equals]] = judged[equals]
             going = candidate >= 0
-            rows, at, candidate = rows[going], at[going], candidate[going]
-        return found
+            going[hit[equals]] = False
+            asked, at = asked[going], at[going] + 1  # the next slot, until one is empty
+            candidate = self.slots[at]
+        hits = np.flatnonzero(found >= 0)
+        return rows[hits], found[hits]
 
 
-def build(buffer: Bytes, start: Ints, length: Ints, topic: Ints, topics: int, hashed: Words) -> tuple[Index, Ints]:
-    """The index of judged documents, and the numbers of those that stand in their topic again (not the first of each).
+def build(
+    buffer: Bytes, start: Ints, length: Ints, topic: NDArray[Any], topics: int, hashed: Words
+) -> tuple[Index, list[tuple[Ints, Ints]]]:
+    """The index of judged documents; and pairs of columns: the numbers of documents that stand in their topic again,
+    and of the first of each.
 
     Documents that repeat are in no slot.
     """
     own = regions(np.bincount(topic, minlength=topics))
     slots = np.full(own.size + 64, -1, dtype=np.int32)
+    marks = np.zeros(own.size, dtype=np.uint8)
     words = words_at(buffer)
-    rows, at = np.arange(len(start)), own.places(topic, hashed)
-    again: list[Ints] = [np.empty(0, dtype=np.int64)]
-    while len(rows):
-        if at.max() + 1 >= len(slots):  # the last region is full: an empty slot stays behind it
-            slots = np.append(slots, np.full(len(slots), -1, dtype=np.int32))
-        # Of documents with one place the first in file order wins: the last one written stays.
-        empty = np.flatnonzero(slots[at] < 0)[::-1]
-        slots[at[empty]] = rows[empty]
-        there = slots[at].astype(np.int64)
-        beaten = np.flatnonzero(there != rows)
-        rows, at, there = rows[beaten], at[beaten], there[beaten]
-        same = (hashed[there] == hashed[rows]) & (topic[there] == topic[rows]) & (length[there] == length[rows])
-        hit = np.flatnonzero(same)
-        same[hit] = equal(words, start[rows[hit]], words, start[there[hit]], length[rows[hit]])
-        again.append(rows[same])
-        rows, at = rows[~same], at[~same] + 1
-    small = np.int32 if len(buffer) < 1 << 31 else np.int64
-    index = Index(buffer, start.astype(small), length.astype(np.int32), topic.astype(np.int32), hashed, own, slots)
-    return index, np.sort(np.concatenate(again))
+    again: list[tuple[Ints, Ints]] = []
+    for begin in range(0, len(start), TOGETHER):
+        rows = np.arange(begin, min(begin + TOGETHER, len(start)))
+        bit = own.bits(topic[rows], hashed[rows])
+        at = bit >> 3
+        np.bitwise_or.at(marks, at, _BIT[bit & 7])
+        while len(rows):
+            if at.max() + 1 >= len(slots):  # the last region is full: an empty slot stays behind it
+                slots = np.append(slots, np.full(len(slots), -1, dtype=np.int32))
+            # Of documents with one place the first in file order wins: the last one written stays.
+            empty = np.flatnonzero(slots[at] < 0)[::-1]
+            slots[at[empty]] = rows[empty]
+            there = slots[at].astype(np.int64)
+            beaten = np.flatnonzero(there != rows)
+            rows, at, there = rows[beaten], at[beaten], there[beaten]
+            same = (hashed[there] == hashed[rows]) & (topic[there] == topic[rows]) & (length[there] == length[rows])
+            hit = np.flatnonzero(same)
+            same[hit] = equal(words, start[rows[hit]], words, start[there[hit]], length[rows[hit]])
+            if same.any():
+                again.append((rows[same], there[same]))
+            rows, at = rows[~same], at[~same] + 1
+    return Index(buffer, start, length, topic, hashed, own, slots, marks), again
 
 
 def repeated(topic: Ints, hashed: Words, place: Ints, size: int) -> Ints:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.gains import Floats, Ints
-from gradedeval.trec.blocks import NEWLINE, Irregular, check_beginning, split_lines
+from gradedeval.rules import Duplicates
+from gradedeval.trec.blocks import NEWLINE, Irregular, Lines, check_beginning, split_lines
 from gradedeval.trec.index import Index, build
 from gradedeval.trec.lines import QRELS_FIELDS
 from gradedeval.trec.stream import Stream
@@ -19,21 +20,26 @@ from gradedeval.trec.words import PAD, Bytes, Words, hashes, padded, words_at
 PART = 1 << 20
 """Bytes of a qrels file that are worked on at once."""
 
+PIECE = 1 << 22
+ZERO, MINUS = 48, 45
+
 
 @dataclass(frozen=True, eq=False)
 class Judged:
     """Judgements in file order.
 
-    topics  the ids, in order of appearance
-    labels  the distinct grades, ascending
-    code    documents: index into the labels
-    index   documents: topic, docno and its hash
+    topics    the ids, in order of appearance
+    labels    the distinct grades, ascending
+    code      documents: index into the labels
+    index     documents: topic, docno and its hash
+    repeated  how many more there were, of the same documents with the same grades
     """
 
     topics: list[bytes]
     labels: Floats
     code: NDArray[Any]
     index: Index
+    repeated: int = 0
 
     def pool(self) -> Ints:
         """topics × labels: how many documents of the topic have each."""
@@ -81,34 +87,40 @@ class Judged:
         return sha256(b"%d %d %d" % (len(self.code), *sums)).hexdigest()[:6]
 
 
-def read_judged(stream: Stream) -> Judged:
+def read_judged(stream: Stream, duplicates: Duplicates) -> Judged:
     """The judgements of a file.
 
-    Raises Irregular where a line is none, or one repeats another: the simple reader settles that, or says so.
+    Raises Irregular where a line is none, or one differs from another of the same document: the simple reader settles
+    that, or says so.
     """
     buffer, end = _text(stream)
+    small = np.int32 if len(buffer) < 1 << 31 else np.int64
     number: dict[bytes, int] = {}
-    topics, starts, ends, hashed, grades = [], [], [], [], []
+    columns: list[tuple[NDArray[Any], ...]] = []
     for begin, stop in _parts(buffer, end):
         lines = split_lines(buffer, begin, stop, len(QRELS_FIELDS))
         if not len(lines):
             continue
         names, own, first = lines.stretches()
         numbers = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int32)
-        topics.append(np.repeat(numbers[own], np.diff(np.append(first, len(lines)))))
-        starts.append(lines.starts[2].copy())
-        ends.append(lines.ends[2].copy())
-        hashed.append(lines.hashes(2))
-        grades.append(lines.numbers(3))
-    if not topics:
+        topic = np.repeat(numbers[own], np.diff(np.append(first, len(lines))))
+        start, after = lines.span(2)
+        columns.append((start.astype(small), (after - start).astype(np.int32), topic, lines.hashes(2), _grades(lines)))
+    if not columns:
         raise Irregular
-    start, length = np.concatenate(starts), np.concatenate(ends)
-    length -= start
-    labels, code = _coded(grades)
-    index, again = build(buffer, start, length, np.concatenate(topics), len(number), np.concatenate(hashed))
-    if len(again):
+    start, length, topic, hashed = (np.concatenate(column) for column in list(zip(*columns, strict=True))[:4])
+    labels, code = _coded([part[4] for part in columns])
+    del columns
+    index, again = build(buffer, start, length, topic, len(number), hashed)
+    if not again:
+        return Judged(list(number), labels, code, index)
+    rows, firsts = (np.concatenate(column) for column in zip(*again, strict=True))
+    if duplicates == "refuse" or (code[rows] != code[firsts]).any():
         raise Irregular
-    return Judged(list(number), labels, code, index)
+    kept = np.ones(len(code), dtype=bool)
+    kept[rows] = False
+    index, _ = build(buffer, start[kept], length[kept], topic[kept], len(number), hashed[kept])
+    return Judged(list(number), labels, code[kept], index, len(rows))
 
 
 def judged_of(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> Judged:
@@ -118,40 +130,63 @@ def judged_of(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> Jud
     length = np.array([len(docno) for docno in docnos], dtype=np.int64)
     start = PAD + np.cumsum(length) - length
     buffer = _buffer(text)
-    topic = np.repeat(np.arange(len(codes)), [len(documents) for documents in codes.values()])
+    topic = np.repeat(np.arange(len(codes), dtype=np.int32), [len(documents) for documents in codes.values()])
     small = np.min_scalar_type(len(labels))
     code = np.array([code for documents in codes.values() for code in documents.values()], dtype=small)
     index, _ = build(buffer, start, length, topic, len(codes), hashes(words_at(buffer), start, start + length))
     return Judged(list(codes), labels, code, index)
 
 
-def _coded(grades: list[Floats]) -> tuple[Floats, NDArray[Any]]:
+DIGITS = np.arange(-9, 10)
+
+
+def _grades(lines: Lines) -> NDArray[Any]:
+    """The grades of lines: int8 where each is one digit, which most are; otherwise float64."""
+    start, end = lines.span(3)
+    digit = lines.buffer[end - 1] - np.uint8(ZERO)
+    length = end - start
+    negative = (length == 2) & (lines.buffer[start] == MINUS)
+    if not ((digit <= 9) & (negative | (length == 1))).all():
+        return lines.numbers(3)
+    grade = digit.view(np.int8)
+    return np.negative(grade, out=grade, where=negative)
+
+
+def _coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
     """The distinct grades, and the index of each among them."""
     seen: set[float] = set()
     for part in grades:
-        rising = np.sort(part)
-        seen.update(rising[np.append(True, rising[1:] != rising[:-1])].tolist())
-    labels = np.array(sorted(seen))
+        if part.dtype == np.int8:
+            seen.update(DIGITS[np.bincount(part + 9, minlength=len(DIGITS)) > 0].tolist())
+        else:
+            rising = np.sort(part)
+            seen.update(rising[np.append(True, rising[1:] != rising[:-1])].tolist())
+    labels = np.array(sorted(seen), dtype=np.float64)
     small = np.min_scalar_type(len(labels))
-    return labels, np.concatenate([np.searchsorted(labels, part).astype(small) for part in grades])
+    of_digit = np.searchsorted(labels, DIGITS).astype(small)
+    return labels, np.concatenate(
+        [
+            of_digit[part + 9] if part.dtype == np.int8 else np.searchsorted(labels, part).astype(small)
+            for part in grades
+        ]
+    )
 
 
 def _text(stream: Stream) -> tuple[Bytes, int]:
     """All bytes of a stream in a buffer, and where they end: with a newline."""
+    file = stream.file
     pieces: list[Bytes] = []
-    size = 0
-    while True:
-        piece = np.empty(1 << 22, dtype=np.uint8)
-        count = stream.read_into(memoryview(piece))  # type: ignore[arg-type]
-        pieces.append(piece[:count])
-        size += count
-        if count < len(piece):
-            break
-    buffer = padded(size + 1)
-    at = PAD
-    for piece in pieces:
-        buffer[at : at + len(piece)] = piece
-        at += len(piece)
+    buffer = padded(file.end - file.at + 2 if file else 0)  # it ends short of this unless the file grows meanwhile
+    size = stream.read_into(memoryview(buffer)[PAD:-PAD])  # type: ignore[arg-type]
+    if size == len(buffer) - 2 * PAD:
+        pieces.append(buffer[PAD:-PAD])
+        while len(pieces) == 1 or len(pieces[-1]) == PIECE:
+            piece = np.empty(PIECE, dtype=np.uint8)
+            pieces.append(piece[: stream.read_into(memoryview(piece))])  # type: ignore[arg-type]
+        size = sum(map(len, pieces))
+        buffer = padded(size + 1)
+        np.concatenate(pieces, out=buffer[PAD : PAD + size])
+    at = PAD + size
     if size and buffer[at - 1] != NEWLINE:
         buffer[at] = NEWLINE
         at += 1

@@ -23,7 +23,9 @@ SCORE = ("score",)
 TYPE = ("type", "element_type", "q0", "Q0")
 RANK = ("rank",)
 
-Ranking = tuple[list[Any], Floats, Floats, "array[int]", list[bytes]]
+NONE = np.empty(0)
+
+Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), the rows they stand in, and their types (or none)."""
 
 
@@ -73,22 +75,27 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
     """The documents of a dict topic -> docno -> score."""
     if ranks:
         raise Fault("run", "a dict has no ranks", "--ties rank takes a file or a DataFrame", usage=True)
-    found: dict[bytes, Ranking] = {}
-    for topic, documents in run.items():
-        scores = list(inner(documents, "run", topic).values())
-        try:
-            values = np.array(scores, dtype=np.float64) if scores else np.empty(0)
-        except (TypeError, ValueError):
-            values = np.array([number(score, f"run['{topic}']", "score") for score in scores])
-        if not np.isfinite(values).all():
-            docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
-            raise Fault(f"run['{topic}']['{docno}']", "score is not finite", "a score is a finite number")
-        # Text stays text: encoding every docno would take longer than the evaluation.
-        docnos: list[Any] = list(documents)
-        if set(map(type, documents)) - {str}:
-            docnos = [ident(docno, "run") for docno in documents]
-        found[ident(topic, "run")] = (docnos, values, np.empty(0), array("q", range(1, len(docnos) + 1)), [])
-    return found
+    # A sum that is infinite, or none, tells of a score that may be: quicker than a look at each.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return {ident(topic, "run"): _dict_topic(topic, inner(one, "run", topic)) for topic, one in run.items()}
+
+
+def _dict_topic(topic: Any, documents: Mapping[Any, Any]) -> Ranking:
+    scores = list(documents.values())
+    try:
+        values = np.array(scores, dtype=np.float64) if scores else NONE
+    except (TypeError, ValueError):
+        values = np.array([number(score, f"run['{topic}']", "score") for score in scores])
+    if not math.isfinite(values.sum()) and not np.isfinite(values).all():
+        docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
+        raise Fault(f"run['{topic}']['{docno}']", "score is not finite", "a score is a finite number")
+    # Text stays text: encoding every docno would take longer than the evaluation.
+    docnos: list[Any] = list(documents)
+    try:
+        "".join(docnos)
+    except TypeError:
+        docnos = [ident(docno, "run") for docno in documents]
+    return docnos, values, NONE, range(1, len(docnos) + 1), []
 
 
 def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, Ranking]:
@@ -96,11 +103,14 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, R
     column of types."""
     if not len(frame):
         raise Fault("run", "is empty", "a row for each document is expected")
-    topics, docnos = _ids(frame, TOPIC, "run"), _ids(frame, DOCNO, "run")
-    scores = [number(score, f"run:{row}", "score") for row, score in enumerate(column(frame, SCORE, "run"), 1)]
-    places = (
-        [number(rank, f"run:{row}", "rank") for row, rank in enumerate(column(frame, RANK, "run"), 1)] if ranks else []
-    )
+    topics = _ids(frame, TOPIC, "run")
+    docnos: list[Any] = column(frame, DOCNO, "run")
+    try:
+        "".join(docnos)  # text stays text, as in dicts
+    except TypeError:
+        docnos = _ids(frame, DOCNO, "run")
+    scores = _numbers(column(frame, SCORE, "run"), "score")
+    places = _numbers(column(frame, RANK, "run"), "rank") if ranks else NONE
     kinds = _ids(frame, TYPE, "run") if types else []
     rows: dict[bytes, list[int]] = {}
     for topic, group in groupby(range(len(topics)), key=topics.__getitem__):
@@ -108,13 +118,22 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, R
     return {
         topic: (
             [docnos[row] for row in own],
-            np.array([scores[row] for row in own]),
-            np.array([places[row] for row in own] if ranks else []),
+            scores[own],
+            places[own] if ranks else NONE,
             array("q", [row + 1 for row in own]),
             [kinds[row] for row in own] if types else [],
         )
         for topic, own in rows.items()
     }
+
+
+def _numbers(values: list[Any], what: str) -> Floats:
+    """A column of a run as finite floats, or Fault."""
+    if set(map(type, values)) == {float}:
+        found = np.array(values)
+        if np.isfinite(found).all():
+            return found
+    return np.array([number(value, f"run:{row}", what) for row, value in enumerate(values, 1)])
 
 
 def inner(documents: Any, what: str, topic: Any) -> Mapping[Any, Any]:

@@ -76,7 +76,7 @@ class Qrels:
         try:
             if subtopics:
                 raise Irregular
-            return read_judged(stream)
+            found = read_judged(stream, duplicates)
         except Irregular:
             data = stream.whole()
             rows = _judgements_of_bytes(self.place, data, lenient, self.notes, subtopics)
@@ -89,6 +89,9 @@ class Qrels:
                 raise Fault(fault.place, fault.fault, cure, also=fault.also, beyond=fault.beyond) from None
         finally:
             stream.close()
+        if found.repeated:
+            self.notes.append(_repeated(self.place, found.repeated))
+        return found
 
     def _of_rows(self, rows: list[Judgement], duplicates: Duplicates, subtopics: bool) -> Judged:
         graded = _by_topic(self.place, rows, duplicates, self.notes)
@@ -242,11 +245,15 @@ def _settle_duplicates(
             findings.add(number, f"docno {_called(docno)} of topic {text(topic)} again: {what}", cure)
     findings.check()
     if same:
-        notes.append(f"{place}: {same} {plural(same, 'judgement')} repeated with the same grade; counted once")
+        notes.append(_repeated(place, same))
     if differing:
         notes.append(
             f"{place}: {differing} {plural(differing, 'judgement')} repeated; the {policy} grade of each counts"
         )
+
+
+def _repeated(place: str, count: int) -> str:
+    return f"{place}: {count} {plural(count, 'judgement')} repeated with the same grade; counted once"
 
 
 def _called(docno: bytes | tuple[bytes, bytes]) -> str:

@@ -104,13 +104,14 @@ def _lines(block: Block) -> tuple[Lines, list[bytes], Ints, str]:
 def _rows(block: Block, lines: Lines, topics: list[bytes], topic: Ints, tag: str, qrels: Qrels, rules: Rules) -> Rows:
     scores = rules.order == "score"
     hashed = lines.hashes(2)
+    start, end = lines.span(2)
     return Rows(
         topics,
         topic,
         _codes(lines, topics, topic, hashed, qrels),
         hashed,
-        lines.starts[2],
-        lines.ends[2] - lines.starts[2],
+        start,
+        end - start,
         lines.numbers(4) if scores else None,
         lines.numbers(3) if scores and rules.ties == "rank" else None,
         lambda start, length: block.buffer[start : start + length].tobytes(),
@@ -123,16 +124,13 @@ def _codes(lines: Lines, topics: list[bytes], topic: Ints, hashed: Words, qrels:
     unjudged = len(qrels.labels)
     code = np.full(len(topic), unjudged, dtype=np.min_scalar_type(unjudged + 1))
     number = np.array([qrels.row.get(name, -1) for name in topics], dtype=np.int64)
-    judged = number[topic]
-    start, length = lines.starts[2], lines.ends[2] - lines.starts[2]
+    judged, (start, end) = number[topic], lines.span(2)
     rows = None
     if (number < 0).any():
         rows = np.flatnonzero(judged >= 0)
-        judged, start, length, hashed = judged[rows], start[rows], length[rows], hashed[rows]
-    place = qrels.index.regions.places(judged, hashed)
-    found = qrels.index.find(judged, lines.buffer, start, length, hashed, place)
-    hit = np.flatnonzero(found >= 0)
-    code[hit if rows is None else rows[hit]] = qrels.code[found[hit]]
+        judged, start, end, hashed = judged[rows], start[rows], end[rows], hashed[rows]
+    hit, found = qrels.index.find(judged, lines.buffer, start, end, hashed)
+    code[hit if rows is None else rows[hit]] = qrels.code[found]
     return code
 
 

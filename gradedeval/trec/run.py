@@ -27,7 +27,7 @@ class Retrieved:
     docnos: list[Any] = field(default_factory=list)
     scores: array[float] | Floats = field(default_factory=lambda: array("d"))
     ranks: array[float] | Floats = field(default_factory=lambda: array("d"))
-    lines: array[int] = field(default_factory=lambda: array("q"))
+    lines: array[int] | range = field(default_factory=lambda: array("q"))
     types: list[bytes] = field(default_factory=list)
 
     def keep(self, positions: list[int]) -> Retrieved:
@@ -106,7 +106,7 @@ def run_of_bytes(place: str, data: bytes, rules: Rules, types: bool = False) -> 
         if types:
             found.types.append(kinds.setdefault(kind, kind))
         found.docnos.append(docno)
-        found.lines.append(number)
+        found.lines.append(number)  # type: ignore[union-attr]
     if not any(found.docnos for found in topics.values()) and looks_like(data, QRELS_FIELDS):
         raise Fault(
             place,
@@ -157,13 +157,15 @@ def _settle_duplicates(run: Run, rules: Rules) -> None:
     findings = Findings(run.place)
     dropped = 0
     for topic, found in run.topics.items():
-        if len(set(found.docnos)) == len(found.docnos):
+        told_apart = isinstance(found.lines, range) and isinstance(found.docnos[0] if found.docnos else "", str)
+        if told_apart or len(set(found.docnos)) == len(found.docnos):  # the text of a dict's keys is
             continue
         first: dict[bytes, int] = {}
         last: dict[bytes, int] = {}
         for at, docno in enumerate(found.docnos):
             if docno in first and rules.duplicates in ("error", "refuse"):
-                what = f"docno {text(docno)} of topic {text(topic)} again, first in line {found.lines[first[docno]]}"
+                name = docno if isinstance(docno, str) else text(docno)
+                what = f"docno {name} of topic {text(topic)} again, first in line {found.lines[first[docno]]}"
                 findings.add(found.lines[at], what, "--duplicates first or last keeps one")
             first.setdefault(docno, at)
             last[docno] = at

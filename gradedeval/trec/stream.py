@@ -22,6 +22,10 @@ IN_MEMORY = 1 << 23
 """Bytes of a pipe that are kept in memory before they go to a temporary file."""
 
 
+SEGMENT = 1 << 24
+"""Bytes of a segment: a few blocks, so that processes that share a file end at about the same time."""
+
+
 @dataclass
 class Segment:
     """Bytes `at` to `end` of an open file; reads leave the place of the file alone."""
@@ -200,7 +204,9 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0) -> Iterator[Blo
 
     A topic that comes again after another is none of their business.
     """
-    capacity, filled = size, 0
+    part = stream.file if isinstance(stream, Stream) else stream
+    whole = part.end - part.at + 1 if part is not None else 0  # with a newline that may be missing
+    capacity, filled = max(size, whole if whole <= 2 * size else 0), 0
     buffer = _buffer(capacity)
     while True:
         filled += stream.read_into(memoryview(buffer)[PAD + filled : PAD + capacity])  # type: ignore[arg-type]
@@ -250,4 +256,32 @@ def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
                 return int(starts[np.searchsorted(starts, told[others[-1]]) + 1])
         if low == begin:
             return begin
+        size *= 4
+
+
+def segments(file: int, begin: int, end: int) -> list[Segment]:
+    """The bytes `begin` to `end` of a file in segments, each of which begins with a topic."""
+    starts = [begin]
+    for near in range(begin + SEGMENT, end - SEGMENT // 2, SEGMENT):
+        if near > starts[-1] and (start := _topic_start(file, near, end)):
+            starts.append(start)
+    return [Segment(file, *bounds) for bounds in zip(starts, [*starts[1:], end], strict=True)]
+
+
+def _topic_start(file: int, at: int, end: int) -> int | None:
+    """Where the first line begins whose topic is not that of the line before, from `at` on."""
+    size = 1 << 18
+    while True:
+        window = os.pread(file, size, at)
+        begin, before = window.find(b"\n") + 1, b""
+        while begin and (stop := window.find(b"\n", begin)) >= 0:
+            line = window[begin:stop]
+            if line[:1] > b" " and not line.startswith(b"#"):  # the others do not tell their topic at once
+                topic = line.split(None, 1)[0]
+                if before not in (b"", topic):
+                    return at + begin
+                before = topic
+            begin = stop + 1
+        if at + size >= end:
+            return None
         size *= 4

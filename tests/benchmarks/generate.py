@@ -117,14 +117,28 @@ FORMS = {"tabs": _tabs, "unsorted": _unsorted, "blanks": _blanks, "interleaved":
 
 
 def longer(run: Path, times: int) -> Path:
-    """A run of so many times as many topics, contiguous; those after the first are not judged."""
+    """A run of so many times as many topics, contiguous."""
     made = run.with_suffix(f".{times}x")
     if not made.exists():
-        content = run.read_bytes()
-        with made.with_suffix(".part").open("wb") as file:
-            file.write(content)
-            for number in range(1, times):  # topic ids keep their length: 1000007 becomes b000007
-                mark = bytes([96 + number // 26]) + bytes([97 + number % 26])
-                file.write(mark + content[2:].replace(b"\n10", b"\n" + mark))
-        made.with_suffix(".part").rename(made)
+        _repeat(run.read_bytes(), times, made)
     return made
+
+
+def judged_alike(qrels: Path, times: int) -> Path:
+    """Qrels for all topics of a run that is `longer`: as many lines as those given, so every so many-th of each topic's
+    lines, for so many times as many topics."""
+    made = qrels.with_suffix(f".{times}x")
+    if not made.exists():
+        lines = qrels.read_bytes().splitlines(keepends=True)
+        _repeat(b"".join(lines[::times]), times, made)
+    return made
+
+
+def _repeat(content: bytes, times: int, made: Path) -> None:
+    """The lines so many times, each time with other topics; ids keep their length: 1000007 becomes b000007."""
+    with made.with_suffix(".part").open("wb") as file:
+        file.write(content)
+        for number in range(1, times):
+            mark = bytes([96 + number // 26]) + bytes([97 + number % 26])
+            file.write(mark + content[2:].replace(b"\n10", b"\n" + mark))
+    made.with_suffix(".part").rename(made)

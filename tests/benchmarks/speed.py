@@ -1,11 +1,12 @@
 """gradedeval beside other tools, as whole processes, in turn, several times: medians, ratios and peak memory.
 
 python tests/benchmarks/speed.py                  all rows of the table
-python tests/benchmarks/speed.py --only small     one of: small, large, many, forms, growth, measures, all_trec
+python tests/benchmarks/speed.py --only small     one of: small, large, many, forms, growth, measures, all_trec, loop
 python tests/benchmarks/speed.py --trec-eval ~/trec_eval/trec_eval
 
-The workloads are written once to --folder (about 3 GB with all rows). Nothing here belongs to the tests, but for a
-small smoke of it.
+The workloads are written once to --folder (about 6 GB with all rows). Nothing here belongs to the tests, but for a
+small smoke of it. Commands find this gradedeval, and none of the variables that tell Python otherwise: without compiled
+modules every start would take a third longer.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from multiprocessing import Process
 from pathlib import Path
 from typing import Any, TypeVar
 
-from generate import FORMS, Workload, in_form, longer, workload
+import training_loop
+from generate import FORMS, Workload, in_form, judged_alike, longer, workload
 
 Made = TypeVar("Made")
 
@@ -50,29 +52,71 @@ PYTREC_EVAL_ALL = PYTREC_EVAL.replace(
 )
 
 
+HERE = Path(__file__).resolve().parent
+
+
 @dataclass(frozen=True)
 class Taken:
-    """Seconds and peak MiB of the runs of one command: medians."""
+    """What a command takes: seconds, the median and the least; processor seconds of all its processes, the median; and
+    the most MiB of all of them together."""
 
     seconds: float
+    least: float
+    processor: float
     memory: float
 
 
+def environment() -> dict[str, str]:
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return {**plain, "PYTHONPATH": str(HERE.parent.parent)}
+
+
+def together(process: int) -> float:
+    """MiB of a process and its children; pages that they share count once."""
+    try:
+        size = next(
+            int(line.split()[1])
+            for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+            if line.startswith("Pss:")
+        )
+        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    except (OSError, StopIteration):
+        return 0.0
+    return size / 1024 + sum(together(int(child)) for child in children)
+
+
+def peak(command: list[str]) -> float:
+    """The most memory that a command and its processes take, looked at every few milliseconds."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+    most = 0.0
+    while process.poll() is None:
+        most = max(most, together(process.pid))
+        time.sleep(0.002)
+    return most
+
+
 def timed(commands: dict[str, list[str]], rounds: int) -> dict[str, Taken]:
-    """Each command run `rounds` times, one after the other, so that a busy machine slows all alike."""
+    """Each command run `rounds` times, one after the other, so that a busy machine slows all alike; and once more for
+    its memory."""
     seconds: dict[str, list[float]] = {name: [] for name in commands}
-    memory: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(rounds):
+    processor: dict[str, list[float]] = {name: [] for name in commands}
+    for at in range(rounds + 1):
         for name, command in commands.items():
-            begin = time.perf_counter()
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            said = process.stderr.read() if process.stderr else ""
-            _, status, usage = os.wait4(process.pid, 0)
-            seconds[name].append(time.perf_counter() - begin)
-            memory[name].append(usage.ru_maxrss / 1024)
-            if status:
-                sys.exit(f"{name} failed: {said.strip().splitlines()[-1:]}")
-    return {name: Taken(statistics.median(seconds[name]), statistics.median(memory[name])) for name in commands}
+            begin, before = time.perf_counter(), os.times()
+            done = subprocess.run(
+                command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(), check=False
+            )
+            if done.returncode:
+                sys.exit(f"{name} failed: {done.stderr.strip().splitlines()[-1:]}")
+            if at:  # the first round warms what is read
+                after = os.times()
+                seconds[name].append(time.perf_counter() - begin)
+                spent = after.children_user + after.children_system
+                processor[name].append(spent - before.children_user - before.children_system)
+    return {
+        name: Taken(statistics.median(own), min(own), statistics.median(processor[name]), peak(commands[name]))
+        for name, own in seconds.items()
+    }
 
 
 def apart(make: Callable[..., Made], *arguments: Any) -> Made:
@@ -91,23 +135,27 @@ def peers(files: Workload, trec_eval: str | None) -> dict[str, list[str]]:
     """The commands of the other tools that are there."""
     found: dict[str, list[str]] = {}
     if find_spec("pytrec_eval"):
-        found["pytrec_eval"] = [sys.executable, "-c", PYTREC_EVAL, *map(str, files.runs), str(files.qrels)]
+        found["pytrec_eval, a script"] = [sys.executable, "-c", PYTREC_EVAL, *map(str, files.runs), str(files.qrels)]
     if trec_eval:
         loop = 'for run in "${@:3}"; do "$1" -m map -m ndcg_cut.10 "$2" "$run"; done'
-        found["trec_eval"] = ["bash", "-c", loop, "-", trec_eval, str(files.qrels), *map(str, files.runs)]
+        found["trec_eval, a shell loop"] = ["bash", "-c", loop, "-", trec_eval, str(files.qrels), *map(str, files.runs)]
     return found
 
 
 def show(title: str, taken: dict[str, Taken], against: str) -> None:
-    print(f"\n{title}")
+    print(f"\n{title}\n  {'':<26}   seconds    least processor      memory")
     for name, own in taken.items():
         ratio = own.seconds / taken[against].seconds
-        print(f"  {name:<34} {own.seconds:8.3f} s {own.memory:8.0f} MiB   {ratio:6.2f} × {against}", flush=True)
+        figures = f"{own.seconds:7.3f} s {own.least:6.3f} s {own.processor:7.3f} s {own.memory:7.0f} MiB"
+        print(f"  {name:<26} {figures}   {ratio:6.2f} × {against}", flush=True)
 
 
 def beside_peers(title: str, files: Workload, rounds: int, trec_eval: str | None) -> None:
-    commands = {"gradedeval": gradedeval(files, *MEASURES), **peers(files, trec_eval)}
-    show(f"{title}, {files.size / 1e6:.0f} MB", timed(commands, rounds), "gradedeval")
+    """One command for all runs; a shell loop of trec_eval, one process a run; one process of pytrec_eval for all."""
+    commands = {"gradedeval": gradedeval(files, *MEASURES)}
+    if len(files.runs) > 1 or files.size > 1 << 25:
+        commands["gradedeval --jobs 1"] = gradedeval(files, *MEASURES, "--jobs", "1")
+    show(f"{title}, {files.size / 1e6:.0f} MB", timed({**commands, **peers(files, trec_eval)}, rounds), "gradedeval")
 
 
 def forms(large: Workload, rounds: int) -> None:
@@ -119,12 +167,25 @@ def forms(large: Workload, rounds: int) -> None:
 
 
 def growth(large: Workload, short: Path, rounds: int) -> None:
+    """A tenth of the large run, the run, and ten times as many topics, all of which the same qrels judge.
+
+    By one process: what more of them take depends on how a small file is shared, and the question is what a line costs.
+    Topics that the run lacks would cost the short one something: `--topics both` leaves them out.
+    """
     runs = {"0.1 ×": short, "1 ×": large.runs[0], "10 ×": apart(longer, large.runs[0], 10)}
-    commands = {name: gradedeval(Workload([run], large.qrels), *MEASURES) for name, run in runs.items()}
-    taken = timed(commands, rounds)
-    show("a tenth of the large run, the run, ten times as many topics", taken, "1 ×")
-    seconds = [own.seconds for own in taken.values()]
-    print(f"  (t70 - t7) / (t7 - t0.7) = {(seconds[2] - seconds[1]) / (seconds[1] - seconds[0]):.2f}")
+    qrels = apart(judged_alike, large.qrels, 10)
+    for jobs in (["--jobs", "1"], []):
+        commands = {
+            name: gradedeval(Workload([run], qrels), *MEASURES, "--topics", "both", *jobs) for name, run in runs.items()
+        }
+        taken = timed(commands, rounds)
+        show(
+            f"a tenth of the large run, the run, ten times as many topics; {' '.join(jobs) or 'all cores'}",
+            taken,
+            "1 ×",
+        )
+        seconds = [own.seconds for own in taken.values()]
+        print(f"  (t70 - t7) / (t7 - t0.7) = {(seconds[2] - seconds[1]) / (seconds[1] - seconds[0]):.2f}")
 
 
 def measures(large: Workload, rounds: int) -> None:
@@ -159,9 +220,11 @@ def shortened(large: Workload, topics: int) -> Path:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path("/tmp/gradedeval-benchmark"))
-    parser.add_argument("--only", choices=["small", "large", "many", "forms", "growth", "measures", "all_trec"])
+    rows = ["small", "large", "many", "forms", "growth", "measures", "all_trec", "loop"]
+    parser.add_argument("--only", choices=rows)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--topics", type=int, default=6980, help="topics of the large run")
+    parser.add_argument("--runs", type=int, default=100, help="runs of many runs")
     parser.add_argument("--trec-eval", default=shutil.which("trec_eval"), help="a trec_eval binary")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
@@ -173,8 +236,8 @@ def main() -> None:
         files = apart(workload, given.folder, "small", 50, 1000)
         beside_peers("50 topics × 1,000", files, 2 * given.rounds, given.trec_eval)
     if wanted("many"):
-        files = apart(workload, given.folder, "many", 50, 1000, 100)
-        beside_peers("100 runs × 50 × 1,000", files, given.rounds, given.trec_eval)
+        files = apart(workload, given.folder, f"many{given.runs}", 50, 1000, given.runs)
+        beside_peers(f"{given.runs} runs × 50 × 1,000", files, given.rounds, given.trec_eval)
     if wanted("large", "forms", "growth", "measures", "all_trec"):
         large = apart(workload, given.folder, f"large{given.topics}", given.topics, 1000)
         if wanted("large"):
@@ -187,6 +250,8 @@ def main() -> None:
             forms(large, given.rounds)
         if wanted("growth"):
             growth(large, apart(shortened, large, given.topics // 10), given.rounds)
+    if wanted("loop"):
+        training_loop.main(rounds=2 * given.rounds)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,561 @@
+"""Many runs in one command: the same bytes by any number of processes, from a pipe or packed; faults at the end."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Command, Outcome, environment
+from test_blocks import SHARED, awkward, qrels_beside, real_runs
+
+import gradedeval
+from gradedeval import forked, progress, several, streamed
+from gradedeval.errors import Fault
+from gradedeval.evaluation import evaluate_runs, file_names
+from gradedeval.forked import Failed, in_order, spread
+from gradedeval.rules import Rules
+from gradedeval.trec import qrels, stream
+from gradedeval.trec.blocks import Irregular
+from gradedeval.trec.source import Source
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+
+QRELS = "".join(f"{topic} 0 d{at} {at % 4}\n" for topic in range(1, 6) for at in range(0, 40, 3))
+LONG = ("-m", "ap ndcg@10 err rbp", "--residuals", "-q", "-f", "csv")
+
+
+def run_of(seed: int, topics: int = 5) -> str:
+    draw = random.Random(seed)
+    return "".join(
+        f"{topic} Q0 d{docno} {rank} {draw.random():.5f} tag{seed}\n"
+        for topic in range(1, topics + 1)
+        for rank, docno in enumerate(draw.sample(range(60), 30), 1)
+    )
+
+
+def nobody_is_left() -> bool:
+    try:
+        return os.waitpid(-1, os.WNOHANG) == (0, 0)
+    except ChildProcessError:
+        return True
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Runs of all kinds in `runs`: a packed one, one that lacks topics, a bad one, a hidden one and a folder."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for seed in range(6):
+        (runs / f"{seed}.run").write_text(run_of(seed))
+    (runs / "packed.run.gz").write_bytes(gzip.compress(run_of(7).encode()))
+    (runs / "short.run").write_text(run_of(8, topics=3) + "9 Q0 d1 1 1 t\n")
+    (runs / "bad.run").write_text("1 Q0 d1 1 much t\n")
+    (runs / ".hidden").write_text("no run at all\n")
+    (runs / "more").mkdir()
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    return tmp_path
+
+
+@pytest.fixture
+def shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files count as large enough for processes, whatever their size."""
+    monkeypatch.setattr(several, "SMALL", 0)
+
+
+# The same bytes -------------------------------------------------------------------------------------------------------
+
+
+@linux
+@pytest.mark.parametrize("words", [LONG, ("-m", "ap"), ("--sort", "ap"), ("--run-name", "tag", "-m", "ap")])
+def test_any_number_of_processes_gives_the_same_bytes(
+    words: tuple[str, ...], folder: Path, cli: Command, shared_out: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = cli("runs", "qrels.txt", *words, "--jobs", "1")
+    assert alone.code == 1
+    assert len(alone.messages) == 4
+    for jobs in ("2", "3", "20"):
+        assert cli("runs", "qrels.txt", *words, "--jobs", jobs) == alone
+    monkeypatch.setattr(streamed, "LARGE", 100)  # each file by several processes, but for the packed one
+    monkeypatch.setattr(stream, "SEGMENT", 300)
+    assert cli("runs", "qrels.txt", *words, "--jobs", "3") == alone
+    assert cli("runs", "qrels.txt", *words) == alone
+    assert nobody_is_left()
+
+
+def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...]) -> dict[str, Outcome]:
+    """What is printed for a run: by one process and by three, from a pipe, packed, and read line by line."""
+    Path("packed").mkdir(exist_ok=True)
+    packed = Path("packed") / Path(run_file).name
+    packed.write_bytes(gzip.compress(content, 1))
+    found = {"one process": cli(run_file, *words, "--jobs", "1")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streamed, "LARGE", 0)
+        patch.setattr(stream, "SEGMENT", max(200, len(content) // 7))
+        patch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 1 << 8})
+        found["three processes"] = cli(run_file, *words, "--jobs", "3")
+    found["gz"] = cli(str(packed), *words)
+    found["a pipe"] = cli("-", *words, stdin=content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streamed, "blocks", refused)
+        patch.setattr(qrels, "read_judged", refused)
+        found["line by line"] = cli(run_file, *words)
+    places = {"gz": str(packed), "a pipe": "<stdin>"}
+    return {
+        how: Outcome(one.code, one.out, one.err.replace(places.get(how, run_file).encode(), b"RUN"))
+        for how, one in found.items()
+    }
+
+
+def refused(*given: Any) -> Iterator[Any]:
+    raise Irregular
+
+
+WAYS = ("-q", "-f", "trec", "--digits", "17", "-m", "ap ndcg@10 err@20 rbp bpref judged@5")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_awkward_runs_give_the_same_bytes_every_way(seed: int, tmp_path: Path, cli: Command) -> None:
+    content, judgements = awkward(random.Random(f"every way {seed}"))
+    (tmp_path / "run.txt").write_bytes(content)
+    (tmp_path / "qrels.txt").write_bytes(judgements)
+    found = every_way(cli, "run.txt", content, ("qrels.txt", *WAYS))
+    assert set(found.values()) == {found["line by line"]}
+
+
+LINES = [[f"{topic} Q0 d{at} {at} {60 - at}.5 t\n" for at in range(60)] for topic in range(1, 9)]
+FORMS: dict[str, str] = {
+    "one topic larger than all blocks": "".join(LINES[0] * 1) + "".join(f"1 Q0 x{at} 1 -{at} t\n" for at in range(900)),
+    "no final newline": "".join(line for topic in LINES for line in topic).rstrip("\n"),
+    "one document": "1 Q0 d1 1 1 t",
+    "a topic that comes back at the end": "".join(line for topic in LINES for line in topic) + "1 Q0 late 1 99 t\n",
+    "topics that take turns": "".join(line for rank in zip(*LINES, strict=True) for line in rank),
+    "long lines across blocks": "".join(
+        f"{topic} Q0 {'x' * 300}{at} 1 {at} t\n" for topic in (1, 2) for at in range(30)
+    ),
+    "unjudged topics between": "".join(f"u{at} Q0 d1 1 1 t\n{1 + at // 10} Q0 d{at} 1 {at} t\n" for at in range(50)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_odd_runs_give_the_same_bytes_every_way(form: str, tmp_path: Path, cli: Command) -> None:
+    content = FORMS[form].encode()
+    (tmp_path / "run.txt").write_bytes(content)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    found = every_way(cli, "run.txt", content, ("qrels.txt", *WAYS))
+    assert found["line by line"].code == 0
+    assert set(found.values()) == {found["line by line"]}
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared data")
+@pytest.mark.parametrize("path", list(real_runs()))
+def test_real_runs_give_the_same_bytes_every_way(path: Path, tmp_path: Path, cli: Command) -> None:
+    content = Source(path).read()
+    (tmp_path / "run.txt").write_bytes(content)
+    found = every_way(cli, "run.txt", content, (str(qrels_beside(path)), *WAYS, "--duplicates", "first"))
+    assert set(found.values()) == {found["line by line"]}
+
+
+# Faults ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_bad_run_is_told_at_the_end_while_the_others_print(
+    jobs: str, folder: Path, cli: Command, shared_out: None
+) -> None:
+    outcome = cli("runs/0.run", "runs/bad.run", "runs/none.run", "runs/1.run", "qrels.txt", "-m", "ap", "--jobs", jobs)
+    assert outcome.code == 1
+    assert [line.split()[0] for line in outcome.text.splitlines()[:4]] == ["run", "-----", "0.run", "1.run"]
+    assert outcome.messages == [
+        "runs/bad.run:1: score 'much' is no number; remove the line if it is a header",
+        "runs/none.run: no such file; check the path",
+        "2 of 4 runs are not scored",
+    ]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_output_is_not_written_unless_all_runs_are_good_or_it_is_asked_for(
+    jobs: str, folder: Path, cli: Command, shared_out: None
+) -> None:
+    words = ("runs/0.run", "runs/bad.run", "qrels.txt", "-m", "ap", "-o", "out.csv", "--jobs", jobs)
+    outcome = cli(*words)
+    assert (outcome.code, outcome.out) == (1, b"")
+    assert (
+        outcome.messages[-1] == "1 of 2 runs is not scored, and out.csv is not written; --keep-going writes the others"
+    )
+    assert not (folder / "out.csv").exists()
+    outcome = cli(*words, "--keep-going")
+    assert (outcome.code, outcome.out, outcome.messages[-1]) == (1, b"", "1 of 2 runs is not scored")
+    assert (folder / "out.csv").read_text().startswith("run,topic,measure,score\n0.run,all,ap,")
+    assert cli("runs/0.run", "runs/1.run", *words[2:]).code == 0
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_where_every_run_is_bad_all_are_told(jobs: str, folder: Path, cli: Command, shared_out: None) -> None:
+    outcome = cli("runs/bad.run", "runs/none.run", "qrels.txt", "--jobs", jobs)
+    assert (outcome.code, outcome.out) == (1, b"")
+    assert [line.partition(":")[0] for line in outcome.messages[:2]] == ["runs/bad.run", "runs/none.run"]
+    assert outcome.messages[2] == "2 of 2 runs are not scored"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_fault_of_no_run_in_particular_is_told_once(jobs: str, folder: Path, cli: Command, shared_out: None) -> None:
+    (folder / "my.py").write_text("from gradedeval import measure\n@measure(gain='linear', residual='none')\n"
+                                  "def odd(g):\n    '''Odd.\\n\\nf\\n\\nme.'''\n    raise KeyError(g.k)\n")  # fmt: skip
+    words = ("runs/0.run", "runs/1.run", "qrels.txt", "--measures-from", "my.py", "-m", "odd", "--jobs", jobs)
+    outcome = cli(*words)
+    assert outcome.code == 1
+    assert len(outcome.messages) == 1
+    assert outcome.messages[0].startswith("measure 'odd': failed (KeyError")
+
+
+def test_a_fault_that_names_no_run_gets_its_name(folder: Path, cli: Command) -> None:
+    (folder / "other.run").write_text("77 Q0 d1 1 1 t\n")
+    (folder / "list").write_text("1\n77\n")
+    outcome = cli("other.run", "runs/0.run", "qrels.txt", "-m", "ap", "--topics-from", "list")
+    assert outcome.code == 1
+    assert outcome.messages[-2].startswith("other.run: no topic in common with qrels.txt")
+
+
+def test_more_bad_runs_than_anybody_reads_are_counted(folder: Path, cli: Command) -> None:
+    for number in range(30):
+        (folder / f"bad{number}.run").write_text("1 Q0 d1 1 much t\n")
+    outcome = cli("bad*.run", "runs/0.run", "qrels.txt")
+    assert len(outcome.messages) == 11
+    assert outcome.messages[-1] == "30 of 31 runs are not scored"
+
+
+def test_in_python_the_first_bad_run_is_raised(folder: Path, shared_out: None) -> None:
+    runs = [str(folder / "runs" / name) for name in ("0.run", "bad.run", "1.run")]
+    for jobs in (1, 2):
+        with pytest.raises(Fault, match=r"bad\.run:1: score 'much' is no number") as told:
+            gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap", jobs=jobs)
+        assert told.value.fault == "score 'much' is no number"
+    with pytest.raises(Fault, match="0 is no number of processes"):
+        gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap", jobs=0)
+
+
+def test_in_python_processes_give_the_same_of_anything_that_is_a_run(folder: Path, shared_out: None) -> None:
+    runs = {
+        "dict": {"1": {"d3": 2.0, "d5": 1.0}},
+        "path": folder / "runs" / "0.run",
+        "file": None,
+    }
+    found = []
+    for jobs in (1, 2):
+        runs["file"] = io.BytesIO(run_of(3).encode())
+        with pytest.warns(gradedeval.Note, match="4 of 5 judged topics not in the run"):
+            found.append(gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap ndcg", jobs=jobs).means)
+    assert found[0] == found[1]
+    assert nobody_is_left()
+
+
+# What names runs ------------------------------------------------------------------------------------------------------
+
+SIX = [f"{seed}.run" for seed in range(6)]
+
+
+def names(outcome: Outcome) -> list[str]:
+    """The runs of a csv."""
+    return [line.partition(",")[0] for line in outcome.text.splitlines()[1:]]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("runs",), [*SIX, "packed.run", "short.run"]),
+        (("runs/",), [*SIX, "packed.run", "short.run"]),
+        (("runs/[0-5].run",), SIX),
+        (("run?/0.run", "runs/packed*"), ["0.run", "packed.run"]),
+        (("**/[12].run",), ["1.run", "2.run"]),
+        (("--runs-from", "list.txt"), ["4.run", "0.run"]),
+        (("runs/3.run", "--runs-from", "list.txt"), ["3.run", "4.run", "0.run"]),
+        (("--runs-from", "zeros"), ["2.run", "1.run"]),
+        (("--runs-from", "pattern"), SIX),
+        (("[odd].run",), ["[odd].run"]),
+    ],
+)
+def test_folders_patterns_and_lists_name_runs(
+    words: tuple[str, ...], expected: list[str], folder: Path, cli: Command
+) -> None:
+    (folder / "list.txt").write_text("# two runs\nruns/4.run\n\n  runs/0.run \r\n")
+    (folder / "zeros").write_bytes(b"runs/2.run\0runs/1.run\0")
+    (folder / "pattern").write_text("runs/[0-5].run\n")
+    (folder / "[odd].run").write_text(run_of(1))
+    outcome = cli(*words, "qrels.txt", "-m", "ap", "-f", "csv")
+    assert names(outcome) == expected
+
+
+def test_a_list_comes_from_a_pipe(folder: Path, cli: Command) -> None:
+    outcome = cli("--runs-from", "-", "qrels.txt", "-m", "ap", "-f", "csv", stdin=b"runs/1.run\nruns/0.run")
+    assert (outcome.code, names(outcome)) == (0, ["1.run", "0.run"])
+
+
+def test_qrels_in_the_folder_of_the_runs_are_no_run(folder: Path, cli: Command) -> None:
+    (folder / "runs" / "bad.run").unlink()
+    (folder / "qrels.txt").rename(folder / "runs" / "qrels.txt")
+    outcome = cli("runs", "runs/qrels.txt", "-m", "ap", "-f", "csv")
+    assert (outcome.code, names(outcome)) == (0, [*SIX, "packed.run", "short.run"])
+
+
+def test_a_name_that_is_no_text_survives(folder: Path, cli: Command) -> None:
+    name = os.fsdecode(b"runs/\xff.run")
+    Path(name).write_text(run_of(1))
+    (folder / "list").write_bytes(b"runs/\xff.run\n")
+    for words in ((name,), ("runs/\udcff*",), ("--runs-from", "list")):
+        outcome = cli(*words, "qrels.txt", "-m", "ap", "-f", "csv", "--run-name", "file")
+        assert (outcome.code, outcome.out.count(b"ap")) == (0, 1)
+
+
+def test_thousands_of_runs_have_names_of_their_own() -> None:
+    paths = [f"a/{at % 7}/{at}.run" for at in range(5000)] + ["b/1/1.run"]
+    found = file_names(paths)
+    assert len(set(found)) == len(paths)
+    assert (found[0], found[1], found[-1]) == ("0.run", "a/1/1.run", "b/1/1.run")
+
+
+# Processes ------------------------------------------------------------------------------------------------------------
+
+
+@linux
+def test_each_number_is_worked_on_once_and_comes_back() -> None:
+    found = dict(spread(lambda number: (number * number, os.getpid()), range(50), 3))
+    assert {number: square for number, (square, _) in found.items()} == {n: n * n for n in range(50)}
+    assert os.getpid() not in {process for _, process in found.values()}
+    assert nobody_is_left()
+
+
+@linux
+def test_a_free_process_takes_the_next_number(tmp_path: Path) -> None:
+    def work(number: int) -> int:
+        if number == 0:  # long work: it ends when all other numbers are done
+            for _ in range(3000):
+                if len(list(tmp_path.iterdir())) == 9:
+                    return os.getpid()
+                time.sleep(0.01)
+            raise TimeoutError
+        (tmp_path / str(number)).touch()
+        return os.getpid()
+
+    found = dict(spread(work, range(10), 2))
+    assert len({found[number] for number in range(1, 10)}) == 1
+    assert found[0] != found[1]
+
+
+@linux
+def test_what_fails_comes_back_as_failed_and_the_rest_is_done() -> None:
+    def work(number: int) -> int:
+        if number == 3:
+            raise KeyError(number)
+        if number == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    found = dict(spread(work, range(10), 2))
+    assert sorted(number for number, result in found.items() if isinstance(result, Failed)) == [3, 5]
+    assert [result for result in found.values() if not isinstance(result, Failed)] != []
+    found = dict(spread(lambda number: os.kill(os.getpid(), signal.SIGKILL), range(4), 2))
+    assert all(isinstance(result, Failed) for result in found.values())
+    assert sorted(found) == [0, 1, 2, 3]
+    assert nobody_is_left()
+
+
+@linux
+def test_who_stops_early_leaves_nobody_behind() -> None:
+    results = spread(lambda number: time.sleep(100) if number else number, range(10), 3)
+    assert next(results) == (0, 0)
+    results.close()
+    assert nobody_is_left()
+
+
+@linux
+def test_a_run_on_which_a_process_dies_is_scored_all_the_same(
+    folder: Path, cli: Command, shared_out: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = cli("runs/[0-5].run", "qrels.txt", *LONG)
+    parent, outcome_of = os.getpid(), several.outcome
+
+    def dies(name: str, *given: Any) -> Any:
+        if name == "3.run" and os.getpid() != parent:
+            os._exit(9)
+        return outcome_of(name, *given)
+
+    monkeypatch.setattr(several, "outcome", dies)
+    assert cli("runs/[0-5].run", "qrels.txt", *LONG, "--jobs", "2") == expected
+
+
+@linux
+def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two large files by two processes each, and six small ones by two in all, none of which has any of its own."""
+    forks, log = os.fork, folder / "forks"
+    log.touch()
+
+    def counted() -> int:
+        with log.open("a") as lines:
+            lines.write(f"{os.getpid()}\n")
+        return forks()
+
+    for name in ("large.run", "larger.run"):
+        (folder / name).write_text(run_of(1) + "".join(f"x{at} Q0 d1 1 1 t\n" for at in range(900)))
+    monkeypatch.setattr(os, "fork", counted)
+    monkeypatch.setattr(streamed, "LARGE", 10000)
+    monkeypatch.setattr(stream, "SEGMENT", 1000)
+    monkeypatch.setattr(stream, "BLOCK", 1 << 8)
+    defaults = {**streamed.grade_file.__kwdefaults__, "size": 1 << 8}
+    monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", defaults)
+    paths = [folder / "large.run", *(folder / "runs" / name for name in SIX), folder / "larger.run"]
+    with pytest.warns(gradedeval.Note, match="900 topics not judged"):
+        found = gradedeval.evaluate(paths, str(folder / "qrels.txt"), "ap", jobs=2)
+    assert list(found.means) == ["large.run", *SIX, "larger.run"]
+    assert log.read_text().split() == [str(os.getpid())] * 6
+
+
+def test_results_come_in_order() -> None:
+    assert list(in_order([(2, "c"), (0, "a"), (1, "b"), (3, "d")])) == ["a", "b", "c", "d"]
+
+
+def test_beside_other_threads_nothing_is_forked(monkeypatch: pytest.MonkeyPatch, folder: Path, cli: Command) -> None:
+    monkeypatch.setattr("threading.active_count", lambda: 2)
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
+    monkeypatch.setattr(several, "SMALL", 0)
+    assert forked.processes(4) == 1
+    outcome = cli("runs/[0-5].run", "qrels.txt", "-m", "ap", "--jobs", "4")
+    assert outcome.code == 0
+    assert outcome.messages == ["--jobs: this system cannot share work safely; one process does it all"]
+    assert cli("runs/[0-5].run", "qrels.txt", "-m", "ap").messages == []
+
+
+def test_in_a_library_nothing_is_forked_unless_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
+    monkeypatch.setattr(several, "SMALL", 0)
+    monkeypatch.setattr(streamed, "LARGE", 0)
+    found = gradedeval.evaluate([folder / "runs" / name for name in SIX], str(folder / "qrels.txt"), "ap")
+    assert len(found.means) == 6
+
+
+def test_topics_of_many_runs_are_kept_once(folder: Path, shared_out: None) -> None:
+    read = gradedeval.Qrels(folder / "qrels.txt")
+    runs = {name: folder / "runs" / name for name in SIX}
+    for jobs in (1, 2):
+        found = evaluate_runs(runs, read, gradedeval.parse("ap"), Rules(), jobs=jobs)
+        assert len({id(one.topics) for one in found.runs}) == 1
+        assert found.runs[0].topics == ["1", "2", "3", "4", "5"]
+
+
+@linux
+@pytest.mark.parametrize("target", ["all", "parent"])
+def test_ctrl_c_ends_at_once_without_litter(target: str, folder: Path) -> None:
+    """A run that never comes keeps a process waiting; Ctrl-C at a terminal goes to all, `kill -INT` to one."""
+    os.mkfifo(folder / "never.run")
+    script = "from gradedeval import several; several.SMALL = 0; from gradedeval.cli import main; main()"
+    words = ["never.run", *(f"runs/{name}" for name in SIX), "qrels.txt", "-o", "out.csv", "--jobs", "2"]
+    before = sorted(folder.rglob("*"))
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *words],
+        cwd=folder,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    wait_for(lambda: len(processes_of(process.pid)) == 2)  # parent, and the child that waits; the other is done
+    (os.killpg if target == "all" else os.kill)(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert said == b"interrupted\n"
+    assert processes_of(process.pid) == []
+    assert sorted(folder.rglob("*")) == before
+
+
+def processes_of(group: int) -> list[int]:
+    """The living processes of a process group."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            found.append(int(status.parent.name))
+    return found
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Until it holds: one that does not within a minute is a fault."""
+    seen = 0
+    for _ in range(1200):
+        seen = seen + 1 if condition() else 0
+        if seen == 6:  # for good, and not in passing while processes start
+            return
+        time.sleep(0.05)
+    pytest.fail("nothing happened")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert list(progress.with_progress(iter("abcd"), 4)) == list("abcd")
+    assert "runs" in terminal.getvalue()
+    assert "100%" in terminal.getvalue()
+    terminal.truncate(0)
+    monkeypatch.setattr(progress, "PATIENCE", 1000.0)
+    assert list(progress.with_progress(iter("abcd"), 4)) == list("abcd")
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, int, str]] = []
+
+    def watch(pieces: Any, count: int, label: str = "runs") -> Iterator[Any]:
+        for number, piece in enumerate(pieces, 1):
+            seen.append((number, count, label))
+            yield piece
+
+    monkeypatch.setattr(streamed, "LARGE", 0)
+    monkeypatch.setattr(stream, "SEGMENT", 600)
+    monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 600})
+    for runs in (["0.run"], ["0.run", "1.run"]):
+        paths = {name: folder / "runs" / name for name in runs}
+        evaluate_runs(paths, folder / "qrels.txt", gradedeval.parse("ap"), Rules(), jobs=jobs, watch=watch)
+    parts = [(number, count) for number, count, label in seen if label == "parts"]
+    assert len(parts) > 1
+    assert [number for number, _ in parts] == list(range(1, len(parts) + 1))
+    assert abs(parts[-1][0] - parts[-1][1]) <= 2  # of a file that one process reads the number is an estimate
+    assert [one for one in seen if one[2] == "runs"] == [(1, 1, "runs"), (1, 2, "runs"), (2, 2, "runs")]
+
+
+def test_a_fault_is_the_same_after_a_journey() -> None:
+    import pickle
+
+    fault = Fault("a.run:3", "what", "cure", usage=True, also=[Fault("a.run:4", "more")], beyond=5)
+    again = pickle.loads(pickle.dumps(fault))
+    assert (str(again), again.usage, again.place, again.exit_code) == (str(fault), True, "a.run:3", 2)
+
+
+def test_the_simple_reader_stands_in_where_a_segment_cannot_be_read(
+    folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [f"{topic} Q0 d{at} {at} {60 - at}.5 t\n" for topic in range(1, 40) for at in range(20)]
+    lines[700] = "36 Q0 d0 1 many t\n"
+    (folder / "late.run").write_text("".join(lines))
+    expected = cli("late.run", "qrels.txt", "--jobs", "1")
+    assert expected.messages[-1] == "late.run:701: score 'many' is no number; a score is a finite decimal number"
+    monkeypatch.setattr(streamed, "LARGE", 0)
+    monkeypatch.setattr(stream, "SEGMENT", 900)
+    monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 400})
+    assert cli("late.run", "qrels.txt", "--jobs", "3") == expected

@@ -194,17 +194,17 @@ def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(topic: Topic) -> None
         of, gain = one.measure.own["of"], found["gain"][:count]
         rank = np.arange(1, count + 1)
         expected = {
-            "eu": W[:count] * gain * (rank <= _summed_to(one.measure)),
+            "eu": W[:count] * gain,
             "ec": W[:count],
             "ed": V[:count],
             "etu": V[:count] * (1 - C[:count]) * gain.cumsum(),
             "etc": V[:count] * (1 - C[:count]) * rank,
-        }[str(of)]
+        }[str(of)] * (rank <= _summed_to(one.measure))
         assert found["contribution"][:count] == pytest.approx(expected, abs=1e-12), one.measure
 
 
 def _summed_to(measure: Measure) -> float:
-    """The rank to which W·r is summed."""
+    """The rank to which a quantity is summed."""
     return measure.cutoff if measure.cutoff and measure.definition.cutoff == "summed" else math.inf
 
 

@@ -44,7 +44,7 @@ def walked_on(chances: Chances, highest: float) -> float:
             logs = np.cumsum(np.add(*chances(at + np.arange(1.0, step + 1))))
             added, lost, plain = 1 + float(np.exp(logs[:-1]).sum()), float(logs[-1]), plain + int(step)
         else:
-            what = f"its sum is not known {plain} ranks past the end of a ranking: C changes too fast and people stay"
+            what = f"its sum is not settled {plain} ranks past the end of a ranking, where C still leaps"
             raise Fault("", what, "horizon=1000 ends it")
         ranks, log_viewed, at = ranks + float(np.exp(log_viewed)) * added, log_viewed + lost, at + step
     return np.inf

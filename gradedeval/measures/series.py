@@ -82,7 +82,8 @@ def exponential_integral(order: int, z: Any) -> Floats:
     fraction = large + order + 2 * 128
     for k in range(128, 0, -1):
         fraction = large + order + 2 * (k - 1) - k * (order + k - 1) / fraction
-    return np.where(z <= 1, near, 1 / fraction)
+    found: Floats = np.where(z <= 1, near, 1 / fraction)
+    return found
 
 
 def squared_ratios(start: Floats, step: float) -> Floats:

@@ -13,12 +13,14 @@ from conftest import ROOT
 
 import gradedeval
 from gradedeval import MEASURES, Gains, Measure, parse
+from gradedeval.measures import QUANTITIES
 from gradedeval.measures.series import damped, squared_ratios, trigamma
 
 SAMPLES = ROOT / "qrels_samples"
 GIVEN = parse(f'cwl(C="phi*(1-r)",phi=0.7) cwl(C="((i+1)/(i+2))**2") ddm(file={SAMPLES}/chances.csv)')
 FAMILY = [one for one in MEASURES.values() if one.definition.walks and one.name not in ("cwl", "ddm")] + GIVEN
 ENDLESS = ("nerr5", "nerr6")
+FOR_EVER = (0, 0, 1, math.inf, math.inf)
 CONVERGENT = [one @ 7 if one.definition.cutoff == "needed" else one for one in FAMILY if one.name not in ENDLESS]
 
 
@@ -128,17 +130,27 @@ def test_err_s_own_continuations_tend_to_0_with_depth(name: str) -> None:
     assert score("nerr5", [0, 0, 1, 0]) == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize("measure", CONVERGENT, ids=str)
+@pytest.mark.parametrize("measure", [one for one in CONVERGENT if one.name != "cwlrr"], ids=str)
 def test_sums_to_infinity_are_the_limit_of_long_sums(measure: Measure) -> None:
     values = [0.5, 0, 1, 0, 0.25, 0.5]
     exact = score(measure(of="ed"), values)
-    if math.isinf(exact):
-        assert measure.name == "cwlrr"
-        return
     # What a horizon H cuts off is O(1/H) at the worst, for V ~ 1/i²: twice the horizon, half the error.
     far, farther = (score(measure(of="ed", horizon=depth), values) for depth in (100_000, 200_000))
     assert exact == pytest.approx(2 * farther - far, abs=1e-8)
     assert far <= farther <= exact + 1e-9
+
+
+def test_whoever_looks_for_the_first_gain_stops_there_or_never() -> None:
+    found = {of: score(f"cwlrr(of={of})", [0, 0, 0.5, 1]) for of in QUANTITIES}
+    assert found == {"eu": pytest.approx(0.5 / 3), "etu": 0.5, "ec": 1, "etc": 3, "ed": 3}
+    # Without any gain everybody goes on for ever: so far as a horizon lets them, for no gain at all.
+    assert {of: score(f"cwlrr(of={of})", [0, 0]) for of in QUANTITIES} == dict(zip(QUANTITIES, FOR_EVER, strict=True))
+    for depth in (10, 1_000, 100_000):
+        assert score(f"cwlrr(of=ed,horizon={depth})", [0, 0]) == depth
+        assert score(f"cwlrr(of=eu,horizon={depth})", [0, 0]) == 0
+    # Where every rank past the end has a gain, the first of them is the last.
+    assert score("cwlrr(of=ed)", [0, 0], tail=0.5) == 3
+    assert score("cwlrr", [0, 0], tail=0.5) == pytest.approx(0.5 / 3)
 
 
 def test_a_short_horizon_misses_what_infinity_has() -> None:
@@ -198,9 +210,9 @@ def test_the_best_case_of_inst_meets_its_closed_forms_at_both_ends() -> None:
 
 def test_damped_sums_equal_plain_ones() -> None:
     m = np.arange(200_000, dtype=np.float64)
-    for ratio in (0.0, 0.5, 0.999):
-        plain = float((ratio**m) @ (5 / (5 + m)))
-        assert damped(ratio, np.array([5.0]), lambda at, m: at / (at + m)) == pytest.approx([plain], abs=1e-12)
+    for fall in (1.0, 0.5, 0.001):
+        plain = float(((1 - fall) ** m) @ (5 / (5 + m)))
+        assert damped(fall, np.array([5.0]), 1) == pytest.approx([plain], abs=1e-12)
 
 
 # --- worked by hand ---------------------------------------------------------------------------------------------------

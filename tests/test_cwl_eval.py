@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from test_cwl import their_class
+from test_sums import bejeweled, by_loop
 
 import gradedeval
 from gradedeval import parse
@@ -72,6 +73,28 @@ def scored(run: Path, gains: Path, measures: list[str], **options: Any) -> dict[
 
 # Its dynamic bejeweled player lets T follow the gains twice and K never.
 FAULTY = "bpmd(T=1000,K=10,hb=1.0,hc=1.0)"
+
+
+def dynamic_players(gains: Path, costs: Path | None) -> dict[str, list[float]]:
+    """topic -> what FAULTY should have found: the five quantities, and how far those of the best case are from them."""
+    judged = {(words[0], words[2]): float(words[3]) for words in map(str.split, gains.read_text().splitlines())}
+    prices = dict(line.split() for line in costs.read_text().splitlines()) if costs else {}
+    runs: dict[str, list[tuple[str, str]]] = {}
+    for line in (DATA / "result_file").read_text().splitlines():
+        topic, kind, docno, *_ = line.split()
+        runs.setdefault(topic, []).append((docno, kind))
+    found = {}
+    for topic, listed in runs.items():
+        cost = [float(prices.get(kind, 1)) for _, kind in listed] + [1.0] * (1000 - len(listed))
+        five = []
+        for unjudged in (0.0, 1.0):
+            own = [judged.get((topic, docno), unjudged) for docno, _ in listed] + [unjudged] * (1000 - len(listed))
+            quantities = by_loop(lambda i, r, c: bejeweled(i, r, c, T=1000, K=10, hb=1, hc=1, mid=0.5), own, cost)
+            five.append([quantities[of] for of in QUANTITIES])
+        found[topic] = five[0] + [best - score for score, best in zip(*five, strict=True)]
+    return found
+
+
 EXPECTED = sorted((DATA / "expected").glob("*.out"))
 
 
@@ -92,6 +115,11 @@ def test_every_number_that_cwl_eval_prints(file: Path) -> None:
     ]
     unlike = [one for one in compared if not abs(one[3] - one[4]) <= 0.5e-4 + 1e-9]
     assert {name for _, name, *_ in unlike} <= {FAULTY}
+    players = dynamic_players(gains, options.get("costs"))
+    if FAULTY in names:
+        assert unlike
+        for topic, numbers in players.items():
+            assert found[topic, FAULTY] == pytest.approx(numbers, rel=1e-12, abs=1e-12), topic
     assert len(compared) == sum(len(numbers) for *_, numbers in lines) > 0
 
 

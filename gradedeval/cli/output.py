@@ -63,7 +63,7 @@ def _umask() -> int:
 def say(text: str) -> None:
     """A message for the user, on stderr; a closed stderr is no reason to fail."""
     # What a file holds may speak to the terminal: it is shown, not done.
-    shown = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    shown = _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
     try:
         sys.stderr.buffer.write(raw(shown) + b"\n")
         sys.stderr.buffer.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from gradedeval.errors import Fault
 from gradedeval.gains import Floats
 from gradedeval.measures.continuation import cwl
 from gradedeval.measures.definition import Own
-from gradedeval.measures.patience import NOT_BELOW_0, NUMBER, POSITIVE
-from gradedeval.measures.series import geometric
+from gradedeval.measures.panels import walked_on
+from gradedeval.measures.parameters import NOT_BELOW_0, NUMBER, POSITIVE
 from gradedeval.measures.walk import Walk
 
 
@@ -63,10 +64,6 @@ def bpmd(walk: Walk, *, T: float = 1.0, K: float = 10.0, hb: float = 1.0, hc: fl
     return ((walk.gained < T + hb * moved) & (walk.spent < K + hc * moved)) * 1.0
 
 
-# So few users are nobody; and so many ranks past the end are looked at one by one.
-NOBODY, MOST = 1e-16, 1 << 20
-
-
 def _logistic(x: Any, weight: float) -> Any:
     """1 / (1 + weight · e^x) without overflow."""
     if weight == 0:
@@ -80,24 +77,6 @@ def _goal(gained: Any, T: float, b1: float, R1: float) -> Any:
 
 def _rate(gained: Any, spent: Any, A: float, b2: float, R2: float) -> Any:
     return _logistic((A - gained / spent) * R2, b2)
-
-
-def _added_up(walk: Walk, c: Any, limit: Any) -> Floats:
-    """topics: the ranks viewed past the end, one by one until nobody is left; `limit` is what C tends to.
-
-    c  C as a function of gain and cost so far, topics × ranks
-    """
-    gained, spent = walk.at_end(walk.gained), walk.at_end(walk.spent)
-    viewed, ranks = np.ones(len(gained)), np.zeros(len(gained))
-    block, at = 1024.0, 0.0
-    while viewed.max(initial=0) > NOBODY and at < MOST:
-        m = at + np.arange(1.0, block + 1)
-        chances = c(gained[:, None] + m * walk.tail, spent[:, None] + m)
-        products = np.cumprod(chances, axis=1)
-        ranks += viewed * (1 + products[:, :-1].sum(1))
-        viewed = viewed * products[:, -1]
-        at += block
-    return ranks + viewed * geometric(limit)
 
 
 def _ift_parts(T: float | None, A: float | None) -> tuple[float | None, float | None]:
@@ -127,10 +106,20 @@ def _ift_rest(walk: Walk, **parameters: Any) -> Floats:
         with np.errstate(over="ignore"):
             viewed: Floats = 1 + b1 * np.exp((goal - gained) * R1)
         return viewed
-    settled = np.inf if walk.tail and R1 else gained
-    limit = 1.0 if goal is None else _goal(settled, goal, b1, R1)
-    limit = limit if rate is None else limit * _rate(walk.tail, 1.0, rate, b2, R2)
-    return _added_up(walk, lambda gained, spent: _ift_chance(gained, spent, **parameters), limit)
+    states, topic = np.unique(np.stack([gained, walk.at_end(walk.spent)], axis=1), axis=0, return_inverse=True)
+    with np.errstate(divide="ignore"):
+        log_b1, log_b2 = np.log(b1), np.log(b2)
+    highest = 0.0 if rate is None else -float(np.logaddexp(0, log_b2 + (rate - walk.tail) * R2))
+
+    def chances(m: Floats, so_far: float, spent: float) -> tuple[Floats, Floats]:
+        own = so_far + m * walk.tail
+        nothing = np.zeros(len(m))
+        by_goal = nothing if goal is None else -np.logaddexp(0, (own - goal) * R1 - log_b1)
+        by_rate = nothing if rate is None else -np.logaddexp(0, log_b2 + (rate - own / (spent + m)) * R2)
+        return by_goal, by_rate
+
+    found = [walked_on(partial(chances, so_far=one[0], spent=one[1]), highest) for one in states]
+    return np.array(found)[topic.reshape(-1)]
 
 
 def _ift_needs(own: Own, cutoff: int | None) -> None:

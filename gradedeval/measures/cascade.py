@@ -15,7 +15,7 @@ from gradedeval.measures.files import Rows, rows_of
 from gradedeval.measures.standing import found, hits
 
 # The best case past the last column is summed until at most this is left, or over this many ranks.
-LEFT, MOST = 1e-13, 1_000_000
+UNWALKED, DEEPEST = 1e-13, 1_000_000
 # Below this gain that many ranks are not enough.
 SMALL = 3e-5
 
@@ -75,7 +75,7 @@ def _tail(gain: float, length: int, end: float, utility: str, gamma: float) -> f
         # Σ_{i>n} stay^i / i = −ln(gain) − Σ_{i≤n} stay^i / i: too many terms to add up, and nothing cancels yet.
         rank = np.arange(1.0, length + 1)
         return float(gain * stay ** -(length + 1.0) * (-np.log(gain) - (stay**rank / rank).sum()))
-    enough = MOST if stay >= 1 else 1 if stay <= 0 else min(np.ceil(np.log(LEFT) / np.log(stay)) + 1, MOST)
+    enough = DEEPEST if stay >= 1 else 1 if stay <= 0 else min(np.ceil(np.log(UNWALKED) / np.log(stay)) + 1, DEEPEST)
     terms = int(min(enough, end - length))
     if terms <= 0:
         return 0.0

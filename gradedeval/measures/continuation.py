@@ -95,7 +95,7 @@ def cwl(
 
 
 def _sign(function: Any, continuation: Continuation, named: list[Any], others: list[Any]) -> None:
-    """Give a measure's function the name, help and parameters of its continuation; whatever else it takes comes last."""
+    """Give a measure's function the name, help and parameters of its continuation; what has no name comes last."""
     function.__name__, function.__doc__ = continuation.__name__, continuation.__doc__
     function.__signature__ = inspect.Signature([*SHARED[:1], *named, *SHARED[1:], *others])
 

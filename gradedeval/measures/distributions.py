@@ -13,9 +13,7 @@ from gradedeval.errors import Fault
 from gradedeval.gains import Floats, Gains, total
 from gradedeval.measures.definition import Own, measure
 from gradedeval.measures.files import Rows, is_header, rows_of
-from gradedeval.measures.parameters import Valid
-
-POSITIVE: Valid = ("a number above 0", lambda value: isinstance(value, int | float) and value > 0)
+from gradedeval.measures.parameters import POSITIVE
 
 # From this rank on sums over ranks are integrals with corrections.
 FAR = 64

@@ -9,7 +9,7 @@ import numpy as np
 from gradedeval.errors import Fault
 from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.intents import PRIOR, UNIFORM, Intents, Pool, is_prior
-from gradedeval.measures.cascade import LEFT, MOST, expected_utility
+from gradedeval.measures.cascade import DEEPEST, UNWALKED, expected_utility
 from gradedeval.measures.cumulated import divisor
 from gradedeval.measures.definition import Own, measure
 from gradedeval.measures.parameters import Valid
@@ -89,7 +89,7 @@ def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
 def _ends(own: Own, cutoff: int | None) -> None:
     """Raise Fault (usage) where the best there is would be a sum without end."""
     alpha = float(str(own.get("alpha", 0.5)))
-    if own.get("norm") == "best" and cutoff is None and _enough(alpha) > MOST:
+    if own.get("norm") == "best" and cutoff is None and _enough(alpha) > DEEPEST:
         what = f"norm=best with alpha={alpha:g} is a sum without end"
         raise Fault("'alpha_dcg'", what, f"give a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20", usage=True)
 
@@ -181,7 +181,7 @@ def _best_dcg(alpha: float, end: float) -> float:
 
 def _enough(alpha: float) -> float:
     """How many ranks matter to a sum of (1 − α)^(i−1)."""
-    return 1 if alpha == 1 else np.inf if alpha == 0 else float(np.ceil(np.log(LEFT) / np.log1p(-alpha))) + 1
+    return 1 if alpha == 1 else np.inf if alpha == 0 else float(np.ceil(np.log(UNWALKED) / np.log1p(-alpha))) + 1
 
 
 def _ranks(ideal: Floats) -> Floats:

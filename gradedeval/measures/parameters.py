@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 Valid = tuple[str, Callable[[Any], bool]]
 """What a parameter must be, in words and as a test."""
 
+POSITIVE: Valid = ("a number above 0", lambda value: isinstance(value, int | float) and value > 0)
+SHARE: Valid = ("in [0, 1)", lambda value: 0 <= value < 1)
+NUMBER: Valid = ("a number", lambda value: isinstance(value, int | float))
+NOT_BELOW_0: Valid = ("0 or more", lambda value: value >= 0)
 _REL: Valid = ("a grade above 0", lambda value: isinstance(value, int | float) and value > 0)
 
 

@@ -8,14 +8,9 @@ import numpy as np
 
 from gradedeval.gains import Floats
 from gradedeval.measures.continuation import cwl
-from gradedeval.measures.parameters import Valid
+from gradedeval.measures.parameters import POSITIVE, SHARE
 from gradedeval.measures.series import geometric, squared_ratios, trigamma
 from gradedeval.measures.walk import Walk
-
-POSITIVE: Valid = ("a number above 0", lambda value: isinstance(value, int | float) and value > 0)
-SHARE: Valid = ("in [0, 1)", lambda value: 0 <= value < 1)
-NUMBER: Valid = ("a number", lambda value: isinstance(value, int | float))
-NOT_BELOW_0: Valid = ("0 or more", lambda value: value >= 0)
 
 
 def below(walk: Walk) -> Any:
@@ -67,7 +62,11 @@ def cwlrr(walk: Walk) -> Any:
     return (walk.gain == 0) * 1.0
 
 
-@cwl(rest=lambda walk: np.inf if walk.tail else 0.0, residual="none")
+def _ap_rest(walk: Walk) -> Any:
+    return np.inf if walk.tail else np.where(walk.end == 0, 1.0, 0.0)  # somebody looks at rank 1, whatever is there
+
+
+@cwl(rest=_ap_rest, residual="none")
 def cwlap(walk: Walk) -> Any:
     """Average precision as a C/W/L measure: the user knows what is still to come.
 
@@ -109,7 +108,7 @@ def inst(walk: Walk, *, T: float = 1.0) -> Any:
     return ((at - 1) / at) ** 2
 
 
-@cwl(rest=lambda walk, h: geometric(2 ** (-1 / h)), valid={"h": POSITIVE}, unit="h is in seconds")
+@cwl(rest=lambda walk, h: -1 / np.expm1(-np.log(2) / h), valid={"h": POSITIVE}, unit="h is in seconds")
 def tbg(walk: Walk, *, h: float = 224.0) -> Any:
     """Time-biased gain: half of the users are gone after each h of cost.
 
@@ -152,7 +151,7 @@ def set_(walk: Walk, *, beta: float = 0.5) -> Any:
     return below(walk) * after / weight
 
 
-@cwl(rest=lambda walk, rate: geometric(1 / (1 + rate)), valid={"rate": POSITIVE})
+@cwl(rest=lambda walk, rate: 1 + 1 / rate, valid={"rate": POSITIVE})
 def npv(walk: Walk, *, rate: float = 0.1) -> Any:
     """Net present value: RBP with p = 1 / (1 + rate).
 

@@ -8,21 +8,17 @@ import numpy as np
 
 from gradedeval.gains import Floats
 from gradedeval.measures.continuation import cwl
-from gradedeval.measures.patience import POSITIVE, SHARE, below
-from gradedeval.measures.series import damped, geometric, trigamma
+from gradedeval.measures.parameters import POSITIVE, SHARE
+from gradedeval.measures.patience import below
+from gradedeval.measures.series import damped, trigamma
 from gradedeval.measures.walk import Walk
 
 
 def _nerr6_rest(walk: Walk) -> Any:
-    return _harmonic(walk) if walk.tail else np.inf
+    return damped(walk.tail, walk.end + 1.0, 1) if walk.tail else np.inf
 
 
-def _harmonic(walk: Walk) -> Floats:
-    """Σ_{m≥0} (1−t)^m (n+1) / (n+1+m), t the gain of every rank after n."""
-    return damped(1 - walk.tail, walk.end + 1.0, lambda at, m: at / (at + m))
-
-
-@cwl(rest=lambda walk: geometric(1 - walk.tail), gain="exp", residual="none")
+@cwl(rest=lambda walk: 1 / walk.tail if walk.tail else np.inf, gain="exp", residual="none")
 def nerr5(walk: Walk) -> Any:
     """ERR's continuation read as C/W/L: V does not converge, and the score is the limit 0 unless a gain of 1 stops all.
 
@@ -66,7 +62,7 @@ def nerr9(walk: Walk) -> Any:
     return below(walk) * walk.rank / (walk.rank + 1) * (1 - walk.gain)
 
 
-@cwl(rest=lambda walk, phi: geometric(phi * (1 - walk.tail)), gain="exp", valid={"phi": SHARE})
+@cwl(rest=lambda walk, phi: 1 / (1 - phi + phi * walk.tail), gain="exp", valid={"phi": SHARE})
 def nerr10(walk: Walk, *, phi: float = 0.8) -> Any:
     """ERR's user with the patience of RBP.
 
@@ -81,7 +77,7 @@ def _nerr11_rest(walk: Walk, T: float) -> Floats:
     at = walk.end + 2 * T
     if not walk.tail:
         return at**2 * trigamma(at)
-    return damped(1 - walk.tail, at, lambda at, m: (at / (at + m)) ** 2)
+    return damped(walk.tail, at, 2)
 
 
 @cwl(rest=_nerr11_rest, gain="exp", valid={"T": POSITIVE})

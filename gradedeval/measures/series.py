@@ -1,7 +1,11 @@
-"""Sums to infinity: how many ranks are viewed past the end, as closed forms or with an error below 1e-12."""
+"""Sums to infinity: how many ranks are viewed past the end, as closed forms or with an error below 1e-12.
+
+An error is a share of the sum. That of `extrapolated` is an estimate, which its docstring states.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +15,8 @@ from gradedeval.distinct import distinct
 from gradedeval.gains import Floats
 
 LEFT = 1e-15
-MOST = 1 << 20
-STEPS = 4096
+# So many terms are added up before an expansion takes over, and from this x on a series in 1/x has so many terms.
+STEPS, DISTANT, ORDERS = 4096, 64.0, 12
 
 
 def trigamma(x: Any) -> Floats:
@@ -37,43 +41,89 @@ def geometric(ratio: Floats | float) -> Floats:
         return np.asarray(1 / (1 - ratio))
 
 
-def damped(ratio: float, at: Any, weight: Callable[[Floats, Floats], Floats]) -> Floats:
-    """topics: Σ_{m≥0} ratio^m · weight(at, m), for 0 ≤ ratio < 1 and weights that fall from weight(at, 0) = 1."""
+def damped(fall: float, at: Any, power: int) -> Floats:
+    """topics: Σ_{m≥0} (1 − fall)^m (at / (at + m))^power, 0 < fall ≤ 1: Lerch's transcendent.
+
+    The first terms are added up; what comes after them is an integral, with the corrections of Euler–Maclaurin.
+    """
+    if fall >= 1:
+        return np.ones(np.shape(at))
     values, topic = distinct(np.asarray(at))
-    terms = 1 if ratio <= 0 else int(min(np.ceil(np.log(LEFT * (1 - ratio)) / np.log(ratio)) + 1, MOST))
-    m = np.arange(terms, dtype=np.float64)
-    powers = ratio**m
-    sums = np.array([float(powers @ weight(value, m)) for value in values])
-    # Nothing is left after that many terms but where the ratio is within 1e-5 of 1.
-    after = np.array([float(weight(value, m[-1:] + 1)[0]) for value in values]) * ratio**terms / (1 - ratio)
+    rate = -np.log1p(-fall)
+    m = np.arange(STEPS, dtype=np.float64)
+    powers = np.exp(-rate * m)
+    sums = np.array([float(powers @ (value / (value + m)) ** power) for value in values])
+    after = np.exp(-rate * STEPS) * (values / (values + STEPS)) ** power * _lerch(values + STEPS, rate, power)
     return np.asarray((sums + after)[topic])
 
 
-def squared_ratios(start: Floats, step: float) -> Floats:
-    """topics: Σ_{m≥0} Π_{j=1..m} ((A + j·s − 1) / (A + j·s))², A = start ≥ 1, 0 ≤ s = step ≤ 1.
+def _lerch(x: Floats, rate: float, power: int) -> Floats:
+    """Σ_{m≥0} e^(−rate·m) (x / (x + m))^power, for a large x and a small rate (a large one leaves nothing to add)."""
+    one, two, three = power / x, power * (power + 1) / x**2, power * (power + 1) * (power + 2) / x**3
+    first = rate + one
+    third = rate**3 + 3 * rate**2 * one + 3 * rate * two + three
+    found: Floats = x * exponential_integral(power, rate * x) + 0.5 + first / 12 - third / 720
+    return found
 
-    The first terms are added up; from there on a term is w^(−2/s) (1 + δ/w²) up to a factor and w^−4, by the expansion
-    of a ratio of gamma functions (Tricomi & Erdélyi, Pacific J. Math. 1951), and Euler–Maclaurin sums it.
+
+def exponential_integral(order: int, z: Any) -> Floats:
+    """e^z E_n(z) = ∫_0^∞ e^(−z·t) (1 + t)^−n dt, for z > 0 and n = order, 1 or 2.
+
+    Abramowitz & Stegun 1964, 5.1.11 and 5.1.14 up to 1; the continued fraction 5.1.22, contracted, above.
     """
-    if step == 1:
-        return start**2 * trigamma(start)
-    if step < 1e-12:
-        return geometric(((start - 1) / start) ** 2)
-    j = np.arange(1, STEPS + 1, dtype=np.float64)
-    terms = np.cumprod(((start[:, None] + j * step - 1) / (start[:, None] + j * step)) ** 2, axis=1)
-    power = 2 / step
-    w = STEPS + 0.5 + (2 * start - 1) / (2 * step)
-    delta = (1 / step) * (1 / step**2 - 1) / 12
-    correction = 1 + delta / w**2
-    tail = (_zeta(power, w) + delta / w**2 * _zeta(power + 2, w)) / correction
-    found: Floats = 1 + terms[:, :-1].sum(1) + terms[:, -1] * tail
+    z = np.array(z, dtype=np.float64)
+    small = np.minimum(z, 1)
+    term, series = np.ones_like(small), np.zeros_like(small)
+    for k in range(1, 24):
+        term = term * -small / k
+        series -= term / k
+    near = np.exp(small) * (series - np.euler_gamma - np.log(small))
+    near = near if order == 1 else 1 - small * near
+    large = np.maximum(z, 1)
+    fraction = large + order + 2 * 128
+    for k in range(128, 0, -1):
+        fraction = large + order + 2 * (k - 1) - k * (order + k - 1) / fraction
+    found: Floats = np.where(z <= 1, near, 1 / fraction)
     return found
 
 
-def _zeta(power: float, w: Floats) -> Floats:
-    """w^power · Σ_{m≥0} (w+m)^−power, by Euler–Maclaurin."""
-    found: Floats = w / (power - 1) + 0.5 + power / (12 * w) - power * (power + 1) * (power + 2) / (720 * w**3)
+def squared_ratios(start: Floats, step: float) -> Floats:
+    """topics: S(A) = Σ_{m≥0} Π_{j=1..m} ((A + j·s − 1) / (A + j·s))², A = start ≥ 1, 0 ≤ s = step ≤ 1.
+
+    S(x) = 1 + ((x + s − 1) / (x + s))² S(x + s) leads back to the start, from an x beyond which a series in 1/x holds,
+    or from a rank that nobody reaches.
+    """
+    if step == 0:
+        return np.asarray(start**2 / (2 * start - 1))
+    nearest = float(np.min(start, initial=DISTANT))
+    ranks = int(min(STEPS, max(0, np.ceil((DISTANT - nearest) / step))))
+    at = start + ranks * step
+    found = _by_powers(np.maximum(at, DISTANT), step)
+    for j in range(ranks, 0, -1):
+        x = start + j * step
+        found = 1 + ((x - 1) / x) ** 2 * found
     return found
+
+
+def _by_powers(x: Floats, step: float) -> Floats:
+    """The S of `squared_ratios` for x ≥ DISTANT, as Σ_k c_k x^(1−k).
+
+    S(y − s) = 1 + (1 − 1/y)² S(y), power by power of y, gives one c after the other.
+    """
+    c: list[float] = []
+    for k in range(ORDERS):
+        # Of y^−k: c_k is what the c before it leave over.
+        known = sum(c[i] * _binomial(1 - i, k + 1 - i) * (-step) ** (k + 1 - i) for i in range(k))
+        c.append(((k == 0) + (c[k - 1] if k else 0.0) - known) / (2 + (k - 1) * step))
+    found = np.zeros_like(x)
+    for one in reversed(c):
+        found = one + found / x
+    return found * x
+
+
+def _binomial(n: int, k: int) -> float:
+    """n (n−1) … (n−k+1) / k!, for any whole n."""
+    return math.prod((n - i) / (i + 1) for i in range(k))
 
 
 NEAR, FAR = 32, 1 << 24

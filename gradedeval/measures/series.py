@@ -95,13 +95,12 @@ def squared_ratios(start: Floats, step: float) -> Floats:
     """
     if step == 0:
         return np.asarray(start**2 / (2 * start - 1))
-    nearest = float(np.min(start, initial=DISTANT))
-    ranks = int(min(STEPS, max(0, np.ceil((DISTANT - nearest) / step))))
-    at = start + ranks * step
-    found = _by_powers(np.maximum(at, DISTANT), step)
-    for j in range(ranks, 0, -1):
+    # So many for each topic, whoever is beside it: a score does not depend on company.
+    ranks = np.clip(np.ceil((DISTANT - start) / step), 0, STEPS)
+    found = _by_powers(np.maximum(start + ranks * step, DISTANT), step)
+    for j in range(int(ranks.max(initial=0)), 0, -1):
         x = start + j * step
-        found = 1 + ((x - 1) / x) ** 2 * found
+        found = np.where(j <= ranks, 1 + ((x - 1) / x) ** 2 * found, found)
     return found
 
 

@@ -35,8 +35,6 @@ from gradedeval.trec.source import Source
 from gradedeval.trec.words import PAD, changes, equal, hashes, padded, words_at
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
-if not SHARED.is_dir():
-    SHARED = Path("/work/shared/data")
 
 SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
 RULES: dict[str, dict[str, Any]] = {

@@ -26,7 +26,7 @@ import gradedeval
 from gradedeval import MEASURES, Fault, Measure, Qrels, ia, parse
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=40)
-DATA = Path("/work/shared/data/web-track")
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "web-track"
 
 Judged = dict[str, dict[str, float]]
 """docno -> subtopic -> grade, for one topic."""

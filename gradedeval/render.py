@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Callable, Mapping, Sequence
-from html import escape
+from collections.abc import Callable
 from typing import Any
 
 from gradedeval.errors import Fault, nearest
+from gradedeval.layout import TABLES, json_document, json_lines, laid_out, rounded, separated, signed
 from gradedeval.measures import Measure
 from gradedeval.quantities import records
 from gradedeval.scores import ALL, Row, RunScores, Scores
 
-# Formats for people, as tabulate calls them, and those for programs.
-TABLES = {"table": "plain", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
 FORMATS = ("table", "trec", "csv", "tsv", "json", "jsonl", "markdown", "latex", "html")
 DISPLAYED = (*TABLES, "trec")  # formats that round to 4 digits unless told otherwise
 EXTENSIONS = {
@@ -63,49 +58,13 @@ def _numbers(row: dict[str, Any], counts: set[str], digits: int | None) -> dict[
     return row
 
 
-def rounded(row: dict[str, Any], digits: int | None) -> dict[str, Any]:
-    """The row with its numbers that are no counts rounded, where digits are asked for."""
-    return {
-        key: round(value, digits) if digits is not None and isinstance(value, float) else value
-        for key, value in row.items()
-    }
-
-
-def separated(columns: Sequence[str], rows: list[dict[str, Any]], delimiter: str) -> str:
-    """Rows as csv or tsv, None as nothing."""
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([["" if value is None else value for value in row.values()] for row in rows])
-    return out.getvalue()
-
-
-def json_document(head: Mapping[str, Any], rows: list[dict[str, Any]]) -> str:
-    """A document of what stands at its head, and `rows`, one a line."""
-    entries = "".join(
-        f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},\n " for name, value in head.items()
-    )
-    lines = ",\n  ".join(json_lines(rows).rstrip("\n").split("\n"))
-    return f'{{{entries}"rows": [\n  {lines}]}}\n'
-
-
-def json_lines(rows: list[dict[str, Any]]) -> str:
-    """Each row as a line of JSON."""
-    return "".join(json.dumps(finite(row), ensure_ascii=False) + "\n" for row in rows)
-
-
-def finite(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON knows no infinity: null."""
-    return {key: None if value in (float("inf"), float("-inf")) else value for key, value in row.items()}
-
-
 def _columns(scores: Scores, rows: list[dict[str, Any]]) -> list[str]:
     return list(rows[0]) if rows else scores.columns
 
 
 _LONG: dict[str, Callable[[Scores, list[dict[str, Any]]], str]] = {
-    "csv": lambda scores, rows: separated(_columns(scores, rows), rows, ","),
-    "tsv": lambda scores, rows: separated(_columns(scores, rows), rows, "\t"),
+    "csv": lambda scores, rows: separated(_columns(scores, rows), rows, "csv"),
+    "tsv": lambda scores, rows: separated(_columns(scores, rows), rows, "tsv"),
     "json": lambda scores, rows: json_document({"signature": scores.signature}, rows),
     "jsonl": lambda scores, rows: json_lines(rows),
 }
@@ -165,28 +124,7 @@ def _table(scores: Scores, form: str, by_topic: bool, digits: int, cwl: bool) ->
         header, body = _wide(scores, by_topic, digits)
     else:
         header, body = _tall(scores, digits)
-    left = sum(name in ("run", "topic", "measure") for name in header)
-    if form == "table":
-        return f"{aligned(header, body, left)}\n\n{scores.signature}\n"
-    from tabulate import tabulate
-
-    if form == "markdown":
-        header, *body = [[cell.replace("|", "\\|") for cell in line] for line in (header, *body)]
-    align = ["left"] * left + ["right"] * (len(header) - left)
-    text = tabulate(body, headers=header, tablefmt=TABLES[form], disable_numparse=True, colalign=align)
-    signed = {"latex": "% {}", "html": "<p>{}</p>"}.get(form, "\n{}")
-    return f"{text}\n{signed.format(escape(scores.signature) if form == 'html' else scores.signature)}\n"
-
-
-def aligned(header: list[str], body: list[list[str]], left: int) -> str:
-    """A plain table, its first `left` columns to the left.
-
-    As tabulate's, which takes a tenth of the time of a small evaluation to import.
-    """
-    width = [max(map(len, column)) for column in zip(header, *body, strict=True)]
-    line = "  ".join(f"{{:{'<' if at < left else '>'}{wide}}}" for at, wide in enumerate(width))
-    rows = [header, ["-" * wide for wide in width], *body]
-    return "\n".join(line.format(*row).rstrip() for row in rows)
+    return signed(laid_out(header, body, form, ("run", "topic", "measure")), form, scores.signature)
 
 
 def _five(scores: Scores, by_topic: bool, digits: int) -> tuple[list[str], list[list[str]]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from gradedeval.errors import Fault, nearest
 from gradedeval.explaining import BEFORE, BEYOND, DOCUMENT, LAST, Explained, Explanation
-from gradedeval.render import TABLES, aligned, finite, json_document, json_lines, rounded, separated
+from gradedeval.layout import finite, json_document, json_lines, laid_out, rounded, separated
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown")
 DISPLAYED = ("table", "markdown")
@@ -32,7 +32,7 @@ def render_explanation(
         return _tables(explanation, form, 4 if digits is None else digits, shown)
     rows = [rounded(row, digits) for row in explanation.rows()]
     if form in ("csv", "tsv"):
-        return separated(explanation.columns, rows, "," if form == "csv" else "\t")
+        return separated(explanation.columns, rows, form)
     if form == "jsonl":
         return json_lines(rows)
     if form == "json":
@@ -62,7 +62,7 @@ def _tables(explanation: Explanation, form: str, digits: int, shown: int | None)
     for one in explanation.measures:
         lines = _lines(one, digits, one.measure.cutoff or SHOWN if shown is None else shown)
         header = [name for name in one.columns if name != "part"]
-        parts += [_summary(one, digits), _laid_out(header, lines, form)]
+        parts += [_summary(one, digits), laid_out(header, lines, form, header[:2])]
         rises |= any(one.columns.get("could_add", []))
     return "\n\n".join([*parts, *([RISES] if rises else []), explanation.signature]) + "\n"
 
@@ -71,16 +71,6 @@ def _summary(one: Explained, digits: int) -> str:
     told = f"{one.measure}: {_cell(one.score, digits)}"
     told += "" if one.residual is None else f", residual {_cell(one.residual, digits)}"
     return told if one.relevant is None else f"{told} | R {one.relevant}"
-
-
-def _laid_out(header: list[str], lines: list[list[str]], form: str) -> str:
-    if form == "table":
-        return aligned(header, lines, 2)
-    from tabulate import tabulate
-
-    align = ["left"] * 2 + ["right"] * (len(header) - 2)
-    rows = [[cell.replace("|", "\\|") for cell in line] for line in lines]
-    return tabulate(rows, headers=header, tablefmt=TABLES[form], disable_numparse=True, colalign=align)
 
 
 def _lines(one: Explained, digits: int, shown: int) -> list[list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.errors import Fault, nearest
-from gradedeval.render import TABLES, aligned, json_document, separated
+from gradedeval.layout import json_document, laid_out, separated, signed
 from gradedeval.weighting import Weights
 
 FORMATS = ("csv", "tsv", "json", "markdown", "table")
@@ -21,10 +21,10 @@ def render_weights(weights: Weights, form: str, *, digits: int | None = None) ->
     if form in ("table", "markdown"):
         digits = 6 if digits is None else digits
         body = [[str(rank), *(f"{weight:.{digits}f}" for weight in row)] for rank, *row in weights.rows]
-        return f"{_table(weights.columns, body, form)}\n\n{weights.signature}\n"
+        return signed(laid_out(weights.columns, body, form), form, weights.signature)
     rows = [dict(zip(weights.columns, _rounded(row, digits), strict=True)) for row in weights.rows]
     if form in ("csv", "tsv"):
-        return separated(weights.columns, rows, "," if form == "csv" else "\t")
+        return separated(weights.columns, rows, form)
     if form == "json":
         return json_document({"signature": weights.signature}, rows)
     raise Fault("--format", f"no format '{form}'", nearest(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True)
@@ -32,12 +32,3 @@ def render_weights(weights: Weights, form: str, *, digits: int | None = None) ->
 
 def _rounded(row: list[Any], digits: int | None) -> list[Any]:
     return row if digits is None else [round(cell, digits) for cell in row]
-
-
-def _table(header: list[str], body: list[list[str]], form: str) -> str:
-    if form == "table":
-        return aligned(header, body, 0)
-    from tabulate import tabulate
-
-    titles = [title.replace("|", "\\|") for title in header]
-    return tabulate(body, titles, TABLES[form], disable_numparse=True, colalign=["right"] * len(header))

@@ -9,8 +9,9 @@ from gradedeval.errors import Fault
 from gradedeval.experiments.agreement import BY_TOPIC, KINDS, NAMES, Kind, of_columns
 from gradedeval.experiments.matrix import Matrix, matrix_of
 from gradedeval.experiments.significance import check_choice
+from gradedeval.layout import laid_out, signed
 from gradedeval.scores import Scores
-from gradedeval.tables import decimals, grid, render_frame, rows_of
+from gradedeval.tables import decimals, render_frame, rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +67,7 @@ def correlations(frame: pd.DataFrame, form: str, matrix: Matrix) -> tuple[str, s
         return render_frame(frame, form, {}, signature), settings
     cells = {(row["measure"], row["other"]): decimals(row["agreement"], 3) for row in rows}
     body = [[name, *(cells.get((name, other), "—") for other in matrix.measures)] for name in matrix.measures]
-    return grid(["", *matrix.measures], body, form, [""], signature), settings
+    return signed(laid_out(["", *matrix.measures], body, form, [""]), form, signature), settings
 
 
 def _several(counts: list[int]) -> str:

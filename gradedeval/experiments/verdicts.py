@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 from gradedeval.errors import plural
 from gradedeval.experiments.gate import Verdict
-from gradedeval.tables import grid
+from gradedeval.layout import laid_out, signed
 
 
 def render_verdicts(verdicts: Sequence[Verdict], form: str, signature: str) -> str:
@@ -59,7 +59,7 @@ def _markdown(verdicts: Sequence[Verdict], signature: str) -> str:
         ]
         for verdict in verdicts
     ]
-    table = grid(header, body, "markdown", header[:3] + header[4:], signature)
+    table = signed(laid_out(header, body, "markdown", header[:3] + header[4:]), "markdown", signature)
     return f"**gradedeval check: {summary(verdicts)}**\n\n{table}"
 
 

@@ -6,10 +6,10 @@ import json
 from itertools import groupby
 
 from gradedeval.errors import SHOWN, plural
+from gradedeval.layout import aligned
 from gradedeval.linting.checks import DEPTHS, Facts
 from gradedeval.linting.linted import Report
 from gradedeval.linting.reading import Submission
-from gradedeval.render import aligned
 
 LINT_FORMATS = ("table", "json")
 
@@ -52,7 +52,7 @@ def _table(report: Report) -> str:
         [*_row(run, own, judged), str(run.count("error")), str(run.count("warning"))]
         for run, own in zip(report.runs, report.facts, strict=True)
     ]
-    return aligned([*header, "errors", "warnings"], body, 2) + "\n"
+    return aligned([*header, "errors", "warnings"], body, header[:2]) + "\n"
 
 
 def _row(run: Submission, own: Facts, judged: bool) -> list[str]:

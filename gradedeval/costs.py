@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
 
 from gradedeval.errors import Fault, reason
 
@@ -32,18 +31,21 @@ class Costs:
     @property
     def digest(self) -> str:
         """Six digits that tell one table of costs from another."""
+        from hashlib import sha256
+
         lines = sorted(b"%b %b" % (name, repr(float(cost)).encode()) for name, cost in self.of.items())
         return sha256(b"\n".join(lines)).hexdigest()[:6]
 
 
-def read_costs(path: str | Path) -> Costs:
+def read_costs(path: str | os.PathLike[str]) -> Costs:
     """Costs from a file with lines of `type cost`, separated by blanks; `#` begins a comment line.
 
     Raises Fault where it cannot be read, or a line is no type with its cost.
     """
-    place = str(path)
+    place = os.fspath(path)
     try:
-        lines = Path(path).read_bytes().split(b"\n")
+        with open(path, "rb") as file:
+            lines = file.read().split(b"\n")
     except OSError as error:
         raise Fault(place, f"cannot be read ({reason(error)})", "a cost file has lines of `type cost`") from None
     if lines[0].startswith(b"\xef\xbb\xbf"):

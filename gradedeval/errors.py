@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Any
 
@@ -100,5 +99,7 @@ def some(words: Iterable[str], most: int = 5) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The cure for a misspelt word: `did you mean 'rbp'?`, or nothing when no known word is near."""
+    import difflib  # nothing is misspelt, mostly
+
     near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
     return f"did you mean '{near[0]}'?" if near else ""

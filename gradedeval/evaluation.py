@@ -7,7 +7,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Unpack
 
 from gradedeval.by_intent import check_intents
@@ -78,7 +77,7 @@ def rules_given(like: str | None, options: Options) -> Rules:
 
 def _costs(costs: Any) -> Any:
     """Costs by type, from a file or a dict."""
-    if isinstance(costs, str | Path):
+    if isinstance(costs, str | os.PathLike):
         return read_costs(costs)
     if isinstance(costs, Mapping):
         return Costs({raw(str(name)): cost for name, cost in costs.items()})
@@ -87,7 +86,7 @@ def _costs(costs: Any) -> Any:
 
 def _chosen_topics(topics: Any) -> frozenset[bytes]:
     """Topic ids, from a file of them or as they are."""
-    if isinstance(topics, str | Path):
+    if isinstance(topics, str | os.PathLike):
         return topics_of_file(topics)
     return frozenset(topic if isinstance(topic, bytes) else raw(str(topic)) for topic in topics)
 
@@ -162,7 +161,9 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
         return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient, subtopics=rules.subtopics)
     except Fault:
         files = [
-            one for one in (*list(runs.values())[:1], qrels) if isinstance(one, str | Path) and os.path.isfile(one)
+            one
+            for one in (*list(runs.values())[:1], qrels)
+            if isinstance(one, str | os.PathLike) and os.path.isfile(one)
         ]
         if len(files) == 2:
             check_swapped(*map(Source, files))
@@ -176,11 +177,11 @@ def named_runs(run: Any) -> dict[str, Any]:
     several = list(run) if isinstance(run, list | tuple) else [run]
     if not several:
         raise Fault("", "no run", "give at least one", usage=True)
-    paths = [one for one in several if isinstance(one, str | Path)]
+    paths = [one for one in several if isinstance(one, str | os.PathLike)]
     names = dict(zip(map(str, paths), file_names([str(path) for path in paths]), strict=True))
     named: dict[str, Any] = {}
     for number, one in enumerate(several, 1):
-        name = names[str(one)] if isinstance(one, str | Path) else _own_name(one)
+        name = names[str(one)] if isinstance(one, str | os.PathLike) else _own_name(one)
         name = name or ("run" if len(several) == 1 else f"run{number}")
         if name in named:
             raise Fault("", f"run '{name}' is given twice", "give each run once", usage=True)
@@ -191,7 +192,7 @@ def named_runs(run: Any) -> dict[str, Any]:
 def _own_name(run: Any) -> str:
     """The name of an open file's path."""
     name = getattr(run, "name", "") if hasattr(run, "read") else ""
-    return name_of(Path(name).name) if isinstance(name, str) else ""
+    return name_of(os.path.basename(name)) if isinstance(name, str) else ""
 
 
 def _is_ranking(run: Mapping[Any, Any]) -> bool:
@@ -212,6 +213,11 @@ def file_names(paths: list[str]) -> list[str]:
     short = [name_of(path) for path in paths]
     often = Counter(short)
     paths = [path if often[name] > 1 else name for path, name in zip(paths, short, strict=True)]
+    names = ["stdin" if path == "-" else os.path.basename(path) for path in paths]
+    if len(set(names)) == len(names):
+        return names
+    from pathlib import Path
+
     parts = [Path(path).parts if path != "-" else ("stdin",) for path in paths]
     names = [""] * len(parts)
     unnamed, length = list(range(len(parts))), 1

@@ -34,7 +34,7 @@ class Gains:
     types      the types of documents, and `kind` topics × ranks: which of them, −1 beyond the end; None where no
                measure asks
     intents    the batch by intent, for the measures that ask for it
-    memo       what the quantities of one walk have in common
+    memo       what several measures have in common
     unsampled  topics × ranks: whether it was pooled and left out of the sample that was judged (grade −1); None: none
     """
 
@@ -52,7 +52,7 @@ class Gains:
     kind: Ints | None = None
     intents: Intents | None = None
     # What several measures have in common: the five quantities of one walk, where the relevant documents stand.
-    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def of_topics(self, rows: slice) -> Gains:
         """Only these topics of the batch."""
@@ -119,7 +119,13 @@ def total(values: Floats | Bools) -> Floats:
     if values.dtype == bool:
         counted: Floats = np.count_nonzero(values, axis=1).astype(np.float64)
         return counted
-    summed: Floats = values.cumsum(1, dtype=np.float64)[:, -1]
+    if len(values) == 1:
+        alone: Floats = values.cumsum(1, dtype=np.float64)[:, -1]
+        return alone
+    # Rank below rank in memory: numpy then adds whole rows, one after the other, four times as fast as it accumulates.
+    # One column it would add in pairs.
+    by_rank = np.ascontiguousarray(values.T, dtype=np.float64)
+    summed: Floats = np.add.reduce(by_rank, axis=0)
     return summed
 
 

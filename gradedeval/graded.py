@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from gradedeval.listed import grade_listed
@@ -40,7 +40,7 @@ def grade_run(
     Raises Fault, here or while the batches are taken, where the run cannot be read or has no topic in common with the
     qrels.
     """
-    if isinstance(source, str | Path) or (hasattr(source, "read") and not hasattr(source, "columns")):
+    if isinstance(source, str | os.PathLike) or (hasattr(source, "read") and not hasattr(source, "columns")):
         if types:
             one = Source(source)
             listed = run_of_bytes(one.place, one.read(), rules, types=True)

@@ -1,12 +1,11 @@
-"""Cells and rows -> text: a table for people, or CSV, TSV and JSON for programs. What every renderer ends with."""
+"""Cells and rows -> text: a table for people, or CSV, TSV and JSON for programs. What every renderer ends with.
+
+The libraries are imported by the forms that need them: the default table waits for none.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Collection, Mapping, Sequence
-from html import escape
 from typing import Any
 
 # Formats for people, as tabulate calls them.
@@ -40,13 +39,20 @@ def aligned(header: list[str], body: list[list[str]], left: Collection[str] = ()
 
 def signed(table: str, form: str, signature: str) -> str:
     """A table with what its numbers depend on below: a comment in LaTeX, a paragraph in HTML."""
+    if form == "html":
+        from html import escape
+
+        return f"{table}\n<p>{escape(signature)}</p>\n"
     if form == "latex":
         return f"{table}\n% " + signature.replace("\n", "\n% ") + "\n"
-    return f"{table}\n<p>{escape(signature)}</p>\n" if form == "html" else f"{table}\n\n{signature}\n"
+    return f"{table}\n\n{signature}\n"
 
 
 def separated(columns: Sequence[str], rows: list[dict[str, Any]], form: str) -> str:
     """Rows as csv or tsv, None as nothing."""
+    import csv
+    import io
+
     out = io.StringIO()
     writer = csv.writer(out, delimiter="," if form == "csv" else "\t", lineterminator="\n")
     writer.writerow(columns)
@@ -56,6 +62,8 @@ def separated(columns: Sequence[str], rows: list[dict[str, Any]], form: str) -> 
 
 def json_document(head: Mapping[str, Any], rows: list[dict[str, Any]]) -> str:
     """A document of what stands at its head, and `rows`, one a line."""
+    import json
+
     entries = "".join(
         f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},\n " for name, value in head.items()
     )
@@ -65,6 +73,8 @@ def json_document(head: Mapping[str, Any], rows: list[dict[str, Any]]) -> str:
 
 def json_lines(rows: list[dict[str, Any]]) -> str:
     """Each row as a line of JSON."""
+    import json
+
     return "".join(json.dumps(finite(row), ensure_ascii=False) + "\n" for row in rows)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 
 from gradedeval.errors import Fault, reason
 
@@ -24,6 +23,8 @@ def read_pairs(value: str) -> dict[float, float]:
 
 def read_gains(name: str) -> dict[float, float]:
     """grade -> gain, of a file. Raises Fault where it has none, or a line is no pair."""
+    from pathlib import Path
+
     known: dict[float, float] = {}
     try:
         lines = Path(name).read_text(encoding="utf-8").splitlines()

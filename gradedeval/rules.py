@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
@@ -145,7 +145,7 @@ class Options(TypedDict, total=False):
     depth: int | None
     judged_only: bool
     topics: Topics | None
-    topics_from: str | Path | Iterable[str | bytes] | None
+    topics_from: str | os.PathLike[str] | Iterable[str | bytes] | None
     negative: Negative | None
     top_grade: float | None
     max_gain: float | None
@@ -154,7 +154,7 @@ class Options(TypedDict, total=False):
     subtopics: bool
     gain: Value | Sequence[float] | None
     rel: float | None
-    costs: str | Path | Mapping[str, float] | Costs | None
+    costs: str | os.PathLike[str] | Mapping[str, float] | Costs | None
     residuals: Residuals | bool | None
     residual_depth: Depth | None
     max_residual: float | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,7 @@ def summarised(values: Floats, summary: Summary) -> float:
     return float(values.sum() if summary == "total" else values.mean())
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A line of the tidy table: blank parts are None; a summary has the topic `all` and counts its `topics`."""
 
     run: str
@@ -109,13 +108,16 @@ class Scores:
         """The rows of one run."""
         for column, measure in enumerate(self.measures):
             name = str(measure)
+            kept = run.kept[:, column]
             if by_topic:
-                for at in np.flatnonzero(run.kept[:, column]).tolist():
-                    parts = [values[at, column] for values in (run.score, run.residual, run.unjudged)]
-                    yield _row(run.run, run.topics[at], name, parts)
+                topics = [run.topics[at] for at in np.flatnonzero(kept).tolist()]
+                parts = [values[kept, column] for values in (run.score, run.residual, run.unjudged)]
+                for topic, *own in zip(topics, *_blanked(*parts), strict=True):
+                    yield Row(run.run, topic, name, *own)
             summary = measure.definition.summary
-            parts = [run.summary(part, column, summary) for part in ("score", "residual", "unjudged")]
-            yield _row(run.run, ALL, name, parts, int(run.kept[:, column].sum()))
+            sums = [np.array([run.summary(part, column, summary)]) for part in ("score", "residual", "unjudged")]
+            score, residual, unjudged, beyond = (value for (value,) in _blanked(*sums))
+            yield Row(run.run, ALL, name, score, residual, unjudged, beyond, int(kept.sum()))
 
     def sorted_by(self, measure: Measure) -> Scores:
         """The same with the runs from the best to the worst by a measure, as applied; equal runs stay in order.
@@ -167,7 +169,7 @@ class Scores:
         summaries = [measure.definition.summary for measure in self.measures]
         found = {
             run.run: {
-                name: _blank(run.summary(part, column, summary))
+                name: None if np.isnan(value := run.summary(part, column, summary)) else value
                 for column, (name, summary) in enumerate(zip(names, summaries, strict=True))
             }
             for run in self.runs
@@ -194,11 +196,7 @@ class Scores:
         return " | ".join([signature(self.qrels, self.rules, self.measures, counts), *self.steps])
 
 
-def _row(run: str, topic: str, measure: str, parts: list[float], topics: int | None = None) -> Row:
-    score, residual, unjudged = parts
-    beyond = residual - unjudged
-    return Row(run, topic, measure, _blank(score), _blank(residual), _blank(unjudged), _blank(beyond), topics)
-
-
-def _blank(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def _blanked(score: Floats, residual: Floats, unjudged: Floats) -> Iterator[list[float | None]]:
+    """Score, residual, unjudged and beyond of each topic, None where they are blank."""
+    for values in (score, residual, unjudged, residual - unjudged):
+        yield [None if value != value else value for value in values.tolist()]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,7 @@ def _spread(
 
 def outcome(name: str, source: Any, scorer: Scorer, jobs: int, watch: Watch = unwatched) -> Outcome:
     """What becomes of a run. A fault of the words, and no run's, is raised."""
-    place = Source(source).place if isinstance(source, str | Path) or hasattr(source, "read") else name
+    place = Source(source).place if isinstance(source, str | os.PathLike) or hasattr(source, "read") else name
     try:
         run = grade_run(
             source, scorer.qrels, scorer.rules, types=scorer.types, jobs=jobs, each=scorer.part, watch=watch
@@ -103,6 +103,6 @@ def _keep_memory() -> None:
 
 def _size(source: Any) -> int:
     try:
-        return Path(source).stat().st_size if isinstance(source, str | Path) else UNKNOWN
+        return os.path.getsize(source) if isinstance(source, str | os.PathLike) else UNKNOWN
     except OSError:
         return UNKNOWN

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from gradedeval.by_intent import prior_of
@@ -77,6 +77,11 @@ def _digest(content: bytes) -> str:
     return sha256(content).hexdigest()[:6]
 
 
+def _content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def _intents(qrels: Qrels) -> str:
     """How many intents topics have, where the qrels were read for them."""
     return "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
@@ -85,13 +90,13 @@ def _intents(qrels: Qrels) -> str:
 def _files(measures: Sequence[Measure]) -> list[str]:
     """Which files of weights, chances or utilities the numbers are of."""
     named = dict.fromkeys(str(measure.own[key]) for measure in measures for key in FILES & measure.own.keys())
-    return [f"{write_value(name)} {_digest(Path(name).read_bytes())}" for name in named if Path(name).is_file()]
+    return [f"{write_value(name)} {_digest(_content(name))}" for name in named if os.path.isfile(name)]
 
 
 def _priors(measures: Sequence[Measure]) -> list[str]:
     """Files of probabilities, each with six digits that tell its content from another."""
     files = dict.fromkeys(prior for measure in measures if (prior := prior_of(measure)) != UNIFORM)
-    return [f"{write_value(prior)} {_digest(Path(prior[1:]).read_bytes())} prior" for prior in files]
+    return [f"{write_value(prior)} {_digest(_content(prior[1:]))} prior" for prior in files]
 
 
 def _gains(measures: Sequence[Measure]) -> list[str]:
@@ -112,5 +117,5 @@ def _scheme(measure: Measure) -> str:
         return f"g {write_value(steps)}"
     gain: Value = measure.gain if measure.gain is not None else ""
     if isinstance(gain, str) and gain.startswith("@"):
-        return f"{write_value(gain)} {_digest(Path(gain[1:]).read_bytes())} gains"
+        return f"{write_value(gain)} {_digest(_content(gain[1:]))} gains"
     return "equal g" if gain == "thresholds" else f"{write_value(gain)} gains"

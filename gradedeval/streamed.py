@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,10 +69,10 @@ def grade_file(
 def divisible(source: Any) -> bool:
     """Whether a run is a file so large that processes share it."""
     try:
-        if not isinstance(source, str | Path) or str(source) == "-" or Path(source).stat().st_size <= LARGE:
+        if not isinstance(source, str | os.PathLike) or os.fspath(source) == "-" or os.path.getsize(source) <= LARGE:
             return False
-        with Path(source).open("rb") as file:
-            return opener(file.read(8), str(source)) is None
+        with open(source, "rb") as file:
+            return opener(file.read(8), os.fspath(source)) is None
     except (OSError, Fault):
         return False
 

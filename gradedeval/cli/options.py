@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import Any
 
 import click
@@ -235,7 +234,7 @@ def form_of(output: str | None, forms: Collection[str]) -> str:
     """The format that the extension of -o asks for; a table without one."""
     if output == "":
         raise Fault("-o", "names no file", "as in -o scores.csv", usage=True)
-    extension = Path(output or "").suffix.lower()
+    extension = os.path.splitext(output or "")[1].lower()
     form = EXTENSIONS.get(extension, "")
     if form not in forms and not (output and os.path.exists(output) and not os.path.isfile(output)):
         raise Fault(f"'{output}'", f"no format for {extension}", f"-f says which: {', '.join(forms)}", usage=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from pathlib import Path
 
 from gradedeval.errors import Fault
 from gradedeval.trec.lines import raw
@@ -25,23 +24,23 @@ def write(text: str, target: str | None = None) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    path = Path(target)
     try:
-        if path.exists() and not path.is_file():
-            with path.open("wb") as device:
+        if os.path.exists(target) and not os.path.isfile(target):
+            with open(target, "wb") as device:
                 device.write(content)
         else:
-            _replace(path, content)
+            _replace(target, content)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise Fault(target, f"cannot be written ({error.strerror})", "nothing was written") from None
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace(target: str, content: bytes) -> None:
     import tempfile  # only for files
+    from pathlib import Path
 
-    path = path.resolve()  # a link keeps pointing at the file that is replaced
+    path = Path(target).resolve()  # a link keeps pointing at the file that is replaced
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -6,7 +6,6 @@ import importlib.util
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from gradedeval.errors import Fault, nearest
 from gradedeval.measures.adaptive import bpm, bpmd, ift
@@ -166,7 +165,7 @@ def _over_intents(spelling: Spelling, inner: Spelling, table: Mapping[str, Measu
     return ia(_find(inner, table), **{key: str(value) for key, value in spelling.parameters})
 
 
-def measures_from(path: str | Path) -> dict[str, Measure]:
+def measures_from(path: str | os.PathLike[str]) -> dict[str, Measure]:
     """The measures of a user's Python file, by name. Raises Fault (usage) where it has none or does not load."""
     place = str(path)
     spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)

@@ -33,12 +33,15 @@ def followed(
     Those just found, where another quantity of the same measure was asked for before.
     """
     key = (continuation, horizon, *parameters.items())
-    if g.memo.get("walk", ((),))[0] != key:
-        walk = walk_of(g, cutoff, horizon)
+    if g.memo.get("paths", ((),))[0] != key:
+        ranks = ("walk", cutoff, horizon)
+        if ranks not in g.memo:
+            g.memo[ranks] = walk_of(g, cutoff, horizon)
+        walk = g.memo[ranks]
         ends = walk.closed or walk.k is not None
         left = 0.0 if ends else (rest or partial(counted, continuation))(walk, **parameters)
-        g.memo["walk"] = (key, paths(walk, continuation(walk, **parameters), left))
-    found: Paths = g.memo["walk"][1]
+        g.memo["paths"] = (key, paths(walk, continuation(walk, **parameters), left))
+    found: Paths = g.memo["paths"][1]
     return found
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 from gradedeval.errors import Fault, reason
 
 Rows = tuple[tuple[str, ...], ...]
@@ -15,6 +12,9 @@ def rows_of(name: str, role: str, expected: str) -> Rows:
 
     Raises Fault (usage) where it cannot be read; `role` and `expected` say as what, and what it should hold.
     """
+    import csv  # a measure rarely needs a file
+    from pathlib import Path
+
     try:
         lines = Path(name).read_text("utf-8").splitlines()
         found = tuple(tuple(row) for row in csv.reader(lines) if row and not row[0].startswith("#"))

@@ -64,7 +64,7 @@ def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
     if of == "ed":
         return depth
     if of in ("ec", "etc"):
-        spent = total(viewed * walk.cost) + after
+        spent = total(viewed * walk.cost) + after if walk.priced else depth
         return spent if of == "etc" else _rate(spent, depth, 1.0)
     gained = total(viewed * walk.gain) + (walk.tail * after if walk.tail else 0)
     if of == "eu":

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.errors import Fault
-from gradedeval.gains import Floats, Gains, Ints
+from gradedeval.gains import Floats, Gains, Ints, shared
 from gradedeval.measures.definition import Cutoff
 from gradedeval.measures.series import Endless, extrapolated
 
@@ -26,6 +26,7 @@ class Walk:
     k       the cutoff where it is a parameter of the measure
     types   the types of documents, and `kind` topics × ranks: which of them, −1 past the end; None where nobody asked
     closed  whether nothing comes after the end: a horizon
+    priced  whether costs are given
     """
 
     rank: Floats
@@ -35,18 +36,19 @@ class Walk:
     tail: float
     k: int | None = None
     closed: bool = False
+    priced: bool = False
     types: tuple[bytes, ...] = ()
     kind: Ints | None = None
 
     @cached_property
     def gained(self) -> Floats:
         """topics × ranks: Γ_i, the gain so far, rank i included."""
-        return self.gain.cumsum(1)
+        return shared(self.gain.cumsum(1))
 
     @cached_property
     def spent(self) -> Floats:
         """topics × ranks: K_i, the cost so far, rank i included."""
-        return self.cost.cumsum(1)
+        return shared(self.cost.cumsum(1)) if self.priced else np.broadcast_to(self.rank, self.cost.shape)
 
     def at_end(self, values: Any, before: float = 0.0) -> Floats:
         """topics: `values` at the last rank looked at, `before` where there is none."""
@@ -87,14 +89,16 @@ def walk_of(g: Gains, cutoff: Cutoff, horizon: int | None) -> Walk:
     gain[:, :own][inside] = g.gain[:, :own][inside]
     cost: Floats = np.broadcast_to(1.0, gain.shape)
     if g.cost is not None:
-        cost = np.ones(gain.shape)
-        cost[:, :own][inside] = g.cost[:, :own][inside]
+        known = np.ones(gain.shape)
+        known[:, :own][inside] = g.cost[:, :own][inside]
+        cost = shared(known)
     kind = None
     if g.kind is not None:
         kind = np.full(gain.shape, -1)
         kind[:, :own][inside] = g.kind[:, :own][inside]
     k = g.k if cutoff == "needed" else None
-    return Walk(np.arange(1.0, width + 1), gain, cost, end, g.tail, k, horizon is not None, g.types, kind)
+    rank, priced = np.arange(1.0, width + 1), g.cost is not None
+    return Walk(shared(rank), shared(gain), cost, end, g.tail, k, horizon is not None, priced, g.types, kind)
 
 
 ULPS = 1e-14
@@ -143,7 +147,8 @@ def _counted(walk: Walk, chance: Callable[[Walk], Any], state: Floats) -> float:
     def past(m: Floats) -> Onward:
         gain, kind = np.full((1, len(m)), walk.tail), np.full((1, len(m)), -1)
         rank, end = state[None, :1] + m, state[:1].astype(np.int64)
-        return Onward(rank, gain, np.ones(gain.shape), end, walk.tail, None, False, walk.types, kind, state[None, 1:])
+        cost, before = np.ones(gain.shape), state[None, 1:]
+        return Onward(rank, gain, cost, end, walk.tail, priced=True, types=walk.types, kind=kind, before=before)
 
     def chances(m: Floats) -> Floats:
         onward = past(m)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from gradedeval.errors import Fault, Findings
 from gradedeval.trec.source import Source, file_faults
@@ -22,12 +21,12 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
     """
     if os.path.isdir(word):
         with file_faults(word):
-            found = sorted(str(path) for path in Path(word).iterdir() if not path.name.startswith("."))
+            found = sorted(os.path.join(word, name) for name in os.listdir(word) if not name.startswith("."))
         what, cure = "holds no run", "name the folder that holds the runs"
     elif set(word) & set(PATTERN) and not os.path.exists(word):
         from glob import glob  # few patterns reach us: the shell has replaced them
 
-        found = sorted(glob(word, recursive=True))  # noqa: PTH207
+        found = sorted(glob(word, recursive=True))
         what, cure = "matches no file", "check the pattern"
     else:
         return [word]

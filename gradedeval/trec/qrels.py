@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,7 +157,7 @@ class Qrels:
 def _is_file(source: Any) -> bool:
     if isinstance(source, Mapping) or hasattr(source, "columns"):
         return False
-    return isinstance(source, str | Path) or hasattr(source, "read")
+    return isinstance(source, str | os.PathLike) or hasattr(source, "read")
 
 
 def _judgements(source: Any, subtopics: bool) -> list[Judgement]:
@@ -260,7 +260,7 @@ def _called(docno: bytes | tuple[bytes, bytes]) -> str:
     return text(docno) if isinstance(docno, bytes) else f"{text(docno[0])} for subtopic {text(docno[1])}"
 
 
-def topics_of_file(path: str | Path) -> frozenset[bytes]:
+def topics_of_file(path: str | os.PathLike[str]) -> frozenset[bytes]:
     """The topic ids of a `--topics-from` file: the first field of every line. Raises Fault for a file without any."""
     source = Source(path)
     data = source.read()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import bz2
 import lzma
+import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
 from typing import IO, Any
 
 from gradedeval.errors import Fault
@@ -23,13 +23,13 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 class Source:
     """A named place to read from: `target` is a path, `-` for standard input, or an open file."""
 
-    target: str | Path | IO[Any]
+    target: str | os.PathLike[str] | IO[Any]
 
     @property
     def place(self) -> str:
         """What messages call it."""
-        if isinstance(self.target, str | Path):
-            return "<stdin>" if str(self.target) == "-" else str(self.target)
+        if isinstance(self.target, str | os.PathLike):
+            return "<stdin>" if os.fspath(self.target) == "-" else os.fspath(self.target)
         return str(getattr(self.target, "name", "<file>"))
 
     def read(self) -> bytes:
@@ -39,10 +39,13 @@ class Source:
     def packed(self) -> bytes:
         """All of it, as it is stored. Raises Fault where it cannot be read."""
         with file_faults(self.place):
-            if not isinstance(self.target, str | Path):
+            if not isinstance(self.target, str | os.PathLike):
                 content = self.target.read()
                 return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else bytes(content)
-            return standard_input(self.place).read() if str(self.target) == "-" else Path(self.target).read_bytes()
+            if os.fspath(self.target) == "-":
+                return standard_input(self.place).read()
+            with open(self.target, "rb") as file:
+                return file.read()
 
 
 def standard_input(place: str) -> IO[bytes]:

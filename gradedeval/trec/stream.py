@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -56,7 +55,7 @@ class Stream:
         self.place = source.place
         with file_faults(self.place):
             self._raw = _opened(source)
-            self._own = isinstance(source.target, str | Path) and str(source.target) != "-"
+            self._own = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
             self._kept = None if self._raw.seekable() else _Kept(self._raw)
             self._begin = self._raw.tell() if self._kept is None else 0
         self._unpacked: Unpacked | None = None
@@ -146,8 +145,8 @@ class Stream:
 
 def _opened(source: Source) -> Any:
     target = source.target
-    if isinstance(target, str | Path):
-        return standard_input(source.place) if str(target) == "-" else Path(target).open("rb", buffering=0)
+    if isinstance(target, str | os.PathLike):
+        return standard_input(source.place) if os.fspath(target) == "-" else open(target, "rb", buffering=0)
     from io import BytesIO, TextIOBase
 
     if isinstance(target, TextIOBase) or not all(hasattr(target, name) for name in ("readinto", "seekable", "tell")):

@@ -5,6 +5,7 @@ Run it as `python tests/benchmarks/cwl.py [FOLDER]`, in an environment that has 
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import sysconfig
@@ -12,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from generate import workload
-from speed import show, timed
+from speed import program, show, timed
 
 MEASURES = (
     "cwlp@1 cwlp@2 cwlp@3 cwlp@4 cwlp@5 cwlp@10 rbp(p=0.2) rbp(p=0.4) rbp(p=0.8) sdcg@5 sdcg@10 cwlrr cwlap inst(T=1)"
@@ -22,7 +23,9 @@ MEASURES = (
 
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
+    folder = folder.resolve()
     folder.mkdir(exist_ok=True)
+    os.chdir(folder)  # cwl_eval leaves a log where it is run
     files = workload(folder, "small", 50, 1000)
     # The grade is the gain there, and may be 1 at most.
     gains = folder / "small.gains"
@@ -32,7 +35,7 @@ def main() -> None:
     if theirs is None:
         sys.exit("cwl-eval is not installed")
     run = str(files.runs[0])
-    ours = [sys.executable, "-m", "gradedeval", run, str(gains), "--like", "cwl_eval", "--cwl", "-q", "-m", MEASURES]
+    ours = [*program(), run, str(gains), "--like", "cwl_eval", "--cwl", "-q", "-m", MEASURES]
     for title, own, other in (("the five quantities", [], []), ("and their residuals", ["--residuals"], ["-r"])):
         commands = {"gradedeval": [*ours, *own], "cwl_eval": [theirs, str(gains), run, *other]}
         show(f"50 × 1,000, 16 measures: {title}", timed(commands, 5), "gradedeval")

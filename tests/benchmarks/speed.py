@@ -17,6 +17,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -127,8 +128,14 @@ def apart(make: Callable[..., Made], *arguments: Any) -> Made:
     return make(*arguments)
 
 
+def program() -> list[str]:
+    """The command as users have it; the module where it is not installed."""
+    installed = shutil.which("gradedeval", path=sysconfig.get_path("scripts"))
+    return [installed] if installed else [sys.executable, "-m", "gradedeval"]
+
+
 def gradedeval(files: Workload, *options: str) -> list[str]:
-    return [sys.executable, "-m", "gradedeval", *map(str, files.runs), str(files.qrels), *options]
+    return [*program(), *map(str, files.runs), str(files.qrels), *options]
 
 
 def peers(files: Workload, trec_eval: str | None) -> dict[str, list[str]]:
@@ -196,8 +203,8 @@ def measures(large: Workload, rounds: int) -> None:
 def all_trec(large: Workload, rounds: int, trec_eval: str | None) -> None:
     """The drop-in with all of trec_eval's measures, beside the tools whose measures they are."""
     files = [str(large.qrels), str(large.runs[0])]
-    commands = {"gradedeval trec_eval -m all_trec": [sys.executable, "-m", "gradedeval", "trec_eval", "-m", "all_trec"]}
-    commands["gradedeval trec_eval -m map"] = [sys.executable, "-m", "gradedeval", "trec_eval", "-m", "map"]
+    commands = {"gradedeval trec_eval -m all_trec": [*program(), "trec_eval", "-m", "all_trec"]}
+    commands["gradedeval trec_eval -m map"] = [*program(), "trec_eval", "-m", "map"]
     if find_spec("pytrec_eval"):
         commands["pytrec_eval, all measures"] = [sys.executable, "-c", PYTREC_EVAL_ALL]
     if trec_eval:

@@ -132,7 +132,10 @@ def _five(scores: Scores, by_topic: bool, digits: int) -> tuple[list[str], list[
     rows = list(records(scores, by_topic))
     keys = [key for key, wanted in (("run", len(scores.runs) > 1), ("topic", by_topic), ("measure", True)) if wanted]
     numbers = [name for name in rows[0] if name not in ("run", "topic", "measure")]
-    body = [[*(row[key] for key in keys), *(_number(row[name], None, digits) for name in numbers)] for row in rows]
+    cell = f"{{:.{digits}f}}".format
+    body = [
+        [row[key] for key in keys] + ["" if row[name] is None else cell(row[name]) for name in numbers] for row in rows
+    ]
     return keys + numbers, body
 
 

@@ -79,7 +79,7 @@ class Scorer:
         self.qrels, self.rules = qrels, rules
         self.measures = list(dict.fromkeys(applied(measure, rules) for measure in measures))
         self.grades = _grades(qrels, rules)
-        self.tables = [_table(measure, self.grades) for measure in self.measures]
+        self.tables = _tables(self.measures, self.grades)
         self.judged = judged_codes(qrels.labels, rules)
         check_intents(self.measures, qrels.subtopics is not None)
         self.by_intent = {
@@ -225,6 +225,20 @@ def _grades(qrels: Qrels, rules: Rules) -> Grades:
         )
     top = highest if rules.top_grade is None else rules.top_grade
     return Grades(qrels.labels, top, rules.top_grade is not None, rules.max_gain)
+
+
+def _tables(measures: Sequence[Measure], grades: Grades) -> list[GainTable]:
+    """The table of each measure; those that see the same gains share one."""
+    found: dict[Any, GainTable] = {}
+    for measure in measures:
+        if (seen := _seen(measure)) not in found:
+            found[seen] = _table(measure, grades)
+    return [found[_seen(measure)] for measure in measures]
+
+
+def _seen(measure: Measure) -> tuple[Any, ...]:
+    """All of a measure that its gains depend on."""
+    return measure.rel, measure.gain, measure.definition.scale, measure.own.get("g")
 
 
 def _table(measure: Measure, grades: Grades) -> GainTable:

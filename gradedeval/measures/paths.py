@@ -46,7 +46,8 @@ def paths(walk: Walk, continuation: Any, rest: Floats | float) -> Paths:
     """V of every rank. `rest`: how many ranks someone at the first rank past the end will view, that one included."""
     shape = walk.gain.shape
     c = checked(continuation, walk)
-    products = np.cumprod(c, axis=1)
+    alike = c.strides[0] == 0  # all topics have one C: one product for all of them
+    products = np.broadcast_to(np.cumprod(c[:1], axis=1), shape) if alike else np.cumprod(c, axis=1)
     viewed = np.ones(shape)
     viewed[:, 1:] = products[:, :-1]
     within: Bools = np.arange(shape[1]) < walk.end[:, None]

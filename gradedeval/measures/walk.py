@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.errors import Fault
-from gradedeval.gains import Floats, Gains, Ints, shared
+from gradedeval.gains import Bools, Floats, Gains, Ints, shared
 from gradedeval.measures.definition import Cutoff
 from gradedeval.measures.series import Endless, extrapolated
 
@@ -107,15 +107,17 @@ ULPS = 1e-14
 
 def checked(continuation: Any, walk: Walk) -> Floats:
     """topics × ranks: C. Raises Fault where it is no chance."""
-    c: Floats = np.broadcast_to(np.asarray(continuation, dtype=np.float64), walk.gain.shape)
-    wrong = (c < -ULPS) | (c > 1 + ULPS) | np.isnan(c)
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
+    given: Floats = np.asarray(continuation, dtype=np.float64)
+    # What does not depend on the topic is looked at once.
+    inside: Bools = (given >= -ULPS) & (given <= 1 + ULPS)
+    if not inside.all():
+        c = np.broadcast_to(given, walk.gain.shape)
+        row, column = np.argwhere(~np.broadcast_to(inside, c.shape))[0]
         what = "no number" if np.isnan(c[row, column]) else f"{c[row, column]:.12g}, outside 0..1"
         rank = int(np.broadcast_to(walk.rank, c.shape)[row, column])
         what = f"C({rank}) is {what}, at a document of gain {walk.gain[row, column]:g}"
         raise Fault("", what, "C is the chance of going on: from 0 to 1")
-    return np.clip(c, 0.0, 1.0) if ((c < 0) | (c > 1)).any() else c
+    return np.broadcast_to(np.clip(given, 0.0, 1.0), walk.gain.shape)
 
 
 def counted(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import lzma
 import os
 import sys
 import zlib
@@ -84,8 +82,8 @@ def opener(head: bytes, place: str) -> Callable[[], Any] | None:
     """What unpacks a file that begins with these bytes, one compressed stream at a time; None where it is plain."""
     openers: dict[bytes, Callable[[], Any]] = {
         b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
-        b"BZh": bz2.BZ2Decompressor,
-        b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+        b"BZh": _bz2,
+        b"\xfd7zXZ\x00": _xz,
         b"\x28\xb5\x2f\xfd": lambda: _zstd(place),
     }
     return next((found for magic, found in openers.items() if head.startswith(magic)), None)
@@ -119,8 +117,20 @@ def unpack(packed: bytes, place: str) -> bytes:
         return packed
     try:
         return b"".join(unpacked(BytesIO(packed).read, opened))
-    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+    except (EOFError, OSError, zlib.error) as error:
         raise Fault(place, f"broken compressed data ({error})", "copy or compress the file again") from None
+
+
+def _bz2() -> Any:
+    import bz2  # runs are mostly plain
+
+    return bz2.BZ2Decompressor()
+
+
+def _xz() -> Any:
+    import lzma
+
+    return _Library(lzma.LZMADecompressor(), lzma.LZMAError)
 
 
 def _zstd(place: str) -> Any:
@@ -128,12 +138,12 @@ def _zstd(place: str) -> Any:
         import zstandard
     except ImportError:
         raise Fault(place, "is compressed with zstd", "pip install 'gradedeval[zstd]'") from None
-    return _Zstd(zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
+    return _Library(zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
 
 
 @dataclass
-class _Zstd:
-    """zstandard's decompressor with the errors of the standard library's."""
+class _Library:
+    """A library's decompressor whose own errors are OSErrors, as bz2's are."""
 
     stream: Any
     error: type[Exception]

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from gradedeval.experiments.standardising import standardised
     from gradedeval.explaining import Explanation, explain
     from gradedeval.gains import Gains, share, total
-    from gradedeval.measures import MEASURES, Measure, Walk, cwl, ia, measure, measures_from, parse
+    from gradedeval.measures import MEASURES, Measure, ia, measure, measures_from, parse
+    from gradedeval.measures.continuation import cwl
+    from gradedeval.measures.walk import Walk
     from gradedeval.rules import Rules
     from gradedeval.scores import Scores
     from gradedeval.trec.qrels import Qrels
@@ -76,12 +78,12 @@ _HOME = {
     "Qrels": "trec.qrels",
     "Rules": "rules",
     "Scores": "scores",
-    "Walk": "measures",
+    "Walk": "measures.walk",
     "Weights": "weighting",
     "check": "experiments.gate",
     "compare": "experiments.comparing",
     "correlate": "experiments.correlating",
-    "cwl": "measures",
+    "cwl": "measures.continuation",
     "evaluate": "evaluation",
     "explain": "explaining",
     "fit": "experiments.fitting",

@@ -21,7 +21,7 @@ from test_properties import ANCHOR, STEADY, TOP, VARIANTS, Topic, any_topic, eve
 
 from gradedeval import Explanation, Fault, Gains, Measure, Note, evaluate, explain, measure, parse, total
 from gradedeval.explaining import Explained
-from gradedeval.measures.paths import QUANTITIES
+from gradedeval.measures import QUANTITIES
 from gradedeval.render_explanation import DISPLAYED, FORMATS
 
 # --- every measure of the table -------------------------------------------------------------------------------------

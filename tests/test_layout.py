@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import shutil
 import subprocess
@@ -145,6 +146,15 @@ def test_what_is_slow_to_import_is_not_imported(words: str, tmp_path: Path) -> N
     assert {late for late in LATE if any(name == late or name.startswith(f"{late}.") for name in modules)} == set()
 
 
+def test_what_a_small_evaluation_does_not_need_is_not_imported(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    modules = modules_of("run.txt", "qrels.txt", "-m", "err@20", "--residuals", folder=tmp_path)
+    own = {name.rpartition(".")[2] for name in modules if name.startswith("gradedeval.measures.")}
+    assert own <= {"cascading", "cumulated", "definition", "files", "parameters", "standing", "table"}
+    assert not modules & {"hashlib", "pathlib", "json", "csv", "html", "bz2", "lzma", "tempfile"}
+
+
 def test_help_does_not_wait_for_numpy(tmp_path: Path) -> None:
     assert "numpy" not in modules_of("--help", folder=tmp_path)
     assert "numpy" not in modules_of("--version", folder=tmp_path)
@@ -186,6 +196,22 @@ def test_the_package_offers_what_it_says_and_nothing_else() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         gradedeval.no_such_name  # noqa: B018
     assert len(set(gradedeval.__all__)) == len(gradedeval.__all__)
+
+
+@pytest.mark.parametrize("name", gradedeval.MEASURES)
+def test_a_measure_stands_in_the_table_by_its_name(name: str) -> None:
+    measure = gradedeval.MEASURES[name]
+    assert isinstance(measure, gradedeval.Measure)
+    assert measure.name == name
+    assert getattr(gradedeval.measures, name) is measure
+    # A module of that name would hide it once imported.
+    assert not (PACKAGE / "measures" / f"{name}.py").exists()
+
+
+def test_every_measure_that_is_defined_stands_in_the_table() -> None:
+    modules = [importlib.import_module(name) for name in MODULES if name.startswith("gradedeval.measures.")]
+    defined = {one for module in modules for one in vars(module).values() if isinstance(one, gradedeval.Measure)}
+    assert defined == set(gradedeval.MEASURES.values())
 
 
 @pytest.mark.parametrize("name", gradedeval.MEASURES)

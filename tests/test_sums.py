@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from test_cwl import gains, score
 
-from gradedeval import MEASURES, Fault, Gains, Measure, parse
+from gradedeval import MEASURES, Fault, Gains, Measure, parse, total
 from gradedeval.measures import QUANTITIES, panels, series
 from gradedeval.measures.series import damped, exponential_integral, squared_ratios
 
@@ -375,3 +375,22 @@ def test_all_five_quantities_equal_plain_loops(name: str, horizon: int) -> None:
         for of in QUANTITIES:
             found = float(measure(of=of, horizon=horizon).score(batch)[0])
             assert found == pytest.approx(expected[of], rel=1e-12, abs=1e-14), (of, values, costs, tail)
+
+
+# --- sums of rows -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("topics", [1, 2, 3, 7, 64])
+@pytest.mark.parametrize("ranks", [0, 1, 2, 8, 9, 127, 128, 129, 1000, 8193])
+def test_a_row_is_added_up_rank_by_rank_whatever_stands_beside_it(topics: int, ranks: int) -> None:
+    """To the last bit: `fsum` and sums by pairs differ there."""
+    values = np.random.default_rng(topics * ranks).lognormal(0, 8, (topics, ranks))
+    by_hand = []
+    for row in values.tolist():
+        sum_of_row = 0.0
+        for value in row:
+            sum_of_row += value
+        by_hand.append(sum_of_row)
+    wide = np.asfortranarray(values)
+    assert total(values).tolist() == total(wide).tolist() == by_hand
+    assert [total(values[at : at + 1])[0] for at in range(topics)] == by_hand

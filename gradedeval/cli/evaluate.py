@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -121,7 +122,7 @@ def _tell(scores: Scores, output: str | None, written: bool) -> None:
     click.get_current_context().exit(1)
 
 
-def _one(text: str, table: dict[str, Measure]) -> Measure:
+def _one(text: str, table: Mapping[str, Measure]) -> Measure:
     """The measure of --sort."""
     found = parse(text, table) if text.strip() else []
     if len(found) != 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -77,7 +78,7 @@ def command(
     deliver(fits(found, form), form, output, found.settings)
 
 
-def _target(to: str | None, table: dict[str, Measure]) -> Measure:
+def _target(to: str | None, table: Mapping[str, Measure]) -> Measure:
     found = parse(to or "", table) if to else []
     if len(found) != 1:
         raise Fault("--to", f"names {len(found)} measures", "name one, as in --to err@20", usage=True)

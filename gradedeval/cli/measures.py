@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -30,7 +31,7 @@ def command(name: str | None, measures_from: tuple[str, ...], form: str) -> None
         write(_list(table, form))
 
 
-def _named(name: str, table: dict[str, Measure]) -> Measure:
+def _named(name: str, table: Mapping[str, Measure]) -> Measure:
     """The measure of that name, or alias, or that a longer notation such as err@20 uses."""
     bare = ALIASES.get(name.lower(), name.lower())
     return table[bare] if bare in table else table[parse(name, table)[0].name]
@@ -55,7 +56,7 @@ def _page(measure: Measure) -> str:
     return "\n".join([f"{measure.name}: {what}", "", *lines]) + "\n"
 
 
-def _list(table: dict[str, Measure], form: str) -> str:
+def _list(table: Mapping[str, Measure], form: str) -> str:
     from tabulate import tabulate
 
     rows = [_line(measure, form) for measure in table.values()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import click
@@ -177,8 +177,10 @@ def with_options(*groups: list[Decorator]) -> Decorator:
     return decorate
 
 
-def measure_table(files: tuple[str, ...]) -> dict[str, Measure]:
+def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
     """The table of measures, with those of --measures-from added."""
+    if not files:
+        return MEASURES
     table = dict(MEASURES)
     for file in files:
         for name, measure in measures_from(file).items():

@@ -8,35 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gradedeval.errors import Fault, nearest
-from gradedeval.measures.adaptive import bpm, bpmd, ift
-from gradedeval.measures.against_ideal import bing, g_, ndcg_rel, rndcg
-from gradedeval.measures.cascade import cascade, err, nerr, rr, success
-from gradedeval.measures.continuation import cwl
-from gradedeval.measures.counts import num_q, num_rel, num_rel_ret, num_ret
-from gradedeval.measures.cumulated import dcg, ndcg, q
-from gradedeval.measures.definition import Measure, ia, measure
-from gradedeval.measures.distributions import logharmonic, poisson, uniform, wp, zipf
-from gradedeval.measures.expressed import cwl_, ddm
-from gradedeval.measures.graded_ap import gap, gprecision, grecall
-from gradedeval.measures.interpolated import iprec, iprec_avg, rprec_mult
-from gradedeval.measures.novelty import alpha_dcg, alpha_ndcg, erria, nerria, nnrbp, nrbp, strec
-from gradedeval.measures.paths import QUANTITIES
-from gradedeval.measures.patience import cwlap, cwlp, cwlrr, insq, inst, npv, rbp, sdcg, set_, tbg, u
-from gradedeval.measures.patient_err import nerr5, nerr6, nerr8, nerr9, nerr10, nerr11
-from gradedeval.measures.precision import ap, bpref, judged, p, recall, rprec, sp, unjudged
-from gradedeval.measures.sets import (
-    num_nonrel_judged_ret,
-    relative_p,
-    set_f,
-    set_map,
-    set_p,
-    set_recall,
-    set_relative_p,
-    utility,
-)
-from gradedeval.measures.transformed import gm_ap, gm_bpref, infap, yaap
-from gradedeval.measures.trec_rbp import rbp_resid, rbp_topic
-from gradedeval.measures.walk import Walk
+from gradedeval.measures.definition import QUANTITIES, Measure, ia, measure
+from gradedeval.measures.table import MEASURES
 from gradedeval.notation import IA, Spelling, read, split
 
 __all__ = [
@@ -47,36 +20,11 @@ __all__ = [
     "MEASURES",
     "QUANTITIES",
     "Measure",
-    "Walk",
-    "cwl",
     "ia",
     "measure",
     "measures_from",
     "parse",
 ]
-
-# The first measures tell the most; this is the order of help, of documentation and of `gradedeval measures`.
-MEASURES: dict[str, Measure] = {
-    one.name: one
-    for one in (
-        *(err, nerr, cascade),
-        *(ndcg, dcg, q),
-        *(rbp, insq, inst, sdcg, cwlp, cwlrr, cwlap, tbg, u, set_, npv),
-        *(bpm, bpmd, ift),
-        *(nerr8, nerr9, nerr10, nerr11, nerr5, nerr6),
-        *(cwl_, ddm),
-        *(zipf, uniform, poisson, logharmonic, wp),
-        *(ap, gap, sp),
-        *(p, rr, recall, rprec, success, bpref),
-        *(gprecision, grecall),
-        *(iprec, iprec_avg, rprec_mult, relative_p, gm_ap, gm_bpref, infap, yaap),
-        *(bing, g_, ndcg_rel, rndcg, rbp_topic, rbp_resid),
-        *(set_p, set_relative_p, set_recall, set_map, set_f, utility),
-        *(erria, alpha_ndcg, nrbp, strec, nerria, alpha_dcg, nnrbp),
-        *(judged, unjudged),
-        *(num_q, num_ret, num_rel, num_rel_ret, num_nonrel_judged_ret),
-    )
-}
 
 DEFAULT = ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10", "judged@20")
 CWL_DEFAULT = ("rbp", "insq", "inst", "sdcg@10", "cwlp@10", "bpm", "ift", "nerr10", "nerr11")
@@ -113,6 +61,13 @@ _WITH_CUTOFF = ("p", "recall", "ndcg_cut", "map_cut", "relative_p", "success", "
 _STEPS = {"ssp": "write -m sp --standardise"}
 
 ENTRY_POINTS = "gradedeval.measures"
+
+
+def __getattr__(name: str) -> Measure:
+    """Each measure by its name, as in `from gradedeval.measures import err`; `set_` where Python needs the name."""
+    if name.rstrip("_") not in MEASURES or name.startswith("__"):
+        raise AttributeError(f"module 'gradedeval.measures' has no attribute '{name}'")
+    return MEASURES[name.rstrip("_")]
 
 
 def parse(text: str | Measure | Iterable[str | Measure], table: Mapping[str, Measure] | None = None) -> list[Measure]:

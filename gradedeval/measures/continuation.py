@@ -11,9 +11,9 @@ import numpy as np
 
 from gradedeval.errors import Fault
 from gradedeval.gains import Floats, Gains
-from gradedeval.measures.definition import Cutoff, Definition, Measure, Own, Residual
+from gradedeval.measures.definition import QUANTITIES, Cutoff, Definition, Measure, Own, Residual
 from gradedeval.measures.parameters import Valid
-from gradedeval.measures.paths import QUANTITIES, Paths, at_horizon, paths, quantity
+from gradedeval.measures.paths import Paths, at_horizon, paths, quantity
 from gradedeval.measures.steps import steps
 from gradedeval.measures.walk import Continuation, counted, walk_of
 

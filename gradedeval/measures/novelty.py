@@ -9,7 +9,7 @@ import numpy as np
 from gradedeval.errors import Fault
 from gradedeval.gains import Floats, Gains, share, total
 from gradedeval.intents import PRIOR, UNIFORM, Intents, Pool, is_prior
-from gradedeval.measures.cascade import DEEPEST, UNWALKED, expected_utility
+from gradedeval.measures.cascading import DEEPEST, UNWALKED, expected_utility
 from gradedeval.measures.cumulated import divisor
 from gradedeval.measures.definition import Own, measure
 from gradedeval.measures.parameters import Valid

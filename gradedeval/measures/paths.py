@@ -11,9 +11,6 @@ import numpy as np
 from gradedeval.gains import Bools, Floats, share, total
 from gradedeval.measures.walk import Walk, checked
 
-QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
-"""Expected utility (gain per document), total utility, cost (per document), total cost, and depth."""
-
 
 @dataclass(frozen=True, eq=False)
 class Paths:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradedeval.errors import Fault, some
 from gradedeval.measures import MEASURES, QUANTITIES, Measure
-from gradedeval.scores import Row, Scores
+from gradedeval.scores import Scores
 
 
 def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
@@ -31,21 +31,15 @@ def records(scores: Scores, by_topic: bool) -> Iterator[dict[str, Any]]:
 
     scores  of the measures that `all_quantities` gives
     """
-    columns = _columns(scores)
+    columns, names = _columns(scores), [str(measure) for measure in scores.measures[:: len(QUANTITIES)]]
     for run in scores.runs:
-        rows = [list(rows) for rows in _by_measure(scores.rows_of(run, by_topic), len(scores.measures))]
-        for at in range(len(rows[0])):
-            for first in range(0, len(rows), len(QUANTITIES)):
-                own = [rows[first + quantity][at] for quantity in range(len(QUANTITIES))]
-                keys = {"run": run.run, "topic": own[0].topic, "measure": own[0].measure}
-                yield keys | {name: getattr(own[of], part) for name, (of, part) in columns.items()}
-
-
-def _by_measure(rows: Iterator[Row], count: int) -> Iterator[list[Row]]:
-    """The rows of each measure: every topic that counts, and the summary."""
-    listed = list(rows)
-    each = len(listed) // count
-    yield from (listed[begin : begin + each] for begin in range(0, len(listed), each))
+        rows = []  # of each measure, one for each topic
+        for first in range(0, len(scores.measures), len(QUANTITIES)):
+            each = [scores.column(run, first + of, by_topic) for of in range(len(QUANTITIES))]
+            rows.append(list(zip(*(each[of][part] for of, part in columns.values()), strict=True)))
+        for at, topic in enumerate(each[0]["topic"]):
+            for name, own in zip(names, rows, strict=True):
+                yield {"run": run.run, "topic": topic, "measure": name} | dict(zip(columns, own[at], strict=True))
 
 
 def _columns(scores: Scores) -> dict[str, tuple[int, str]]:

@@ -107,17 +107,28 @@ class Scores:
     def rows_of(self, run: RunScores, by_topic: bool = True) -> Iterator[Row]:
         """The rows of one run."""
         for column, measure in enumerate(self.measures):
-            name = str(measure)
-            kept = run.kept[:, column]
-            if by_topic:
-                topics = [run.topics[at] for at in np.flatnonzero(kept).tolist()]
-                parts = [values[kept, column] for values in (run.score, run.residual, run.unjudged)]
-                for topic, *own in zip(topics, *_blanked(*parts), strict=True):
-                    yield Row(run.run, topic, name, *own)
-            summary = measure.definition.summary
-            sums = [np.array([run.summary(part, column, summary)]) for part in ("score", "residual", "unjudged")]
-            score, residual, unjudged, beyond = (value for (value,) in _blanked(*sums))
-            yield Row(run.run, ALL, name, score, residual, unjudged, beyond, int(kept.sum()))
+            name, own = str(measure), self.column(run, column, by_topic)
+            yield from (Row(run.run, topic, name, *rest) for topic, *rest in zip(*own.values(), strict=True))
+
+    def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
+        """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
+        kept, summary = run.kept[:, column], self.measures[column].definition.summary
+        names = ("score", "residual", "unjudged")
+        known = names if self.rules.wants_residuals else names[:1]  # all others are blank
+        parts = [np.array([run.summary(part, column, summary) if part in known else np.nan]) for part in names]
+        topics: list[str] = []
+        if by_topic:
+            topics = [run.topics[at] for at in np.flatnonzero(kept).tolist()]
+            parts = [np.append(getattr(run, name)[kept, column], part) for name, part in zip(names, parts, strict=True)]
+        score, residual, unjudged = parts
+        return {
+            "topic": [*topics, ALL],
+            "score": _blanked(score),
+            "residual": _blanked(residual),
+            "unjudged": _blanked(unjudged),
+            "beyond": _blanked(residual - unjudged),
+            "topics": [None] * len(topics) + [int(kept.sum())],
+        }
 
     def sorted_by(self, measure: Measure) -> Scores:
         """The same with the runs from the best to the worst by a measure, as applied; equal runs stay in order.
@@ -196,7 +207,6 @@ class Scores:
         return " | ".join([signature(self.qrels, self.rules, self.measures, counts), *self.steps])
 
 
-def _blanked(score: Floats, residual: Floats, unjudged: Floats) -> Iterator[list[float | None]]:
-    """Score, residual, unjudged and beyond of each topic, None where they are blank."""
-    for values in (score, residual, unjudged, residual - unjudged):
-        yield [None if value != value else value for value in values.tolist()]
+def _blanked(values: Floats) -> list[float | None]:
+    """The values, None where they are blank."""
+    return [None if value != value else value for value in values.tolist()]

@@ -23,6 +23,11 @@ class Paths:
     rest: Floats
 
     @cached_property
+    def stopping(self) -> Floats:
+        """topics × ranks: L(i), the chance that i is the last rank viewed."""
+        return self.viewed * (1 - self.continuation)
+
+    @cached_property
     def after(self) -> Floats:
         """topics: how many ranks are viewed past the end; none by nobody, however long they would go on."""
         somebody = self.onward > 0
@@ -77,7 +82,7 @@ def _down_to(paths: Paths, of: str, cut: int) -> Floats:
     walk = paths.walk
     if of in ("etu", "etc"):
         so_far = walk.gained if of == "etu" else walk.spent
-        return total((paths.viewed * (1 - paths.continuation) * so_far)[:, :cut])
+        return total((paths.stopping * so_far)[:, :cut])
     each = {"eu": walk.gain, "ec": walk.cost}.get(of)
     seen = total((paths.viewed if each is None else paths.viewed * each)[:, :cut])
     return seen if of == "ed" else share(seen, paths.depth)
@@ -91,8 +96,8 @@ def _rate(part: Floats, depth: Floats, limit: float) -> Floats:
 
 def at_horizon(paths: Paths, of: str, cut: int | None) -> Floats:
     """As `quantity` where everything stops at the last rank: whoever is still on the way has not stopped."""
-    walk, viewed = paths.walk, paths.viewed
+    walk = paths.walk
     if of not in ("etu", "etc") or cut is not None:
         return quantity(paths, of, cut, fades=True)
     so_far = walk.gained if of == "etu" else walk.spent
-    return total(viewed * (1 - paths.continuation) * so_far)
+    return total(paths.stopping * so_far)

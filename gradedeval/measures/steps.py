@@ -30,12 +30,11 @@ def steps(paths: Paths, g: Gains, of: str, cut: int | None, fades: bool) -> dict
         terms, rest = viewed, after
     else:
         so_far = walk.gained if of == "etu" else walk.spent
-        stopping = viewed * (1 - paths.continuation)
-        terms = stopping * so_far
+        terms = paths.stopping * so_far
         # Who gets past the end takes along what there was, and stops some time; at a horizon that is no stop.
         rest = (paths.onward - paths.forever(fades)) * walk.at_end(so_far) * (not walk.closed)
         rest = rest + (after if of == "etc" else walk.tail * after if walk.tail else 0)
-        own = {"L": stopping, "gained" if of == "etu" else "spent": so_far}
+        own = {"L": paths.stopping, "gained" if of == "etu" else "spent": so_far}
     if cut is not None:
         terms, rest = terms * (walk.rank <= cut), np.zeros(len(depth))
     columns = {

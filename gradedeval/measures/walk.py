@@ -52,8 +52,10 @@ class Walk:
 
     def at_end(self, values: Any, before: float = 0.0) -> Floats:
         """topics: `values` at the last rank looked at, `before` where there is none."""
-        padded: Floats = np.concatenate([np.full((len(self.end), 1), before), values], axis=1)
-        return padded[np.arange(len(self.end)), self.end]
+        if not values.shape[1]:
+            return np.full(len(self.end), before)
+        found: Floats = np.where(self.end > 0, values[np.arange(len(self.end)), self.end - 1], before)
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -181,6 +181,39 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
         kinds = np.full(matrix.shape, -1)
         kinds[row, rank_of] = kind
     return Batch(topics, matrix, retrieved, pool, named, documents.types, kinds)
+
+
+def together(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """Batches in as few as may be: calls of numpy for a few topics cost more than what they do."""
+    waiting: list[Batch] = []
+    topics = width = 0
+    for batch in batches:
+        size, deepest = len(batch.topics), max(batch.codes.shape[1], int(batch.pool.sum(1).max(initial=0)))
+        if waiting and (topics + size) * max(width, deepest) > CELLS:
+            yield _joined(waiting)
+            waiting, topics, width = [], 0, 0
+        waiting.append(batch)
+        topics, width = topics + size, max(width, deepest)
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(batches: list[Batch]) -> Batch:
+    """One batch of the topics of several; of none is known which types its documents have."""
+    if len(batches) == 1:
+        return batches[0]
+    sizes = [len(one.topics) for one in batches]
+    width = max(one.codes.shape[1] for one in batches)
+    codes = np.full((sum(sizes), width), batches[0].beyond, dtype=batches[0].codes.dtype)
+    for begin, one in zip(np.cumsum([0, *sizes]).tolist(), batches, strict=False):
+        codes[begin : begin + len(one.topics), : one.codes.shape[1]] = one.codes
+    return Batch(
+        [topic for one in batches for topic in one.topics],
+        codes,
+        np.concatenate([one.retrieved for one in batches]),
+        np.concatenate([one.pool for one in batches]),
+        {topic: docnos for one in batches for topic, docnos in one.docnos.items()},
+    )
 
 
 def _ranks(counts: Ints) -> Ints:

@@ -8,20 +8,17 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from gradedeval.errors import Fault
 from gradedeval.forked import Failed, processes, spread
 from gradedeval.graded import grade_run
 from gradedeval.scores import RunScores
 from gradedeval.scoring import Scorer
 from gradedeval.streamed import Watch, divisible, unwatched
+from gradedeval.trec.memory import keep_memory
 from gradedeval.trec.source import Source
 
 SMALL = 1 << 23
 """Bytes of runs up to which the start of processes would take longer than it saves."""
-
-KEPT = 31 << 20
 
 UNKNOWN = 1 << 20
 """What a run counts for that is no file."""
@@ -46,7 +43,7 @@ def outcomes(
     Processes share a large file, and take small ones whole, the largest first: never both at once. `watch` sees the
     parts of a run that is alone.
     """
-    _keep_memory()
+    keep_memory()
     jobs = processes(jobs)
     sizes = [_size(source) for _, source in runs]
     shared = [number for number, (_, source) in enumerate(runs) if jobs > 1 and divisible(source)]
@@ -90,15 +87,6 @@ def outcome(name: str, source: Any, scorer: Scorer, jobs: int, watch: Watch = un
         return Outcome(run.place, scorer.score(run, name), run.tag, run.notes)
     except Fault as fault:
         return Outcome(place, fault=fault)
-
-
-def _keep_memory() -> None:
-    """Make the C library keep freed memory for the next run.
-
-    It returns what is above a threshold to the system, which hands it out again page by page: a third of the time of
-    many small runs. glibc raises that threshold to the largest array that was ever freed, up to 32 MiB.
-    """
-    np.empty(KEPT, dtype=np.uint8)
 
 
 def _size(source: Any) -> int:

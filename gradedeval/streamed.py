@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from gradedeval.errors import Fault
 from gradedeval.forked import Failed, in_order, processes, spread
 from gradedeval.listed import grade_listed
-from gradedeval.ranking import Batch, Documents, GradedRun, by_width, judged_codes, ranked, same
+from gradedeval.ranking import Batch, Documents, GradedRun, by_width, judged_codes, ranked, same, together
 from gradedeval.rules import Rules
 from gradedeval.topics import choose_topics
 from gradedeval.trec.blocks import Irregular
@@ -24,6 +24,9 @@ from gradedeval.trec.run import dropped_notes, run_of_bytes
 from gradedeval.trec.scattered import Scattered
 from gradedeval.trec.source import Source, opener
 from gradedeval.trec.stream import BLOCK, Block, Segment, Stream, blocks, segments
+
+TOGETHER = 8
+"""Blocks whose batches are joined."""
 
 LARGE = 1 << 25
 """Bytes of a file that is worth the start of further processes."""
@@ -124,27 +127,37 @@ class _Reading:
         begin = 0
         for block in islice(stream, 2):  # the second tells whether topics take turns
             begin += block.end - block.begin
-            yield self._part(block)
+            yield from self._made([self._part(block)])
         file = self.stream.file
         if file is not None and file.end - file.at > LARGE and (jobs := processes(self.jobs)) > 1:
             yield from self._shared(segments(file.file, file.at + begin, file.end), jobs)
         elif file is not None:
-            yield from self.watch(map(self._part, stream), (file.end - file.at - begin) // self.size, "parts")
+            yield from self.watch(self._one_by_one(stream), (file.end - file.at - begin) // self.size, "parts")
         else:
-            yield from map(self._part, stream)
+            yield from self._one_by_one(stream)
 
     def _shared(self, rest: list[Segment], jobs: int) -> Iterator[_Part]:
         """What segments hold, in order. Raises Irregular where a process fails: the simple reader has words for it."""
 
         def parts_of(number: int) -> list[_Part]:
             segment = rest[number]
-            return [self._part(block) for block in blocks(segment, self.size, segment.at)]
+            return self._made([self._part(block) for block in blocks(segment, self.size, segment.at)])
 
         with closing(spread(parts_of, range(len(rest)), min(jobs, len(rest)))) as done:
             for parts in self.watch(in_order(done), len(rest), "parts"):
                 if isinstance(parts, Failed):
                     raise Irregular
                 yield from parts
+
+    def _one_by_one(self, stream: Iterator[Block]) -> Iterator[_Part]:
+        """What the blocks hold, in order."""
+        while parts := [self._part(block) for block in islice(stream, TOGETHER)]:
+            yield from self._made(parts)
+
+    def _made(self, parts: list[_Part]) -> list[_Part]:
+        """The parts with what is made of their batches, of several at once: the first part has it all."""
+        made = [self.each(batch) for batch in together(batch for part in parts for batch in part.batches)]
+        return [replace(part, batches=[] if at else made) for at, part in enumerate(parts)]
 
     def listed(self) -> GradedRun:
         """The same by the simple reader."""
@@ -182,7 +195,7 @@ class _Reading:
     def _part(self, block: Block) -> _Part:
         rows = read_rows(block, self.qrels, self.rules)
         rows, dropped = settle_repeated(rows, self.rules)
-        return _Part(rows.topics, [self.each(batch) for batch in self._ranked(rows)], dropped, rows.tag)
+        return _Part(rows.topics, list(self._ranked(rows)), dropped, rows.tag)
 
     def _gathered(self, only: frozenset[bytes] | None) -> Iterator[Any]:
         """A second pass, for topics that came again: those in `only`, or all."""

@@ -139,14 +139,14 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
 
 def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) -> bool:
     """Whether one blank or tab stands between two fields, nothing else stands around them, and no line is a comment."""
-    found = buffer[at]
     last = at[width - 1 :: width]
-    between = np.count_nonzero(found == BLANK)
+    text = buffer[begin : int(at[-1]) + 1]
+    between = np.count_nonzero(text == BLANK)
     if between != len(at) - len(last):
-        between += np.count_nonzero(found == TAB)
+        between += np.count_nonzero(text == TAB)
     return bool(
         between == len(at) - len(last)
-        and (found[width - 1 :: width] == NEWLINE).all()
+        and (buffer[last] == NEWLINE).all()
         and not separated[0]
         and not (separated[1:] & separated[:-1]).any()
         and buffer[begin] != HASH

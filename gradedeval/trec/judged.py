@@ -15,6 +15,7 @@ from gradedeval.rules import Duplicates
 from gradedeval.trec.blocks import NEWLINE, Irregular, Lines, check_beginning, split_lines
 from gradedeval.trec.index import Index, build
 from gradedeval.trec.lines import QRELS_FIELDS
+from gradedeval.trec.memory import keep_memory
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.words import PAD, Bytes, Words, hashes, padded, words_at
 
@@ -92,24 +93,31 @@ def read_judged(stream: Stream, duplicates: Duplicates) -> Judged:
     Raises Irregular where a line is none, or one differs from another of the same document: the simple reader settles
     that, or says so.
     """
+    keep_memory()
     buffer, end = _text(stream)
-    small = np.int32 if len(buffer) < 1 << 31 else np.int64
     number: dict[bytes, int] = {}
-    columns: list[tuple[NDArray[Any], ...]] = []
+    grades: list[NDArray[Any]] = []
+    # Written where they stay: parts of columns that are joined later take their memory twice.
+    most = sum(int(np.count_nonzero(buffer[begin:stop] == NEWLINE)) for begin, stop in _parts(buffer, end))
+    small = np.int32 if len(buffer) < 1 << 31 else np.int64
+    start, length, topic, hashed = (_empty(most, kind) for kind in (small, np.int32, np.int32, np.uint64))
+    count = 0
     for begin, stop in _parts(buffer, end):
         lines = split_lines(buffer, begin, stop, len(QRELS_FIELDS))
         if not len(lines):
             continue
         names, own, first = lines.stretches()
         numbers = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int32)
-        topic = np.repeat(numbers[own], np.diff(np.append(first, len(lines))))
-        start, after = lines.span(2)
-        columns.append((start.astype(small), (after - start).astype(np.int32), topic, lines.hashes(2), _grades(lines)))
-    if not columns:
+        part = slice(count, count := count + len(lines))
+        topic[part] = np.repeat(numbers[own], np.diff(np.append(first, len(lines))))
+        start[part], after = lines.span(2)
+        length[part] = after - start[part]
+        hashed[part] = lines.hashes(2)
+        grades.append(_grades(lines))
+    if not count:
         raise Irregular
-    start, length, topic, hashed = (np.concatenate(column) for column in list(zip(*columns, strict=True))[:4])
-    labels, code = _coded([part[4] for part in columns])
-    del columns
+    start, length, topic, hashed = (column[:count] for column in (start, length, topic, hashed))
+    labels, code = _coded(grades)
     index, again = build(buffer, start, length, topic, len(number), hashed)
     if not again:
         return Judged(list(number), labels, code, index)
@@ -120,6 +128,10 @@ def read_judged(stream: Stream, duplicates: Duplicates) -> Judged:
     kept[rows] = False
     index, _ = build(buffer, start[kept], length[kept], topic[kept], len(number), hashed[kept])
     return Judged(list(number), labels, code[kept], index, len(rows))
+
+
+def _empty(count: int, kind: Any) -> NDArray[Any]:
+    return np.empty(count, dtype=kind)
 
 
 def judged_of(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> Judged:

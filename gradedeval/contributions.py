@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,7 @@ def _ended(gains: Gains, lengths: Ints) -> Gains:
 def _several(gains: Gains, count: int) -> Gains:
     """The one topic of a batch as so many."""
     rows: dict[str, Any] = {
-        name: np.broadcast_to(row, (count, *row.shape[1:])) for name, row in _of_topics(gains).items()
+        name: np.broadcast_to(row, (count, *row.shape[1:])) for name, row in gains.by_topic().items()
     }
     return replace(gains, **rows)
 
@@ -131,15 +131,9 @@ def _by_intent(gains: Gains, each: Sequence[Gains]) -> Gains:
     return replace(gains, intents=replace(intents, each=each, pool=lambda row: pool(0), **rows))
 
 
-def _of_topics(gains: Gains) -> dict[str, Any]:
-    """The arrays of a batch that have a row for each topic: all but the levels of the scheme."""
-    each = {one.name: getattr(gains, one.name) for one in fields(gains) if one.name != "levels"}
-    return {name: values for name, values in each.items() if isinstance(values, np.ndarray)}
-
-
 def _of_ranks(gains: Gains) -> dict[str, Any]:
     """Those that have a column for each rank too: all with columns but the ideal ranking's."""
-    return {name: values for name, values in _of_topics(gains).items() if values.ndim > 1 and name != "ideal"}
+    return {name: values for name, values in gains.by_topic().items() if values.ndim > 1 and name != "ideal"}
 
 
 def _chunks(numbers: Ints, gains: Gains) -> Iterator[Ints]:

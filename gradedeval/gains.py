@@ -54,11 +54,14 @@ class Gains:
     # What several measures have in common: the five quantities of one walk, where the relevant documents stand.
     memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
+    def by_topic(self) -> dict[str, Any]:
+        """The arrays that have a row for each topic: all but the levels of the scheme."""
+        each = {one.name: getattr(self, one.name) for one in fields(self) if one.init and one.name != "levels"}
+        return {name: own for name, own in each.items() if isinstance(own, np.ndarray)}
+
     def of_topics(self, rows: slice) -> Gains:
         """Only these topics of the batch."""
-        each = {one.name: getattr(self, one.name) for one in fields(self) if one.init and one.name != "levels"}
-        arrays: dict[str, Any] = {name: own[rows] for name, own in each.items() if isinstance(own, np.ndarray)}
-        return replace(self, **arrays)
+        return replace(self, **{name: own[rows] for name, own in self.by_topic().items()})
 
     @cached_property
     def rank(self) -> Floats:

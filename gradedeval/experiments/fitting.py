@@ -12,7 +12,7 @@ from gradedeval.errors import Fault
 from gradedeval.evaluation import evaluate_runs, named_runs, qrels_for, rules_given
 from gradedeval.experiments.agreement import BY_TOPIC, KINDS, Kind, between
 from gradedeval.experiments.matrix import Matrix, matrix_of
-from gradedeval.experiments.ranges import Family, Values, band, best, read_families, search
+from gradedeval.experiments.ranges import NEARLY, Family, Values, band, best, read_families, search
 from gradedeval.experiments.significance import check_choice
 from gradedeval.gains import Bools, Floats
 from gradedeval.measures import Measure, parse
@@ -23,9 +23,6 @@ from gradedeval.trec.qrels import Qrels
 
 if TYPE_CHECKING:
     import pandas as pd
-
-NEARLY = 0.001
-"""Values whose agreement is that close to the best are shown as a band."""
 
 
 @dataclass(frozen=True, eq=False)

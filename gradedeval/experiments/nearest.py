@@ -6,23 +6,18 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gradedeval.errors import Fault, Findings
 from gradedeval.experiments.fitting import Fitted
-from gradedeval.experiments.ranges import Family, Values, band, best, read_families, search
+from gradedeval.experiments.ranges import NEARLY, Family, Values, band, best, read_families, search
 from gradedeval.gains import Floats
 from gradedeval.measures import Measure
 from gradedeval.trec.lines import text
 from gradedeval.trec.source import Source
 from gradedeval.weighting import static_weights
-
-if TYPE_CHECKING:
-    pass
-
-NEARLY = 0.001
 
 
 def read_vector(path: str | Path) -> Floats:

@@ -13,6 +13,9 @@ from gradedeval.notation import split, write_value
 
 _NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)"
 _RANGE = re.compile(rf"(?P<low>{_NUMBER})\.\.(?P<high>{_NUMBER})(?:\.\.(?P<step>{_NUMBER}))?")
+NEARLY = 0.001
+"""Values whose agreement is that close to the best are shown as a band."""
+
 LEAST, MOST = 50, 10_000
 """A grid without a told step has at least that many steps, each 1, 2 or 5 times a power of ten; none has more."""
 

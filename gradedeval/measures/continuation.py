@@ -115,15 +115,11 @@ def topics_at_once(last: int) -> int:
 
 
 # What every C/W/L measure takes beside its own parameters.
-
-
 SHARED = [
     inspect.Parameter("g", inspect.Parameter.POSITIONAL_OR_KEYWORD),
     inspect.Parameter("of", inspect.Parameter.KEYWORD_ONLY, default="eu"),
     inspect.Parameter("horizon", inspect.Parameter.KEYWORD_ONLY, default=None),
 ]
-
-
 CHECKS: dict[str, Valid] = {
     "of": (f"one of {', '.join(QUANTITIES)}", lambda of: of in QUANTITIES),
     "horizon": ("a rank from 1", lambda rank: isinstance(rank, int) and rank >= 1),

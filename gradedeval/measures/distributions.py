@@ -5,15 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from gradedeval.distinct import distinct
 from gradedeval.errors import Fault
 from gradedeval.gains import Floats, Gains, total
-from gradedeval.measures.definition import Own, measure
-from gradedeval.measures.files import Rows, is_header, rows_of
+from gradedeval.measures.definition import Cutoff, Function, Measure, Own, measure
+from gradedeval.measures.files import Rows, is_header, needs_file, rows_of
 from gradedeval.measures.parameters import POSITIVE
+
+
+def weighting(cutoff: Cutoff, **more: Any) -> Callable[[Function], Measure]:
+    """What all of them share: gains of 0 to 1, and weights that sum to 1 at most and go on past the end of the run."""
+    return measure(gain="linear", scale="unit", residual="endless", ceiling=1, cutoff=cutoff, **more)
+
 
 # From this rank on sums over ranks are integrals with corrections.
 FAR = 64
@@ -99,12 +106,8 @@ def _logarithmic_integral(x: float) -> float:
     return found
 
 
-@measure(
-    gain="linear",
-    scale="unit",
-    residual="endless",
+@weighting(
     cutoff="needed",
-    ceiling=1,
     shows=lambda g: _weighs(g, np.full(len(g.rank), 1 / g.end)),
 )
 def uniform(g: Gains) -> Floats:
@@ -124,12 +127,8 @@ def _zipf_converges(own: Own, cutoff: int | None) -> None:
         raise Fault("'zipf'", f"with beta={beta:g} the weights have no finite sum", "write zipf@100", usage=True)
 
 
-@measure(
-    gain="linear",
-    scale="unit",
-    residual="endless",
+@weighting(
     cutoff="renormalises",
-    ceiling=1,
     valid={"beta": POSITIVE},
     needs=_zipf_converges,
     shows=lambda g, *, beta=1.0: _weighs(g, g.rank**-beta / powers(beta, 0, g.end)),
@@ -155,12 +154,8 @@ def _poisson(alpha: float) -> Floats:
     return np.asarray(weights / math.fsum(weights))
 
 
-@measure(
-    gain="linear",
-    scale="unit",
-    residual="endless",
+@weighting(
     cutoff="stops",
-    ceiling=1,
     sated=lambda own: bool(np.greater(own.get("alpha", 1), 1)),
     valid={"alpha": ("a number above 0, up to a million", lambda alpha: 0 < alpha <= 1e6)},
     shows=lambda g, *, alpha=1.0: _weighs(g, _first(_poisson(float(alpha)), len(g.rank))),
@@ -186,12 +181,8 @@ def _down_to(n: int, b: float) -> float:
     return min(n, b) + math.log(b) * inverse_logarithms(int(b), n)
 
 
-@measure(
-    gain="linear",
-    scale="unit",
-    residual="endless",
+@weighting(
     cutoff="needed",
-    ceiling=1,
     valid={"b": ("a whole number from 2", lambda b: b >= 2 and b == int(b))},
     shows=lambda g, *, b=2: _weighs(g, _logharmonic(g.rank, b, _down_to(int(g.end), b))),
 )
@@ -246,20 +237,11 @@ def _floats(row: tuple[str, ...]) -> list[float]:
         return []
 
 
-def _needs_file(own: Own, cutoff: int | None) -> None:
-    if not own.get("file"):
-        raise Fault("'wp'", "needs a file of weights", "wp(file=weights.csv), lines of rank,weight", usage=True)
-
-
-@measure(
-    gain="linear",
-    scale="unit",
-    residual="endless",
+@weighting(
     cutoff="stops",
-    ceiling=1,
     sated=lambda own: bool((np.diff(read_weights(str(own["file"]))) > 0).any()),
     valid={"file": ("a file", lambda name: len(read_weights(name)) > 0)},
-    needs=_needs_file,
+    needs=needs_file("wp", "weights", "wp(file=weights.csv), lines of rank,weight"),
     shows=lambda g, *, file: _weighs(g, _first(read_weights(str(file)), len(g.rank))),
 )
 def wp(g: Gains, *, file: str | None = None) -> Floats:

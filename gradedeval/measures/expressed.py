@@ -12,7 +12,7 @@ from gradedeval.errors import Fault, nearest
 from gradedeval.gains import Floats
 from gradedeval.measures.continuation import cwl
 from gradedeval.measures.definition import Own, Residual
-from gradedeval.measures.files import Rows, is_header, rows_of
+from gradedeval.measures.files import Rows, is_header, needs_file, rows_of
 from gradedeval.measures.formula import FUNCTIONS, read_formula
 from gradedeval.measures.series import geometric
 from gradedeval.measures.walk import Walk, counted
@@ -117,11 +117,6 @@ def _chances(name: str, rows: Rows) -> dict[bytes, Floats]:
     return {kind: np.array(values) for kind, values in found.items()}
 
 
-def _needs_file(own: Own, cutoff: int | None) -> None:
-    if not own.get("file"):
-        raise Fault("'ddm'", "needs a file of chances", "ddm(file=c.csv), lines of rank,C", usage=True)
-
-
 def _rest_of_file(walk: Walk, file: str) -> Floats:
     chances = read_chances(file)[ANY]
     # How many ranks are viewed from rank n + 1 on, for n = 0, 1, …: from the last one back.
@@ -135,7 +130,7 @@ def _rest_of_file(walk: Walk, file: str) -> Floats:
 @cwl(
     rest=_rest_of_file,
     valid={"file": ("a file", lambda name: len(read_chances(name)) > 0)},
-    needs=_needs_file,
+    needs=needs_file("ddm", "chances", "ddm(file=c.csv), lines of rank,C"),
     types=lambda own: frozenset(read_chances(str(own["file"]))) - {ANY},
 )
 def ddm(walk: Walk, *, file: str | None = None) -> Any:

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from gradedeval.errors import Fault, reason
+from gradedeval.notation import Value
 
 Rows = tuple[tuple[str, ...], ...]
+
+
+def needs_file(name: str, role: str, example: str) -> Callable[[Mapping[str, Value], int | None], None]:
+    """A check of a measure's parameters that raises Fault (usage) where `file` is not among them."""
+
+    def check(own: Mapping[str, Value], cutoff: int | None) -> None:
+        if not own.get("file"):
+            raise Fault(f"'{name}'", f"needs a file of {role}", example, usage=True)
+
+    return check
 
 
 def rows_of(name: str, role: str, expected: str) -> Rows:

@@ -16,7 +16,12 @@ import pytest
 
 from gradedeval.cli import main
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parent.parent
+
+# Real runs and judgements, and what other tools print on them: beside the checkout, or nowhere.
+DATA = ROOT.parent / "shared" / "data"
+shared = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")
+
 # What Python does not show a user by default, and so is no part of what a command says.
 HIDDEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import DATA, shared
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -33,8 +34,6 @@ from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.run import run_of_bytes
 from gradedeval.trec.source import Source
 from gradedeval.trec.words import PAD, changes, equal, hashes, padded, words_at
-
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
 RULES: dict[str, dict[str, Any]] = {
@@ -249,8 +248,8 @@ def test_processes_share_a_large_file_and_give_the_same(monkeypatch: pytest.Monk
             read = Qrels(io.BytesIO(judgements))
             for rules in (Rules(), Rules(duplicates="last", ties="rank"), Rules(lenient=True)):
                 simple = outcome(lambda: grade_listed(run_of_bytes(str(path), run, rules), read, rules))  # noqa: B023
-                shared = partial(grade_file, Source(path), read, rules, frozenset(), size=100, jobs=jobs)
-                assert outcome(shared) == simple
+                among_all = partial(grade_file, Source(path), read, rules, frozenset(), size=100, jobs=jobs)
+                assert outcome(among_all) == simple
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)  # nobody is left behind
 
@@ -261,16 +260,16 @@ def test_processes_share_a_large_file_and_give_the_same(monkeypatch: pytest.Monk
 def real_runs() -> Iterator[Any]:
     places = {"covid-round1": "runs/*", "dl-hard": "runs/*", "trec_eval": "results*", "cwl": "*run*"}
     for folder, pattern in places.items():
-        for path in sorted((SHARED / folder).glob(pattern)):
+        for path in sorted((DATA / folder).glob(pattern)):
             yield pytest.param(path, id=f"{folder}/{path.name}")
 
 
 def qrels_beside(run: Path) -> Path:
-    folder = run.parent if run.parent.parent == SHARED else run.parent.parent
+    folder = run.parent if run.parent.parent == DATA else run.parent.parent
     return next(path for path in sorted(folder.iterdir()) if path.name.startswith("qrel") and path.is_file())
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared data")
+@shared
 @pytest.mark.parametrize("path", list(real_runs()))
 def test_real_runs_give_what_the_simple_reader_gives(path: Path) -> None:
     rules = Rules(duplicates="first", ties="docno-desc")
@@ -283,9 +282,9 @@ def test_real_runs_give_what_the_simple_reader_gives(path: Path) -> None:
         assert compressed == simple
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared data")
+@shared
 def test_real_qrels_give_what_the_simple_reader_gives() -> None:
-    paths = [path for path in sorted(SHARED.rglob("*qrels*")) if path.is_file() and "out" not in path.name]
+    paths = [path for path in sorted(DATA.rglob("*qrels*")) if path.is_file() and "out" not in path.name]
     compared = 0
     for path in paths:
         content = Source(path).read()

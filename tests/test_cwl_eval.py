@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import DATA, shared
 from test_cwl import their_class
 from test_sums import bejeweled, by_loop
 
@@ -17,8 +18,6 @@ import gradedeval
 from gradedeval import parse
 from gradedeval.measures import QUANTITIES
 from gradedeval.quantities import all_quantities, records
-
-DATA = Path(__file__).parents[2] / "shared" / "data" / "cwl"
 
 NUMBER = r"[-\d.e]+"
 # How cwl_eval prints its measures, and how they are written here.
@@ -72,6 +71,7 @@ def scored(run: Path, gains: Path, measures: list[str], **options: Any) -> dict[
 
 
 # Its dynamic bejeweled player lets T follow the gains twice and K never.
+CWL = DATA / "cwl"
 FAULTY = "bpmd(T=1000,K=10,hb=1.0,hc=1.0)"
 
 
@@ -80,7 +80,7 @@ def dynamic_players(gains: Path, costs: Path | None) -> dict[str, list[float]]:
     judged = {(words[0], words[2]): float(words[3]) for words in map(str.split, gains.read_text().splitlines())}
     prices = dict(line.split() for line in costs.read_text().splitlines()) if costs else {}
     runs: dict[str, list[tuple[str, str]]] = {}
-    for line in (DATA / "result_file").read_text().splitlines():
+    for line in (CWL / "result_file").read_text().splitlines():
         topic, kind, docno, *_ = line.split()
         runs.setdefault(topic, []).append((docno, kind))
     found = {}
@@ -95,19 +95,19 @@ def dynamic_players(gains: Path, costs: Path | None) -> dict[str, list[float]]:
     return found
 
 
-EXPECTED = sorted((DATA / "expected").glob("*.out"))
+EXPECTED = sorted((CWL / "expected").glob("*.out"))
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")
+@shared
 @pytest.mark.filterwarnings("ignore:.*without --costs:gradedeval.Note")
 @pytest.mark.parametrize("file", EXPECTED, ids=lambda file: file.name)
 def test_every_number_that_cwl_eval_prints(file: Path) -> None:
     parts = file.name.split(".")
-    gains = DATA / (parts[1] if parts[1] in ("gain_file", "qrel_file") else "qrel_file")
+    gains = CWL / (parts[1] if parts[1] in ("gain_file", "qrel_file") else "qrel_file")
     lines = list(printed(file))
     names = list(dict.fromkeys(name for _, name, _ in lines))
-    options = {"costs": DATA / "cost_file"} if "cost" in parts else {}
-    found = scored(DATA / "result_file", gains, names, **options)
+    options = {"costs": CWL / "cost_file"} if "cost" in parts else {}
+    found = scored(CWL / "result_file", gains, names, **options)
     compared = [
         (topic, name, at, theirs, found[topic, name][at])
         for topic, name, numbers in lines
@@ -123,19 +123,19 @@ def test_every_number_that_cwl_eval_prints(file: Path) -> None:
     assert len(compared) == sum(len(numbers) for *_, numbers in lines) > 0
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")
+@shared
 def test_the_dynamic_player_of_its_own_collection_by_hand() -> None:
     # T1 has the gains 1 0 1 1 0 0 1 0 1 0. K moves by r − ½ after each rank, so that rank i may be paid for while
     # i < 10 + (found above i) − (i−1)/2: at rank 10 that is 10 < 10 + 5 − 4.5, at rank 11 it is 11 ≥ 10 + 5 − 5.
-    found = scored(DATA / "result_file", DATA / "qrel_file", [FAULTY])["T1", FAULTY]
+    found = scored(CWL / "result_file", CWL / "qrel_file", [FAULTY])["T1", FAULTY]
     assert found[:5] == [pytest.approx(5 / 11), pytest.approx(5), 1, 11, 11]
-    theirs = {(topic, name): numbers for topic, name, numbers in printed(DATA / "expected/cwltests.metrics_file.out")}
+    theirs = {(topic, name): numbers for topic, name, numbers in printed(CWL / "expected/cwltests.metrics_file.out")}
     assert theirs["T1", FAULTY] == [0.5, 5.0, 1.0, 10.0, 10.0]
 
 
 # --- real runs, at full precision ------------------------------------------------------------------------------------
 
-COVID = DATA.parent / "covid-round1"
+COVID = DATA / "covid-round1"
 CLASSES: dict[str, tuple[str, tuple[float, ...]]] = {
     "rbp(p=0.8)": ("RBPCWLMetric", (0.8,)),
     "rbp(p=0.99)": ("RBPCWLMetric", (0.99,)),
@@ -161,7 +161,7 @@ def their_numbers(metric: Any) -> list[float]:
     return [getattr(metric, f"{part}expected_{name}") for part in ("", "residual_") for name in names]
 
 
-@pytest.mark.skipif(not COVID.is_dir(), reason="the shared data are not beside this checkout")
+@shared
 @pytest.mark.filterwarnings("ignore:.*without --costs:gradedeval.Note")
 @pytest.mark.parametrize("file", RUNS, ids=lambda file: file.name)
 def test_real_runs_to_nine_digits(file: Path, tmp_path: Path) -> None:

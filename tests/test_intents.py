@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
-from conftest import Command
+from conftest import DATA, Command, shared
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_properties import any_measure, in_the_shell
@@ -26,7 +26,7 @@ import gradedeval
 from gradedeval import MEASURES, Fault, Measure, Qrels, ia, parse
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=40)
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "web-track"
+WEB_TRACK = DATA / "web-track"
 
 Judged = dict[str, dict[str, float]]
 """docno -> subtopic -> grade, for one topic."""
@@ -785,6 +785,7 @@ def test_err_ia_at_1_is_not_what_pyndeval_makes_of_it() -> None:
     assert theirs["ERR-IA@2"] == pytest.approx(score[0, 1])
 
 
+@shared
 @pytest.mark.parametrize("alpha", [0.5, 0.25])
 @pytest.mark.parametrize(
     "name",
@@ -797,14 +798,12 @@ def test_err_ia_at_1_is_not_what_pyndeval_makes_of_it() -> None:
 )
 def test_every_topic_of_the_web_track_scores_as_in_ndeval(name: str, alpha: float) -> None:
     pyndeval = pytest.importorskip("pyndeval")
-    if not DATA.exists():
-        pytest.skip("no shared data")
-    lines = [line.split() for line in (DATA / name).read_text().splitlines()]
+    lines = [line.split() for line in (WEB_TRACK / name).read_text().splitlines()]
     best: dict[str, dict[str, int]] = {}
     for topic, _, docno, grade in lines:
         documents = best.setdefault(topic, {})
         documents[docno] = max(documents.get(docno, -9), int(grade))
-    qrels = Qrels(DATA / name, subtopics=True)
+    qrels = Qrels(WEB_TRACK / name, subtopics=True)
     # Sums of powers of ½ are exact. Of ¾ they are not, and a tie of the greedy order may be none to ndeval.
     precision = 1e-12 if alpha == 0.5 else 1e-9
     dice = random.Random(f"{name} {alpha}")

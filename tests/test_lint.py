@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Command, Outcome
+from conftest import DATA, Command, Outcome, shared
 from test_broken_input import BYTES, COMPRESSED, EMPTY, NUMBERS, PLACES, TWICE, WIDTHS, Broken
-
-DATA = ROOT.parent / "shared" / "data"
-shared = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")
 
 RUN = b"1 Q0 a 1 3 run\n1 Q0 b 2 2 run\n2 Q0 c 1 1 run\n"
 QRELS = b"1 0 a 2\n1 0 b 0\n2 0 c 1\n"

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command, Outcome, environment
-from test_blocks import SHARED, awkward, qrels_beside, real_runs
+from conftest import Command, Outcome, environment, shared
+from test_blocks import awkward, qrels_beside, real_runs
 
 import gradedeval
 from gradedeval import forked, progress, several, streamed
@@ -156,7 +156,7 @@ def test_odd_runs_give_the_same_bytes_every_way(form: str, tmp_path: Path, cli: 
     assert set(found.values()) == {found["line by line"]}
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no shared data")
+@shared
 @pytest.mark.parametrize("path", list(real_runs()))
 def test_real_runs_give_the_same_bytes_every_way(path: Path, tmp_path: Path, cli: Command) -> None:
     content = Source(path).read()

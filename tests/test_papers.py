@@ -11,14 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT, Command, environment
+from conftest import DATA, ROOT, Command, environment, shared
 from scipy import stats
 
 import gradedeval
 from gradedeval.experiments.matrix import Matrix, matrix_of
 
-COVID = Path(__file__).parents[2] / "shared" / "data" / "covid-round1"
-shared = pytest.mark.skipif(not COVID.is_dir(), reason="the shared data are not beside this checkout")
+COVID = DATA / "covid-round1"
 RESULTS = (ROOT / "examples" / "papers.md").read_text(encoding="utf-8")
 GAIN = (0.0, 0.25, 0.75)
 

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import DATA, shared
 
 import gradedeval
 from gradedeval import Qrels, Scores
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 RBP_EVAL, DL_HARD, COVID, WEB = (DATA / name for name in ("rbp_eval", "dl-hard", "covid-round1", "web-track"))
 
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")
+pytestmark = shared
 
 Printed = dict[str, dict[str, str]]
 """Measure -> topic (`all` is the mean) -> the number as another tool prints it."""

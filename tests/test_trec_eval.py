@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, Command, Outcome
+from conftest import DATA, Command, Outcome, shared
 
 import gradedeval
 from gradedeval import MEASURES
@@ -20,10 +20,8 @@ from gradedeval.dropin.lines import Setting
 from gradedeval.dropin.names import ENTRIES, FORMATS, chosen_lines
 from gradedeval.dropin.preferences import preference_scores
 
-DATA = ROOT.parent / "shared" / "data"
 SUITE, COVID, DL_HARD = (DATA / name for name in ("trec_eval", "covid-round1", "dl-hard"))
 GOLDEN = Path(__file__).parent / "golden_trec_eval"
-shared = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")
 
 
 def succeed(outcome: Outcome) -> Outcome:

@@ -14,15 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Command, Outcome
+from conftest import DATA, Command, Outcome, shared
 
 import gradedeval
 from gradedeval import MEASURES, Fault, Measure, Note, parse
 from gradedeval import background as background_weights
 from gradedeval.measures import DEFAULT
 from gradedeval.weighting import static_weights
-
-DATA = Path(__file__).parents[2] / "shared" / "data"
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.Note")
 
@@ -601,7 +599,7 @@ def test_wrong_use_in_python_is_a_fault() -> None:
 # --- on real runs -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")
+@shared
 def test_the_best_rbp_for_the_weights_of_ap_and_rr_is_about_that_of_zhang_et_al() -> None:
     """Table 5 of Zhang et al.: on three tracks p = .949 to .957 is the best for AP's weights, .353 to .483 for RR's.
 

@@ -17,6 +17,7 @@ from gradedeval.cli.options import (
     chosen_rules,
     form_of,
     measure_table,
+    output_options,
     run_and_qrels,
     with_options,
 )
@@ -35,14 +36,10 @@ from gradedeval.scoring import applied
 
 OUTPUT_OPTIONS = [
     click.option("-q", "--by-topic", is_flag=True, help="A row for each topic; the summary comes last."),
-    click.option(
-        "-f", "--format", "form", type=click.Choice(FORMATS), help="Default: table, or by the extension of -o."
-    ),
-    click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."),
+    *output_options(FORMATS, digits="4"),
     click.option(
         "--cwl", is_flag=True, help="The five quantities of each C/W/L measure as columns: eu, etu, ec, etc, ed."
     ),
-    click.option("--digits", type=click.IntRange(0, 17), metavar="N", help="Round to N digits. Default: 4 in tables."),
     click.option("--sort", metavar="MEASURE", help="Order runs by their summary of MEASURE, the best first."),
     click.option("--run-name", type=click.Choice(["file", "tag"]), default="file", help="What runs are called."),
 ]

@@ -16,6 +16,7 @@ from gradedeval.cli.options import (
     chosen_rules,
     form_of,
     measure_table,
+    output_options,
     run_and_qrels,
 )
 from gradedeval.cli.output import say, write
@@ -40,9 +41,7 @@ SAVED_OPTIONS: list[Decorator] = [
                  "place of RUN... QRELS. Several are taken together."),
 ]  # fmt: skip
 TABLE_OPTIONS: list[Decorator] = [
-    click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="Default: table, or by the extension of "
-                 "-o."),
-    click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."),
+    *output_options(FORMATS),
 ]  # fmt: skip
 DRAW_OPTIONS: list[Decorator] = [
     click.option("--alpha", type=float, default=0.05, show_default=True, metavar="P", help="Level of significance."),

@@ -14,6 +14,7 @@ from gradedeval.cli.options import (
     chosen_rules,
     form_of,
     measure_table,
+    output_options,
     run_and_qrels,
     with_options,
 )
@@ -33,11 +34,7 @@ OWN_OPTIONS = [
                  f"{' '.join(DEFAULT)}."),
 ]  # fmt: skip
 OUTPUT_OPTIONS = [
-    click.option(
-        "-f", "--format", "form", type=click.Choice(FORMATS), help="Default: table, or by the extension of -o."
-    ),
-    click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."),
-    click.option("--digits", type=click.IntRange(0, 17), metavar="N", help="Round to N digits. Default: 4 in tables."),
+    *output_options(FORMATS, digits="4"),
     click.option("--show", "shown", type=click.IntRange(min=1), metavar="N", help="Ranks that a table shows. Default: "
                  "those down to the cutoff, or 20. The other formats have them all."),
 ]  # fmt: skip

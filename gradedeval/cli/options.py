@@ -166,6 +166,19 @@ RESIDUAL_OPTIONS: list[Decorator] = [
 ]  # fmt: skip
 
 
+def output_options(forms: Collection[str], default: str = "table", digits: str = "") -> list[Decorator]:
+    """-f and -o, and where `digits` says what is the default there, --digits."""
+    options: list[Decorator] = [
+        click.option("-f", "--format", "form", type=click.Choice(list(forms)), help=f"Default: {default}, or by the "
+                     "extension of -o."),
+        click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."),
+    ]  # fmt: skip
+    if digits:
+        help = f"Round to N digits. Default: {digits} in tables."
+        options.append(click.option("--digits", type=click.IntRange(0, 17), metavar="N", help=help))
+    return options
+
+
 def with_options(*groups: list[Decorator]) -> Decorator:
     """Put groups of options on a command, in the order written."""
 

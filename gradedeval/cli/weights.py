@@ -17,6 +17,7 @@ from gradedeval.cli.options import (
     chosen_rules,
     form_of,
     measure_table,
+    output_options,
     run_and_qrels,
     with_options,
 )
@@ -43,9 +44,7 @@ WEIGHT_OPTIONS = [
         default="none",
         help="'sum': the weights down to N sum to 1; 'max': the largest is 1. Default: none.",
     ),
-    click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="Default: csv, or by the extension of -o."),
-    click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."),
-    click.option("--digits", type=click.IntRange(0, 17), metavar="N", help="Round to N digits. Default: 6 in tables."),
+    *output_options(FORMATS, "csv", digits="6"),
     *(one for one in READING_OPTIONS if one is not DEPTH_OPTION),
 ]  # fmt: skip
 

@@ -178,10 +178,10 @@ def named_runs(run: Any) -> dict[str, Any]:
     if not several:
         raise Fault("", "no run", "give at least one", usage=True)
     paths = [one for one in several if isinstance(one, str | os.PathLike)]
-    names = dict(zip(map(str, paths), file_names([str(path) for path in paths]), strict=True))
+    names = dict(zip(map(os.fsdecode, paths), file_names([os.fsdecode(path) for path in paths]), strict=True))
     named: dict[str, Any] = {}
     for number, one in enumerate(several, 1):
-        name = names[str(one)] if isinstance(one, str | os.PathLike) else _own_name(one)
+        name = names[os.fsdecode(one)] if isinstance(one, str | os.PathLike) else _own_name(one)
         name = name or ("run" if len(several) == 1 else f"run{number}")
         if name in named:
             raise Fault("", f"run '{name}' is given twice", "give each run once", usage=True)

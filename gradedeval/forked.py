@@ -8,7 +8,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
+
+from gradedeval.errors import Fault, reason
 
 Result = TypeVar("Result")
 
@@ -54,6 +57,8 @@ def spread(
             for _ in range(jobs):
                 child, pipe = _child(work, tasks, list(children))
                 children[pipe] = child
+        except OSError as error:
+            raise Fault("--jobs", f"a process cannot be started ({reason(error)})", "ask for fewer") from None
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         done = set()
@@ -124,7 +129,8 @@ def _child(work: Callable[[int], Any], tasks: int, others: list[int]) -> tuple[i
         if stream is not None:
             stream.flush()  # what waits there would be written twice
     ours, theirs = os.pipe()
-    fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIPE)
+    with suppress(OSError):  # all of one user's pipes share a limit; a smaller pipe waits more often
+        fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIPE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads that sleep inside numpy's libraries
         child = os.fork()

@@ -66,7 +66,7 @@ class Gains:
     @cached_property
     def rank(self) -> Floats:
         """1, 2, 3, … for the columns of `gain`."""
-        return np.arange(1.0, self.gain.shape[1] + 1)
+        return shared(np.arange(1.0, self.gain.shape[1] + 1))
 
     @cached_property
     def relevant(self) -> Bools:

@@ -22,15 +22,18 @@ def with_progress(pieces: Iterable[Piece], count: int | None = None, label: str 
     begun = time.monotonic()
     watched = sys.stderr is not None and sys.stderr.isatty() and total > 1
     bar, shown = None, 0
-    for done, piece in enumerate(to_do, 0 if count is None else 1):
-        if bar is None and watched and 0 < done < total and time.monotonic() - begun > PATIENCE:
-            import click
+    try:
+        for done, piece in enumerate(to_do, 0 if count is None else 1):
+            if bar is None and watched and 0 < done < total and time.monotonic() - begun > PATIENCE:
+                import click
 
-            bar = click.progressbar(length=total, label=label, file=sys.stderr)
+                bar = click.progressbar(length=total, label=label, file=sys.stderr)
+            if bar is not None:
+                bar.update(done - shown)
+                shown = done
+            yield piece
         if bar is not None:
-            bar.update(done - shown)
-            shown = done
-        yield piece
-    if bar is not None:
-        bar.update(total - shown)
-        bar.render_finish()
+            bar.update(total - shown)
+    finally:
+        if bar is not None:
+            bar.render_finish()  # it hides the cursor while it stands

@@ -225,8 +225,8 @@ def _ranks(counts: Ints) -> Ints:
 def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docnos_of: frozenset[bytes]) -> Ints | None:
     """The documents of each topic from the best to the worst, as positions; None where they are listed so.
 
-    Docnos settle only the ties that can change a score, those between different grades, and all ties of the topics in
-    `docnos_of`.
+    Docnos settle only the ties that can change a score, those between different grades or types, and all ties of the
+    topics in `docnos_of`.
     """
     score = documents.score
     if score is None:
@@ -255,7 +255,10 @@ def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docno
         return order
     order = np.arange(len(topic)) if order is None else order
     settled = np.array([one in docnos_of for one in documents.topics])[topic] if docnos_of else None
-    _settle_ties(order, tied, code[order], documents.docno, rules.ties == "docno-desc", settled)
+    apart = code[order[1:]] != code[order[:-1]]
+    if documents.kind is not None:
+        apart |= documents.kind[order[1:]] != documents.kind[order[:-1]]
+    _settle_ties(order, tied, apart, documents.docno, rules.ties == "docno-desc", settled)
     return order
 
 
@@ -279,11 +282,14 @@ def _sorted(falling: Floats, counts: Ints, topic: Ints, rises: Ints, stable: boo
 
 
 def _settle_ties(
-    order: Ints, tied: Bools, code: Codes, docno: Callable[[int], bytes], descending: bool, settled: Bools | None
+    order: Ints, tied: Bools, apart: Bools, docno: Callable[[int], bytes], descending: bool, settled: Bools | None
 ) -> None:
-    """Put the documents of each tie in docno order, in place. `tied`: with the document before, of positions from 1."""
-    # A tie is a stretch of positions each tied with the one before; it matters where the grade changes within it.
-    matters = tied & (code[1:] != code[:-1])
+    """Put the documents of each tie in docno order, in place.
+
+    tied, apart  of positions from 1: whether the document is tied with the one before, and whether it counts otherwise
+    """
+    # A tie is a stretch of positions each tied with the one before; it matters where something changes within it.
+    matters = tied & apart
     if settled is not None:
         matters |= tied & settled[1:]
     if not matters.any():

@@ -144,6 +144,11 @@ class Scores:
         return replace(self, runs=[self.runs[at] for at in order])
 
     @property
+    def several(self) -> bool:
+        """Whether several runs were asked for: then it must be said which one a score is of."""
+        return len(self.runs) + len(self.faults) > 1
+
+    @property
     def unscored(self) -> str:
         """How many runs have no scores, in words."""
         count = len(self.faults)

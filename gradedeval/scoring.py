@@ -195,7 +195,7 @@ def _run_measure(measure: Measure, gains: Gains) -> Floats:
         scores = np.asarray(measure.score(gains), dtype=np.float64)
     except Fault as fault:
         raise fault if fault.place else Fault(f"measure '{measure}'", fault.fault, fault.cure) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if MEASURES.get(measure.name) == Measure(measure.definition):
             raise
         # A user's own measure: its errors are messages, not our tracebacks.

@@ -70,7 +70,8 @@ def _spread(
     with closing(spread(work, numbers, jobs)) as done:
         for number, found in done:
             if isinstance(found, Failed):
-                yield number, outcome(*runs[number], scorer, 1)
+                name, source = runs[number]
+                yield number, _lost(name) if _read_once(source) else outcome(name, source, scorer, 1)
                 continue
             if found.scores is not None and not found.scores.topics:
                 found.scores = replace(found.scores, topics=names)
@@ -87,6 +88,18 @@ def outcome(name: str, source: Any, scorer: Scorer, jobs: int, watch: Watch = un
         return Outcome(run.place, scorer.score(run, name), run.tag, run.notes)
     except Fault as fault:
         return Outcome(place, fault=fault)
+
+
+def _lost(name: str) -> Outcome:
+    """What becomes of a run that cannot be read again: the process that died took along what it had read."""
+    return Outcome(name, fault=Fault(name, "the process that read it died", "give it again, as a file if you can"))
+
+
+def _read_once(source: Any) -> bool:
+    """Whether a run is standard input, a pipe or an open file."""
+    if isinstance(source, str | os.PathLike):
+        return os.path.exists(source) and not os.path.isfile(source) if os.fspath(source) != "-" else True
+    return hasattr(source, "read") and not hasattr(source, "columns")
 
 
 def _size(source: Any) -> int:

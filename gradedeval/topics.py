@@ -26,6 +26,8 @@ def choose_topics(found: Collection[bytes], place: str, qrels: Qrels, rules: Rul
     judged = [topic for topic in qrels.topics if wanted is None or topic in wanted]
     if not judged:
         raise Fault("--topics-from", f"names no topic of {qrels.place}", f"as in {_names(qrels.topics)}")
+    if not found:
+        raise Fault(place, "is empty", "a document a line is expected")
     listed = set(found)
     both = [topic for topic in judged if topic in listed]
     if not both:

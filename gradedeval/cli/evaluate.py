@@ -77,6 +77,8 @@ def command(
         if options["max_residual"] is not None:
             what = "--max-residual leaves out topics by measure, and expected utility alone has a residual"
             raise Fault("--cwl", what, "leave out one of them", usage=True)
+        if any(told.values()):
+            raise Fault("--cwl", "a standardised cost or depth says nothing", "leave out --standardise", usage=True)
     order = None if sort is None else _one(sort, table)
     form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, options["topics_from"], runs_from)

@@ -62,12 +62,19 @@ _STEPS = {"ssp": "write -m sp --standardise"}
 
 ENTRY_POINTS = "gradedeval.measures"
 
+foreign: list[str] = []
+"""Where code came from that is not ours: it may have something to do when the process ends."""
+
 
 def __getattr__(name: str) -> Measure:
     """Each measure by its name, as in `from gradedeval.measures import err`; `set_` where Python needs the name."""
-    if name.rstrip("_") not in MEASURES or name.startswith("__"):
+    if name.removesuffix("_") not in MEASURES:
         raise AttributeError(f"module 'gradedeval.measures' has no attribute '{name}'")
-    return MEASURES[name.rstrip("_")]
+    return MEASURES[name.removesuffix("_")]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *MEASURES]
 
 
 def parse(text: str | Measure | Iterable[str | Measure], table: Mapping[str, Measure] | None = None) -> list[Measure]:
@@ -127,6 +134,7 @@ def measures_from(path: str | os.PathLike[str]) -> dict[str, Measure]:
     if not os.path.isfile(path) or spec is None or spec.loader is None:
         raise Fault(place, "is no Python file", "--measures-from takes a .py file", usage=True)
     module = importlib.util.module_from_spec(spec)
+    foreign.append(place)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # whatever the user's file raises is no traceback of ours
@@ -153,6 +161,7 @@ def _load_entry_point(name: str) -> Measure:
     from importlib.metadata import entry_points
 
     point = next(point for point in entry_points(group=ENTRY_POINTS) if point.name.lower() == name)
+    foreign.append(point.name)
     try:
         loaded = point.load()
     except Exception as error:

@@ -15,11 +15,19 @@ from gradedeval.measures.panels import walked_on
 from gradedeval.measures.parameters import NOT_BELOW_0, NUMBER, POSITIVE
 from gradedeval.measures.walk import Walk
 
+NOISE = 1e-9
+"""What rounding may keep a sum from: ten documents of 0.1 reach 1, though in floats they add up to less."""
+
+
+def _below(so_far: Any, limit: Any) -> Any:
+    """Whether a sum has not reached its limit yet."""
+    return so_far < limit - NOISE
+
 
 def _steps(needed: Floats, each: float) -> Floats:
     """How many ranks until steps of `each` reach what is needed: at least 1, infinite where they never do."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        steps = np.where(needed <= each, 1, np.ceil(needed / each) if each > 0 else np.inf)
+        steps = np.where(_below(each, needed), np.ceil((needed - NOISE) / each) if each > 0 else np.inf, 1)
     return np.maximum(steps, 1)
 
 
@@ -36,7 +44,7 @@ def bpm(walk: Walk, *, T: float = 1.0, K: float = 10.0) -> Any:
 
     Zhang et al., SIGIR 2017.
     """
-    return ((walk.gained < T) & (walk.spent < K)) * 1.0
+    return (_below(walk.gained, T) & _below(walk.spent, K)) * 1.0
 
 
 def _bpmd_rest(walk: Walk, T: float, K: float, hb: float, hc: float, mid: float) -> Floats:
@@ -61,7 +69,7 @@ def bpmd(walk: Walk, *, T: float = 1.0, K: float = 10.0, hb: float = 1.0, hc: fl
     Zhang et al., SIGIR 2017.
     """
     moved = (walk.gain - mid).cumsum(1) - (walk.gain - mid)
-    return ((walk.gained < T + hb * moved) & (walk.spent < K + hc * moved)) * 1.0
+    return (_below(walk.gained, T + hb * moved) & _below(walk.spent, K + hc * moved)) * 1.0
 
 
 def _logistic(x: Any, weight: float) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def followed(
 
     Those just found, where another quantity of the same measure was asked for before.
     """
-    key = (continuation, horizon, *parameters.items())
+    key = (continuation, rest, cutoff, horizon, *parameters.items())
     if g.memo.get("paths", ((),))[0] != key:
         ranks = ("walk", cutoff, horizon)
         if ranks not in g.memo:
@@ -45,7 +45,27 @@ def followed(
     return found
 
 
+@overload
+def cwl(continuation: Continuation, /) -> Measure: ...
+@overload
 def cwl(
+    *,
+    rest: Rest | None = ...,
+    gain: str = ...,
+    residual: Residual | Callable[[Own], Residual] = ...,
+    cutoff: Cutoff = ...,
+    fades: bool = ...,
+    sated: bool | Callable[[Own], bool] = ...,
+    valid: dict[str, Valid] | None = ...,
+    unit: str = ...,
+    needs: Callable[[Own, int | None], None] | None = ...,
+    types: Callable[[Own], frozenset[bytes]] | None = ...,
+) -> Callable[[Continuation], Measure]: ...
+
+
+def cwl(
+    continuation: Continuation | None = None,
+    /,
     *,
     rest: Rest | None = None,
     gain: str = "linear",
@@ -57,7 +77,7 @@ def cwl(
     unit: str = "",
     needs: Callable[[Own, int | None], None] | None = None,
     types: Callable[[Own], frozenset[bytes]] | None = None,
-) -> Callable[[Continuation], Measure]:
+) -> Measure | Callable[[Continuation], Measure]:
     """Make a measure of a continuation function C(walk, *, parameters): the chance of going on from each rank.
 
     rest    how many ranks someone who reaches the first rank past the end will view, that one included, as a function
@@ -65,13 +85,11 @@ def cwl(
     cutoff  `needed` where k is a parameter of C; else W is that of the full depth, and summed to k
     fades   whether V tends to 0 where its sum is infinite
     types   the types of documents, column 2 of a run, that it knows, as a function of its parameters
-    sated, unit, needs: see `measure`
-
-    Every measure takes `of` (eu, etu, ec, etc, ed) and `horizon`, a rank at which all sums stop.
+    sated, unit, needs: see `measure`; each also takes `of` (eu, etu, ec, etc, ed) and `horizon`, where all sums stop
     """
 
     def define(continuation: Continuation) -> Measure:
-        own = list(inspect.signature(continuation).parameters.values())[1:]
+        own = _parameters(continuation)
         defaults = {one.name: one.default for one in own if one.kind is one.KEYWORD_ONLY}
 
         def follow(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> tuple[Paths, int | None]:
@@ -79,9 +97,7 @@ def cwl(
             return found, g.k if cutoff != "needed" else None
 
         def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
-            each = topics_at_once(horizon or g.k or 0)
-            if each < len(g.gain):
-                parts = [g.of_topics(slice(at, at + each)) for at in range(0, len(g.gain), each)]
+            if parts := _in_parts(g, horizon or g.k or 0):
                 return np.concatenate([function(part, of=of, horizon=horizon, **parameters) for part in parts])
             found, cut = follow(g, horizon, parameters)
             return quantity(found, of, cut, fades) if horizon is None else at_horizon(found, of, cut)
@@ -94,17 +110,33 @@ def cwl(
         given = ({**CHECKS, **(valid or {})}, unit, needs, types, shows)
         return Measure(Definition(function, "unit", gain, residual, cutoff, 1.0, "mean", sated, *given))
 
-    return define
+    return define if continuation is None else define(continuation)
+
+
+def _parameters(continuation: Continuation) -> list[inspect.Parameter]:
+    """What it takes beside the walk, by name. Raises TypeError where something could be given without one."""
+    _, *own = inspect.signature(continuation).parameters.values()
+    if any(one.kind not in (one.KEYWORD_ONLY, one.VAR_KEYWORD) for one in own):
+        said = ", ".join(map(str, own))
+        raise TypeError(f"parameters stand after a *: def {continuation.__name__}(walk, *, {said})")
+    return own
 
 
 def _sign(function: Any, continuation: Continuation, named: list[Any], others: list[Any]) -> None:
     """Give a measure's function the name, help and parameters of its continuation; what has no name comes last."""
     function.__name__, function.__doc__ = continuation.__name__, continuation.__doc__
+    function.__module__ = continuation.__module__
     function.__signature__ = inspect.Signature([*SHARED[:1], *named, *SHARED[1:], *others])
 
 
 FARTHEST, CELLS = 1 << 22, 1 << 22
 """The last rank that may be walked to one by one, and so many cells of topics × ranks are walked at once."""
+
+
+def _in_parts(g: Gains, last: int) -> list[Gains]:
+    """The topics in parts that are walked together down to a rank; none where all are."""
+    each = topics_at_once(last)
+    return [g.of_topics(slice(at, at + each)) for at in range(0, len(g.gain), each)] if each < len(g.gain) else []
 
 
 def topics_at_once(last: int) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -61,6 +63,13 @@ class Definition:
     rewards: bool = True
     sampled: bool = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As the measure of that name in its module: a copy is the same definition."""
+        function = self.function
+        if _defined(function.__module__, function.__name__) is not self:
+            raise pickle.PicklingError(f"measure {self.name} cannot be imported from {function.__module__}")
+        return _defined, (function.__module__, function.__name__)
+
     @property
     def name(self) -> str:
         return self.function.__name__.lower().rstrip("_")
@@ -92,6 +101,15 @@ class Definition:
     def paragraphs(self) -> list[str]:
         """The docstring: what it is, its formula, its source."""
         return [" ".join(part.split()) for part in (inspect.getdoc(self.function) or "").split("\n\n")]
+
+
+def _defined(module: str, name: str) -> Definition | None:
+    """What a measure that a module defines is of."""
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except ImportError:
+        return None
+    return found.definition if isinstance(found, Measure) else None
 
 
 @dataclass(frozen=True)

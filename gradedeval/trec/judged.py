@@ -172,7 +172,7 @@ def _coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
         else:
             rising = np.sort(part)
             seen.update(rising[np.append(True, rising[1:] != rising[:-1])].tolist())
-    labels = np.array(sorted(seen), dtype=np.float64)
+    labels = np.array(sorted(seen), dtype=np.float64) + 0.0  # no −0
     small = np.min_scalar_type(len(labels))
     of_digit = np.searchsorted(labels, DIGITS).astype(small)
     return labels, np.concatenate(

@@ -77,15 +77,23 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
         raise Fault("run", "a dict has no ranks", "--ties rank takes a file or a DataFrame", usage=True)
     # A sum that is infinite, or none, tells of a score that may be: quicker than a look at each.
     with np.errstate(over="ignore", invalid="ignore"):
-        return {ident(topic, "run"): _dict_topic(topic, inner(one, "run", topic)) for topic, one in run.items()}
+        found = {ident(topic, "run"): _dict_topic(topic, inner(one, "run", topic)) for topic, one in run.items()}
+    if len(found) < len(run):
+        names = [ident(topic, "run") for topic in run]
+        again = next(topic for at, topic in enumerate(run) if names[at] in names[:at])
+        raise Fault("run", f"topic '{again}' stands there twice, as text and as a number", "give each topic once")
+    return found
 
 
 def _dict_topic(topic: Any, documents: Mapping[Any, Any]) -> Ranking:
     scores = list(documents.values())
     try:
-        values = np.array(scores, dtype=np.float64) if scores else NONE
-    except (TypeError, ValueError):
+        values = np.array(scores) if scores else NONE
+    except ValueError:  # lists of various lengths
+        values = np.empty((0, 0))
+    if values.dtype.kind not in "iuf" or values.ndim != 1:
         values = np.array([number(score, f"run['{topic}']", "score") for score in scores])
+    values = values.astype(np.float64, copy=False)
     if not math.isfinite(values.sum()) and not np.isfinite(values).all():
         docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
         raise Fault(f"run['{topic}']['{docno}']", "score is not finite", "a score is a finite number")
@@ -162,7 +170,10 @@ def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:
 def ident(name: Any, what: str) -> bytes:
     """An id as bytes. Raises Fault for a float: 51.0 is what a table reader made of an id."""
     if isinstance(name, str):
-        return raw(name)
+        try:
+            return raw(name)
+        except UnicodeEncodeError:
+            raise Fault(what, f"id {name!r} is no text", "ids are characters that a file can hold") from None
     if isinstance(name, bytes):
         return name
     if isinstance(name, int | np.integer) and not isinstance(name, bool):
@@ -174,7 +185,7 @@ def number(value: Any, place: str, what: str) -> float:
     """A finite float, or Fault."""
     try:
         found = float(value) if not isinstance(value, str | bytes) else math.nan
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = math.nan
     if not math.isfinite(found):
         raise Fault(place, f"{what} {value!r} is no finite number", f"a {what} is a number")

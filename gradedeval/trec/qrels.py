@@ -100,7 +100,8 @@ class Qrels:
         if subtopics:
             self.codes, labels, self.subtopics = by_subtopic(graded)
             return judged_of(self.codes, labels)
-        labels = np.array(sorted({grade for documents in graded.values() for grade in documents.values()}))
+        # No −0.
+        labels = np.array(sorted({grade for documents in graded.values() for grade in documents.values()})) + 0.0
         code_of = {grade: code for code, grade in enumerate(labels.tolist())}
         self.codes = {
             topic: {docno: code_of[grade] for docno, grade in documents.items()} for topic, documents in graded.items()

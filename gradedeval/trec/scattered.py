@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gradedeval.gains import Ints
 from gradedeval.trec.retrieved import Rows
+from gradedeval.trec.source import temporary_faults
 from gradedeval.trec.stream import Block, Stream
 
 TOGETHER = 1 << 16
@@ -106,7 +107,8 @@ class _Text:
 
     def add(self, block: Block) -> None:
         if self._file is not None:
-            self._file.write(memoryview(block.buffer)[block.begin : block.end])  # type: ignore[arg-type]
+            with temporary_faults():
+                self._file.write(memoryview(block.buffer)[block.begin : block.end])  # type: ignore[arg-type]
 
     def token(self, start: int, length: int) -> bytes:
         if self._file is None:

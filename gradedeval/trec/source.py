@@ -8,10 +8,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from io import BytesIO
 from typing import IO, Any
 
-from gradedeval.errors import Fault
+from gradedeval.errors import Fault, reason
 
 SLICE = 1 << 16
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -64,10 +65,22 @@ def file_faults(place: str) -> Iterator[None]:
         raise Fault(place, "no such file", "check the path") from None
     except PermissionError:
         raise Fault(place, "may not be read", "check its permissions") from None
-    except OSError as error:
-        raise Fault(place, f"cannot be read ({error.strerror})", "check the file") from None
     except UnicodeDecodeError as error:
         raise Fault(place, f"is not text ({error.reason})", "open it in binary mode: open(path, 'rb')") from None
+    except Fault:
+        raise
+    except (OSError, ValueError) as error:  # a file that is closed is a wrong value
+        raise Fault(place, f"cannot be read ({reason(error)})", "check the file") from None
+
+
+@contextmanager
+def temporary_faults() -> Iterator[None]:
+    """What the operating system says of a temporary file, as Fault."""
+    try:
+        yield
+    except OSError as error:
+        what = f"cannot be written ({reason(error)})"
+        raise Fault("temporary file", what, "TMPDIR names a folder with more space") from None
 
 
 def name_of(path: str) -> str:
@@ -82,10 +95,12 @@ def opener(head: bytes, place: str) -> Callable[[], Any] | None:
     """What unpacks a file that begins with these bytes, one compressed stream at a time; None where it is plain."""
     openers: dict[bytes, Callable[[], Any]] = {
         b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
-        b"BZh": _bz2,
-        b"\xfd7zXZ\x00": _xz,
+        b"BZh": lambda: _library("bz2", place).BZ2Decompressor(),
+        b"\xfd7zXZ\x00": lambda: _xz(place),
         b"\x28\xb5\x2f\xfd": lambda: _zstd(place),
     }
+    if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:  # zstd may begin with a frame that holds no text
+        return lambda: _zstd(place)
     return next((found for magic, found in openers.items() if head.startswith(magic)), None)
 
 
@@ -121,15 +136,16 @@ def unpack(packed: bytes, place: str) -> bytes:
         raise Fault(place, f"broken compressed data ({error})", "copy or compress the file again") from None
 
 
-def _bz2() -> Any:
-    import bz2  # runs are mostly plain
+def _library(name: str, place: str) -> Any:
+    """A library of compression: not before it is wanted, for runs are mostly plain; and not every Python has it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise Fault(place, f"is packed, and this Python lacks {name}", "unpack it first") from None
 
-    return bz2.BZ2Decompressor()
 
-
-def _xz() -> Any:
-    import lzma
-
+def _xz(place: str) -> Any:
+    lzma = _library("lzma", place)
     return _Library(lzma.LZMADecompressor(), lzma.LZMAError)
 
 

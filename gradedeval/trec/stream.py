@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from gradedeval.trec.blocks import HASH, NEWLINE
-from gradedeval.trec.source import Source, file_faults, opener, standard_input, unpack
+from gradedeval.trec.source import Source, file_faults, opener, standard_input, temporary_faults, unpack
 from gradedeval.trec.unpacking import Unpacked
 from gradedeval.trec.words import PAD, Bytes
 
@@ -43,6 +43,10 @@ class Segment:
             filled += count
             self.at += count
         return filled
+
+
+GRACE = 0.5
+"""Seconds that a thread has to end when nobody wants its bytes any more."""
 
 
 class Stream:
@@ -137,9 +141,9 @@ class Stream:
 
     def close(self) -> None:
         """Let go of the source; one that was opened here is closed."""
-        if self._unpacked is not None:
-            self._unpacked.close()
-        if self._own:
+        # A thread that waits for a pipe keeps its place in it; the process ends without both.
+        ended = self._unpacked is None or self._unpacked.close(wait=GRACE)
+        if self._own and ended:
             self._raw.close()
 
 
@@ -178,8 +182,9 @@ class _Kept:
             from tempfile import SpooledTemporaryFile  # only for pipes
 
             self._file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
-        self._file.seek(self._size)
-        self._file.write(got)
+        with temporary_faults():
+            self._file.seek(self._size)
+            self._file.write(got)
         self._size += len(got)
 
     def rewind(self) -> None:

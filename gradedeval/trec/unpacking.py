@@ -65,9 +65,11 @@ class Unpacked:
         self._piece = self._piece[count:]
         return count
 
-    def close(self) -> None:
-        """Stop the thread; the source is free to be read by somebody else then."""
+    def close(self, wait: float | None = None) -> bool:
+        """Stop the thread, and say whether it ended within so many seconds: only then is the source free to be read by
+        somebody else."""
         self._closed = True
         while not self._queue.empty():
             self._queue.get_nowait()
-        self._thread.join()
+        self._thread.join(wait)
+        return not self._thread.is_alive()

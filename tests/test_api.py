@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import io
+import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -241,3 +244,82 @@ def test_a_top_gain_told_is_for_gains_between_0_and_1_alone() -> None:
     binary = {"q1": {"a": 1, "c": 1}}
     scores = gradedeval.evaluate({"q1": RUN["q1"]}, binary, "rbp dcg", max_gain=1, residuals="total")
     assert scores.residuals["rbp"] > 0
+
+
+def test_arrays_that_measures_share_cannot_be_written_to(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    @gradedeval.measure(gain="linear", scale="unit")
+    def looks(g: gradedeval.Gains) -> Any:
+        """Looks.
+
+        Nothing.
+
+        Nobody.
+        """
+        arrays = {name: getattr(g, name) for name in dir(type(g)) + list(vars(g)) if not name.startswith("_")}
+        seen.extend(name for name, own in arrays.items() if isinstance(own, np.ndarray) and own.flags.writeable)
+        return gradedeval.total(g.gain)
+
+    gradedeval.evaluate(RUN, QRELS, [looks, looks @ 2], residuals=True)
+    assert seen == []
+
+
+@pytest.mark.parametrize("name", gradedeval.MEASURES)
+def test_measures_are_pickled_and_copied_as_themselves(name: str) -> None:
+    measure = gradedeval.MEASURES[name]
+    assert pickle.loads(pickle.dumps(measure)) == copy.deepcopy(measure) == measure
+
+
+def test_scores_are_pickled() -> None:
+    scores = gradedeval.evaluate(RUN, QRELS, "err@2 rbp(p=0.5) gap", residuals=True)
+    again = pickle.loads(pickle.dumps(scores))
+    assert (again.means, again.residuals, again.signature) == (scores.means, scores.residuals, scores.signature)
+    assert again.measures == scores.measures
+
+
+def test_a_measure_that_cannot_be_imported_cannot_be_pickled(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from gradedeval import measure\n@measure\ndef mine(g):\n    return g.gain.sum(1)\n"
+    )
+    with pytest.raises(pickle.PicklingError, match="measure mine cannot be imported from gradedeval_user_measures"):
+        pickle.dumps(gradedeval.measures_from(tmp_path / "mine.py")["mine"])
+
+
+def test_a_measure_that_ends_the_program_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import sys\nfrom gradedeval import measure\n@measure\ndef mine(g):\n    sys.exit('so there')\n"
+    )
+    with pytest.raises(gradedeval.Fault, match=r"measure 'mine': failed .SystemExit: so there."):
+        gradedeval.evaluate(RUN, QRELS, [gradedeval.measures_from(tmp_path / "mine.py")["mine"]])
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        ({"1": {"a": 2.0}, 1: {"b": 1.0}}, "run: topic '1' stands there twice"),
+        ({"1": {"a": "9", "b": "1_0"}}, r"run\['1'\]: score '9' is no finite number"),
+        ({"1": {"a": [1.0], "b": [2.0]}}, r"score \[1.0\] is no finite number"),
+        ({"1": {"a": 10**400}}, "is no finite number"),
+        ({"\ud800": {"a": 1.0}}, "is no text"),
+        ({}, "run: is empty"),
+    ],
+)
+def test_a_dict_that_is_no_run_is_a_fault(run: Any, message: str) -> None:
+    with pytest.raises(gradedeval.Fault, match=message):
+        gradedeval.evaluate(run, {"1": {"a": 1, "b": 2}}, "ap")
+
+
+def test_a_closed_file_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "run").write_bytes(b"1 Q0 a 1 1 t\n")
+    with (tmp_path / "run").open("rb") as file:
+        pass
+    with pytest.raises(gradedeval.Fault, match=r"cannot be read .*closed file"):
+        gradedeval.evaluate(file, {"1": {"a": 1}}, "ap")
+
+
+def test_any_path_is_called_by_its_file(tmp_path: Path) -> None:
+    for name in ("a.run", "b.run"):
+        (tmp_path / name).write_bytes(b"1 Q0 a 1 1 t\n")
+    entries = sorted(os.scandir(tmp_path), key=lambda entry: entry.name)
+    assert list(gradedeval.evaluate(entries, {"1": {"a": 1}}, "ap").means) == ["a.run", "b.run"]

@@ -10,6 +10,8 @@ import json
 import lzma
 import os
 import re
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +20,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from conftest import Command, Outcome, shell
+from conftest import Command, Outcome, environment, shell
 
 from gradedeval.trec.source import SLICE, Source, unpacked
 
@@ -976,3 +978,52 @@ def test_zeros_between_packed_parts_hide_nothing_behind_them(zeros: int, tmp_pat
     (tmp_path / "qrels.txt").write_bytes(b"1 0 b 1\n")
     assert Source(tmp_path / "run.gz").read() == b"1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n"
     assert scores_of(cli("run.gz", "qrels.txt", "-m", "rr", "-q", "-f", "csv")) == {"1": 0.5}
+
+
+# --- how the process ends ---------------------------------------------------------------------------------------------
+
+
+def test_what_a_users_measure_leaves_for_the_end_is_done(tmp_path: Path, process: Command) -> None:
+    """The program ends at once, but not where code of the user's has something to do at the end."""
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    (tmp_path / "mine.py").write_text(
+        "import atexit\nfrom gradedeval import measure\nlog = open('log.txt', 'w')\n"
+        "atexit.register(log.close)\n"
+        "@measure\ndef mine(g):\n    log.write('called\\n')\n    return g.gain[:, 0]\n"
+    )
+    outcome = process("run.txt", "qrels.txt", "--measures-from", "mine.py", "-m", "mine", "-f", "csv")
+    assert outcome.code == 0
+    assert (tmp_path / "log.txt").read_text() == "called\n"
+
+
+def test_a_profiler_has_its_say(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    words = ["-m", "cProfile", "-o", "profile", "-m", "gradedeval", "run.txt", "qrels.txt", "-m", "ap"]
+    done = subprocess.run([sys.executable, *words], cwd=tmp_path, env=environment(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "profile").stat().st_size > 1000
+
+
+def test_a_frame_without_text_may_begin_a_zst_file(tmp_path: Path, cli: Command) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    skipped = b"\x53\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"size"
+    (tmp_path / "run.txt.zst").write_bytes(skipped + zstandard.compress(b"1 Q0 a 1 3 t\n"))
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    assert cli("run.txt.zst", "qrels.txt", "-m", "num_ret", "-f", "csv").out.endswith(b"num_ret,1\n")
+
+
+def test_no_grade_is_minus_zero(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a -0\n1 0 b 0.5\n1 0 c 0\n")
+    assert b"grades 0..0.5" in cli("run.txt", "qrels.txt", "-m", "ap(rel=0.5)").out
+
+
+def test_one_score_of_two_runs_says_whose_it_is(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "good.run").write_text("1 Q0 a 1 3 t\n")
+    (tmp_path / "bad.run").write_text("1 Q0 a 1\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    outcome = cli("good.run", "bad.run", "qrels.txt", "-m", "ap")
+    assert outcome.code == 1
+    assert outcome.out.startswith(b"run           ap\n--------  ------\ngood.run  1.0000\n")

@@ -248,3 +248,22 @@ def test_like_cwl_eval_brings_its_horizon_and_its_differences(folder: Path) -> N
     assert (str(total.measures[0]), total.rules.residuals) == ("insq(horizon=50,gain=grade)", None)
     split = gradedeval.evaluate(folder / "run.txt", folder / "gains.txt", "insq", like="cwl_eval", residuals="split")
     assert split.rules.residuals == "split"
+
+
+def test_a_tie_of_two_types_is_settled_by_docno_however_it_is_listed(folder: Path) -> None:
+    """Their costs come in another order, though their grades are the same."""
+    lines = ["t page a 1 5 x\n", "t video b 2 5 x\n", "t page c 3 1 x\n"]
+    (folder / "qrels.txt").write_text("t 0 a 1\nt 0 b 1\nt 0 c 2\n")
+    found = []
+    for order in ([0, 1, 2], [1, 0, 2]):
+        (folder / "run.txt").write_text("".join(lines[at] for at in order))
+        found.append(scored(folder, "tbg(h=20) rbp(of=ec)", costs=folder / "costs.txt").means)
+    assert found[0] == found[1]
+    (folder / "run.txt").write_text("t video b 1 6 x\nt page a 2 5 x\nt page c 3 1 x\n")
+    assert scored(folder, "tbg(h=20) rbp(of=ec)", costs=folder / "costs.txt").means == found[0]
+
+
+def test_the_five_quantities_are_not_standardised(folder: Path, cli: Command) -> None:
+    outcome = cli("run.txt", "run.txt", "qrels.txt", "--cwl", "-m", "rbp", "--standardise")
+    assert (outcome.code, outcome.out) == (2, b"")
+    assert outcome.messages == ["--cwl: a standardised cost or depth says nothing; leave out --standardise"]

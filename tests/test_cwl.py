@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 
 import gradedeval
-from gradedeval import MEASURES, Gains, Measure, parse
+from gradedeval import MEASURES, Gains, Measure, Walk, cwl, parse
 from gradedeval.measures import QUANTITIES
 from gradedeval.measures.series import damped, squared_ratios, trigamma
 
@@ -252,3 +252,62 @@ def test_quantities_other_than_expected_utility_have_no_residual() -> None:
     scores = gradedeval.evaluate({"t": {"a": 1.0}}, {"t": {"b": 1}}, "insq insq(of=ed)", residuals=True)
     assert scores.residuals["insq"] > 0
     assert scores.residuals["insq(of=ed)"] is None
+
+
+# --- measures of one function, and sums that come close ---------------------------------------------------------------
+
+
+def half(walk: Walk) -> Any:
+    """Half of the users go on.
+
+    C(i) = 1/2
+
+    Nobody.
+    """
+    return np.full(walk.gain.shape, 0.5)
+
+
+def test_measures_of_one_continuation_keep_their_own_rest() -> None:
+    run, qrels = {"t": {"a": 1.0}}, {"t": {"a": 1}}
+    measures = {rest: cwl(rest=lambda walk, rest=rest: rest)(half) for rest in (10.0, 2.0, 0.0)}
+    # ΣV = 1 + rest / 2, and the one document has all the gain.
+    for order in (list(measures), list(measures)[::-1]):
+        for rest in order:
+            alone = gradedeval.evaluate(run, qrels, [measures[rest]]).by_topic("half")["t"]
+            assert alone == pytest.approx(1 / (1 + rest / 2))
+        g = gains([1.0])
+        assert [measures[rest].score(g)[0] for rest in order] == pytest.approx([1 / (1 + r / 2) for r in order])
+
+
+def test_cwl_may_stand_bare_over_a_function() -> None:
+    assert float(cwl(half).score(gains([1, 1, 1]))[0]) == pytest.approx(score("rbp(p=0.5)", [1, 1, 1]))
+
+
+def test_a_parameter_without_its_star_is_told() -> None:
+    def forgot(walk: Walk, p: float = 0.5) -> Any:
+        return p
+
+    with pytest.raises(TypeError, match=r"def forgot\(walk, \*, p: 'float' = 0.5\)"):
+        cwl(forgot)
+
+
+@pytest.mark.parametrize(("grade", "top"), [(0.1, 10), (1 / 7, 7), (0.05, 20), (1 / 3, 3)])
+def test_a_goal_is_reached_where_the_gains_add_up_to_it(grade: float, top: int) -> None:
+    """Ten tenths are 1, though in floats they add up to less."""
+    assert score("bpm(K=100,of=ed)", [grade] * 30) == top
+    assert score("bpm(K=100,of=ed)", [], tail=grade) == top
+    assert score("bpm(K=100,of=ed,horizon=40)", [grade] * 30) == top
+
+
+@pytest.mark.parametrize(
+    ("measure", "ranking", "depth"),
+    [
+        ("bpmd(T=1,K=20,mid=0.1,of=ed{})", [0.0], 11),
+        ("bpmd(T=2,K=20,hb=0.5,hc=0.3,mid=0.3,of=ed{})", [1.0], 11),
+    ],
+)
+def test_thresholds_that_move_are_met_alike_in_closed_form_and_rank_by_rank(
+    measure: str, ranking: list[float], depth: int
+) -> None:
+    """By fractions: with a bad document at every rank the cost threshold falls by hc · mid a rank."""
+    assert score(measure.format(""), ranking) == score(measure.format(",horizon=1000"), ranking) == depth

@@ -559,3 +559,31 @@ def test_the_simple_reader_stands_in_where_a_segment_cannot_be_read(
     monkeypatch.setattr(stream, "SEGMENT", 900)
     monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 400})
     assert cli("late.run", "qrels.txt", "--jobs", "3") == expected
+
+
+def test_a_bar_that_is_left_gives_the_cursor_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    watched = progress.with_progress(iter("abcd"), 4)
+    assert [next(watched), next(watched)] == ["a", "b"]
+    watched.close()  # type: ignore[attr-defined]
+    said = terminal.getvalue()
+    assert said.rindex("\x1b[?25h") > said.rindex("\x1b[?25l")
+
+
+def test_a_pipe_whose_process_died_is_not_read_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, cli: Command
+) -> None:
+    """Half of it is gone: what is left would be scored as if it were all."""
+    monkeypatch.setattr(several, "SMALL", 0)
+    monkeypatch.setattr(several, "spread", lambda work, numbers, jobs: fails(numbers))
+    piped = (folder / "runs" / SIX[0]).read_bytes()
+    outcome = cli("-", f"runs/{SIX[1]}", "qrels.txt", "-m", "num_ret", "-f", "csv", "--jobs", "2", stdin=piped)
+    assert outcome.code == 1
+    assert outcome.messages[0] == "stdin: the process that read it died; give it again, as a file if you can"
+    assert outcome.out.count(b"num_ret") == 1
+
+
+def fails(numbers: list[int]) -> Iterator[tuple[int, forked.Failed]]:
+    yield from ((number, forked.Failed()) for number in numbers)

@@ -17,14 +17,17 @@ def run() -> NoReturn:
     code of others is at work, measures of the user's own or a profiler, it ends as every Python program does.
     """
     gc.set_threshold(RARELY)
-    from gradedeval.cli import main
-
     try:
+        from gradedeval.cli import main
+
         main()
     except SystemExit as end:
         if _others_at_work() or not isinstance(end.code, int):
             raise
         code = end.code
+    except KeyboardInterrupt:  # before the command line is there to say so
+        os.write(2, b"interrupted\n")
+        os._exit(130)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()

@@ -1027,3 +1027,15 @@ def test_one_score_of_two_runs_says_whose_it_is(tmp_path: Path, cli: Command) ->
     outcome = cli("good.run", "bad.run", "qrels.txt", "-m", "ap")
     assert outcome.code == 1
     assert outcome.out.startswith(b"run           ap\n--------  ------\ngood.run  1.0000\n")
+
+
+def test_too_little_memory_is_one_line(tmp_path: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def all_of_it(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    monkeypatch.setattr("gradedeval.scoring.Scorer.part", all_of_it)
+    outcome = cli("run.txt", "qrels.txt", "-m", "ap", "--jobs", "1")
+    assert (outcome.code, outcome.out) == (1, b"")
+    assert outcome.messages[0].startswith("memory: there is not enough; ")

@@ -105,6 +105,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         stop_quietly()
         say(f"<stdout>: {error.strerror}; nothing complete was written")
         code = 1
+    except MemoryError:
+        say("memory: there is not enough; --jobs 1 takes the least, and grades of few distinct values less")
+        code = 1
     except KeyboardInterrupt:
         say("interrupted")
         code = 130

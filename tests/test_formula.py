@@ -156,6 +156,8 @@ QRELS = {"t": {"a": 0, "b": 1, "c": 2}}
             'cwl(C="1-r/2")',
             "its sum does not converge: at rank 33,554,400 C is 1.0; horizon=1000 ends it there",
         ),
+        # Everybody stops in the end, a billion ranks down.
+        ('cwl(C="i<1e9")', "its sum is not settled: at rank 33,554,403 C is 1.0; horizon=1000 ends it there"),
         ('cwl(C="i/(i+1)")', "its sum does not converge: at rank 33,554,403 C is 0.9999999701976527"),
     ],
 )

@@ -133,7 +133,7 @@ AHEAD = 2.0 ** np.arange(0, 41, 0.5)
 
 
 class Endless(ArithmeticError):
-    """A sum that is not settled after so many ranks; `converges` is false where its terms fall off too slowly."""
+    """A sum that is not settled after so many ranks; `converges` is false where its terms fall off too slowly for ever."""
 
     def __init__(self, rank: float, factor: float, converges: bool) -> None:
         self.rank, self.factor, self.converges = rank, factor, converges
@@ -181,7 +181,7 @@ def extrapolated(
         if agreed == 2 or (at >= FAR and apart <= 1e-9):
             return estimate
         before, check = estimate, 2 * at + max(NEAR, int(end))
-    raise Endless(end + at, last, power > 1)
+    raise Endless(end + at, last, power > 1 or not steady)
 
 
 def _falls(factors: Floats, rank: Floats) -> tuple[float, bool]:

@@ -82,7 +82,7 @@ def _t_test(differences: Floats) -> Floats:
 
 def _wilcoxon(differences: Floats) -> Floats:
     """As scipy chooses between the exact and the normal distribution, but for every pair on its own: over an array it
-    would choose one for all. The test knows only ranks: differences that are equal but for their last bits share one."""
+    would choose one for all. Differences that are equal but for their last bits share a rank."""
     stats = scipy_stats()
     differences = np.array([_ranked(own) for own in differences]).reshape(differences.shape)
     ranked = np.sort(np.abs(differences), axis=1)

@@ -225,7 +225,15 @@ def test_runs_without_a_shared_topic_are_not_compared(files: Path, cli: Command)
     (files / "two.run").write_text(lines({"2": "a b"}))
     found = cli("compare", "one.run", "two.run", "qrels.txt", "-m", "rr", "--topics", "both")
     assert (found.code, found.out) == (1, b"")
-    assert found.messages[-1] == ("measure 'rr': no topic that all 2 runs keep; compare fewer runs, or raise the limit")
+    assert found.messages[-1] == ("measure 'rr': no topic that all 2 runs keep; take runs with topics in common")
+
+
+def test_the_limit_is_named_where_there_is_one(files: Path, cli: Command) -> None:
+    found = cli("compare", *RUNS, "qrels.txt", "-m", "rr", "--max-residual", "0.1")
+    assert found.code == 1
+    assert found.messages[-1] == (
+        "measure 'rr': no topic that all 3 runs keep; compare fewer runs, or raise --max-residual"
+    )
 
 
 def test_the_p_values_of_real_scores_are_scipy_s(cli: Command) -> None:

@@ -232,7 +232,8 @@ def _fitted_too(truth: Truth, there: Truth | None) -> list[str]:
         for one in (truth, there)
     )
     both = len(own & theirs)
-    what = f"--validate-topics: {both} of {len(theirs)} {plural(len(theirs), 'topic')} {'was' if both == 1 else 'were'} fitted too"
+    of = f"{both} of {len(theirs)} {plural(len(theirs), 'topic')}"
+    what = f"--validate-topics: {of} {'was' if both == 1 else 'were'} fitted too"
     return [f"{what}; --topics-from FILE fits on others"] if both else []
 
 

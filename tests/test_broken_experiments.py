@@ -107,6 +107,8 @@ CHECK = [
         "--significant 0.1: a bare value, and no measure; …"),
     bad("a drop without a baseline", ("check", *TWO, "--max-drop", "0.1"),
         "--max-drop 0.1: a drop from nothing; give --baseline RUN or scores.csv"),
+    bad("a level that two topics cannot come to", ("check", *TWO, "--baseline", "b.run", "--significant", "0.05"),
+        "--significant 0.05: with 2 topics p is 0.5 at least, and so never significant at 0.05; more topics, …"),
     bad("a drop below 0", ("check", *TWO, "--max-drop", "-0.1"), "--max-drop -0.1: -0.1 is below 0; …"),
     bad("a percentage of a mean", ("check", *TWO, "--min", "5%"), "--min 5%: '5%' is a percentage; …"),
     bad("a level of 5", ("check", *TWO, "--significant", "5"), "--significant 5: 5 is no level; …"),
@@ -235,7 +237,7 @@ def test_what_needs_no_scipy_does_without(tmp_path: Path, cli: Command, monkeypa
     for words in (
         ("compare", *TWO),
         ("compare", *TWO, "--test", "tukey-hsd"),
-        ("check", *TWO, "--baseline", "b.run", "--significant", "0.05"),
+        ("check", *TWO, "--baseline", "b.run", "--significant", "0.5"),
         ("power", *TWO),
         ("correlate", *TWO, "-m", "rr", "--above", "tau-ap", "--below", "tau-ap"),
         (*TWO, "--standardise"),

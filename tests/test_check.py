@@ -392,3 +392,37 @@ def test_the_workflow_is_yaml_with_a_job() -> None:
     yaml = pytest.importorskip("yaml")
     found = yaml.safe_load(workflow())
     assert [step.get("run", "").split(" ")[0] for step in found["jobs"]["evaluate"]["steps"]][-2:] == ["gradedeval"] * 2
+
+
+def test_a_level_that_no_drop_can_come_to_is_refused(words: Path, cli: Command) -> None:
+    check = ("check", "new.run", "qrels.txt", "--baseline", "main.run")
+    qrels, new = "", ""
+    for topic in range(1, 31):
+        qrels += f"{topic} 0 a 1\n{topic} 0 b 0\n"
+        new += f"{topic} Q0 b 1 2 t\n{topic} Q0 a 2 1 t\n"
+    (words / "qrels.txt").write_text(qrels)
+    (words / "new.run").write_text(new)
+    (words / "main.run").write_text("".join(f"{topic} Q0 a 1 2 t\n" for topic in range(1, 31)))
+    found = cli(*check, "--significant", "rr=0.01", "--draws", "98")
+    assert (found.code, found.out) == (2, b"")
+    assert found.messages == [
+        "--significant rr=0.01: with 98 draws p is 0.01 at least, and so never significant at 0.01; "
+        "--draws 99 or more, or --test t"
+    ]
+    assert cli(*check, "--significant", "rr=0.01", "--draws", "99").code == 1
+    # Two measures: Holm's correction doubles the smaller p.
+    two = ("-m", "rr p@1", "--significant", "0.01", "--draws")
+    assert cli(*check, *two, "198").messages[-1].endswith("0.01005 by holm over 2, and so never significant at 0.01; "
+                                                          "--draws 199 or more, or --test t")  # fmt: skip
+    assert cli(*check, *two, "199").code == 1
+    assert cli(*check, "--significant", "rr=0.01", "--draws", "1", "--test", "t").code == 1
+    with pytest.raises(Fault, match="significant rr: with 9 draws p is"):
+        gradedeval.check(gradedeval.evaluate(["main.run", "new.run"], "qrels.txt", "rr"),
+                         [Bound("significant", "rr", 0.05)], "main.run", draws=9)  # fmt: skip
+
+
+def test_what_did_not_move_is_unchanged_and_two_bounds_are_both(words: Path, cli: Command) -> None:
+    (words / "new.run").write_text((words / "main.run").read_text())
+    found = cli("check", "new.run", "qrels.txt", "--baseline", "main.run", "-m", "rr", "--max-drop", "0", "--min", "0")
+    assert "new.run: rr unchanged at 0.6833\n" in found.text
+    assert "\nboth bounds hold\n" in found.text

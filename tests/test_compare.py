@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -145,15 +146,71 @@ def test_a_larger_lead_is_known_and_the_doubt_is_that_of_the_run_behind_alone() 
 
 
 def test_only_topics_that_every_run_keeps_are_compared(files: Path, cli: Command) -> None:
+    (files / "hazy.run").write_text(lines({**RUNS["hazy.run"], "3": "b u"}))
     outcome = cli("compare", *RUNS, "qrels.txt", "-m", "rr p@1", "--max-residual", "0.3", "-f", "csv")
     rows = rows_of(outcome)
-    assert {row["topics"] for row in rows if row["measure"] == "p@1"} == {"1"}
-    assert "p@1: 3 of 4 topics left out: not every run keeps them" in outcome.messages
-    # topic 4, where only the last rank of hazy is unjudged: good .5, fair .5, hazy 0
+    assert {row["topics"] for row in rows if row["measure"] == "p@1"} == {"2"}
+    assert "p@1: 2 of 4 topics left out: not every run keeps them" in outcome.messages
+    # topics 3 and 4, where only the last rank of hazy is unjudged
     saved = cli(*RUNS, "qrels.txt", "-q", "-m", "p@1", "--max-residual", "0.3", "-o", "kept.csv")
     assert saved.code == 0
     again = rows_of(cli("compare", "--from-scores", "kept.csv", "-f", "csv"))
-    assert [row["topics"] for row in again] == ["1", "1", "1"]
+    assert [row["topics"] for row in again] == ["2", "2", "2"]
+
+
+def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> None:
+    (files / "part.run").write_text(lines({"2": "a b"}))
+    save(cli, "part.csv", "good.run", "part.run", "qrels.txt", "--topics", "both")
+    says = (
+        "measure 'rr': one topic (2) that all 2 runs keep, and a test needs two; take runs with more topics in common"
+    )
+    for words in (("good.run", "part.run", "qrels.txt", "--topics", "both"), ("--from-scores", "part.csv")):
+        for test in ("randomisation", "t", "tukey-hsd"):
+            found = cli("compare", *words, "-m", "rr", "--test", test)
+            assert (found.code, found.out, found.messages[-1]) == (1, b"", says)
+    with pytest.raises(gradedeval.Fault, match="a test needs two"):
+        gradedeval.compare("part.csv")
+
+
+@pytest.mark.parametrize(
+    ("test", "correction", "draws", "says"),
+    [
+        ("randomisation", None, 59, None),  # 3/60 is .05
+        ("randomisation", None, 58, "0.05085 by holm over 3, and so never significant at 0.05; --draws 59 or more"),
+        ("randomisation", "bonferroni", 58, "by bonferroni over 3"),
+        ("randomisation", "none", 19, None),
+        (
+            "randomisation",
+            "none",
+            18,
+            "with 18 draws p is 0.053 at least, and so never significant at 0.05; --draws 19",
+        ),
+        ("randomisation", "bh", 19, None),  # where all pairs differ none is corrected
+        ("randomisation", "bh", 18, "--draws 19 or more, or --test t"),
+        ("tukey-hsd", None, 18, "--draws 19 or more, or --test t"),
+        ("tukey-hsd", None, 19, None),
+        ("t", None, 1, None),
+        ("sign", None, 1, None),
+    ],
+)
+def test_draws_too_few_for_any_pair_are_told(
+    test: Any, correction: Any, draws: int, says: str | None, files: Path, cli: Command
+) -> None:
+    qrels = {str(topic): {"a": 1, "b": 0} for topic in range(20)}
+    runs = {f"r{place}": {topic: {"a": -place, "b": -1.5, "c": -2.5} for topic in qrels} for place in (1, 2, 3)}
+    scores = gradedeval.evaluate(runs, qrels, "rr")
+    words: dict[str, Any] = {"test": test, "correction": correction, "draws": draws}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = gradedeval.compare(scores, **words)
+    # The runs differ by as much as they can: in every topic.
+    assert (frame["p_corrected"] <= 0.05).any() == (says is None)
+    assert [one.category for one in caught] == ([] if says is None else [gradedeval.Note])
+    assert says is None or says in str(caught[0].message)
+    scores.frame.to_csv(files / "s.csv", index=False)
+    options = ("--test", test, "--draws", str(draws), *(("--correction", correction) if correction else ()))
+    found = cli("compare", "--from-scores", "s.csv", *options)
+    assert found.messages == [str(one.message) for one in caught]
 
 
 def test_runs_on_different_topics_are_compared_on_the_shared_ones(files: Path, cli: Command) -> None:
@@ -168,7 +225,15 @@ def test_runs_without_a_shared_topic_are_not_compared(files: Path, cli: Command)
     (files / "two.run").write_text(lines({"2": "a b"}))
     found = cli("compare", "one.run", "two.run", "qrels.txt", "-m", "rr", "--topics", "both")
     assert (found.code, found.out) == (1, b"")
-    assert found.messages[-1] == ("measure 'rr': no topic that all 2 runs keep; compare fewer runs, or raise the limit")
+    assert found.messages[-1] == ("measure 'rr': no topic that all 2 runs keep; take runs with topics in common")
+
+
+def test_the_limit_is_named_where_there_is_one(files: Path, cli: Command) -> None:
+    found = cli("compare", *RUNS, "qrels.txt", "-m", "rr", "--max-residual", "0.1")
+    assert found.code == 1
+    assert found.messages[-1] == (
+        "measure 'rr': no topic that all 3 runs keep; compare fewer runs, or raise --max-residual"
+    )
 
 
 def test_the_p_values_of_real_scores_are_scipy_s(cli: Command) -> None:

@@ -92,6 +92,19 @@ def test_orderings_take_the_topics_that_all_runs_keep_and_scores_all_pairs_that_
     assert np.isnan(between("tau", truth, scores, np.zeros((3, 3), dtype=bool))[0])
 
 
+@pytest.mark.parametrize("kind", ["tau", "weighted-tau", "tau-ap"])
+def test_the_order_of_topics_changes_no_ordering_of_runs(kind: str) -> None:
+    # The first two runs have the same hits on other topics: means that differ in their last bits, or do not.
+    hits = np.random.default_rng(5).integers(0, 11, (2, 8, 30))
+    hits[:, 1::2] = hits[:, ::2, np.random.default_rng(6).permutation(30)]
+    truth, scores = hits / 10
+    kept = np.ones(truth.shape, dtype=bool)
+    orders = [np.random.default_rng(seed).permutation(30) for seed in range(20)]
+    found = {between(kind, truth[:, at], scores[:, at], kept)[0] for at in orders}  # type: ignore[arg-type]
+    exact = agreement(kind, *(own.sum(1).astype(float) for own in hits))  # type: ignore[arg-type]
+    assert found == {exact}
+
+
 SAMPLES = Path(__file__).parent.parent / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
 QRELS = str(SAMPLES / "rivers.qrels")
@@ -144,3 +157,24 @@ def test_one_measure_or_one_run_has_nothing_to_agree_with() -> None:
         gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap"))
     with pytest.raises(Fault, match="--above: no choice 'kendall'"):
         gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap rr"), "kendall")  # type: ignore[arg-type]
+
+
+def test_a_matrix_of_blanks_is_a_fault_with_its_reason(cli: Command, tmp_path: Path) -> None:
+    words = ("correlate", *RUNS, QRELS, "-m", "err@20 rbp(p=0.9)", "--max-residual", "0")
+    nothing = cli(*words, "--above", "pearson", "--below", "spearman")
+    assert (nothing.code, nothing.out) == (1, b"")
+    assert nothing.messages[-1] == (
+        "no (run, topic) pair that two measures keep; compare fewer runs, or raise --max-residual"
+    )
+    shared = cli(*words[:-1], "0.05")
+    assert (shared.code, shared.messages[-1]) == (
+        1, "no topic that all 4 runs keep by two measures; compare fewer runs, or raise --max-residual")  # fmt: skip
+    (tmp_path / "same.csv").write_text(
+        "run,topic,measure,score\n"
+        + "".join(f"{run},{topic},{m},1\n" for run in "xy" for topic in "12" for m in ("ap", "rr"))
+    )
+    same = cli("correlate", "--from-scores", "same.csv")
+    assert (same.code, same.out) == (1, b"")
+    assert same.messages == [
+        "scores are all the same, or infinite: nothing can agree with them; take runs that differ, or other measures"
+    ]

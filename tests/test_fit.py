@@ -177,6 +177,40 @@ def test_other_topics_validate_what_was_found(tmp_path: Path) -> None:
     assert row["agreement_there"] <= row["best_there"]
 
 
+def test_validation_topics_that_were_fitted_are_counted(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "few").write_text("302\n303\n304\n305\n")
+    words = (
+        "fit",
+        *RUNS,
+        QRELS,
+        "-m",
+        "rbp(p=0.1..0.9)",
+        "--to",
+        "err@20",
+        "--by",
+        "spearman",
+        "--validate-topics",
+        "few",
+    )
+    said = "--validate-topics: {} of 4 topics were fitted too; --topics-from FILE fits on others"
+    assert said.format(4) in cli(*words).messages
+    odd(tmp_path / "odd")
+    assert said.format(2) in cli(*words, "--topics-from", "odd").messages
+    (tmp_path / "even").write_text("\n".join(map(str, range(306, 351))))
+    assert not [line for line in cli(*words, "--topics-from", "even").messages if "fitted too" in line]
+
+
+def test_no_agreement_has_no_best_value(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "one.run").write_text("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n")
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+    words = ("fit", "one.run", "qrels", "-m", "err@1..3", "--to", "rr", "--by", "pearson")
+    table = cli(*words)
+    assert "err@1..3 by pearson: no agreement, the scores are all the same" in table.messages
+    assert table.text.splitlines()[2].split() == ["err@1..3", "pearson", "k", "2"]
+    (row,) = csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text))
+    assert (row["value"], row["agreement"], row["low"], row["high"], row["pairs"]) == ("", "", "", "", "2")
+
+
 def test_another_collection_validates_what_was_found(cli: Command, tmp_path: Path) -> None:
     words = (*RUNS[:2], QRELS, "-m", "rbp(p=0.1..0.9)", "--to", "err@20", "--by", "pearson")
     there = ("--validate", RUNS[2], "--validate", RUNS[3], "--validate-qrels", QRELS)

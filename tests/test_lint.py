@@ -317,3 +317,16 @@ def test_dl_hard_has_no_error(cli: Command) -> None:
     found = report(cli("lint", *runs, "--qrels", str(DATA / "dl-hard" / "qrels.txt"), "-f", "json"), 0)
     assert found["errors"] == 0
     assert found["files"][0]["kind"] == "qrels"
+
+
+def test_a_folder_or_a_pattern_names_runs_and_the_qrels_are_left_out(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    for name in ("b.run", "a.run", ".hidden"):
+        (tmp_path / "runs" / name).write_text("1 Q0 a 1 1 t\n")
+    (tmp_path / "runs" / "qrels").write_text("1 0 a 1\n")
+    for word in ("runs", "runs/*"):
+        found = cli("lint", word, "--qrels", "runs/qrels", "-f", "json")
+        assert [Path(one["file"]).name for one in json.loads(found.text)["files"]] == ["qrels", "a.run", "b.run"]
+    assert cli("lint", "runs/*.txt").messages == ["runs/*.txt: matches no file; check the pattern"]
+    (tmp_path / "none").mkdir()
+    assert cli("lint", "none").messages == ["none: holds no run; name the folder that holds the runs"]

@@ -87,3 +87,22 @@ def test_faults_of_usage(matrix: Matrix) -> None:
         gradedeval.power(matrix, best=1)
     with pytest.raises(Fault, match="one run makes no pair"):
         gradedeval.power(matrix.only(runs=matrix.runs[:1]))
+    with pytest.raises(Fault, match="--draws: levels are multiples of 1/99, and only 0"):
+        gradedeval.power(matrix, draws=99, alpha=0.01)
+    assert gradedeval.power(matrix, draws=100, alpha=0.01).frame["pairs"].tolist() == [6, 6]
+
+
+def test_one_topic_has_no_power(cli: Command, tmp_path: Path) -> None:
+    for name, docnos in (("x.run", "a"), ("y.run", "b")):
+        (tmp_path / name).write_text("".join(f"1 Q0 {docno} 1 1 t\n" for docno in docnos))
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    found = cli("power", "x.run", "y.run", "qrels.txt", "-m", "rr")
+    assert (found.code, found.out) == (1, b"")
+    assert found.messages == [
+        "measure 'rr': one topic (1) that all 2 runs keep, and a test needs two; take runs with more topics in common"
+    ]
+
+
+def test_more_best_runs_than_there_are_are_all(cli: Command) -> None:
+    text = cli("power", *RUNS, QRELS, "-m", "ap", "--draws", "50", "--best", "100").text
+    assert "the best 4 runs by each measure" in text

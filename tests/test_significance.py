@@ -155,6 +155,16 @@ def test_wilcoxon_is_scipy_s_of_each_pair_on_its_own(topics: int, digits: int) -
     assert p_values(mixed, "wilcoxon", 1, 0)[:12] == pytest.approx(theirs, rel=1e-12)
 
 
+@pytest.mark.parametrize("denominator", [3, 7, 10, 1024])
+@pytest.mark.parametrize("topics", [12, 60])
+def test_wilcoxon_ties_what_differs_in_the_last_bits_alone(topics: int, denominator: int) -> None:
+    # 0.3 − 0.2 is not 0.2 − 0.1 in floating point; whole numbers of hits have exact differences.
+    hits = np.random.default_rng(3).integers(0, denominator + 1, (2, 12, topics))
+    theirs = [stats.wilcoxon(own).pvalue for own in hits[0] - hits[1]]
+    noisy = hits[0] / denominator - hits[1] / denominator
+    assert p_values(noisy, "wilcoxon", 1, 0) == pytest.approx(theirs, rel=1e-12)
+
+
 def test_sign_is_scipy_s_binomial_test_without_the_ties() -> None:
     differences = scores(20, 25, digits=1)
     theirs = [stats.binomtest(int((own > 0).sum()), int((own != 0).sum())).pvalue for own in differences]

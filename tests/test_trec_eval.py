@@ -515,3 +515,40 @@ def test_a_group_is_scored_as_qrels_of_its_own(cli: Command, files: Path) -> Non
     )
     assert found["map_avgjg", "9"] == f"{(1 / 2 + 1) / 2:.4f}"  # b, a: one judge likes a, the other b
     assert found["P_avgjg_1", "9"] == "0.5000"
+
+
+def test_formats_have_num_q_and_say_which_texts_they_have_not(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 2 t\n2 Q0 b 1 2 t\n")
+    words = ("trec_eval", "qrels", "run", "-m", "num_q", "-m", "runid", "-m", "map", "-m", "relstring")
+    shown = cli(*words, "-f", "csv")
+    assert shown.text.splitlines() == ["run,topic,measure,score", "run,all,num_q,2", "run,all,ap,0.5"]
+    assert shown.messages == ["-f: csv holds numbers, and no text as runid, relstring; without -f it is printed"]
+    assert "num_q" in cli("trec_eval", "qrels", "run", "-f", "table").text
+    assert cli("trec_eval", "qrels", "run", "-m", "num_q", "-f", "json").messages == []
+    text = cli("trec_eval", "qrels", "run", "-m", "runid", "-f", "json")
+    assert (text.code, text.out) == (2, b"")
+    assert text.messages == ["-f: json holds numbers, and no text as runid; leave out -f"]
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "options", "code", "says"),
+    [
+        ("1 0 a 1\n1 0 a 2\n", "1 Q0 a 1 2 t\n", (), 1,
+         "qrels:2: docno a of topic 1 again: grade 2, and 1 in line 1; give it once"),
+        ("1 0 a 1\n", "1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n1 Q0 a 3 0 t\n", (), 1,
+         "run:2: docno a of topic 1 again, first in line 1; give it once"),
+        ("1 0 a 1\n2 0 a 1\n", "1 Q0 a 1 2 t\n", ("-c",), 0,
+         "run: 1 of 2 judged topics not in the run (2); they score 0 (without -c they are left out)"),
+        ("1 0 a 0\n", "1 Q0 a 1 2 t\n", ("-m", "err@5"), 0,
+         "qrels: no grade above 0: all gains are 0 and residuals blank; are these the right qrels?"),
+    ],
+)  # fmt: skip
+def test_messages_name_options_of_the_command_itself(
+    qrels: str, run: str, options: tuple[str, ...], code: int, says: str, cli: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "qrels").write_text(qrels)
+    (tmp_path / "run").write_text(run)
+    found = cli("trec_eval", *options, "qrels", "run")
+    assert (found.code, found.messages[0]) == (code, says)
+    assert not re.search(r"--(topics|duplicates|top-grade)", found.err.decode())

@@ -16,9 +16,10 @@ from gradedeval.cli.experiment import (
     draws_option,
     form_to,
     matrix_from,
+    tell,
 )
 from gradedeval.cli.options import Sectioned, with_options
-from gradedeval.experiments.comparing import Trial, compare
+from gradedeval.experiments.comparing import Trial, compared
 from gradedeval.experiments.reports import comparison
 from gradedeval.experiments.significance import Correction, Test
 from gradedeval.progress import with_progress
@@ -60,7 +61,7 @@ def command(
     trial = Trial(test, correction, draws, alpha, seed)
     form = form_to(form, output, (*files, *from_scores))
     matrix, name = matrix_from(files, measures, from_scores, options, baseline)
-    frame = compare(matrix, name, test=test, correction=correction, draws=draws, alpha=alpha, seed=seed,
-                    watch=partial(with_progress, label="draws"))  # fmt: skip
+    frame, notes = compared(matrix, name, trial, partial(with_progress, label="draws"))
     text, settings = comparison(frame, form, matrix, trial)
     deliver(text, form, output, settings)
+    tell(notes)

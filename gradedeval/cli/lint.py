@@ -12,6 +12,7 @@ from gradedeval.linting.linted import lint
 from gradedeval.linting.report import LINT_FORMATS, written
 from gradedeval.measures import DEFAULT, parse
 from gradedeval.progress import with_progress
+from gradedeval.trec.listing import files_of
 
 
 @click.command("lint")
@@ -48,6 +49,8 @@ def command(
 ) -> None:  # fmt: skip
     """Check runs before they are scored, and report all that is wrong or odd, each with its place and its cure.
 
+    RUN is a file, a folder or a pattern as in 'runs/*.run'; QRELS among them is left out.
+
     Errors are what a scorer would refuse; warnings are what it would score otherwise than meant. Exit code 1: there
     are errors, or with --strict warnings.
     """
@@ -56,7 +59,8 @@ def command(
         raise Fault("", "no run", "gradedeval lint RUN... [--qrels QRELS]", usage=True)
     if [*runs, qrels].count("-") > 1:
         raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
-    named = named_runs(list(runs)) if runs else {}
+    files = [file for word in runs for file in files_of(word, [] if qrels is None else [qrels])]
+    named = named_runs(files) if files else {}
     report = lint(named, qrels, chosen, max_depth=max_depth, tag_is_filename=tag_is_filename, watch=with_progress)
     write(written(report, form, everything=everything), output)
     if report.errors or (strict and report.warnings):

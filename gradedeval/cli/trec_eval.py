@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from gradedeval.cli.output import say, write
+from gradedeval.dropin.cures import faults_in_its_words, in_its_words
 from gradedeval.dropin.lines import UNLIMITED, VERSIONS, Setting
 from gradedeval.dropin.manual import manual
 from gradedeval.dropin.names import FORMATS as QRELS_FORMATS
@@ -144,9 +145,10 @@ def command(
         outcomes = evaluated(runs, files[0], lines, rules, wanted, form, jobs=cores(), watch=with_progress)
     else:
         outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, rules, wanted)
-    found = list(outcomes)  # a fault in the last run leaves nothing half written
+    with faults_in_its_words():
+        found = list(outcomes)  # a fault in the last run leaves nothing half written
     for note in (note for outcome in found for note in outcome.notes):
-        say(note)
+        say(in_its_words(note))
     write("".join(outcome.text for outcome in found))
 
 

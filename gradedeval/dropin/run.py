@@ -11,6 +11,7 @@ from gradedeval.dropin.preferences import read_preferences
 from gradedeval.dropin.printing import Wanted, printed
 from gradedeval.dropin.scored import Scored, needed, read_qrels, score_run
 from gradedeval.errors import Fault
+from gradedeval.measures import MEASURES
 from gradedeval.render import render
 from gradedeval.rules import Rules, rules_for
 from gradedeval.scores import Scores
@@ -54,9 +55,10 @@ def evaluated(
 ) -> Iterator[Outcome]:
     """The text of each run, or one text of all in another `form`; `jobs` processes may share a large run. Raises Fault
     where a file is wrong."""
+    lines, notes = (lines, []) if form is None else _as_numbers(lines, form)
     judged = read_qrels(qrels, rules)
     scorer = Scorer(judged, needed(lines), rules)
-    yield Outcome("", list(scorer.notes))
+    yield Outcome("", [*scorer.notes, *notes])
     scores = []
     for name, path in watch(list(runs.items())):
         scored = score_run(name, path, scorer, lines, jobs)
@@ -64,6 +66,20 @@ def evaluated(
         yield Outcome(_text(scored, lines, wanted, len(runs)) if form is None else "", scored.notes)
     if form is not None:
         yield Outcome(render(Scores(scores, scorer.measures, judged, rules), form, by_topic=wanted.by_topic))
+
+
+def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:
+    """The lines that a format of ours has room for, and what is to be said of the others: it holds numbers alone.
+
+    Raises Fault (usage) where none is left.
+    """
+    counted = [replace(line, measure=MEASURES["num_q"]) if line.name == "num_q" else line for line in lines]
+    lost = ", ".join(line.name for line in counted if line.measure is None)
+    kept = [line for line in counted if line.measure is not None]
+    what = f"{form} holds numbers, and no text as {lost}"
+    if not kept:
+        raise Fault("-f", what, "leave out -f", usage=True)
+    return kept, [f"-f: {what}; without -f it is printed"] if lost else []
 
 
 def evaluated_by_groups(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Literal, get_args
 
 import numpy as np
 
 from gradedeval.experiments.matrix import Matrix
-from gradedeval.experiments.significance import scipy_stats
+from gradedeval.experiments.significance import NOTHING, scipy_stats, tied
 from gradedeval.gains import Bools, Floats
 
 Kind = Literal["pearson", "spearman", "tau", "weighted-tau", "tau-ap"]
@@ -76,7 +77,14 @@ def between(kind: Kind, truth: Floats, scores: Floats, kept: Bools) -> tuple[flo
     shared = np.logical_and.reduce(kept, axis=0)
     if not shared.any():
         return float("nan"), len(truth)
-    return agreement(kind, truth[:, shared].mean(1), scores[:, shared].mean(1)), len(truth)
+    return agreement(kind, _means(truth[:, shared]), _means(scores[:, shared])), len(truth)
+
+
+def _means(scores: Floats) -> Floats:
+    """The mean of each run, equal where runs differ in last bits alone: an ordering by those would be the topics'."""
+    if not np.isfinite(scores).all():
+        return np.full(len(scores), np.inf)
+    return tied(np.array([math.fsum(own) / len(own) for own in scores.tolist()]), NOTHING)
 
 
 def of_columns(matrix: Matrix, kind: Kind, truth: int, scores: int) -> tuple[float, int]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.errors import Fault
+from gradedeval.errors import Fault, Note
+from gradedeval.experiments.attainable import beyond_reach, is_drawn, least_p
 from gradedeval.experiments.matrix import Matrix, Paired, matrix_of
 from gradedeval.experiments.resampling import Watch, bootstrap_interval, tukey_hsd
 from gradedeval.experiments.significance import (
@@ -94,17 +96,49 @@ def compare(
     relative (difference / baseline_mean, blank for a mean of 0), wins, ties, losses (topics, of the run), effect (mean
     difference / deviation), low, high (paired bootstrap), p, p_corrected, known. `known` is False where the difference
     of means is no larger than the mean residual of the run behind: what is unjudged could turn the order; blank where
-    the measure has no residual. Raises Fault where there is nothing to compare.
+    the measure has no residual. Where no p can come down to alpha a warning of the class `gradedeval.Note` says so.
+    Raises Fault where there is nothing to compare, or a measure has one topic alone.
     """
-    trial = Trial(test, correction, draws, alpha, seed)
-    matrix = matrix_of(scores)
+    frame, notes = compared(matrix_of(scores), baseline, Trial(test, correction, draws, alpha, seed), watch)
+    for note in notes:
+        warnings.warn(note, Note, stacklevel=2)
+    return frame
+
+
+def compared(matrix: Matrix, baseline: str | None, trial: Trial, watch: Watch = iter) -> tuple[pd.DataFrame, list[str]]:
+    """As `compare`: the frame, and what is to be said of it."""
     if len(matrix.runs) < 2:
         raise Fault("", "two runs or more are compared", "give another run, or --baseline", usage=True)
     first, second = pairs_of(len(matrix.runs), None if baseline is None else matrix.row(baseline))
     import pandas as pd  # not before it is needed
 
-    frames = [pd.DataFrame(_columns(matrix.of(name), first, second, trial, watch)) for name in matrix.comparable()]
-    return pd.concat(frames, ignore_index=True).astype({"known": "boolean"})
+    measures = [tested(matrix, name) for name in matrix.comparable()]
+    frames = [pd.DataFrame(_columns(paired, first, second, trial, watch)) for paired in measures]
+    return pd.concat(frames, ignore_index=True).astype({"known": "boolean"}), _never(measures, len(first), trial)
+
+
+def tested(matrix: Matrix, measure: str) -> Paired:
+    """The topics that every run keeps by one measure. Raises Fault where they are fewer than two."""
+    paired = matrix.of(measure)
+    if len(paired.topics) < 2:
+        what = f"one topic ({paired.topics[0]}) that all {len(paired.runs)} runs keep, and a test needs two"
+        raise Fault(f"measure '{measure}'", what, "take runs with more topics in common")
+    return paired
+
+
+def _never(measures: list[Paired], pairs: int, trial: Trial) -> list[str]:
+    """For measures by which no difference, however large, could be significant for want of draws: why, and the cure."""
+    causes: dict[tuple[str, str], list[str]] = {}
+    for paired in measures:
+        topics, runs = len(paired.topics), len(paired.runs)
+        if not is_drawn(trial.test, topics, trial.draws, runs):
+            continue
+        least = np.full(pairs, least_p(trial.test, topics, trial.draws, runs))
+        p = float(corrected(least, trial.applied)[0])
+        cause = beyond_reach(trial.alpha, p, trial.test, topics, trial.draws, pairs, trial.applied, runs)
+        if cause:
+            causes.setdefault(cause, []).append(paired.measure)
+    return [f"{', '.join(names)}: {what}; {cure}" for (what, cure), names in causes.items()]
 
 
 def pairs_of(runs: int, baseline: int | None) -> tuple[Ints, Ints]:

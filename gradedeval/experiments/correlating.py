@@ -29,7 +29,8 @@ def correlate(
     `pearson` and `spearman` compare the scores of the (run, topic) pairs that both measures keep; `tau`, `weighted-tau`
     and `tau-ap` the orderings of runs by their means over the topics that all runs keep by both. Returns a frame with
     the columns measure (the row of the matrix; tau-ap's truth), other (its column), kind, agreement (blank where scores
-    are all the same), n (pairs or runs). Raises Fault (usage) for a single measure, or the ordering of a single run.
+    are all the same), n (pairs or runs). Raises Fault (usage) for a single measure, or the ordering of a single run;
+    Fault where no two measures have an agreement.
     """
     for kind, option in ((above, "--above"), (below, "--below")):
         check_choice(kind, KINDS, option)
@@ -47,7 +48,20 @@ def correlate(
                 kind = above if row < column else below
                 found, count = of_columns(matrix, kind, row, column)
                 rows.append((measure, other, kind, found, count))
-    return pd.DataFrame(rows, columns=["measure", "other", "kind", "agreement", "n"])
+    frame = pd.DataFrame(rows, columns=["measure", "other", "kind", "agreement", "n"])
+    if frame["agreement"].isna().all():
+        raise _nothing(matrix, {above, below})
+    return frame
+
+
+def _nothing(matrix: Matrix, kinds: set[Kind]) -> Fault:
+    """Why no two measures have an agreement."""
+    if matrix.kept.sum(2).max(initial=0) < 2:
+        return Fault("", "no (run, topic) pair that two measures keep", matrix.cure)
+    if not kinds & set(BY_TOPIC) and matrix.kept.all(0).sum(1).max(initial=0) < 2:
+        return Fault("", f"no topic that all {len(matrix.runs)} runs keep by two measures", matrix.cure)
+    what = "scores are all the same, or infinite: nothing can agree with them"
+    return Fault("", what, "take runs that differ, or other measures")
 
 
 def correlations(frame: pd.DataFrame, form: str, matrix: Matrix) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.errors import Fault
-from gradedeval.experiments.comparing import differences_of, pairs_of
+from gradedeval.experiments.comparing import differences_of, pairs_of, tested
 from gradedeval.experiments.matrix import Matrix, Paired, matrix_of
 from gradedeval.experiments.resampling import Watch, studentised
-from gradedeval.experiments.significance import check_draws
+from gradedeval.experiments.significance import NOTHING, check_draws
 from gradedeval.scores import Scores
 
 if TYPE_CHECKING:
@@ -53,9 +54,13 @@ def power(
     seed    of the draws
     best    only the runs that are the best by each measure's own mean
 
-    Raises Fault (usage) for fewer than two runs. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010, section 4.2.
+    Raises Fault (usage) for fewer than two runs, or draws too few for alpha, and where a measure has one
+    topic alone. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010, section 4.2.
     """
     check_draws(draws, alpha, seed)
+    if draws * alpha < 1 - NOTHING:
+        what = f"levels are multiples of 1/{draws}, and only 0 is below {alpha:g}"
+        raise Fault("--draws", what, f"{math.ceil(1 / alpha - NOTHING)} or more for --alpha {alpha:g}", usage=True)
     matrix = matrix_of(scores)
     if best is not None and best < 2:
         raise Fault("--best", f"{best} makes no pair", "2 or more", usage=True)
@@ -65,13 +70,13 @@ def power(
 
     rows, curves = [], []
     for measure in matrix.comparable():
-        paired = matrix.of(measure)
+        paired = tested(matrix, measure)
         paired = matrix.only(runs=_best(paired, best)).of(measure)
         curve = pd.DataFrame(_levels(paired, draws, alpha, seed, watch))
         curves.append(curve)
         rows.append(_row(paired, curve, alpha))
     settings = f"paired bootstrap, studentised, {draws} draws, alpha {alpha:g}, seed {seed}"
-    settings += "" if best is None else f" | the best {best} runs by each measure"
+    settings += "" if best is None else f" | the best {min(best, len(matrix.runs))} runs by each measure"
     return Power(pd.DataFrame(rows), pd.concat(curves, ignore_index=True), settings)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from gradedeval.errors import Fault
+from gradedeval.errors import Fault, plural
 from gradedeval.evaluation import evaluate_runs, named_runs, qrels_for, rules_given
 from gradedeval.experiments.agreement import BY_TOPIC, KINDS, Kind, between
 from gradedeval.experiments.matrix import Matrix, matrix_of
@@ -53,6 +53,7 @@ class Truth:
 
     collection: Collection
     target: str
+    topics: list[str]
     score: Floats
     kept: Bools
     notes: list[str]
@@ -65,7 +66,9 @@ class Truth:
         kept = matrix.kept[:, :, 0]
         if not kept.any():
             raise Fault("--max-residual", f"leaves no (run, topic) pair by {matrix.measures[0]}", "raise it")
-        return cls(collection, matrix.measures[0], matrix.score[:, :, 0], kept, matrix.notes, matrix.signature)
+        return cls(
+            collection, matrix.measures[0], matrix.topics, matrix.score[:, :, 0], kept, matrix.notes, matrix.signature
+        )
 
     def agreements(self, measures: Sequence[Measure], kinds: Sequence[Kind]) -> list[list[float]]:
         """For each measure the agreement of each kind."""
@@ -170,7 +173,7 @@ def fitted(
     found = search(families, _tried(truth, kinds), len(kinds), precision)
     second = None if there is None else Truth.of(there, target)
     elsewhere = second and search(families, _tried(second, kinds), len(kinds), precision)
-    rows, curve, notes = [], [], list(truth.notes)
+    rows, curve, notes = [], [], [*truth.notes, *_fitted_too(truth, second)]
     for at, family in enumerate(families):
         for which, kind in enumerate(kinds):
             values = found[at][which]
@@ -201,12 +204,13 @@ def _row(family: Family, kind: Kind, values: Values, truth: Truth) -> tuple[dict
     value = best(values)
     low, high = band(values, NEARLY)
     counted = int(truth.kept.sum()) if kind in BY_TOPIC else len(truth.score)
-    notes = []
+    notes, shown = [], value
     if np.isnan(values[value]):
+        shown, low, high = np.nan, np.nan, np.nan
         notes.append(f"{family.text} by {kind}: no agreement, the scores are all the same")
     elif family.end(value):
         notes.append(f"{family.text} by {kind}: {family.end(value)}")
-    row = {"measure": family.text, "parameter": family.parameter, "by": kind, "value": value}
+    row = {"measure": family.text, "parameter": family.parameter, "by": kind, "value": shown}
     return {**row, "agreement": values[value], "low": low, "high": high, "pairs": counted}, notes
 
 
@@ -215,7 +219,22 @@ def _validation(family: Family, kind: Kind, value: float, values: Values, truth:
     known = values.get(value)
     same = known if known is not None else truth.agreements([family.at(value)], [kind])[0][0]
     there = best(values)
-    return {"agreement_there": same, "value_there": there, "best_there": values[there]}
+    there_shown = np.nan if np.isnan(values[there]) else there
+    return {"agreement_there": same, "value_there": there_shown, "best_there": values[there]}
+
+
+def _fitted_too(truth: Truth, there: Truth | None) -> list[str]:
+    """A note where the same runs are validated on topics that they were fitted on."""
+    if there is None or there.collection.runs is not truth.collection.runs:
+        return []
+    own, theirs = (
+        {topic for topic, counts in zip(one.topics, one.kept.T.tolist(), strict=True) if any(counts)}
+        for one in (truth, there)
+    )
+    both = len(own & theirs)
+    of = f"{both} of {len(theirs)} {plural(len(theirs), 'topic')}"
+    what = f"--validate-topics: {of} {'was' if both == 1 else 'were'} fitted too"
+    return [f"{what}; --topics-from FILE fits on others"] if both else []
 
 
 def _curve(family: Family, kind: Kind, values: Values, there: Values | None) -> list[dict[str, Any]]:

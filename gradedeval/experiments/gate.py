@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradedeval.errors import Fault, plural
+from gradedeval.experiments.attainable import beyond_reach, least_p
 from gradedeval.experiments.bounds import COMPARED, Bound
 from gradedeval.experiments.comparing import Trial, differences_of
 from gradedeval.experiments.matrix import Matrix, Paired, matrix_of
@@ -71,7 +72,7 @@ def check(
 
     Returns a frame with a row for each run and bound: run, bound, measure, limit, relative, found, passed, says, worst
     (the topics to look at first, as text). Raises Fault (usage) where a bound needs a baseline and there is none, or a
-    residual that its measure does not have.
+    residual that its measure does not have, or where no drop could be significant at its level.
     """
     import pandas as pd  # not before it is needed
 
@@ -124,19 +125,31 @@ class _Levels:
 def _levels(
     matrix: Matrix, runs: Sequence[str], bounds: Sequence[Bound], baseline: str | None, trial: Trial
 ) -> _Levels:
-    wanted = [(run, bound.measure) for run in runs for bound in bounds if bound.kind == "significant"]
+    wanted = [(run, bound) for run in runs for bound in bounds if bound.kind == "significant"]
     if not wanted or baseline is None:
         return _Levels({})
     if trial.test == "tukey-hsd":
         raise Fault("--test", "tukey-hsd compares all runs with each other", "take another test", usage=True)
+    pairs = [matrix.only(runs=[baseline, run]).of(bound.measure) for run, bound in wanted]
+    _check_reach(pairs, [bound for _, bound in wanted], trial)
     found, methods = [], dict[str, None]()
-    for run, measure in wanted:
-        both = matrix.only(runs=[baseline, run]).of(measure)
+    for both in pairs:
         found.append(p_values(_differences(both)[None], trial.test, trial.draws, trial.seed)[0])
         methods[drawn(trial.test, len(both.topics), trial.draws, trial.seed)] = None
     p = corrected(np.array(found), "holm").tolist()
     family = f", holm over {len(p)}" if len(p) > 1 else ""
-    return _Levels(dict(zip(wanted, p, strict=True)), "; ".join(methods) + family)
+    names = [(run, bound.measure) for run, bound in wanted]
+    return _Levels(dict(zip(names, p, strict=True)), "; ".join(methods) + family)
+
+
+def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], trial: Trial) -> None:
+    """Raise Fault (usage) for a bound that no drop could break: a gate that is always open says nothing."""
+    least = np.array([least_p(trial.test, len(both.topics), trial.draws) for both in pairs])
+    for both, bound, p in zip(pairs, bounds, corrected(least, "holm").tolist(), strict=True):
+        cause = beyond_reach(bound.limit, p, trial.test, len(both.topics), trial.draws, len(pairs), "holm")
+        if cause:
+            what, cure = cause
+            raise Fault(bound.place or f"significant {bound.measure}", what, cure, usage=True)
 
 
 def _differences(both: Paired) -> Floats:
@@ -180,6 +193,8 @@ def _of_mean(own: Paired, bound: Bound) -> tuple[float, bool, str]:
 def _moved(both: Paired) -> str:
     before, after = both.means.tolist()
     share = f" ({abs(after - before) / before:.1%})" if before > 0 else ""
+    if abs(after - before) <= NOTHING:
+        return f"{both.measure} unchanged at {after:.4f}"
     what = f"fell by {before - after:.4f}" if after < before else f"rose by {after - before:.4f}"
     return f"{both.measure} {what}{share}, from {before:.4f} to {after:.4f}"
 

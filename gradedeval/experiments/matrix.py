@@ -73,7 +73,7 @@ class Matrix:
         column = self.column(measure)
         shared: Bools = np.logical_and.reduce(self.kept[:, :, column], axis=0)
         if not shared.any():
-            raise Fault(f"measure '{measure}'", f"no topic that all {len(self.runs)} runs keep", CURE)
+            raise Fault(f"measure '{measure}'", f"no topic that all {len(self.runs)} runs keep", self.cure)
         score = self.score[:, shared, column]
         if not np.isfinite(score).all():
             raise Fault(f"measure '{measure}'", "an infinite score has no mean to compare", "leave it out")
@@ -85,8 +85,14 @@ class Matrix:
         shared: Bools = np.logical_and.reduce(self.kept, axis=0)
         measures = [name for name, some_topic in zip(self.measures, shared.T, strict=True) if some_topic.any()]
         if not measures:
-            raise Fault(f"measure '{self.measures[0]}'", f"no topic that all {len(self.runs)} runs keep", CURE)
+            raise Fault(f"measure '{self.measures[0]}'", f"no topic that all {len(self.runs)} runs keep", self.cure)
         return measures
+
+    @property
+    def cure(self) -> str:
+        """What to do where too few pairs are kept."""
+        uncertain = (~self.kept & ~np.isnan(self.score)).any()
+        return "compare fewer runs, or raise --max-residual" if uncertain else "take runs with topics in common"
 
     def left_out(self) -> list[str]:
         """For each measure by which topics are left out of comparisons, a note that says how many."""
@@ -122,7 +128,6 @@ class Paired:
         return doubt
 
 
-CURE = "compare fewer runs, or raise the limit"
 ARRAYS = ("score", "residual", "unjudged", "kept")
 
 

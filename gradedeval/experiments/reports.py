@@ -41,11 +41,13 @@ def fits(found: Fitted, form: str) -> str:
         "best": lambda row: _short(row["value"]),
         "agreement": lambda row: decimals(row["agreement"]),
         "KL (nats)": lambda row: decimals(row["divergence"]),
-        "within 0.001": lambda row: f"{_short(row['low'])} to {_short(row['high'])}",
+        "within 0.001": lambda row: "" if row["low"] is None else f"{_short(row['low'])} to {_short(row['high'])}",
         "covered": lambda row: decimals(row["covered"]),
         "pairs": lambda row: str(row["pairs"]),
         "there": lambda row: decimals(row["agreement_there"]),
-        "best there": lambda row: f"{decimals(row['best_there'])} at {_short(row['value_there'])}",
+        "best there": lambda row: (
+            "" if row["best_there"] is None else f"{decimals(row['best_there'])} at {_short(row['value_there'])}"
+        ),
     }
     columns = {"by": "by", "agreement": "agreement", "KL (nats)": "divergence", "covered": "covered", "pairs": "pairs",
                "there": "agreement_there", "best there": "best_there"}  # fmt: skip
@@ -57,8 +59,8 @@ def _as_it_is(name: str) -> Callable[[Row], str]:
     return lambda row: str(row[name])
 
 
-def _short(value: float) -> str:
-    return f"{value:.6g}"
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
 
 
 def comparison(frame: pd.DataFrame, form: str, matrix: Matrix, trial: Trial) -> tuple[str, str]:

@@ -82,8 +82,9 @@ def _t_test(differences: Floats) -> Floats:
 
 def _wilcoxon(differences: Floats) -> Floats:
     """As scipy chooses between the exact and the normal distribution, but for every pair on its own: over an array it
-    would choose one for all."""
+    would choose one for all. Differences that are equal but for their last bits share a rank."""
     stats = scipy_stats()
+    differences = np.array([_ranked(own) for own in differences]).reshape(differences.shape)
     ranked = np.sort(np.abs(differences), axis=1)
     plain = (ranked[:, 0] > 0) & (np.diff(ranked, axis=1) > 0).all(1)
     p = np.ones(len(differences))
@@ -94,6 +95,24 @@ def _wilcoxon(differences: Floats) -> Floats:
         for row in np.flatnonzero(~plain).tolist():
             p[row] = stats.wilcoxon(differences[row]).pvalue
     return p
+
+
+def _ranked(differences: Floats) -> Floats:
+    """Each difference's sign times the level of its size: 1 for the smallest, 2 for the next."""
+    sizes = np.abs(differences)
+    levels = tied(np.append(sizes, 0.0), 1e-9 * float(sizes.max()))
+    found: Floats = np.sign(differences) * np.unique(levels, return_inverse=True)[1][:-1]
+    return found
+
+
+def tied(values: Floats, apart: float) -> Floats:
+    """The values, with each that lies no further than `apart` above the next lower one made equal to it."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    first = np.append(True, np.diff(ordered) > apart)
+    found = np.empty_like(values)
+    found[order] = ordered[first][np.cumsum(first) - 1]
+    return found
 
 
 def _sign(differences: Floats) -> Floats:

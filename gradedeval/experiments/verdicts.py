@@ -21,7 +21,8 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     """How many bounds are broken."""
     broken = sum(not verdict.passed for verdict in verdicts)
     if not broken:
-        return f"all {len(verdicts)} bounds hold" if len(verdicts) > 1 else "the bound holds"
+        words = {1: "the bound holds", 2: "both bounds hold"}
+        return words.get(len(verdicts), f"all {len(verdicts)} bounds hold")
     return f"{broken} of {len(verdicts)} {plural(len(verdicts), 'bound')} broken"
 
 

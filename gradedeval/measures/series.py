@@ -133,7 +133,7 @@ AHEAD = 2.0 ** np.arange(0, 41, 0.5)
 
 
 class Endless(ArithmeticError):
-    """A sum that is not settled after so many ranks; `converges` is false where its terms fall off too slowly for ever."""
+    """A sum that is not settled after so many ranks; `converges` is false where its terms never fall off enough."""
 
     def __init__(self, rank: float, factor: float, converges: bool) -> None:
         self.rank, self.factor, self.converges = rank, factor, converges

@@ -111,32 +111,28 @@ def test_the_two_set_up_commands_are_what_ci_runs() -> None:
     assert "README.md" in (ROOT / ".ci" / "run").read_text()
 
 
-def test_the_readme_s_own_measure_gives_the_score_of_the_example(workplace: Path) -> None:
-    own = next(
-        block["body"] for block in PYTHON.finditer(README.read_text(encoding="utf-8")) if "my.py" in block["body"]
-    )
-    (workplace / "my.py").write_text(own, encoding="utf-8")
-    files = "qrels_samples/rivers-bm25.run qrels_samples/rivers.qrels -m first_page -f csv"
+@pytest.mark.parametrize(
+    ("name", "words", "begins"),
+    [
+        ("my.py", "-m first_page", "run,topic,measure,score\nrivers-bm25.run,all,first_page,"),
+        (
+            "walks.py",
+            "-m 'hyperbolic(T=2)' --cwl --residuals",
+            "run,topic,measure,eu,etu,ec,etc,ed,residual\nrivers-bm25.run,all,hyperbolic(T=2),",
+        ),
+    ],
+)
+def test_the_readme_s_own_measures_give_the_scores_of_the_example(
+    name: str, words: str, begins: str, workplace: Path
+) -> None:
+    own = next(block["body"] for block in PYTHON.finditer(README.read_text(encoding="utf-8")) if name in block["body"])
+    (workplace / name).write_text(own, encoding="utf-8")
+    files = f"qrels_samples/rivers-bm25.run qrels_samples/rivers.qrels {words} -f csv"
     ours, theirs = (
-        shell(f"gradedeval {files} --measures-from {source}", workplace)
-        for source in ("my.py", "examples/my_measures.py")
+        shell(f"gradedeval {files} --measures-from {source}", workplace) for source in (name, "examples/my_measures.py")
     )
     assert ours == theirs
-    assert ours.startswith("run,topic,measure,score\nrivers-bm25.run,all,first_page,")
-
-
-def test_the_readme_s_own_walk_gives_the_score_of_the_example(workplace: Path) -> None:
-    own = next(
-        block["body"] for block in PYTHON.finditer(README.read_text(encoding="utf-8")) if "walks.py" in block["body"]
-    )
-    (workplace / "walks.py").write_text(own, encoding="utf-8")
-    files = "qrels_samples/rivers-bm25.run qrels_samples/rivers.qrels -m 'hyperbolic(T=2)' --cwl --residuals -f csv"
-    ours, theirs = (
-        shell(f"gradedeval {files} --measures-from {source}", workplace)
-        for source in ("walks.py", "examples/my_measures.py")
-    )
-    assert ours == theirs
-    assert ours.startswith("run,topic,measure,eu,etu,ec,etc,ed,residual\nrivers-bm25.run,all,hyperbolic(T=2),")
+    assert ours.startswith(begins)
 
 
 def test_the_shell_example_orders_runs_and_names_the_worst_topics(workplace: Path) -> None:

@@ -40,9 +40,7 @@ SAVED_OPTIONS: list[Decorator] = [
     click.option("--from-scores", multiple=True, metavar="FILE", help="Scores saved by `gradedeval -q -f csv`, in "
                  "place of RUN... QRELS. Several are taken together."),
 ]  # fmt: skip
-TABLE_OPTIONS: list[Decorator] = [
-    *output_options(FORMATS),
-]  # fmt: skip
+TABLE_OPTIONS = output_options(FORMATS)
 DRAW_OPTIONS: list[Decorator] = [
     click.option("--alpha", type=float, default=0.05, show_default=True, metavar="P", help="Level of significance."),
     click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of the draws."),

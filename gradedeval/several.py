@@ -98,7 +98,7 @@ def _lost(name: str) -> Outcome:
 def _read_once(source: Any) -> bool:
     """Whether a run is standard input, a pipe or an open file."""
     if isinstance(source, str | os.PathLike):
-        return os.path.exists(source) and not os.path.isfile(source) if os.fspath(source) != "-" else True
+        return os.fspath(source) == "-" or (os.path.exists(source) and not os.path.isfile(source))
     return hasattr(source, "read") and not hasattr(source, "columns")
 
 

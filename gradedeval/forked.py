@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any, TypeVar
 
 from gradedeval.errors import Fault, reason
@@ -40,9 +41,10 @@ def processes(jobs: int) -> int:
 def spread(
     work: Callable[[int], Result], numbers: Sequence[int], jobs: int
 ) -> Generator[tuple[int, Result | Failed], None, None]:
-    """`work(number)` for each number, as they are done; `jobs` processes take the next one whenever they are free.
+    """`work(number)` for each number, as they are done; `jobs` processes, of which this is one, take the next one
+    whenever they are free.
 
-    Whoever stops early stops the processes too.
+    Whoever stops early stops the other processes too.
     """
     import signal
     import struct
@@ -51,18 +53,18 @@ def spread(
     os.write(tasks, struct.pack(f"<{len(numbers)}q", *numbers))
     os.lseek(tasks, 0, os.SEEK_SET)
     children: dict[int, int] = {}
+    done = set()
     try:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # no child is unknown to its parent
         try:
-            for _ in range(jobs):
+            for _ in range(jobs - 1):
                 child, pipe = _child(work, tasks, list(children))
                 children[pipe] = child
         except OSError as error:
             raise Fault("--jobs", f"a process cannot be started ({reason(error)})", "ask for fewer") from None
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        done = set()
-        for number, result in _results(children):
+        for number, result in chain(_here(work, tasks, children), _results(children)):
             done.add(number)
             yield number, result
         for number in numbers:
@@ -85,8 +87,16 @@ def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
             turn += 1
 
 
-def _results(children: dict[int, int]) -> Iterator[tuple[int, Any]]:
-    """What comes through the pipes, until all are closed."""
+def _here(work: Callable[[int], Result], tasks: int, children: dict[int, int]) -> Iterator[tuple[int, Result | Failed]]:
+    """What this process does, and between what came through the pipes meanwhile."""
+    while task := os.read(tasks, 8):
+        number = int.from_bytes(task, "little")
+        yield number, _done(work, number)
+        yield from _results(children, wait=False)
+
+
+def _results(children: dict[int, int], wait: bool = True) -> Iterator[tuple[int, Any]]:
+    """What comes through the pipes, until all are closed; without `wait`, what is there."""
     import pickle
     import select
 
@@ -94,8 +104,8 @@ def _results(children: dict[int, int]) -> Iterator[tuple[int, Any]]:
     for pipe in children:
         ready.register(pipe, select.POLLIN)
     going = len(children)
-    while going:
-        for pipe, _ in ready.poll():
+    while going and (events := ready.poll(None if wait else 0)):
+        for pipe, _ in events:
             frame = _received(pipe)
             if frame is None:
                 ready.unregister(pipe)
@@ -149,8 +159,9 @@ def _be_child(work: Callable[[int], Any], tasks: int, pipe: int, others: list[in
         for other in others:
             os.close(other)
         with os.fdopen(pipe, "wb") as results:
-            while number := os.read(tasks, 8):  # the place in the file is shared: each number is read once
-                _do(work, int.from_bytes(number, "little"), results)
+            while task := os.read(tasks, 8):  # the place in the file is shared: each number is read once
+                number = int.from_bytes(task, "little")
+                _send(number, _done(work, number), results)
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
@@ -158,12 +169,19 @@ def _be_child(work: Callable[[int], Any], tasks: int, pipe: int, others: list[in
         os._exit(0)  # nothing of the parent is the child's to finish
 
 
-def _do(work: Callable[[int], Any], number: int, results: Any) -> None:
+def _done(work: Callable[[int], Result], number: int) -> Result | Failed:
+    try:
+        return work(number)
+    except Exception:  # whoever asked does it again, and sees what is wrong
+        return Failed()
+
+
+def _send(number: int, result: Any, results: Any) -> None:
     import pickle
 
     try:
-        frame = pickle.dumps((number, work(number)), protocol=5)
-    except Exception:  # whoever asked does it again, and sees what is wrong
+        frame = pickle.dumps((number, result), protocol=5)
+    except Exception:
         frame = pickle.dumps((number, Failed()), protocol=5)
     results.write(len(frame).to_bytes(8, "little"))
     results.write(frame)

@@ -28,6 +28,9 @@ from gradedeval.trec.stream import BLOCK, Block, Segment, Stream, blocks, segmen
 TOGETHER = 8
 """Blocks whose batches are joined."""
 
+FIRST = 2
+"""Blocks that are looked at before all others: the second tells whether topics take turns."""
+
 LARGE = 1 << 25
 """Bytes of a file that is worth the start of further processes."""
 
@@ -123,36 +126,33 @@ class _Reading:
 
     def _parts(self) -> Generator[_Part, None, None]:
         """What the blocks hold, in order; several processes share those of a large file."""
-        stream = blocks(self.stream, self.size)
-        begin = 0
-        for block in islice(stream, 2):  # the second tells whether topics take turns
-            begin += block.end - block.begin
-            yield from self._made([self._part(block)])
         file = self.stream.file
         if file is not None and file.end - file.at > LARGE and (jobs := processes(self.jobs)) > 1:
-            yield from self._shared(segments(file.file, file.at + begin, file.end), jobs)
+            yield from self._shared(segments(file.file, file.at, file.end, FIRST * self.size), jobs)
         elif file is not None:
-            yield from self.watch(self._one_by_one(stream), (file.end - file.at - begin) // self.size, "parts")
+            yield from self.watch(self._one_by_one(), (file.end - file.at) // self.size, "parts")
         else:
-            yield from self._one_by_one(stream)
+            yield from self._one_by_one()
 
-    def _shared(self, rest: list[Segment], jobs: int) -> Iterator[_Part]:
+    def _shared(self, shares: list[Segment], jobs: int) -> Iterator[_Part]:
         """What segments hold, in order. Raises Irregular where a process fails: the simple reader has words for it."""
 
         def parts_of(number: int) -> list[_Part]:
-            segment = rest[number]
+            segment = shares[number]
             return self._made([self._part(block) for block in blocks(segment, self.size, segment.at)])
 
-        with closing(spread(parts_of, range(len(rest)), min(jobs, len(rest)))) as done:
-            for parts in self.watch(in_order(done), len(rest), "parts"):
+        with closing(spread(parts_of, range(len(shares)), min(jobs, len(shares)))) as done:
+            for parts in self.watch(in_order(done), len(shares), "parts"):
                 if isinstance(parts, Failed):
                     raise Irregular
                 yield from parts
 
-    def _one_by_one(self, stream: Iterator[Block]) -> Iterator[_Part]:
+    def _one_by_one(self) -> Iterator[_Part]:
         """What the blocks hold, in order."""
-        while parts := [self._part(block) for block in islice(stream, TOGETHER)]:
+        stream, count = blocks(self.stream, self.size), FIRST
+        while parts := [self._part(block) for block in islice(stream, count)]:
             yield from self._made(parts)
+            count = TOGETHER
 
     def _made(self, parts: list[_Part]) -> list[_Part]:
         """The parts with what is made of their batches, of several at once: the first part has it all."""
@@ -214,8 +214,7 @@ class _Reading:
     def _ranked(self, rows: Rows) -> Iterator[Batch]:
         """Batches of the topics that may count: which do is known when all have been seen."""
         wanted, unjudged_too = self.rules.topics_from, self.rules.topics == "run"
-        counts = np.bincount(rows.topic, minlength=len(rows.topics))
-        documents = Documents(rows.topics, counts, rows.code, rows.score, rows.rank, rows.docno)
+        documents = Documents(rows.topics, rows.counts, rows.code, rows.score, rows.rank, rows.docno)
         counted = [
             at
             for at, topic in enumerate(rows.topics)

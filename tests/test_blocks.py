@@ -33,7 +33,7 @@ from gradedeval.trec.lines import decimal
 from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.run import run_of_bytes
 from gradedeval.trec.source import Source
-from gradedeval.trec.words import PAD, changes, equal, hashes, padded, words_at
+from gradedeval.trec.words import PAD, changes, equal, gathered, hashes, padded, words_at
 
 SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
 RULES: dict[str, dict[str, Any]] = {
@@ -163,8 +163,8 @@ def test_blocks_of_any_size_give_what_the_simple_reader_gives(name: str) -> None
     assert said == {str, tuple}
 
 
-def all_seven(words: Any, start: Any, end: Any) -> Any:
-    return np.full(len(start), 7, dtype=np.uint64)
+def all_seven(word: Any, length: Any) -> Any:
+    return np.full(len(length), 7, dtype=np.uint64)
 
 
 def test_a_collision_of_all_hashes_changes_nothing() -> None:
@@ -475,13 +475,14 @@ def test_what_is_no_plain_decimal_is_refused(tokens: list[bytes]) -> None:
                 decimals(*buffer_of([b"1.5", token, b"2.5"]))
 
 
-@given(st.lists(st.binary(min_size=1, max_size=40).map(lambda token: bytes(b | 64 for b in token)), min_size=2))
+@given(st.lists(st.binary(min_size=1, max_size=90).map(lambda token: bytes(b | 64 for b in token)), min_size=2))
 @settings(max_examples=200, deadline=None)
 def test_tokens_are_equal_where_their_bytes_are(tokens: list[bytes]) -> None:
     tokens += tokens[:2] + [token[:-1] + b"~" for token in tokens]
     buffer, start, end = buffer_of(tokens)
     words = words_at(buffer)
-    hashed = hashes(words, start, end).tolist()
+    word, length = gathered(words, start), end - start
+    hashed = hashes(word, length).tolist()
     for at, one in enumerate(tokens):
         for other, two in enumerate(tokens):
             assert (hashed[at] == hashed[other]) == (one == two)
@@ -489,7 +490,7 @@ def test_tokens_are_equal_where_their_bytes_are(tokens: list[bytes]) -> None:
                 pair = [np.array([value]) for value in (start[at], start[other], len(one))]
                 assert equal(words, pair[0], words, pair[1], pair[2]).all() == (one == two)
     changed = [0] + [at for at in range(1, len(tokens)) if tokens[at] != tokens[at - 1]]
-    assert changes(words, start, end).tolist() == changed
+    assert changes(word, length).tolist() == changed
 
 
 def test_slots_hold_any_number_of_documents() -> None:

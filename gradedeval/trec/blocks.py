@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradedeval.gains import Bools, Ints
 from gradedeval.trec.decimals import decimals
 from gradedeval.trec.lines import BYTE_ORDER_MARKS
-from gradedeval.trec.words import Bytes, Words, changes, equal, hashes, words_at
-
-TAB, NEWLINE, RETURN, BLANK, HASH = 9, 10, 13, 32, 35
+from gradedeval.trec.short_lines import Table, table
+from gradedeval.trec.words import (
+    BLANK,
+    HASH,
+    NEWLINE,
+    RETURN,
+    TAB,
+    Bytes,
+    Word,
+    Words,
+    changes,
+    equal,
+    gathered,
+    hashes,
+    words_at,
+)
 
 
 class Irregular(Exception):
@@ -32,11 +47,13 @@ class Lines:
     buffer  the bytes, PAD of them before the text and after it
     count   how many lines
     bounds  where fields stand; only those that somebody reads are looked up
+    table   the same lines as a table, where they are short
     """
 
     buffer: Bytes
     count: int
     bounds: Bounds
+    table: Table | None = None
     _known: dict[int, tuple[Ints, Ints]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -53,6 +70,8 @@ class Lines:
         return words_at(self.buffer)
 
     def token(self, column: int, row: int) -> bytes:
+        if self.table is not None:
+            return self.table.token(column, row)
         start, end = self.span(column)
         return self.buffer[start[row] : end[row]].tobytes()
 
@@ -63,32 +82,36 @@ class Lines:
         except ValueError:
             raise Irregular from None
 
+    def length(self, column: int) -> NDArray[Any]:
+        """How many bytes the field of each line has."""
+        if self.table is not None:
+            return self.table.ends[column] - self.table.begins[column]
+        start, end = self.span(column)
+        return end - start
+
     def hashes(self, column: int) -> Words:
-        return hashes(self.words, *self.span(column))
+        return hashes(self._word(column), self.length(column))
 
-    def keep(self, rows: Ints) -> Lines:
-        """Only these lines, in this order."""
-
-        def bounds(column: int) -> tuple[Ints, Ints]:
-            start, end = self.span(column)
-            return start[rows], end[rows]
-
-        return Lines(self.buffer, len(rows), bounds)
+    def _word(self, column: int) -> Word:
+        found = self.table.word(column) if self.table is not None else None
+        return found or gathered(self.words, self.span(column)[0])
 
     def stretches(self) -> tuple[list[bytes], Ints, Ints]:
-        """Topics in order of appearance; for each stretch of lines with one topic its number among those, and its first
-        line."""
-        first = changes(self.words, *self.span(0))
+        """Topics in order of appearance; for each stretch of lines with one topic its number among those, and how many
+        lines it has."""
+        first = changes(self._word(0), self.length(0))
+        size = np.diff(np.append(first, self.count))
         if len(first) > MANY:
-            return self._many_stretches(first)
+            return *self._many_stretches(first), size
         number: dict[bytes, int] = {}
         own = [number.setdefault(self.token(0, row), len(number)) for row in first.tolist()]
-        return list(number), np.array(own, dtype=np.int64), first
+        return list(number), np.array(own, dtype=np.int64), size
 
-    def _many_stretches(self, first: Ints) -> tuple[list[bytes], Ints, Ints]:
-        """As `stretches`, for interleaved topics: one look at each topic, not at each stretch."""
+    def _many_stretches(self, first: Ints) -> tuple[list[bytes], Ints]:
+        """The first two of `stretches`, for interleaved topics: one look at each topic, not at each stretch."""
         start, end = (bound[first] for bound in self.span(0))
-        hashed = hashes(self.words, start, end)
+        length = end - start
+        hashed = hashes(gathered(self.words, start), length)
         order = np.argsort(hashed, kind="stable")
         new = np.append(True, hashed[order[1:]] != hashed[order[:-1]])
         leader = order[new]  # the first stretch of each topic, in the order of hashes
@@ -97,14 +120,13 @@ class Lines:
         by_appearance = np.argsort(leader)
         place = np.empty(len(leader), dtype=np.int64)
         place[by_appearance] = np.arange(len(leader))
-        length = end - start
         same = length == length[leader[group]]
         if same.all():
             same = equal(self.words, start, self.words, start[leader[group]], length)
         if not same.all():  # two topics with one hash
             raise Irregular
         topics = [self.token(0, row) for row in first[leader[by_appearance]].tolist()]
-        return topics, place[group], first
+        return topics, place[group]
 
 
 MANY = 1 << 12
@@ -122,6 +144,10 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
 
     Raises Irregular where a line has not `width` fields, or holds bytes that no text has.
     """
+    short = table(buffer, begin, end, width) if end > begin else None
+    if short is not None:
+        line, begins, ends = short.line, short.begins, short.ends
+        return Lines(buffer, len(line), lambda column: (line + begins[column], line + ends[column]), short)
     separated = buffer[begin:end] <= BLANK
     at = np.flatnonzero(separated)
     at += begin

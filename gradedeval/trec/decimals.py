@@ -9,13 +9,20 @@ from numpy.typing import NDArray
 
 from gradedeval.gains import Bools, Floats, Ints
 from gradedeval.trec.lines import decimal
-from gradedeval.trec.words import Bytes, Words, words_at
+from gradedeval.trec.words import Bytes, Words, last_sixteen, words_at
 
 _U = np.uint64
 _EACH = 0x0101010101010101
 _ZEROS, _DOTS = _U(0x30 * _EACH), _U(0x2E * _EACH)
 _LOW, _HIGH = _U(0x7F * _EACH), _U(0x80 * _EACH)
 _ABOVE_NINE = _U(0x76 * _EACH)
+
+# Neighbours become one number: digits pairs, pairs fours, fours eight.
+_MERGED = (
+    (_U(1 + (10 << 8)), _U(8), _U(0x00FF00FF00FF00FF)),
+    (_U(1 + (100 << 16)), _U(16), _U(0x0000FFFF0000FFFF)),
+    (_U(1 + (10000 << 32)), _U(32), _U(0xFFFFFFFF)),
+)
 
 TEN = np.array([10**power for power in range(20)], dtype=np.uint64)
 TEN_EXACT = 10.0 ** np.arange(20)  # each is a float64 exactly, as all up to 10**22 are
@@ -52,13 +59,16 @@ def _read_alike(buffer: Bytes, words: Words, start: Ints, end: Ints, found: Floa
     after = int(length[0]) - 1 - dot
     if not (dot > 0 and 0 < after < 8 and after + 1 < shortest and longest <= 9):
         return False
-    if not (buffer[end - (after + 1)] == DOT).all():
+    last, before = last_sixteen(buffer, end)
+    dot_at = 8 * (7 - after)
+    if not ((last & _U(0xFF << dot_at)) == _U(DOT << dot_at)).all():
         return False
     # The bytes before the dot, moved up by one over it, and those after it: eight digits in their places.
     low = _U((1 << 8 * (8 - after)) - 1)
-    word = words[end - 9]
+    word = last << _U(8)
+    word |= before >> _U(56)
     word &= low
-    word |= words[end - 8] & ~low
+    word |= last & ~low
     word ^= _ZEROS
     beside: Any = _U(8 * (9 - longest)) if longest == shortest else (8 * (9 - length)).astype(np.uint64)
     word >>= beside
@@ -93,14 +103,14 @@ def _read_any(buffer: Bytes, words: Words, start: Ints, end: Ints, found: Floats
     head ^= _ZEROS
     number, bad = _eight_digits(head << (64 - 8 * whole))
     number *= TEN[fraction]
+    last = last_sixteen(buffer, end) if deepest else ()
     for skipped in range(0, min(deepest, 18), 8):
         # The part of the fraction in the word that ends `skipped` bytes before the token's end.
         rows: Any = slice(None) if skipped == 0 else np.flatnonzero(fraction > skipped)
         digits = fraction[rows] - _U(skipped)
         beside = 64 - 8 * (digits if deepest <= 8 else np.minimum(digits, _U(8)))
-        word = words[end[rows] - (8 + skipped)]
-        word ^= _ZEROS
-        part, wrong = _eight_digits(word >> beside << beside)
+        word = last[skipped // 8][rows] if skipped < 16 else words[end[rows] - (8 + skipped)]
+        part, wrong = _eight_digits((word ^ _ZEROS) >> beside << beside)
         number[rows] += part if skipped == 0 else part * TEN[skipped]
         bad[rows] |= wrong
     good &= bad == 0
@@ -135,20 +145,16 @@ def _digits_before_dot(head: Words, length: Words) -> Words:
 
 
 def _eight_digits(word: Words) -> tuple[Words, Words]:
-    """The number that eight digit values (not characters) make, the first in the lowest byte, and what is not 0 where
-    a byte is no digit."""
+    """The number that eight digit values (not characters) make, the first in the lowest byte, in place; and what is not
+    0 where a byte is no digit."""
     bad = word + _ABOVE_NINE
     bad |= word
     bad &= _HIGH
-    shifted = word >> _U(8)
-    word = word * _U(10)
-    word += shifted
-    pairs = _U(0x000000FF000000FF)
-    low, high = word & pairs, (word >> _U(16)) & pairs
-    low *= _U(100 + (1000000 << 32))
-    high *= _U(1 + (10000 << 32))
-    low += high
-    return low >> _U(32), bad
+    for factor, shift, kept in _MERGED:
+        word *= factor
+        word >>= shift
+        word &= kept
+    return word, bad
 
 
 def _scaled(number: Words, scale: Words, found: Floats, good: Bools) -> None:

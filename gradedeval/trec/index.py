@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.gains import Ints
+from gradedeval.gains import Bools, Ints
 from gradedeval.trec.words import Bytes, Words, equal, words_at
 
 Slots = NDArray[np.int32]
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 SLOTS = 4
 """Slots for each document at least."""
+
+FINER = 3
+"""A place has a byte of marks: a bit for each eighth of the hashes whose place it is."""
 
 _BIT = np.left_shift(1, np.arange(8)).astype(np.uint8)
 
@@ -34,13 +36,15 @@ class Regions:
     shift: Words
     size: int
 
-    def places(self, topic: Ints, hashed: Words) -> Ints:
-        return self.begin[topic] + (hashed >> self.shift[topic]).astype(np.int64)
+    def places(self, topic: Ints, size: Ints | int, hashed: Words, finer: int = 0) -> Ints:
+        """The place of each document: of stretches of one topic, each its number and its size.
 
-    def bits(self, topic: Ints, hashed: Words) -> Ints:
-        """As `places`, eight times as fine."""
-        shift = self.shift - np.uint64(3)
-        return (self.begin << 3)[topic] + (hashed >> shift[topic]).view(np.int64)
+        finer: so many bits finer, a place and 2**finer parts of each
+        """
+        shift = self.shift - np.uint64(finer)
+        place = (hashed >> np.repeat(shift[topic], size)).view(np.int64)
+        place += np.repeat(self.begin[topic] << finer, size)
+        return place
 
 
 def regions(documents: Ints) -> Regions:
@@ -76,35 +80,47 @@ class Index:
     slots: Slots
     marks: NDArray[np.uint8]
 
-    def find(self, topic: Ints, buffer: Bytes, start: Ints, end: Ints, hashed: Words) -> tuple[Ints, Slots]:
+    def find(self, topic: Ints, size: Ints, buffer: Bytes, start: Ints, end: Ints, hashed: Words) -> tuple[Ints, Slots]:
         """Which of the documents are judged, and the number of the judged document that each of them is.
+
+        topic, size  of stretches of documents with one topic: its number, −1 where it is not judged, and how many
 
         Equal hashes are no proof: the docnos are compared byte by byte.
         """
-        bit = self.regions.bits(topic, hashed)
-        place = bit >> 3
+        bit = self.regions.places(topic, size, hashed, FINER)
+        place = bit >> FINER
         rows = np.flatnonzero(self.marks[place] & _BIT[bit & 7])
-        topic, start, hashed, at = topic[rows], start[rows], hashed[rows], place[rows]
+        of_row, start, hashed, at = np.repeat(topic, size)[rows], start[rows], hashed[rows], place[rows]
         length = end[rows] - start
-        found = np.full(len(rows), -1, dtype=np.int32)
-        own, words = words_at(self.buffer), words_at(buffer)
+        words, found = words_at(buffer), np.full(len(rows), -1, dtype=np.int32)
         asked = np.arange(len(rows))
-        candidate = self.slots[at]
         while len(asked):
-            same = self.hashed[candidate] == hashed[asked]
-            hit = np.flatnonzero(same & (candidate >= 0))
-            judged, of = candidate[hit], asked[hit]
-            proven = (self.topic[judged] == topic[of]) & (self.length[judged] == length[of])
-            if not proven.all():
-                hit, judged, of = hit[proven], judged[proven], of[proven]
-            equals = equal(own, self.start[judged], words, start[of], length[of])
-            found[of[equals]] = judged[equals]
-            going = candidate >= 0
-            going[hit[equals]] = False
-            asked, at = asked[going], at[going] + 1  # the next slot, until one is empty
-            candidate = self.slots[at]
+            self._walk(asked, at, hashed, found)
+            asked = asked[found[asked] >= 0]
+            proven = self._same(found[asked], of_row[asked], words, start[asked], length[asked])
+            asked = asked[~proven]
+            found[asked] = -1
+            at[asked] += 1
         hits = np.flatnonzero(found >= 0)
         return rows[hits], found[hits]
+
+    def _walk(self, asked: Ints, at: Ints, hashed: Words, found: Slots) -> None:
+        """For those asked for, go on from slot to slot until one is empty or has a judged document of that hash: where
+        that is, and its number."""
+        while len(asked):
+            judged = self.slots[at[asked]]
+            there = judged >= 0
+            same = there & (self.hashed[judged] == hashed[asked])
+            found[asked[same]] = judged[same]
+            asked = asked[there & ~same]
+            at[asked] += 1
+
+    def _same(self, judged: Slots, topic: Ints, words: Words, start: Ints, length: Ints) -> Bools:
+        """Whether judged documents are those of a topic and of tokens in a text."""
+        same: Bools = (self.topic[judged] == topic) & (self.length[judged] == length)
+        rows = np.flatnonzero(same)
+        same[rows] = equal(words_at(self.buffer), self.start[judged[rows]], words, start[rows], length[rows])
+        return same
 
 
 def build(
@@ -115,15 +131,15 @@ def build(
 
     Documents that repeat are in no slot.
     """
-    own = regions(np.bincount(topic, minlength=topics))
+    own = regions(np.bincount(topic, minlength=topics + 1))  # and one, always empty, of topics that are not judged
     slots = np.full(own.size + 64, -1, dtype=np.int32)
     marks = np.zeros(own.size, dtype=np.uint8)
     words = words_at(buffer)
     again: list[tuple[Ints, Ints]] = []
     for begin in range(0, len(start), TOGETHER):
         rows = np.arange(begin, min(begin + TOGETHER, len(start)))
-        bit = own.bits(topic[rows], hashed[rows])
-        at = bit >> 3
+        bit = own.places(topic[rows], 1, hashed[rows], FINER)
+        at = bit >> FINER
         np.bitwise_or.at(marks, at, _BIT[bit & 7])
         while len(rows):
             if at.max() + 1 >= len(slots):  # the last region is full: an empty slot stays behind it
@@ -143,24 +159,23 @@ def build(
     return Index(buffer, start, length, topic, hashed, own, slots, marks), again
 
 
-def repeated(topic: Ints, hashed: Words, place: Ints, size: int) -> Ints:
+def repeated(hashed: Words, place: Ints, size: int) -> Ints:
     """Rows that may repeat the docno of another row of their topic: those with its hash, both of them.
 
-    Each row writes its number into its slot; only those that do not find it there again are looked at further.
+    place, size  where each row belongs in a table of so many slots, in the region of its topic
+
+    Each row writes its number into its slot, and those that do not find it there again are like the row that they find,
+    or try once more without it.
     """
     slots = np.empty(size, dtype=np.int32)
-    rows = np.arange(len(hashed), dtype=np.int32)
-    slots[place] = rows
-    winner = slots[place]
-    lost = np.flatnonzero(winner != rows)
-    if not len(lost):
-        return lost
-    winner = winner[lost]
-    keys = hashed[lost] + topic[lost].astype(np.uint64) * _SPREAD
-    keys.sort()
-    if not (hashed[winner] == hashed[lost]).any() and not (keys[1:] == keys[:-1]).any():
-        return np.empty(0, dtype=np.int64)
-    keys = hashed + topic.astype(np.uint64) * _SPREAD
-    order = np.argsort(keys, kind="stable")
-    same = keys[order[1:]] == keys[order[:-1]]
-    return np.sort(order[np.append(same, False) | np.append(False, same)])
+    rows, at = np.arange(len(hashed), dtype=np.int32), place
+    while len(rows):
+        slots[at] = rows
+        winner = slots[at]
+        lost = np.flatnonzero(winner != rows)
+        rows, at = rows[lost], at[lost]
+        if (hashed[winner[lost]] == hashed[rows]).any():
+            order = np.lexsort((hashed, place))
+            same = (hashed[order[1:]] == hashed[order[:-1]]) & (place[order[1:]] == place[order[:-1]])
+            return np.sort(order[np.append(same, False) | np.append(False, same)])
+    return np.empty(0, dtype=np.int64)

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from gradedeval.gains import Floats, Ints
 from gradedeval.rules import Duplicates
-from gradedeval.trec.blocks import NEWLINE, Irregular, Lines, check_beginning, split_lines
+from gradedeval.trec.blocks import Irregular, Lines, check_beginning, split_lines
 from gradedeval.trec.index import Index, build
 from gradedeval.trec.lines import QRELS_FIELDS
 from gradedeval.trec.memory import keep_memory
 from gradedeval.trec.stream import Stream
-from gradedeval.trec.words import PAD, Bytes, Words, hashes, padded, words_at
+from gradedeval.trec.words import NEWLINE, PAD, Bytes, Words, gathered, hashes, padded, words_at
 
 PART = 1 << 20
 """Bytes of a qrels file that are worked on at once."""
@@ -106,12 +106,12 @@ def read_judged(stream: Stream, duplicates: Duplicates) -> Judged:
         lines = split_lines(buffer, begin, stop, len(QRELS_FIELDS))
         if not len(lines):
             continue
-        names, own, first = lines.stretches()
+        names, own, size = lines.stretches()
         numbers = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int32)
         part = slice(count, count := count + len(lines))
-        topic[part] = np.repeat(numbers[own], np.diff(np.append(first, len(lines))))
-        start[part], after = lines.span(2)
-        length[part] = after - start[part]
+        topic[part] = np.repeat(numbers[own], size)
+        start[part] = lines.span(2)[0]
+        length[part] = lines.length(2)
         hashed[part] = lines.hashes(2)
         grades.append(_grades(lines))
     if not count:
@@ -144,7 +144,7 @@ def judged_of(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> Jud
     topic = np.repeat(np.arange(len(codes), dtype=np.int32), [len(documents) for documents in codes.values()])
     small = np.min_scalar_type(len(labels))
     code = np.array([code for documents in codes.values() for code in documents.values()], dtype=small)
-    index, _ = build(buffer, start, length, topic, len(codes), hashes(words_at(buffer), start, start + length))
+    index, _ = build(buffer, start, length, topic, len(codes), hashes(gathered(words_at(buffer), start), length))
     return Judged(list(codes), labels, code, index)
 
 
@@ -231,5 +231,5 @@ def _buffer(text: bytes) -> Bytes:
 def _text_hashes(text: bytes, lengths: list[int]) -> Words:
     buffer = _buffer(text)
     length = np.array(lengths, dtype=np.int64)
-    end = PAD + np.cumsum(length)
-    return hashes(words_at(buffer), end - length, end)
+    start = PAD + np.cumsum(length) - length
+    return hashes(gathered(words_at(buffer), start), length)

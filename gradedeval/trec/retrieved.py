@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,11 @@ class Rows:
     token: Callable[[int, int], bytes]
     tag: str = ""
 
+    @cached_property
+    def counts(self) -> Ints:
+        """topics: how many documents, where they stand topic after topic."""
+        return np.diff(np.searchsorted(self.topic, np.arange(len(self.topics) + 1)))
+
     def docno(self, row: int) -> bytes:
         return self.token(int(self.start[row]), int(self.length[row]))
 
@@ -65,16 +71,20 @@ class Rows:
         )
 
 
+def _none() -> Rows:
+    none = np.empty(0, dtype=np.int64)
+    return Rows([], none, none, none.astype(np.uint64), none, none, None, None, lambda *_: b"")
+
+
 def read_rows(block: Block, qrels: Qrels, rules: Rules) -> Rows:
-    """The documents of a block.
+    """The documents of a block, topic after topic.
 
     Raises Irregular where a line is no line of a run.
     """
-    lines, topics, topic, tag = _lines(block)
-    if (topic[1:] < topic[:-1]).any():
-        order = np.argsort(topic.astype(np.min_scalar_type(len(topics))), kind="stable")
-        lines, topic = lines.keep(order), topic[order]
-    return _rows(block, lines, topics, topic, tag, qrels, rules)
+    rows = read_listed(block, qrels, rules, None)
+    if (rows.topic[1:] < rows.topic[:-1]).any():
+        return rows.keep(np.argsort(rows.topic.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
+    return rows
 
 
 def read_listed(block: Block, qrels: Qrels, rules: Rules, only: frozenset[bytes] | None) -> Rows:
@@ -82,56 +92,42 @@ def read_listed(block: Block, qrels: Qrels, rules: Rules, only: frozenset[bytes]
 
     Raises Irregular where a line is no line of a run.
     """
-    lines, topics, topic, tag = _lines(block)
-    if only is not None and not only.issuperset(topics):
-        wanted = np.array([name in only for name in topics], dtype=bool)
-        kept = np.flatnonzero(wanted[topic])
-        lines, topic = lines.keep(kept), (np.cumsum(wanted) - 1)[topic[kept]]
-        topics = [name for name in topics if name in only]
-    return _rows(block, lines, topics, topic, tag, qrels, rules)
-
-
-def _lines(block: Block) -> tuple[Lines, list[bytes], Ints, str]:
-    """The lines of a block, its topics in order of appearance, the number of each line's topic, and the tag."""
     if not block.offset:
         check_beginning(block.buffer, block.begin)
     lines = split_lines(block.buffer, block.begin, block.end, len(RUN_FIELDS))
-    tag = text(lines.token(5, 0)) if len(lines) else ""
-    topics, own, first = lines.stretches() if len(lines) else ([], np.empty(0, np.int64), np.empty(0, np.int64))
-    return lines, topics, np.repeat(own, np.diff(np.append(first, len(lines)))), tag
+    if not len(lines):
+        return _none()
+    topics, own, size = lines.stretches()
+    rows = _rows(block, lines, topics, own, size, qrels, rules)
+    if only is None or only.issuperset(topics):
+        return rows
+    wanted = np.array([name in only for name in topics], dtype=bool)
+    rows = rows.keep(np.flatnonzero(wanted[rows.topic]))
+    return replace(rows, topics=[name for name in topics if name in only], topic=(np.cumsum(wanted) - 1)[rows.topic])
 
 
-def _rows(block: Block, lines: Lines, topics: list[bytes], topic: Ints, tag: str, qrels: Qrels, rules: Rules) -> Rows:
+def _rows(block: Block, lines: Lines, topics: list[bytes], own: Ints, size: Ints, qrels: Qrels, rules: Rules) -> Rows:
+    """The documents of lines, in stretches of one topic: each its number and its size."""
     scores = rules.order == "score"
     hashed = lines.hashes(2)
     start, end = lines.span(2)
+    number = np.array([qrels.row.get(name, -1) for name in topics], dtype=np.int64)
+    unjudged = len(qrels.labels)
+    code = np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1))
+    hit, found = qrels.index.find(number[own], size, lines.buffer, start, end, hashed)
+    code[hit] = qrels.code[found]
     return Rows(
         topics,
-        topic,
-        _codes(lines, topics, topic, hashed, qrels),
+        np.repeat(own, size),
+        code,
         hashed,
         start,
-        end - start,
+        lines.length(2),
         lines.numbers(4) if scores else None,
         lines.numbers(3) if scores and rules.ties == "rank" else None,
         lambda start, length: block.buffer[start : start + length].tobytes(),
-        tag,
+        text(lines.token(5, 0)),
     )
-
-
-def _codes(lines: Lines, topics: list[bytes], topic: Ints, hashed: Words, qrels: Qrels) -> NDArray[Any]:
-    """The code of each document's grade."""
-    unjudged = len(qrels.labels)
-    code = np.full(len(topic), unjudged, dtype=np.min_scalar_type(unjudged + 1))
-    number = np.array([qrels.row.get(name, -1) for name in topics], dtype=np.int64)
-    judged, (start, end) = number[topic], lines.span(2)
-    rows = None
-    if (number < 0).any():
-        rows = np.flatnonzero(judged >= 0)
-        judged, start, end, hashed = judged[rows], start[rows], end[rows], hashed[rows]
-    hit, found = qrels.index.find(judged, lines.buffer, start, end, hashed)
-    code[hit if rows is None else rows[hit]] = qrels.code[found]
-    return code
 
 
 def settle_repeated(rows: Rows, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
@@ -139,9 +135,9 @@ def settle_repeated(rows: Rows, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
 
     Raises Irregular where repeated documents are an error.
     """
-    counts = np.bincount(rows.topic, minlength=len(rows.topics))
-    table = regions(counts)
-    suspects = repeated(rows.topic, rows.hashed, table.places(rows.topic, rows.hashed), table.size)
+    table = regions(rows.counts)
+    places = table.places(np.arange(len(rows.topics)), rows.counts, rows.hashed)
+    suspects = repeated(rows.hashed, places, table.size)
     if not len(suspects):
         return rows, {}
     first: dict[tuple[int, bytes], int] = {}

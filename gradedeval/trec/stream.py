@@ -9,10 +9,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from gradedeval.trec.blocks import HASH, NEWLINE
 from gradedeval.trec.source import Source, file_faults, opener, standard_input, temporary_faults, unpack
 from gradedeval.trec.unpacking import Unpacked
-from gradedeval.trec.words import PAD, Bytes
+from gradedeval.trec.words import HASH, NEWLINE, PAD, Bytes
 
 BLOCK = 1 << 21
 """Bytes of a block: enough that calls of numpy cost nothing, little enough that a few blocks at work fit in memory."""
@@ -263,10 +262,11 @@ def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
         size *= 4
 
 
-def segments(file: int, begin: int, end: int) -> list[Segment]:
-    """The bytes `begin` to `end` of a file in segments, each of which begins with a topic."""
+def segments(file: int, begin: int, end: int, first: int) -> list[Segment]:
+    """The bytes `begin` to `end` of a file in segments, each of which begins with a topic, the first of about so many
+    bytes."""
     starts = [begin]
-    for near in range(begin + SEGMENT, end - SEGMENT // 2, SEGMENT):
+    for near in range(begin + first, end - SEGMENT // 2, SEGMENT):
         if near > starts[-1] and (start := _topic_start(file, near, end)):
             starts.append(start)
     return [Segment(file, *bounds) for bounds in zip(starts, [*starts[1:], end], strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,20 @@ from gradedeval.gains import Bools, Ints
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
-PAD = 32
-"""Bytes of a buffer before and after its text, so that a word may be read across the text's ends."""
+Word = Callable[[int, Any], Words]
+"""The eight bytes that begin so many bytes after the beginning of each token, the first of them lowest; of the tokens
+in some rows. Not to be written to."""
+
+TAB, NEWLINE, RETURN, BLANK, HASH = 9, 10, 13, 32, 35
+
+PAD = 64
+"""Bytes of a buffer before and after its text, so that words may be read across the text's ends."""
+
+NEAR = 32
+"""Bytes of every token that are looked at, if there are none in it or not; beyond, only tokens that are so long."""
 
 _HALF = np.uint64(32)
-_ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93))  # multipliers of Weyl sequence and rrmxmx
+_ODD = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # multipliers of Weyl sequence and rrmxmx
 
 
 def padded(size: int) -> Bytes:
@@ -29,68 +39,67 @@ def words_at(buffer: Bytes) -> Words:
     return np.ndarray((len(buffer) - 7,), dtype="<u8", buffer=buffer.data, strides=(1,))
 
 
-def last_word(words: Words, end: Ints, length: Ints) -> Words:
-    """The last eight bytes of each token, its last byte highest; shorter tokens have zeros below."""
-    word: Words = words[end - 8]
-    shortest = int(length.min(initial=8))
-    if shortest == 8:
-        return word
-    # What stands before the token is shifted out, then the token back to the top. No text holds a zero byte.
-    alike = int(length.max()) == shortest
-    before: Any = np.uint64(64 - 8 * shortest) if alike else (64 - 8 * np.minimum(length, 8)).astype(np.uint64)
-    word >>= before
-    word <<= before
-    return word
+def last_sixteen(buffer: Bytes, end: Ints) -> tuple[Words, Words]:
+    """The two words before the end of each token: those next to it, and those before them. Not to be written to."""
+    pairs = np.ndarray((len(buffer) - 15,), "V16", buffer.data, strides=(1,))[end - 16].view("<u8")
+    return pairs[1::2], pairs[::2]
 
 
-def hashes(words: Words, start: Ints, end: Ints) -> Words:
+def gathered(words: Words, start: Ints) -> Word:
+    """The words of tokens that begin at these positions."""
+    return lambda at, rows: words[start[rows] + at]
+
+
+def hashes(word: Word, length: NDArray[Any]) -> Words:
     """A 64-bit hash of each token. Its highest bits are good enough to choose a slot."""
-    length = end - start
-    found = last_word(words, end, length)
-    found += length.astype(np.uint64)
-    found *= _ODD[0]
-    for at, rows in _longer(length):
-        # The last eight bytes are in already, and may overlap the word before them.
+    found = np.zeros(len(length), dtype=np.uint64)
+    for at, rows, part in _parts(word, length):
+        mixed = part * np.uint64(pow(_ODD[0], at // 8 + 1, 1 << 64))
         if isinstance(rows, slice):
-            found ^= found >> _HALF
-            found += words[start + at]
-            found *= _ODD[1]
+            found += mixed
         else:
-            part = found[rows]
-            part ^= part >> _HALF
-            found[rows] = (part + words[start[rows] + at]) * _ODD[1]
+            found[rows] += mixed
     found ^= found >> _HALF
-    found *= _ODD[1]
+    found *= np.uint64(_ODD[1])
     return found
 
 
 def equal(words: Words, start: Ints, other_words: Words, other: Ints, length: Ints) -> Bools:
     """Whether tokens of one length are equal byte by byte, those at `start` and those at `other`."""
-    same: Bools = last_word(words, start + length, length) == last_word(other_words, other + length, length)
-    for at, rows in _longer(length):
-        same[rows] &= words[start[rows] + at] == other_words[other[rows] + at]
+    same = np.ones(len(length), dtype=bool)
+    for _, rows, part in _parts(lambda at, rows: words[start[rows] + at] ^ other_words[other[rows] + at], length):
+        same[rows] &= part == 0
     return same
 
 
-def changes(words: Words, start: Ints, end: Ints) -> Ints:
+def changes(word: Word, length: NDArray[Any]) -> Ints:
     """The positions of tokens that differ from the one before; the first is always among them."""
-    length = end - start
-    word = last_word(words, end, length)
-    changed = word[1:] != word[:-1]
-    if len(length) and length.max() > 8:
-        changed |= length[1:] != length[:-1]
-        rows = np.flatnonzero(~changed)
-        changed[rows] = ~equal(words, start[rows], words, start[rows + 1], length[rows])
+    changed: Bools = length[1:] != length[:-1]
+    for _, rows, part in _parts(word, length):
+        if isinstance(rows, slice):
+            changed |= part[1:] != part[:-1]
+        else:  # a token is like the one before only if that is so long, too
+            after = np.flatnonzero(rows[1:] - rows[:-1] == 1) + 1
+            changed[rows[after] - 1] |= part[after] != part[after - 1]
     return np.append(0, np.flatnonzero(changed) + 1)
 
 
-def _longer(length: Ints) -> Any:
-    """Offsets 0, 8, 16, … with the rows whose token goes on for more than eight bytes after them: all as one slice, or
-    their numbers. A single long token costs only itself."""
+def _parts(word: Word, length: NDArray[Any]) -> Iterator[tuple[int, Any, Words]]:
+    """The words of tokens, eight bytes after eight: how many bytes came before, which tokens, and their next bytes.
+
+    The bytes behind a token's end are shifted out: what is left stands highest, with zeros below, which no text holds.
+    A single long token costs only itself.
+    """
     longest = int(length.max(initial=0))
     shortest = int(length.min(initial=longest))
     rows: Any = slice(None)
-    for at in range(0, longest - 8, 8):
-        if shortest <= at + 8:
-            rows = np.flatnonzero(length > at + 8) if isinstance(rows, slice) else rows[length[rows] > at + 8]
-        yield at, rows
+    for at in range(0, longest, 8):
+        if at >= NEAR:
+            rows = np.flatnonzero(length > at) if at == NEAR else rows[length[rows] > at]
+        part = word(at, rows)
+        if longest == shortest:
+            if at + 8 > longest:
+                part = part << np.uint64(8 * (at + 8 - longest))
+        elif at + 8 > shortest:
+            part = part << (8 * (at + 8 - np.clip(length[rows], at, at + 8))).astype(np.uint64)
+        yield at, rows, part

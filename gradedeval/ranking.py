@@ -156,31 +156,46 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
         order = order[kept]
         retrieved = np.bincount(row[order], minlength=len(topics))
     if order is not None:
-        row, code = row[order], code[order]
+        code = code[order]
         kind = kind[order] if kind is not None else None
-    rank_of = _ranks(retrieved)
     if rules.depth is not None and retrieved.max(initial=0) > rules.depth:
-        kept = rank_of < rules.depth
+        kept = _ranks(retrieved) < rules.depth
         order = np.flatnonzero(kept) if order is None else order[kept]
-        row, code, rank_of = row[kept], code[kept], rank_of[kept]
+        code = code[kept]
         kind = kind[kept] if kind is not None else None
         retrieved = np.minimum(retrieved, rules.depth)
-    deepest = int(retrieved.max(initial=0))
-    if len(topics) * deepest == len(code):
-        matrix = code.reshape(len(topics), deepest)
-    else:
-        matrix = np.full((len(topics), deepest), pool.shape[1] + 1, dtype=code.dtype)
-        matrix[row, rank_of] = code
+    return Batch(
+        topics,
+        _laid_out(code, retrieved, pool.shape[1] + 1),
+        retrieved,
+        pool,
+        _named(documents, order, retrieved, docnos_of),
+        documents.types,
+        _laid_out(kind, retrieved, -1) if kind is not None else None,
+    )
+
+
+def _laid_out(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
+    """topics × ranks: the values of each topic, so many of them, topic after topic."""
+    deepest = int(counts.max(initial=0))
+    if len(counts) * deepest == len(values):
+        return values.reshape(len(counts), deepest)
+    found = np.full((len(counts), deepest), beyond, dtype=values.dtype)
+    found[np.arange(deepest) < counts[:, None]] = values
+    return found
+
+
+def _named(
+    documents: Documents, order: Ints | None, counts: Ints, docnos_of: frozenset[bytes]
+) -> dict[bytes, list[bytes]]:
+    """topic -> docnos in rank order, of the topics asked for."""
+    ends = np.cumsum(counts)
     named = {}
-    for at, topic in enumerate(topics):
-        if topic in docnos_of:
-            listed = np.flatnonzero(row == at) if order is None else order[row == at]
-            named[topic] = [documents.docno(position) for position in listed.tolist()]
-    kinds = None
-    if kind is not None:
-        kinds = np.full(matrix.shape, -1)
-        kinds[row, rank_of] = kind
-    return Batch(topics, matrix, retrieved, pool, named, documents.types, kinds)
+    for at in [at for at, topic in enumerate(documents.topics) if topic in docnos_of] if docnos_of else ():
+        own = range(int(ends[at] - counts[at]), int(ends[at]))
+        positions = own if order is None else order[own.start : own.stop].tolist()
+        named[documents.topics[at]] = [documents.docno(position) for position in positions]
+    return named
 
 
 def together(batches: Iterable[Batch]) -> Iterator[Batch]:
@@ -253,12 +268,18 @@ def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docno
     tied = same & (falling[1:] == falling[:-1])
     if not tied.any():
         return order
-    order = np.arange(len(topic)) if order is None else order
-    settled = np.array([one in docnos_of for one in documents.topics])[topic] if docnos_of else None
-    apart = code[order[1:]] != code[order[:-1]]
+    # A tie is a stretch of positions each tied with the one before; it matters where something changes within it.
+    matters = code[1:] != code[:-1] if order is None else np.diff(code[order]) != 0
     if documents.kind is not None:
-        apart |= documents.kind[order[1:]] != documents.kind[order[:-1]]
-    _settle_ties(order, tied, apart, documents.docno, rules.ties == "docno-desc", settled)
+        kind = documents.kind if order is None else documents.kind[order]
+        matters |= kind[1:] != kind[:-1]
+    if docnos_of:
+        matters |= np.array([one in docnos_of for one in documents.topics])[topic[1:]]
+    matters &= tied
+    if not matters.any():
+        return order
+    order = np.arange(len(topic)) if order is None else order
+    _settle_ties(order, tied, matters, documents.docno, rules.ties == "docno-desc")
     return order
 
 
@@ -281,21 +302,12 @@ def _sorted(falling: Floats, counts: Ints, topic: Ints, rises: Ints, stable: boo
     return order
 
 
-def _settle_ties(
-    order: Ints, tied: Bools, apart: Bools, docno: Callable[[int], bytes], descending: bool, settled: Bools | None
-) -> None:
+def _settle_ties(order: Ints, tied: Bools, matters: Bools, docno: Callable[[int], bytes], descending: bool) -> None:
     """Put the documents of each tie in docno order, in place.
 
-    tied, apart  of positions from 1: whether the document is tied with the one before, and whether it counts otherwise
+    tied, matters  of positions from 1: whether the document is tied with the one before, and whether that matters
     """
-    # A tie is a stretch of positions each tied with the one before; it matters where something changes within it.
-    matters = tied & apart
-    if settled is not None:
-        matters |= tied & settled[1:]
-    if not matters.any():
-        return
-    begins = np.append(True, ~tied)
-    starts = np.flatnonzero(begins)
+    starts = np.flatnonzero(np.append(True, ~tied))
     which = np.searchsorted(starts, np.flatnonzero(matters) + 1, side="right") - 1
     which = which[np.append(True, which[1:] != which[:-1])]
     ends = np.append(starts[1:], len(order))

@@ -59,8 +59,15 @@ class Lines:
     def __len__(self) -> int:
         return self.count
 
-    def span(self, column: int) -> tuple[Ints, Ints]:
-        """Where the field of each line begins, and where it ends."""
+    def start(self, column: int) -> Ints:
+        """Where the field of each line begins."""
+        return self.table.line + self.table.begins[column] if self.table is not None else self._span(column)[0]
+
+    def end(self, column: int) -> Ints:
+        """Where it ends."""
+        return self.table.line + self.table.ends[column] if self.table is not None else self._span(column)[1]
+
+    def _span(self, column: int) -> tuple[Ints, Ints]:
         if column not in self._known:
             self._known[column] = self.bounds(column)
         return self._known[column]
@@ -72,13 +79,13 @@ class Lines:
     def token(self, column: int, row: int) -> bytes:
         if self.table is not None:
             return self.table.token(column, row)
-        start, end = self.span(column)
+        start, end = self._span(column)
         return self.buffer[start[row] : end[row]].tobytes()
 
     def numbers(self, column: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """A field as numbers. Raises Irregular where one is no plain decimal."""
         try:
-            return decimals(self.buffer, *self.span(column))
+            return decimals(self.buffer, self.end(column), self.length(column))
         except ValueError:
             raise Irregular from None
 
@@ -86,7 +93,7 @@ class Lines:
         """How many bytes the field of each line has."""
         if self.table is not None:
             return self.table.ends[column] - self.table.begins[column]
-        start, end = self.span(column)
+        start, end = self._span(column)
         return end - start
 
     def hashes(self, column: int) -> Words:
@@ -94,7 +101,7 @@ class Lines:
 
     def _word(self, column: int) -> Word:
         found = self.table.word(column) if self.table is not None else None
-        return found or gathered(self.words, self.span(column)[0])
+        return found or gathered(self.words, self.start(column))
 
     def stretches(self) -> tuple[list[bytes], Ints, Ints]:
         """Topics in order of appearance; for each stretch of lines with one topic its number among those, and how many
@@ -109,8 +116,7 @@ class Lines:
 
     def _many_stretches(self, first: Ints) -> tuple[list[bytes], Ints]:
         """The first two of `stretches`, for interleaved topics: one look at each topic, not at each stretch."""
-        start, end = (bound[first] for bound in self.span(0))
-        length = end - start
+        start, length = self.start(0)[first], self.length(0)[first]
         hashed = hashes(gathered(self.words, start), length)
         order = np.argsort(hashed, kind="stable")
         new = np.append(True, hashed[order[1:]] != hashed[order[:-1]])

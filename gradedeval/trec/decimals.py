@@ -33,30 +33,26 @@ ROWS = 1 << 14
 """Numbers are read so many at a time: all that is looked at stays in the processor's cache."""
 
 
-def decimals(buffer: Bytes, start: Ints, end: Ints) -> Floats:
+def decimals(buffer: Bytes, end: Ints, length: NDArray[Any]) -> Floats:
     """The value of each token, all of them plain decimals: `[+-]digits[.digits][e±digits]`.
 
     Raises ValueError where a token is none, or is too large for a float.
     """
-    words = words_at(buffer)
-    found = np.empty(len(start))
-    for at in range(0, len(start), ROWS):
-        _read(buffer, words, start[at : at + ROWS], end[at : at + ROWS], found[at : at + ROWS])
+    found = np.empty(len(end))
+    for at in range(0, len(end), ROWS):
+        rows = slice(at, at + ROWS)
+        if not _read_alike(buffer, end[rows], length[rows], found[rows]):
+            _read_any(buffer, end[rows], length[rows].astype(np.int64), found[rows])
     return found
 
 
-def _read(buffer: Bytes, words: Words, start: Ints, end: Ints, found: Floats) -> None:
-    if not _read_alike(buffer, words, start, end, found):
-        _read_any(buffer, words, start, end, found)
-
-
-def _read_alike(buffer: Bytes, words: Words, start: Ints, end: Ints, found: Floats) -> bool:
+def _read_alike(buffer: Bytes, end: Ints, length: NDArray[Any], found: Floats) -> bool:
     """The usual case in half the steps: numbers without a sign, of up to eight digits in all, so many of them after the
     dot in each. Whether it is this case; only then is anything found."""
-    length = end - start
     longest, shortest = int(length.max()), int(length.min())
-    dot = buffer[int(start[0]) : int(end[0])].tobytes().find(b".")
-    after = int(length[0]) - 1 - dot
+    first = int(length[0])
+    dot = buffer[int(end[0]) - first : int(end[0])].tobytes().find(b".")
+    after = first - 1 - dot
     if not (dot > 0 and 0 < after < 8 and after + 1 < shortest and longest <= 9):
         return False
     last, before = last_sixteen(buffer, end)
@@ -76,11 +72,12 @@ def _read_alike(buffer: Bytes, words: Words, start: Ints, end: Ints, found: Floa
     number, bad = _eight_digits(word)
     if bad.any():
         return False
-    np.divide(number.astype(np.float64), TEN_EXACT[after], out=found)
+    np.divide(number.view(np.int64), TEN_EXACT[after], out=found)
     return True
 
 
-def _read_any(buffer: Bytes, words: Words, start: Ints, end: Ints, found: Floats) -> None:
+def _read_any(buffer: Bytes, end: Ints, tokens: Ints, found: Floats) -> None:
+    words, start = words_at(buffer), end - tokens
     head = words[start]
     first = head.astype(np.uint8)
     negative = first == 45
@@ -88,9 +85,9 @@ def _read_any(buffer: Bytes, words: Words, start: Ints, end: Ints, found: Floats
     some_signed = bool(signed.any())
     if some_signed:
         head = words[start + signed]
-        length = (end - start - signed).view(np.uint64)
+        length = (tokens - signed).view(np.uint64)
     else:
-        length = (end - start).view(np.uint64)
+        length = tokens.view(np.uint64)
     whole = _digits_before_dot(head, length)
     # A whole part of more than eight digits has its dot, if any, out of sight.
     good = (whole < 8) | (length == 8)

@@ -80,7 +80,9 @@ class Index:
     slots: Slots
     marks: NDArray[np.uint8]
 
-    def find(self, topic: Ints, size: Ints, buffer: Bytes, start: Ints, end: Ints, hashed: Words) -> tuple[Ints, Slots]:
+    def find(
+        self, topic: Ints, size: Ints, buffer: Bytes, start: Ints, length: NDArray[Any], hashed: Words
+    ) -> tuple[Ints, Slots]:
         """Which of the documents are judged, and the number of the judged document that each of them is.
 
         topic, size  of stretches of documents with one topic: its number, −1 where it is not judged, and how many
@@ -90,8 +92,8 @@ class Index:
         bit = self.regions.places(topic, size, hashed, FINER)
         place = bit >> FINER
         rows = np.flatnonzero(self.marks[place] & _BIT[bit & 7])
-        of_row, start, hashed, at = np.repeat(topic, size)[rows], start[rows], hashed[rows], place[rows]
-        length = end[rows] - start
+        of_row, at = np.repeat(topic, size)[rows], place[rows]
+        start, length, hashed = start[rows], length[rows], hashed[rows]
         words, found = words_at(buffer), np.full(len(rows), -1, dtype=np.int32)
         asked = np.arange(len(rows))
         while len(asked):
@@ -140,7 +142,7 @@ def build(
         rows = np.arange(begin, min(begin + TOGETHER, len(start)))
         bit = own.places(topic[rows], 1, hashed[rows], FINER)
         at = bit >> FINER
-        np.bitwise_or.at(marks, at, _BIT[bit & 7])
+        _mark(marks, at, _BIT[bit & 7])
         while len(rows):
             if at.max() + 1 >= len(slots):  # the last region is full: an empty slot stays behind it
                 slots = np.append(slots, np.full(len(slots), -1, dtype=np.int32))
@@ -157,6 +159,14 @@ def build(
                 again.append((rows[same], there[same]))
             rows, at = rows[~same], at[~same] + 1
     return Index(buffer, start, length, topic, hashed, own, slots, marks), again
+
+
+def _mark(marks: NDArray[np.uint8], at: Ints, bits: NDArray[np.uint8]) -> None:
+    """Set bits; of those for one place each round sets at least one."""
+    while len(at):
+        marks[at] |= bits
+        left = np.flatnonzero((marks[at] & bits) == 0)
+        at, bits = at[left], bits[left]
 
 
 def repeated(hashed: Words, place: Ints, size: int) -> Ints:

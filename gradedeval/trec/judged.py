@@ -69,22 +69,21 @@ class Judged:
         text = b"".join(self.topics)
         of_topic = _text_hashes(text, [len(topic) for topic in self.topics])
         of_grade = (self.labels + 0.0).view(np.uint64)
-        sums = []
-        for odd in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-            total = 0
-            for at in range(0, len(self.code), PART):
-                rows = slice(at, at + PART)
-                mixed = (of_topic * np.uint64(odd))[self.index.topic[rows]]
-                mixed ^= self.index.hashed[rows]
-                mixed ^= mixed >> np.uint64(29)
-                mixed *= np.uint64(odd)
-                mixed ^= (of_grade * np.uint64(odd))[self.code[rows]]
-                mixed ^= mixed >> np.uint64(32)
-                mixed *= np.uint64(odd)
-                mixed ^= mixed >> np.uint64(31)
-                total += int(mixed.sum(dtype=np.uint64))
-            sums.append(total % 2**64)
-        return f"{crc32(b'%d %d %d' % (len(self.code), *sums)):08x}"[2:]
+        odd, total = np.uint64(0xFF51AFD7ED558CCD), 0
+        of_topic *= odd
+        of_grade *= odd
+        for at in range(0, len(self.code), PART):
+            rows = slice(at, at + PART)
+            mixed = of_topic[self.index.topic[rows]]
+            mixed ^= self.index.hashed[rows]
+            mixed ^= mixed >> np.uint64(29)
+            mixed *= odd
+            mixed ^= of_grade[self.code[rows]]
+            mixed ^= mixed >> np.uint64(32)
+            mixed *= odd
+            mixed ^= mixed >> np.uint64(31)
+            total += int(mixed.sum(dtype=np.uint64))
+        return f"{crc32(b'%d %d' % (len(self.code), total % 2**64)):08x}"[2:]
 
 
 def read_judged(stream: Stream, duplicates: Duplicates) -> Judged:
@@ -110,7 +109,7 @@ def read_judged(stream: Stream, duplicates: Duplicates) -> Judged:
         numbers = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int32)
         part = slice(count, count := count + len(lines))
         topic[part] = np.repeat(numbers[own], size)
-        start[part] = lines.span(2)[0]
+        start[part] = lines.start(2)
         length[part] = lines.length(2)
         hashed[part] = lines.hashes(2)
         grades.append(_grades(lines))
@@ -153,14 +152,14 @@ DIGITS = np.arange(-9, 10)
 
 def _grades(lines: Lines) -> NDArray[Any]:
     """The grades of lines: int8 where each is one digit, which most are; otherwise float64."""
-    start, end = lines.span(3)
-    digit = lines.buffer[end - 1] - np.uint8(ZERO)
-    length = end - start
+    start, length = lines.start(3), lines.length(3)
+    digit = lines.buffer[start + (length - 1)] - np.uint8(ZERO)
     negative = (length == 2) & (lines.buffer[start] == MINUS)
     if not ((digit <= 9) & (negative | (length == 1))).all():
         return lines.numbers(3)
-    grade = digit.view(np.int8)
-    return np.negative(grade, out=grade, where=negative)
+    grade: NDArray[np.int8] = digit.view(np.int8)
+    np.negative(grade, out=grade, where=negative)
+    return grade
 
 
 def _coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:

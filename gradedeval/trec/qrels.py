@@ -116,9 +116,14 @@ class Qrels:
 
     def pool_of(self, topics: list[bytes]) -> Ints:
         """topics × labels: how many documents have each label; none for a topic that is not judged."""
-        rows = [self.row.get(topic, len(self)) for topic in topics]
-        counts: Ints = np.append(self.pool, np.zeros((1, len(self.labels)), dtype=np.int64), axis=0)[rows]
+        rows = [self.row.get(topic, -1) for topic in topics]
+        counts: Ints = self._pools[rows]
         return counts
+
+    @cached_property
+    def _pools(self) -> Ints:
+        """`pool`, and a row for topics that are not judged."""
+        return np.append(self.pool, np.zeros((1, len(self.labels)), dtype=np.int64), axis=0)
 
     @cached_property
     def row(self) -> dict[bytes, int]:

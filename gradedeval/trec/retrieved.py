@@ -110,11 +110,11 @@ def _rows(block: Block, lines: Lines, topics: list[bytes], own: Ints, size: Ints
     """The documents of lines, in stretches of one topic: each its number and its size."""
     scores = rules.order == "score"
     hashed = lines.hashes(2)
-    start, end = lines.span(2)
+    start, length = lines.start(2), lines.length(2)
     number = np.array([qrels.row.get(name, -1) for name in topics], dtype=np.int64)
     unjudged = len(qrels.labels)
     code = np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1))
-    hit, found = qrels.index.find(number[own], size, lines.buffer, start, end, hashed)
+    hit, found = qrels.index.find(number[own], size, lines.buffer, start, length, hashed)
     code[hit] = qrels.code[found]
     return Rows(
         topics,
@@ -122,7 +122,7 @@ def _rows(block: Block, lines: Lines, topics: list[bytes], own: Ints, size: Ints
         code,
         hashed,
         start,
-        lines.length(2),
+        length,
         lines.numbers(4) if scores else None,
         lines.numbers(3) if scores and rules.ties == "rank" else None,
         lambda start, length: block.buffer[start : start + length].tobytes(),

@@ -63,21 +63,38 @@ def table(buffer: Bytes, begin: int, end: int, fields: int) -> Table | None:
     line += begin
     rows = np.ndarray(len(buffer) - width + 1, f"V{width}", buffer.data, strides=(1,))[line]
     rows = rows.view(np.uint8).reshape(-1, width)
+    if (rows[:, 0] == HASH).any():
+        return None
     # A bit for each byte, the first lowest.
     kind: Any = np.uint32 if width == 32 else np.uint64
     separates = np.packbits(rows <= BLANK, bitorder="little").view(kind)
-    one = kind(1)
-    inside = (kind(2) << length) - one
-    separates &= inside
-    after = (separates << one) | one
-    stops = separates & ~after
-    if (np.bitwise_count(stops) != fields).any() or (rows[:, 0] == HASH).any():
+    separates[-1:] &= (kind(2) << length[-1:]) - kind(1)  # what follows the last line may be anything
+    found = _single_spaced(separates, length, fields) or _spaced(separates, length, fields)
+    return Table(rows, line, *found) if found else None
+
+
+def _single_spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], list[Within]] | None:
+    """Where fields begin and end that one byte separates, and nothing stands around; None where it is otherwise."""
+    one = separates.dtype.type(1)
+    if (separates & (separates << one | one)).any():
         return None
-    if (separates & after).any():
-        begins = _places(~separates & after & inside, fields)
-        return Table(rows, line, begins, _places(stops, fields))
-    stopped = [*_places(stops, fields - 1), length]
-    return Table(rows, line, [np.zeros_like(length), *(stop + np.uint8(1) for stop in stopped[:-1])], stopped)
+    after = _places(separates, fields)
+    if not (after[-1] == length + np.uint8(1)).all():
+        return None
+    return [np.zeros_like(length), *after[:-1]], [place - np.uint8(1) for place in after]
+
+
+def _spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], list[Within]] | None:
+    """The same where blanks are repeated, or stand before the fields or after them."""
+    kind = separates.dtype.type
+    inside = (kind(2) << length) - kind(1)
+    separates = separates & inside
+    after = separates << kind(1) | kind(1)
+    stops = separates & ~after
+    if (np.bitwise_count(stops) != fields).any():
+        return None
+    begins, ends = _places(~separates & after & inside, fields), _places(stops, fields)
+    return [place - np.uint8(1) for place in begins], [place - np.uint8(1) for place in ends]
 
 
 def _newlines(text: Bytes) -> Ints | None:
@@ -90,14 +107,14 @@ def _newlines(text: Bytes) -> Ints | None:
 
 
 def _places(bits: NDArray[Any], count: int) -> list[Within]:
-    """Where the lowest bits of each word are, so many of them."""
+    """Behind which bytes the lowest bits of each word are, so many of them."""
     places = []
+    one = bits.dtype.type(1)
     below = np.empty_like(bits)
     lowest = np.empty_like(bits)
-    rest = bits.copy()
-    for _ in range(count):
-        np.subtract(rest, bits.dtype.type(1), out=below)
-        np.bitwise_xor(rest, below, out=lowest)  # the lowest bit and all below it
-        places.append(np.bitwise_count(lowest) - np.uint8(1))
-        rest &= below
+    for at in range(count):
+        np.subtract(bits, one, out=below)
+        np.bitwise_xor(bits, below, out=lowest)  # the lowest bit and all below it
+        places.append(np.bitwise_count(lowest))
+        bits = np.bitwise_and(bits, below, out=None if at == 0 else bits)
     return places

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradedeval.trec.source import Source, file_faults, opener, standard_input, temporary_faults, unpack
 from gradedeval.trec.unpacking import Unpacked
-from gradedeval.trec.words import HASH, NEWLINE, PAD, Bytes
+from gradedeval.trec.words import HASH, NEWLINE, PAD, Bytes, words_at
 
 BLOCK = 1 << 21
 """Bytes of a block: enough that calls of numpy cost nothing, little enough that a few blocks at work fit in memory."""
@@ -238,7 +238,7 @@ def _buffer(capacity: int) -> Bytes:
 
 def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
     """Where the lines of the last topic begin: after the last complete line that is of another topic."""
-    size = 1 << 14
+    size, words = 1 << 16, words_at(buffer)
     while True:
         low = max(begin, end - size)
         starts = np.flatnonzero(buffer[low:end] == NEWLINE) + low + 1
@@ -251,8 +251,10 @@ def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
             last = int(told[-1])
             topic = buffer[last : int(starts[-1])].tobytes().split(None, 1)[0]
             same = np.ones(len(told), dtype=bool)
-            for at, byte in enumerate(topic):
-                same &= buffer[told + at] == byte
+            for at in range(0, len(topic), 8):
+                part = topic[at : at + 8]
+                differ = words[told + at] ^ np.uint64(int.from_bytes(part, "little"))
+                same &= differ << np.uint64(64 - 8 * len(part)) == 0
             same &= buffer[told + len(topic)] <= 32
             others = np.flatnonzero(~same)
             if len(others):

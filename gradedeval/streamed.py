@@ -21,9 +21,10 @@ from gradedeval.trec.blocks import Irregular
 from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.retrieved import Rows, read_listed, read_rows, settle_repeated
 from gradedeval.trec.run import dropped_notes, run_of_bytes
-from gradedeval.trec.scattered import Scattered
+from gradedeval.trec.scattered import Listed, Scattered
 from gradedeval.trec.source import Source, opener
 from gradedeval.trec.stream import BLOCK, Block, Segment, Stream, blocks, segments
+from gradedeval.trec.topic_numbers import TopicNumbers
 
 TOGETHER = 8
 """Blocks whose batches are joined."""
@@ -126,26 +127,36 @@ class _Reading:
 
     def _parts(self) -> Generator[_Part, None, None]:
         """What the blocks hold, in order; several processes share those of a large file."""
-        file = self.stream.file
-        if file is not None and file.end - file.at > LARGE and (jobs := processes(self.jobs)) > 1:
-            yield from self._shared(segments(file.file, file.at, file.end, FIRST * self.size), jobs)
+        file, size = self.stream.file, FIRST * self.size
+        if file is not None and self._processes(file) > 1:
+            shares = segments(file.file, file.at, file.end, size)
+
+            def parts_of(number: int) -> list[_Part]:
+                return self._made([self._part(block) for block in _blocks_of(shares[number], self.size)])
+
+            for parts in self.watch(self._each(parts_of, len(shares)), len(shares), "parts"):
+                yield from parts
         elif file is not None:
             yield from self.watch(self._one_by_one(), (file.end - file.at) // self.size, "parts")
         else:
             yield from self._one_by_one()
 
-    def _shared(self, shares: list[Segment], jobs: int) -> Iterator[_Part]:
-        """What segments hold, in order. Raises Irregular where a process fails: the simple reader has words for it."""
+    def _processes(self, file: Segment | None) -> int:
+        """How many processes may share the work on a file."""
+        return processes(self.jobs) if file is not None and file.end - file.at > LARGE else 1
 
-        def parts_of(number: int) -> list[_Part]:
-            segment = shares[number]
-            return self._made([self._part(block) for block in blocks(segment, self.size, segment.at)])
-
-        with closing(spread(parts_of, range(len(shares)), min(jobs, len(shares)))) as done:
-            for parts in self.watch(in_order(done), len(shares), "parts"):
-                if isinstance(parts, Failed):
+    def _each(self, work: Callable[[int], Any], count: int) -> Iterator[Any]:
+        """`work` of 0, 1, …, so many, in order, by several processes where that is worth it. Raises Irregular where one
+        fails: the simple reader has words for it."""
+        jobs = min(self._processes(self.stream.file), count)
+        if jobs < 2:
+            yield from map(work, range(count))
+            return
+        with closing(spread(work, range(count), jobs)) as done:
+            for result in in_order(done):
+                if isinstance(result, Failed):
                     raise Irregular
-                yield from parts
+                yield result
 
     def _one_by_one(self) -> Iterator[_Part]:
         """What the blocks hold, in order."""
@@ -199,17 +210,43 @@ class _Reading:
 
     def _gathered(self, only: frozenset[bytes] | None) -> Iterator[Any]:
         """A second pass, for topics that came again: those in `only`, or all."""
-        self.stream.again()
-        gathered = Scattered(self.stream)
-        for block in blocks(self.stream, 4 * self.size):  # there may be thousands of topics to name in each
-            gathered.add(block, read_listed(block, self.qrels, self.rules, only))
-        self.found.update(dict.fromkeys(gathered.topics))
-        for rows in gathered.parts():
-            for topic in rows.topics:
-                self.dropped.pop(topic, None)
+        gathered = self._scattered(only)
+        self.found.update(dict.fromkeys(gathered.topics.names))
+        divided = gathered.parts()
+
+        def part_of(number: int) -> _Part:
+            rows = divided[number]
+            topics = rows.topics
             rows, dropped = settle_repeated(rows, self.rules)
-            self.dropped.update(dropped)
-            yield from map(self.each, self._ranked(rows))
+            return _Part(topics, [self.each(batch) for batch in self._ranked(rows)], dropped, "")
+
+        for part in self.watch(self._each(part_of, len(divided)), len(divided), "parts"):
+            for topic in part.topics:
+                self.dropped.pop(topic, None)
+            self.dropped.update(part.dropped)
+            yield from part.batches
+
+    def _scattered(self, only: frozenset[bytes] | None) -> Scattered:
+        """The documents of these topics, or of all, as columns."""
+        self.stream.again()
+        gathered, file = Scattered(self.stream), self.stream.file
+        size = 4 * self.size  # there may be thousands of topics in each
+        if file is not None and self._processes(file) > 1:
+            shares, topics = segments(file.file, file.at, file.end), TopicNumbers()
+
+            def listed(number: int) -> list[Listed]:
+                some = _blocks_of(shares[number], size)
+                return [Listed.of(block, read_listed(block, self.qrels, self.rules, topics, only)) for block in some]
+
+            for several in self.watch(self._each(listed, len(shares)), len(shares), "parts"):
+                for one in several:
+                    gathered.add(one)
+        else:
+            for block in blocks(self.stream, size):
+                rows = read_listed(block, self.qrels, self.rules, gathered.topics, only)
+                gathered.keep_text(block)
+                gathered.add(Listed.of(block, rows))
+        return gathered
 
     def _ranked(self, rows: Rows) -> Iterator[Batch]:
         """Batches of the topics that may count: which do is known when all have been seen."""
@@ -235,6 +272,10 @@ class _Reading:
             if len(own):
                 none = Documents([topics[row] for row in own.tolist()], pool[own, 0] * 0, code, None, None, _no_docno)
                 yield self.each(ranked(none, pool[own], self.judged, self.rules, self.docnos_of))
+
+
+def _blocks_of(segment: Segment, size: int) -> Iterator[Block]:
+    return blocks(segment, size, segment.at)
 
 
 def _no_docno(position: int) -> bytes:

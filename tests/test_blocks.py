@@ -20,13 +20,13 @@ from conftest import DATA, shared
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gradedeval import streamed
+from gradedeval import forked, streamed
 from gradedeval.errors import Fault
 from gradedeval.listed import grade_listed
 from gradedeval.ranking import GradedRun
 from gradedeval.rules import Rules
 from gradedeval.streamed import grade_file
-from gradedeval.trec import blocks, index, judged, qrels, stream
+from gradedeval.trec import blocks, index, judged, qrels, scattered, stream, topic_numbers, words
 from gradedeval.trec.blocks import Irregular
 from gradedeval.trec.decimals import decimals
 from gradedeval.trec.lines import decimal
@@ -170,7 +170,7 @@ def all_seven(word: Any, length: Any) -> Any:
 def test_a_collision_of_all_hashes_changes_nothing() -> None:
     draw = random.Random(3)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (judged, blocks):
+        for module in (words, blocks):
             patch.setattr(module, "hashes", all_seven)
         for _ in range(40):
             run, judgements = awkward(draw)
@@ -252,6 +252,33 @@ def test_processes_share_a_large_file_and_give_the_same(monkeypatch: pytest.Monk
                 assert outcome(among_all) == simple
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)  # nobody is left behind
+
+
+@pytest.mark.parametrize("many", [3, 1 << 12])
+def test_processes_share_the_second_pass_over_topics_that_take_turns(
+    many: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shared: list[int] = []
+
+    def counted(work: Any, numbers: Any, jobs: int) -> Any:
+        shared.append(len(numbers))
+        return forked.spread(work, numbers, jobs)
+
+    monkeypatch.setattr(streamed, "spread", counted)
+    monkeypatch.setattr(streamed, "LARGE", 1)
+    monkeypatch.setattr(stream, "SEGMENT", 3000)
+    monkeypatch.setattr(scattered, "TOGETHER", 100)
+    monkeypatch.setattr(topic_numbers, "MANY", many)
+    draw, path = random.Random(5), tmp_path / "run"
+    turns = [(topic, at) for at in range(20) for topic in range(60)]
+    lines = [f"t{topic} Q0 d{draw.randrange(30)} {at} {draw.randrange(9)} x\n" for topic, at in turns]
+    path.write_text("".join(lines))
+    read = Qrels({f"t{topic}": {f"d{at}": at % 3 for at in range(0, 30, 2)} for topic in range(3, 60)})
+    rules = Rules(duplicates="first", topics="run")
+    simple = outcome(lambda: grade_listed(run_of_bytes(str(path), path.read_bytes(), rules), read, rules))
+    assert outcome(partial(grade_file, Source(path), read, rules, frozenset(), size=200, jobs=2)) == simple
+    assert len(shared) == 3
+    assert min(shared) > 4
 
 
 # Real files -----------------------------------------------------------------------------------------------------------

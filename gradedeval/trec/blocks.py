@@ -24,7 +24,6 @@ from gradedeval.trec.words import (
     Word,
     Words,
     changes,
-    equal,
     gathered,
     hashes,
     words_at,
@@ -103,40 +102,9 @@ class Lines:
         found = self.table.word(column) if self.table is not None else None
         return found or gathered(self.words, self.start(column))
 
-    def stretches(self) -> tuple[list[bytes], Ints, Ints]:
-        """Topics in order of appearance; for each stretch of lines with one topic its number among those, and how many
-        lines it has."""
-        first = changes(self._word(0), self.length(0))
-        size = np.diff(np.append(first, self.count))
-        if len(first) > MANY:
-            return *self._many_stretches(first), size
-        number: dict[bytes, int] = {}
-        own = [number.setdefault(self.token(0, row), len(number)) for row in first.tolist()]
-        return list(number), np.array(own, dtype=np.int64), size
-
-    def _many_stretches(self, first: Ints) -> tuple[list[bytes], Ints]:
-        """The first two of `stretches`, for interleaved topics: one look at each topic, not at each stretch."""
-        start, length = self.start(0)[first], self.length(0)[first]
-        hashed = hashes(gathered(self.words, start), length)
-        order = np.argsort(hashed, kind="stable")
-        new = np.append(True, hashed[order[1:]] != hashed[order[:-1]])
-        leader = order[new]  # the first stretch of each topic, in the order of hashes
-        group = np.empty(len(first), dtype=np.int64)
-        group[order] = np.cumsum(new) - 1
-        by_appearance = np.argsort(leader)
-        place = np.empty(len(leader), dtype=np.int64)
-        place[by_appearance] = np.arange(len(leader))
-        same = length == length[leader[group]]
-        if same.all():
-            same = equal(self.words, start, self.words, start[leader[group]], length)
-        if not same.all():  # two topics with one hash
-            raise Irregular
-        topics = [self.token(0, row) for row in first[leader[by_appearance]].tolist()]
-        return topics, place[group]
-
-
-MANY = 1 << 12
-"""Stretches of lines with one topic, up to which a look at each is quick enough."""
+    def stretches(self) -> Ints:
+        """The first line of each stretch of lines with one topic."""
+        return changes(self._word(0), self.length(0))
 
 
 def check_beginning(buffer: Bytes, begin: int) -> None:

@@ -17,7 +17,8 @@ from gradedeval.trec.index import Index, build
 from gradedeval.trec.lines import QRELS_FIELDS
 from gradedeval.trec.memory import keep_memory
 from gradedeval.trec.stream import Stream
-from gradedeval.trec.words import NEWLINE, PAD, Bytes, Words, gathered, hashes, padded, words_at
+from gradedeval.trec.topic_numbers import TopicNumbers
+from gradedeval.trec.words import NEWLINE, PAD, Bytes, padded, text_hashes
 
 PART = 1 << 20
 """Bytes of a qrels file that are worked on at once."""
@@ -66,8 +67,7 @@ class Judged:
         A sum of one 64-bit hash for each judgement does not know their order; sorting them would take longer than a run
         takes to score. hashlib is not asked: it takes longer to import than the whole of a small file's judgements.
         """
-        text = b"".join(self.topics)
-        of_topic = _text_hashes(text, [len(topic) for topic in self.topics])
+        *_, of_topic = text_hashes(self.topics)
         of_grade = (self.labels + 0.0).view(np.uint64)
         odd, total = np.uint64(0xFF51AFD7ED558CCD), 0
         of_topic *= odd
@@ -94,7 +94,7 @@ def read_judged(stream: Stream, duplicates: Duplicates) -> Judged:
     """
     keep_memory()
     buffer, end = _text(stream)
-    number: dict[bytes, int] = {}
+    topics = TopicNumbers()
     grades: list[NDArray[Any]] = []
     # Written where they stay: parts of columns that are joined later take their memory twice.
     most = sum(int(np.count_nonzero(buffer[begin:stop] == NEWLINE)) for begin, stop in _parts(buffer, end))
@@ -105,10 +105,9 @@ def read_judged(stream: Stream, duplicates: Duplicates) -> Judged:
         lines = split_lines(buffer, begin, stop, len(QRELS_FIELDS))
         if not len(lines):
             continue
-        names, own, size = lines.stretches()
-        numbers = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int32)
+        own, size = topics.stretches(lines)
         part = slice(count, count := count + len(lines))
-        topic[part] = np.repeat(numbers[own], size)
+        topic[part] = np.repeat(own, size)
         start[part] = lines.start(2)
         length[part] = lines.length(2)
         hashed[part] = lines.hashes(2)
@@ -117,16 +116,16 @@ def read_judged(stream: Stream, duplicates: Duplicates) -> Judged:
         raise Irregular
     start, length, topic, hashed = (column[:count] for column in (start, length, topic, hashed))
     labels, code = _coded(grades)
-    index, again = build(buffer, start, length, topic, len(number), hashed)
+    index, again = build(buffer, start, length, topic, len(topics.names), hashed)
     if not again:
-        return Judged(list(number), labels, code, index)
+        return Judged(topics.names, labels, code, index)
     rows, firsts = (np.concatenate(column) for column in zip(*again, strict=True))
     if duplicates == "refuse" or (code[rows] != code[firsts]).any():
         raise Irregular
     kept = np.ones(len(code), dtype=bool)
     kept[rows] = False
-    index, _ = build(buffer, start[kept], length[kept], topic[kept], len(number), hashed[kept])
-    return Judged(list(number), labels, code[kept], index, len(rows))
+    index, _ = build(buffer, start[kept], length[kept], topic[kept], len(topics.names), hashed[kept])
+    return Judged(topics.names, labels, code[kept], index, len(rows))
 
 
 def _empty(count: int, kind: Any) -> NDArray[Any]:
@@ -135,15 +134,11 @@ def _empty(count: int, kind: Any) -> NDArray[Any]:
 
 def judged_of(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> Judged:
     """The same from dicts topic -> docno -> code."""
-    docnos = [docno for documents in codes.values() for docno in documents]
-    text = b"".join(docnos)
-    length = np.array([len(docno) for docno in docnos], dtype=np.int64)
-    start = PAD + np.cumsum(length) - length
-    buffer = _buffer(text)
+    buffer, start, length, hashed = text_hashes([docno for documents in codes.values() for docno in documents])
     topic = np.repeat(np.arange(len(codes), dtype=np.int32), [len(documents) for documents in codes.values()])
     small = np.min_scalar_type(len(labels))
     code = np.array([code for documents in codes.values() for code in documents.values()], dtype=small)
-    index, _ = build(buffer, start, length, topic, len(codes), hashes(gathered(words_at(buffer), start), length))
+    index, _ = build(buffer, start, length, topic, len(codes), hashed)
     return Judged(list(codes), labels, code, index)
 
 
@@ -219,16 +214,3 @@ def _parts(buffer: Bytes, end: int) -> Iterator[tuple[int, int]]:
             stop += newline + 1
         yield begin, stop
         begin = stop
-
-
-def _buffer(text: bytes) -> Bytes:
-    buffer = padded(len(text))
-    buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
-    return buffer
-
-
-def _text_hashes(text: bytes, lengths: list[int]) -> Words:
-    buffer = _buffer(text)
-    length = np.array(lengths, dtype=np.int64)
-    start = PAD + np.cumsum(length) - length
-    return hashes(gathered(words_at(buffer), start), length)

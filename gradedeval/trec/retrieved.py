@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from gradedeval.gains import Floats, Ints
 from gradedeval.rules import Rules
-from gradedeval.trec.blocks import Irregular, Lines, check_beginning, split_lines
+from gradedeval.trec.blocks import Irregular, check_beginning, split_lines
 from gradedeval.trec.index import regions, repeated
 from gradedeval.trec.lines import RUN_FIELDS, text
 from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.stream import Block
+from gradedeval.trec.topic_numbers import TopicNumbers
 from gradedeval.trec.words import Words
 
 
@@ -71,24 +72,22 @@ class Rows:
         )
 
 
-def _none() -> Rows:
-    none = np.empty(0, dtype=np.int64)
-    return Rows([], none, none, none.astype(np.uint64), none, none, None, None, lambda *_: b"")
-
-
 def read_rows(block: Block, qrels: Qrels, rules: Rules) -> Rows:
     """The documents of a block, topic after topic.
 
     Raises Irregular where a line is no line of a run.
     """
-    rows = read_listed(block, qrels, rules, None)
+    rows = read_listed(block, qrels, rules, TopicNumbers())
     if (rows.topic[1:] < rows.topic[:-1]).any():
         return rows.keep(np.argsort(rows.topic.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
     return rows
 
 
-def read_listed(block: Block, qrels: Qrels, rules: Rules, only: frozenset[bytes] | None) -> Rows:
-    """The documents of a block as listed, topics among each other: those of the topics in `only`, or all.
+def read_listed(
+    block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, only: frozenset[bytes] | None = None
+) -> Rows:
+    """The documents of a block as listed, topics among each other, numbered as they have been in the blocks before:
+    those of the topics in `only`, or all.
 
     Raises Irregular where a line is no line of a run.
     """
@@ -96,28 +95,17 @@ def read_listed(block: Block, qrels: Qrels, rules: Rules, only: frozenset[bytes]
         check_beginning(block.buffer, block.begin)
     lines = split_lines(block.buffer, block.begin, block.end, len(RUN_FIELDS))
     if not len(lines):
-        return _none()
-    topics, own, size = lines.stretches()
-    rows = _rows(block, lines, topics, own, size, qrels, rules)
-    if only is None or only.issuperset(topics):
-        return rows
-    wanted = np.array([name in only for name in topics], dtype=bool)
-    rows = rows.keep(np.flatnonzero(wanted[rows.topic]))
-    return replace(rows, topics=[name for name in topics if name in only], topic=(np.cumsum(wanted) - 1)[rows.topic])
-
-
-def _rows(block: Block, lines: Lines, topics: list[bytes], own: Ints, size: Ints, qrels: Qrels, rules: Rules) -> Rows:
-    """The documents of lines, in stretches of one topic: each its number and its size."""
-    scores = rules.order == "score"
-    hashed = lines.hashes(2)
-    start, length = lines.start(2), lines.length(2)
-    number = np.array([qrels.row.get(name, -1) for name in topics], dtype=np.int64)
+        none = np.empty(0, dtype=np.int64)
+        return Rows(topics.names, none, none, none.astype(np.uint64), none, none, None, None, lambda *_: b"")
+    own, size = topics.stretches(lines)
+    start, length, hashed = lines.start(2), lines.length(2), lines.hashes(2)
     unjudged = len(qrels.labels)
     code = np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1))
-    hit, found = qrels.index.find(number[own], size, lines.buffer, start, length, hashed)
+    hit, found = qrels.index.find(topics.rows(qrels.row)[own], size, lines.buffer, start, length, hashed)
     code[hit] = qrels.code[found]
-    return Rows(
-        topics,
+    scores = rules.order == "score"
+    rows = Rows(
+        topics.names,
         np.repeat(own, size),
         code,
         hashed,
@@ -128,6 +116,9 @@ def _rows(block: Block, lines: Lines, topics: list[bytes], own: Ints, size: Ints
         lambda start, length: block.buffer[start : start + length].tobytes(),
         text(lines.token(5, 0)),
     )
+    if only is None or only.issuperset(topics.names):
+        return rows
+    return rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic]))
 
 
 def settle_repeated(rows: Rows, rules: Rules) -> tuple[Rows, dict[bytes, int]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,25 +13,25 @@ from gradedeval.gains import Ints
 from gradedeval.trec.retrieved import Rows
 from gradedeval.trec.source import temporary_faults
 from gradedeval.trec.stream import Block, Stream
+from gradedeval.trec.topic_numbers import TopicNumbers
 
 TOGETHER = 1 << 16
 """Documents that are worked on at once; more where one topic has more."""
 
 
-class Scattered:
-    """The documents of all blocks, about 35 bytes each; docnos are read from the stream when they are asked for."""
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """What is kept of a block: `columns` are documents as listed, `topic` among them being numbers of `topics`; `size`
+    is how many bytes the block had."""
 
-    def __init__(self, stream: Stream) -> None:
-        self.topics: dict[bytes, int] = {}
-        self._columns: dict[str, _Column] = {}
-        self._text = _Text(stream)
+    topics: list[bytes]
+    columns: dict[str, NDArray[Any]]
+    size: int
 
-    def add(self, block: Block, rows: Rows) -> None:
-        """Take the documents of the next block."""
-        self._text.add(block)
-        number = [self.topics.setdefault(topic, len(self.topics)) for topic in rows.topics]
+    @classmethod
+    def of(cls, block: Block, rows: Rows) -> Listed:
         columns = {
-            "topic": np.array(number, dtype=np.int32)[rows.topic],
+            "topic": rows.topic.astype(np.int32),
             "code": rows.code,
             "hashed": rows.hashed,
             "start": rows.start + (block.offset - block.begin),
@@ -38,43 +39,83 @@ class Scattered:
             "score": rows.score,
             "rank": rows.rank,
         }
-        for name, column in columns.items():
-            if column is not None:
-                self._columns.setdefault(name, _Column(column.dtype)).add(column)
+        kept = {name: column for name, column in columns.items() if column is not None}
+        return cls(rows.topics, kept, block.end - block.begin)
 
-    def parts(self) -> Iterator[Rows]:
-        """Whole topics, some at a time."""
+
+class Scattered:
+    """The documents of all blocks, about 35 bytes each; docnos are read from the stream when they are asked for."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.topics = TopicNumbers()
+        self._columns: dict[str, _Column] = {}
+        self._text = _Text(stream)
+        file = stream.file
+        self._size = file.end - file.at if file is not None else 0
+
+    def keep_text(self, block: Block) -> None:
+        """Take the text of the next block, where the stream has it no more."""
+        self._text.add(block)
+
+    def add(self, listed: Listed) -> None:
+        """Take the documents of the next block."""
+        if listed.topics is not self.topics.names:  # numbers of another process
+            number = self.topics.numbers(listed.topics).astype(np.int32)
+            listed.columns["topic"] = number[listed.columns["topic"]]
+        expected = len(listed.columns["topic"]) * self._size // listed.size
+        for name, column in listed.columns.items():
+            self._columns.setdefault(name, _Column(column.dtype, expected)).add(column)
+
+    def parts(self) -> Parts:
+        """All that was taken, topic after topic. It is not here any more."""
         columns = {name: column.all() for name, column in self._columns.items()}
         self._columns.clear()
+        return Parts(self.topics.names, columns, self._text.token)
+
+
+class Parts:
+    """Documents by topic, in parts of whole topics."""
+
+    def __init__(
+        self, names: list[bytes], columns: dict[str, NDArray[Any]], token: Callable[[int, int], bytes]
+    ) -> None:
         topic = columns.pop("topic")
-        counts = np.bincount(topic, minlength=len(self.topics))
-        order, ends, names = _by_topic(topic), np.cumsum(counts), list(self.topics)
-        del topic
-        first = 0
-        while first < len(names):
-            begin = int(ends[first] - counts[first])
-            after = max(first + 1, int(np.searchsorted(ends, begin + TOGETHER, side="right")))
-            own = order[begin : int(ends[after - 1])]
-            part = {name: column[own] for name, column in columns.items()}
-            yield Rows(
-                names[first:after],
-                np.repeat(np.arange(after - first), counts[first:after]),
-                part["code"],
-                part["hashed"],
-                part["start"],
-                part["length"],
-                part.get("score"),
-                part.get("rank"),
-                self._text.token,
-            )
-            first = after
+        counts = np.bincount(topic, minlength=len(names))
+        self._names, self._columns, self._token = names, columns, token
+        self._order = _by_topic(topic)
+        self._present = np.flatnonzero(counts)
+        self._ends = np.append(0, np.cumsum(counts[self._present]))
+        self._firsts = [0]  # of the topics of each part, and the end
+        while self._firsts[-1] < len(self._present):
+            full = int(np.searchsorted(self._ends, self._ends[self._firsts[-1]] + TOGETHER, side="right")) - 1
+            self._firsts.append(max(self._firsts[-1] + 1, full))
+
+    def __len__(self) -> int:
+        return len(self._firsts) - 1
+
+    def __getitem__(self, number: int) -> Rows:
+        """The documents of a part, topic after topic."""
+        first, after = self._firsts[number : number + 2]
+        own = self._order[self._ends[first] : self._ends[after]]
+        part = {name: column[own] for name, column in self._columns.items()}
+        return Rows(
+            [self._names[topic] for topic in self._present[first:after].tolist()],
+            np.repeat(np.arange(after - first), np.diff(self._ends[first : after + 1])),
+            part["code"],
+            part["hashed"],
+            part["start"],
+            part["length"],
+            part.get("score"),
+            part.get("rank"),
+            self._token,
+        )
 
 
 class _Column:
     """An array that grows in place: its parts and the whole are never in memory together."""
 
-    def __init__(self, dtype: Any) -> None:
-        self._values = np.empty(TOGETHER, dtype=dtype)
+    def __init__(self, dtype: Any, expected: int) -> None:
+        self._values = np.empty(max(TOGETHER, expected + expected // 32), dtype=dtype)
         self._size = 0
 
     def add(self, more: NDArray[Any]) -> None:

@@ -134,6 +134,8 @@ class Stream:
     def token(self, start: int, length: int) -> bytes:
         """The bytes at a place of a plain stream that has been read to its end."""
         with file_faults(self.place):
+            if (file := self.file) is not None:  # the place in an open file is shared by all processes
+                return os.pread(file.file, length, file.at + start)
             self._raw.seek(self._begin + start)
             found: bytes = self._raw.read(length)
         return found
@@ -264,11 +266,11 @@ def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
         size *= 4
 
 
-def segments(file: int, begin: int, end: int, first: int) -> list[Segment]:
-    """The bytes `begin` to `end` of a file in segments, each of which begins with a topic, the first of about so many
-    bytes."""
+def segments(file: int, begin: int, end: int, first: int | None = None) -> list[Segment]:
+    """The bytes `begin` to `end` of a file in segments, each of which begins with a topic; `first`: about so many bytes
+    in the first of them."""
     starts = [begin]
-    for near in range(begin + first, end - SEGMENT // 2, SEGMENT):
+    for near in range(begin + (first or SEGMENT), end - SEGMENT // 2, SEGMENT):
         if near > starts[-1] and (start := _topic_start(file, near, end)):
             starts.append(start)
     return [Segment(file, *bounds) for bounds in zip(starts, [*starts[1:], end], strict=True)]

@@ -72,6 +72,16 @@ def equal(words: Words, start: Ints, other_words: Words, other: Ints, length: In
     return same
 
 
+def text_hashes(tokens: list[bytes]) -> tuple[Bytes, Ints, Ints, Words]:
+    """Tokens in a buffer: where each begins there, its length, and its hash."""
+    text = b"".join(tokens)
+    buffer = padded(len(text))
+    buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
+    length = np.array([len(token) for token in tokens], dtype=np.int64)
+    start = PAD + np.cumsum(length) - length
+    return buffer, start, length, hashes(gathered(words_at(buffer), start), length)
+
+
 def changes(word: Word, length: NDArray[Any]) -> Ints:
     """The positions of tokens that differ from the one before; the first is always among them."""
     changed: Bools = length[1:] != length[:-1]

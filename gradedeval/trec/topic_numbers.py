@@ -1,0 +1,72 @@
+"""Topics as numbers, in order of appearance: of lines that stand together, or take turns by the thousand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gradedeval.gains import Ints
+from gradedeval.trec.blocks import Lines
+from gradedeval.trec.index import Index, build
+from gradedeval.trec.words import text_hashes
+
+MANY = 1 << 12
+"""Stretches of lines with one topic, up to which a look at each is quick enough."""
+
+
+class TopicNumbers:
+    """The topics of some blocks; `names` are in order of appearance."""
+
+    def __init__(self) -> None:
+        self.names: list[bytes] = []
+        self._number: dict[bytes, int] = {}
+        self._rows: list[int] = []
+        self._index: Index | None = None
+
+    def stretches(self, lines: Lines) -> tuple[Ints, Ints]:
+        """The number of the topic of each stretch of lines with one topic, and how many lines it has."""
+        first = lines.stretches()
+        size = np.diff(np.append(first, len(lines)))
+        if len(first) > MANY:
+            return self._many(lines, first), size
+        return self.numbers([lines.token(0, row) for row in first.tolist()]), size
+
+    def numbers(self, names: list[bytes]) -> Ints:
+        """The numbers of topics by name."""
+        return np.array([self._of(name) for name in names], dtype=np.int64)
+
+    def rows(self, row: Mapping[bytes, int]) -> Ints:
+        """The row of each topic among others, −1 where it is none of them."""
+        self._rows += [row.get(name, -1) for name in self.names[len(self._rows) :]]
+        return np.array(self._rows, dtype=np.int64)
+
+    def _of(self, name: bytes) -> int:
+        number = self._number.setdefault(name, len(self.names))
+        if number == len(self.names):
+            self.names.append(name)
+        return number
+
+    def _many(self, lines: Lines, first: Ints) -> Ints:
+        """One look at each topic, not at each stretch."""
+        start, length, hashed = lines.start(0)[first], lines.length(0)[first], lines.hashes(0)[first]
+        own = np.full(len(first), -1, dtype=np.int64)
+        while len(unknown := np.flatnonzero(own < 0)):
+            if self._index is None or len(self._index.start) < len(self.names):
+                self._index = _index(self.names)
+            every = np.array([len(unknown)])
+            hit, found = self._index.find(
+                np.zeros(1, dtype=np.int64), every, lines.buffer, start[unknown], length[unknown], hashed[unknown]
+            )
+            own[unknown[hit]] = found
+            # Of several new topics with one hash, the first now, and the others when that one is known.
+            left = np.flatnonzero(own < 0)
+            _, new = np.unique(hashed[left], return_index=True)
+            for row in first[left[np.sort(new)]].tolist():
+                self._of(lines.token(0, row))
+        return own
+
+
+def _index(names: list[bytes]) -> Index:
+    buffer, start, length, hashed = text_hashes(names)
+    return build(buffer, start, length, np.zeros(len(names), dtype=np.int32), 1, hashed)[0]

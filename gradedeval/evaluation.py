@@ -112,7 +112,7 @@ def evaluate_runs(
     if isinstance(qrels, Qrels) and rules.subtopics and qrels.subtopics is None:
         raise Fault("--subtopics", "these qrels were read without", "Qrels(..., subtopics=True) reads them", usage=True)
     check_intents(measures, qrels.subtopics is not None if isinstance(qrels, Qrels) else rules.subtopics)
-    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules, jobs)
     scorer = Scorer(judged, measures, rules)
     listed = list(runs.items())
     done: dict[int, Outcome] = {}
@@ -155,10 +155,10 @@ def _of_run(fault: Fault, place: str) -> Fault:
     return Fault(named, fault.fault, fault.cure, also=fault.also, beyond=fault.beyond)
 
 
-def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules) -> Qrels:
+def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules, jobs: int = 1) -> Qrels:
     """The qrels, read by the rules. Raises Fault where they are none, and says so where a run was given for them."""
     try:
-        return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient, subtopics=rules.subtopics)
+        return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient, subtopics=rules.subtopics, jobs=jobs)
     except Fault:
         files = [
             one

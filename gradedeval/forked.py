@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -74,6 +74,16 @@ def spread(
         os.close(tasks)
         for pipe, child in children.items():
             _end(child, pipe)
+
+
+def in_turn(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[Result | Failed]:
+    """`work` of 0, 1, …, so many, in order; as by `spread` where there are several jobs."""
+    jobs = min(jobs, count)
+    if jobs < 2:
+        yield from map(work, range(count))
+        return
+    with closing(spread(work, range(count), jobs)) as done:
+        yield from in_order(done)
 
 
 def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:

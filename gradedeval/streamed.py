@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.errors import Fault
-from gradedeval.forked import Failed, in_order, processes, spread
+from gradedeval.forked import Failed, in_turn, processes
 from gradedeval.listed import grade_listed
 from gradedeval.ranking import Batch, Documents, GradedRun, by_width, judged_codes, ranked, same, together
 from gradedeval.rules import Rules
@@ -148,15 +147,10 @@ class _Reading:
     def _each(self, work: Callable[[int], Any], count: int) -> Iterator[Any]:
         """`work` of 0, 1, …, so many, in order, by several processes where that is worth it. Raises Irregular where one
         fails: the simple reader has words for it."""
-        jobs = min(self._processes(self.stream.file), count)
-        if jobs < 2:
-            yield from map(work, range(count))
-            return
-        with closing(spread(work, range(count), jobs)) as done:
-            for result in in_order(done):
-                if isinstance(result, Failed):
-                    raise Irregular
-                yield result
+        for result in in_turn(work, count, self._processes(self.stream.file)):
+            if isinstance(result, Failed):
+                raise Irregular
+            yield result
 
     def _one_by_one(self) -> Iterator[_Part]:
         """What the blocks hold, in order."""

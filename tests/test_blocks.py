@@ -260,11 +260,13 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
 ) -> None:
     shared: list[int] = []
 
+    spread = forked.spread
+
     def counted(work: Any, numbers: Any, jobs: int) -> Any:
         shared.append(len(numbers))
-        return forked.spread(work, numbers, jobs)
+        return spread(work, numbers, jobs)
 
-    monkeypatch.setattr(streamed, "spread", counted)
+    monkeypatch.setattr(forked, "spread", counted)
     monkeypatch.setattr(streamed, "LARGE", 1)
     monkeypatch.setattr(stream, "SEGMENT", 3000)
     monkeypatch.setattr(scattered, "TOGETHER", 100)

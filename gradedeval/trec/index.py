@@ -36,14 +36,14 @@ class Regions:
     shift: Words
     size: int
 
-    def places(self, topic: Ints, size: Ints | int, hashed: Words, finer: int = 0) -> Ints:
-        """The place of each document: of stretches of one topic, each its number and its size.
+    def places(self, topic: Ints, size: Ints | None, hashed: Words, finer: int = 0) -> Ints:
+        """The place of each document: of stretches of one topic, each its number and its size; None: 1 each.
 
         finer: so many bits finer, a place and 2**finer parts of each
         """
-        shift = self.shift - np.uint64(finer)
-        place = (hashed >> np.repeat(shift[topic], size)).view(np.int64)
-        place += np.repeat(self.begin[topic] << finer, size)
+        shift, begin = self.shift[topic] - np.uint64(finer), self.begin[topic] << finer
+        place = (hashed >> (shift if size is None else np.repeat(shift, size))).view(np.int64)
+        place += begin if size is None else np.repeat(begin, size)
         return place
 
 
@@ -140,7 +140,7 @@ def build(
     again: list[tuple[Ints, Ints]] = []
     for begin in range(0, len(start), TOGETHER):
         rows = np.arange(begin, min(begin + TOGETHER, len(start)))
-        bit = own.places(topic[rows], 1, hashed[rows], FINER)
+        bit = own.places(topic[rows], None, hashed[rows], FINER)
         at = bit >> FINER
         _mark(marks, at, _BIT[bit & 7])
         while len(rows):

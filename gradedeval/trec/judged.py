@@ -10,6 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from gradedeval.forked import Failed, in_turn, processes
 from gradedeval.gains import Floats, Ints
 from gradedeval.rules import Duplicates
 from gradedeval.trec.blocks import Irregular, Lines, check_beginning, split_lines
@@ -18,10 +19,13 @@ from gradedeval.trec.lines import QRELS_FIELDS
 from gradedeval.trec.memory import keep_memory
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.topic_numbers import TopicNumbers
-from gradedeval.trec.words import NEWLINE, PAD, Bytes, padded, text_hashes
+from gradedeval.trec.words import NEWLINE, PAD, Bytes, Words, padded, text_hashes
 
 PART = 1 << 20
 """Bytes of a qrels file that are worked on at once."""
+
+SHARED = 1 << 23
+"""Bytes of a qrels file that several processes are worth."""
 
 PIECE = 1 << 22
 ZERO, MINUS = 48, 45
@@ -86,32 +90,56 @@ class Judged:
         return f"{crc32(b'%d %d' % (len(self.code), total % 2**64)):08x}"[2:]
 
 
-def read_judged(stream: Stream, duplicates: Duplicates) -> Judged:
-    """The judgements of a file.
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """Lines of a file as columns.
+
+    own, size  of stretches of lines with one topic: its number among `topics`, and how many lines
+    """
+
+    topics: list[bytes]
+    own: Ints
+    size: Ints
+    start: Ints
+    length: NDArray[Any]
+    hashed: Words
+    grades: NDArray[Any]
+
+
+def read_judged(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Judged:
+    """The judgements of a file, by several processes where it is large.
 
     Raises Irregular where a line is none, or one differs from another of the same document: the simple reader settles
     that, or says so.
     """
     keep_memory()
     buffer, end = _text(stream)
+    parts = list(_parts(buffer, end))
+
+    def read(number: int) -> _Lines | None:
+        lines = split_lines(buffer, *parts[number], len(QRELS_FIELDS))
+        if not len(lines):
+            return None
+        topics = TopicNumbers()
+        own, size = topics.stretches(lines)
+        return _Lines(topics.names, own, size, lines.start(2), lines.length(2), lines.hashes(2), _grades(lines))
+
     topics = TopicNumbers()
     grades: list[NDArray[Any]] = []
-    # Written where they stay: parts of columns that are joined later take their memory twice.
-    most = sum(int(np.count_nonzero(buffer[begin:stop] == NEWLINE)) for begin, stop in _parts(buffer, end))
+    # Written where they stay: parts of columns that are joined later take their memory twice. No line is shorter.
+    most = (end - PAD) // len(b"t 0 d 1\n")
     small = np.int32 if len(buffer) < 1 << 31 else np.int64
     start, length, topic, hashed = (_empty(most, kind) for kind in (small, np.int32, np.int32, np.uint64))
     count = 0
-    for begin, stop in _parts(buffer, end):
-        lines = split_lines(buffer, begin, stop, len(QRELS_FIELDS))
-        if not len(lines):
+    for lines in in_turn(read, len(parts), processes(jobs) if end > SHARED else 1):
+        if lines is None:
             continue
-        own, size = topics.stretches(lines)
-        part = slice(count, count := count + len(lines))
-        topic[part] = np.repeat(own, size)
-        start[part] = lines.start(2)
-        length[part] = lines.length(2)
-        hashed[part] = lines.hashes(2)
-        grades.append(_grades(lines))
+        if isinstance(lines, Failed):
+            raise Irregular
+        part = slice(count, count := count + len(lines.start))
+        topic[part] = np.repeat(topics.numbers(lines.topics)[lines.own], lines.size)
+        start[part], length[part], hashed[part] = lines.start, lines.length, lines.hashed
+        grades.append(lines.grades)
     if not count:
         raise Irregular
     start, length, topic, hashed = (column[:count] for column in (start, length, topic, hashed))

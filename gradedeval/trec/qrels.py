@@ -48,6 +48,7 @@ class Qrels:
     duplicates  one docno twice in a topic with different grades: `error`, or keep the `first` or `last`; `refuse` is an
                 error for equal grades too
     lenient     skip bad lines of a file
+    jobs        processes that may share a large file
 
     topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
     labels. pool: topics × labels, how many documents of the topic have each. subtopics: the intents, None where not
@@ -57,13 +58,19 @@ class Qrels:
     """
 
     def __init__(
-        self, source: Any, *, duplicates: Duplicates = "error", lenient: bool = False, subtopics: bool = False
+        self,
+        source: Any,
+        *,
+        duplicates: Duplicates = "error",
+        lenient: bool = False,
+        subtopics: bool = False,
+        jobs: int = 1,
     ) -> None:
         self.notes: list[str] = []
         self.subtopics: Subtopics | None = None
         self.place = Source(source).place if _is_file(source) else "qrels"
         self._judged = (
-            self._of_file(Source(source), duplicates, lenient, subtopics)
+            self._of_file(Source(source), duplicates, lenient, subtopics, jobs)
             if _is_file(source)
             else self._of_rows(_judgements(source, subtopics), duplicates, subtopics)
         )
@@ -71,12 +78,12 @@ class Qrels:
         self.topics: list[bytes] = self._judged.topics
         self.pool: Ints = self._judged.pool()
 
-    def _of_file(self, source: Source, duplicates: Duplicates, lenient: bool, subtopics: bool) -> Judged:
+    def _of_file(self, source: Source, duplicates: Duplicates, lenient: bool, subtopics: bool, jobs: int) -> Judged:
         stream = Stream(source)
         try:
             if subtopics:
                 raise Irregular
-            found = read_judged(stream, duplicates)
+            found = read_judged(stream, duplicates, jobs)
         except Irregular:
             data = stream.whole()
             rows = _judgements_of_bytes(self.place, data, lenient, self.notes, subtopics)

@@ -277,19 +277,14 @@ def segments(file: int, begin: int, end: int, first: int | None = None) -> list[
 
 
 def _topic_start(file: int, at: int, end: int) -> int | None:
-    """Where the first line begins whose topic is not that of the line before, from `at` on."""
-    size = 1 << 18
+    """Where a line begins, from `at` on, whose topic is not that of the line before."""
+    size = 1 << 17
     while True:
-        window = os.pread(file, size, at)
-        begin, before = window.find(b"\n") + 1, b""
-        while begin and (stop := window.find(b"\n", begin)) >= 0:
-            line = window[begin:stop]
-            if line[:1] > b" " and not line.startswith(b"#"):  # the others do not tell their topic at once
-                topic = line.split(None, 1)[0]
-                if before not in (b"", topic):
-                    return at + begin
-                before = topic
-            begin = stop + 1
+        buffer = _buffer(size)
+        filled = PAD + Segment(file, at, end).read_into(memoryview(buffer)[PAD : PAD + size])  # type: ignore[arg-type]
+        begin = PAD + buffer[PAD:filled].tobytes().find(b"\n") + 1
+        if begin > PAD and (start := _last_topic(buffer, begin, filled)) > begin:
+            return at + start - PAD
         if at + size >= end:
             return None
         size *= 4

@@ -198,8 +198,7 @@ class _Reading:
         self.run.notes = [*dropped_notes(self.stream.place, sum(self.dropped.values()), self.rules), *chosen.notes]
 
     def _part(self, block: Block) -> _Part:
-        rows = read_rows(block, self.qrels, self.rules)
-        rows, dropped = settle_repeated(rows, self.rules)
+        rows, dropped = read_rows(block, self.qrels, self.rules)
         return _Part(rows.topics, list(self._ranked(rows)), dropped, rows.tag)
 
     def _gathered(self, only: frozenset[bytes] | None) -> Iterator[Any]:

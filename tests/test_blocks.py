@@ -26,7 +26,7 @@ from gradedeval.listed import grade_listed
 from gradedeval.ranking import GradedRun
 from gradedeval.rules import Rules
 from gradedeval.streamed import grade_file
-from gradedeval.trec import blocks, index, judged, qrels, scattered, stream, topic_numbers, words
+from gradedeval.trec import blocks, index, judged, qrels, retrieved, scattered, stream, topic_numbers, words
 from gradedeval.trec.blocks import Irregular
 from gradedeval.trec.decimals import decimals
 from gradedeval.trec.lines import decimal
@@ -94,7 +94,7 @@ def read_simply(content: bytes, **options: Any) -> Qrels:
         return Qrels(io.BytesIO(content), **options)
 
 
-def refused(stream: Any, duplicates: str) -> Any:
+def refused(*_: Any) -> Any:
     raise Irregular
 
 
@@ -178,6 +178,34 @@ def test_a_collision_of_all_hashes_changes_nothing() -> None:
             for size in SIZES:
                 simple, found = both(run, read, Rules(duplicates="first"), size)
                 assert found == simple
+
+
+@pytest.mark.parametrize("more", [-1, 1000])
+def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
+    more: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrieved, "MORE", more)
+    draw = random.Random(8)
+    for _ in range(60):
+        run, judgements = awkward(draw)
+        lines = judgements.splitlines(keepends=True)
+        draw.shuffle(lines)
+        read = Qrels(io.BytesIO(b"".join(lines)))
+        for size in SIZES:
+            simple, found = both(run, read, Rules(duplicates="first"), size)
+            assert found == simple
+
+
+def test_a_judged_document_with_the_hash_of_another_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    def by_first_letter(word: Any, length: Any) -> Any:
+        return (word(0, slice(None)) & np.uint64(0xFF)) << np.uint64(56)
+
+    for module in (words, blocks):
+        monkeypatch.setattr(module, "hashes", by_first_letter)
+    read = Qrels(io.BytesIO(b"".join(b"1 0 %c%d 2\n" % (letter, letter % 3) for letter in range(65, 91))))
+    run = b"".join(b"1 Q0 %c1 1 %d x\n" % (letter, letter) for letter in range(65, 91))
+    simple, found = both(run, read, Rules(), 1 << 20)
+    assert found == simple
 
 
 def test_a_topic_larger_than_a_block_and_a_topic_that_comes_back_at_the_end() -> None:
@@ -347,11 +375,15 @@ def same_qrels(blocks: Qrels, simple: Qrels) -> None:
     assert blocks.digest == simple.digest
 
 
-def test_generated_qrels_give_what_the_simple_reader_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("jobs", "rounds"), [(1, 150), (2, 20)])
+def test_generated_qrels_give_what_the_simple_reader_gives(
+    jobs: int, rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     draw = random.Random(9)
+    monkeypatch.setattr(judged, "SHARED", 0)
     for size in (64, 1 << 20):
         monkeypatch.setattr(judged, "PART", size)
-        for _ in range(150):
+        for _ in range(rounds):
             _, content = awkward(draw)
             if draw.random() < 0.3:
                 lines = content.splitlines(keepends=True)
@@ -359,7 +391,9 @@ def test_generated_qrels_give_what_the_simple_reader_gives(monkeypatch: pytest.M
                 content = b"".join(lines + lines[: draw.randint(0, 2)]).rstrip(b"\n")
             if draw.random() < 0.3:
                 content = content.replace(b" ", b"\t\t").replace(b"\n", b"\r\n")
-            same_qrels(Qrels(io.BytesIO(content)), read_simply(content))
+            same_qrels(Qrels(io.BytesIO(content), jobs=jobs), read_simply(content))
+            told = made(read_simply, content + b"t d 1\n")
+            assert made(partial(of_bytes, jobs=jobs), content + b"t d 1\n") == told
 
 
 def test_the_digest_changes_with_any_judgement_and_not_with_their_order() -> None:

@@ -22,9 +22,9 @@ by_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relat
 
 # The pipe, from words and bytes to text: each may import those before it. A new module takes its place here.
 ORDER = (
-    *("version", "errors", "notation", "distinct", "layout"),
+    *("version", "errors", "notation", "distinct", "layout", "forked"),
     *("named_gains", "gains", "schemes", "costs", "intents", "measures", "rules"),
-    *("trec", "topics", "ranking", "listed", "forked", "streamed", "graded"),
+    *("trec", "topics", "ranking", "listed", "streamed", "graded"),
     *("priors", "by_intent", "signature", "scores", "views", "scoring", "several", "quantities", "render", "tables"),
     *("progress",),
     *("evaluation", "background", "weighting", "render_weights"),

@@ -16,11 +16,6 @@ Slots = NDArray[np.int32]
 SLOTS = 4
 """Slots for each document at least."""
 
-FINER = 3
-"""A place has a byte of marks: a bit for each eighth of the hashes whose place it is."""
-
-_BIT = np.left_shift(1, np.arange(8)).astype(np.uint8)
-
 TOGETHER = 1 << 16
 """Judged documents that are worked on at once: what is looked at stays in the processor's cache."""
 
@@ -36,12 +31,9 @@ class Regions:
     shift: Words
     size: int
 
-    def places(self, topic: Ints, size: Ints | None, hashed: Words, finer: int = 0) -> Ints:
-        """The place of each document: of stretches of one topic, each its number and its size; None: 1 each.
-
-        finer: so many bits finer, a place and 2**finer parts of each
-        """
-        shift, begin = self.shift[topic] - np.uint64(finer), self.begin[topic] << finer
+    def places(self, topic: Ints, hashed: Words, size: Ints | None = None) -> Ints:
+        """The place of each document by the number of its topic; with `size`, of so many documents of each topic."""
+        shift, begin = self.shift[topic], self.begin[topic]
         place = (hashed >> (shift if size is None else np.repeat(shift, size))).view(np.int64)
         place += begin if size is None else np.repeat(begin, size)
         return place
@@ -67,8 +59,8 @@ class Index:
     hashed   documents: the docno's hash
     regions  each topic's slots
     slots    the number of a document, −1 where there is none
-    marks    slots: a bit for each eighth of the hashes whose place it is, set where some judged document has one: most
-             documents that are not judged are told by it alone
+    count    topics: how many documents; the last is no topic, and has none
+    order    documents topic after topic; None where they stand so
     """
 
     buffer: Bytes
@@ -78,28 +70,35 @@ class Index:
     hashed: Words
     regions: Regions
     slots: Slots
-    marks: NDArray[np.uint8]
+    count: Ints
+    order: Ints | None
 
-    def find(
-        self, topic: Ints, size: Ints, buffer: Bytes, start: Ints, length: NDArray[Any], hashed: Words
-    ) -> tuple[Ints, Slots]:
+    def of_topics(self, topic: Ints) -> tuple[Ints, Ints]:
+        """The numbers of the judged documents of topics, −1 being none of them, one topic after the other; and how many
+        each has."""
+        count = self.count[topic]
+        begin = np.cumsum(self.count)[topic] - count
+        rows = np.repeat(begin - (np.cumsum(count) - count), count)
+        rows += np.arange(len(rows))
+        return rows if self.order is None else self.order[rows], count
+
+    def find(self, topic: Ints, buffer: Bytes, start: Ints, length: NDArray[Any], hashed: Words) -> tuple[Ints, Slots]:
         """Which of the documents are judged, and the number of the judged document that each of them is.
 
-        topic, size  of stretches of documents with one topic: its number, −1 where it is not judged, and how many
+        topic  documents: the topic's number, −1 where it is not judged
 
         Equal hashes are no proof: the docnos are compared byte by byte.
         """
-        bit = self.regions.places(topic, size, hashed, FINER)
-        place = bit >> FINER
-        rows = np.flatnonzero(self.marks[place] & _BIT[bit & 7])
-        of_row, at = np.repeat(topic, size)[rows], place[rows]
-        start, length, hashed = start[rows], length[rows], hashed[rows]
+        place = self.regions.places(topic, hashed)
+        rows = np.flatnonzero(self.slots[place] >= 0)
+        topic, start, length, hashed, at = topic[rows], start[rows], length[rows], hashed[rows], place[rows]
         words, found = words_at(buffer), np.full(len(rows), -1, dtype=np.int32)
         asked = np.arange(len(rows))
         while len(asked):
             self._walk(asked, at, hashed, found)
             asked = asked[found[asked] >= 0]
-            proven = self._same(found[asked], of_row[asked], words, start[asked], length[asked])
+            proven = self.topic[found[asked]] == topic[asked]
+            proven &= self.same(found[asked], words, start[asked], length[asked])
             asked = asked[~proven]
             found[asked] = -1
             at[asked] += 1
@@ -117,10 +116,10 @@ class Index:
             asked = asked[there & ~same]
             at[asked] += 1
 
-    def _same(self, judged: Slots, topic: Ints, words: Words, start: Ints, length: Ints) -> Bools:
-        """Whether judged documents are those of a topic and of tokens in a text."""
-        same: Bools = (self.topic[judged] == topic) & (self.length[judged] == length)
-        rows = np.flatnonzero(same)
+    def same(self, judged: Ints | Slots, words: Words, start: Ints, length: NDArray[Any]) -> Bools:
+        """Whether the docnos of judged documents are those of tokens in a text."""
+        same: Bools = self.length[judged] == length
+        rows = slice(None) if same.all() else np.flatnonzero(same)
         same[rows] = equal(words_at(self.buffer), self.start[judged[rows]], words, start[rows], length[rows])
         return same
 
@@ -133,16 +132,14 @@ def build(
 
     Documents that repeat are in no slot.
     """
-    own = regions(np.bincount(topic, minlength=topics + 1))  # and one, always empty, of topics that are not judged
+    count = np.bincount(topic, minlength=topics + 1)  # and one, always empty, of topics that are not judged
+    own = regions(count)
     slots = np.full(own.size + 64, -1, dtype=np.int32)
-    marks = np.zeros(own.size, dtype=np.uint8)
     words = words_at(buffer)
     again: list[tuple[Ints, Ints]] = []
     for begin in range(0, len(start), TOGETHER):
         rows = np.arange(begin, min(begin + TOGETHER, len(start)))
-        bit = own.places(topic[rows], None, hashed[rows], FINER)
-        at = bit >> FINER
-        _mark(marks, at, _BIT[bit & 7])
+        at = own.places(topic[rows], hashed[rows])
         while len(rows):
             if at.max() + 1 >= len(slots):  # the last region is full: an empty slot stays behind it
                 slots = np.append(slots, np.full(len(slots), -1, dtype=np.int32))
@@ -158,26 +155,22 @@ def build(
             if same.any():
                 again.append((rows[same], there[same]))
             rows, at = rows[~same], at[~same] + 1
-    return Index(buffer, start, length, topic, hashed, own, slots, marks), again
+    order = None if (topic[1:] >= topic[:-1]).all() else np.argsort(topic, kind="stable")
+    return Index(buffer, start, length, topic, hashed, own, slots, count, order), again
 
 
-def _mark(marks: NDArray[np.uint8], at: Ints, bits: NDArray[np.uint8]) -> None:
-    """Set bits; of those for one place each round sets at least one."""
-    while len(at):
-        marks[at] |= bits
-        left = np.flatnonzero((marks[at] & bits) == 0)
-        at, bits = at[left], bits[left]
-
-
-def repeated(hashed: Words, place: Ints, size: int) -> Ints:
-    """Rows that may repeat the docno of another row of their topic: those with its hash, both of them.
+def look_up(hashed: Words, place: Ints, size: int, asked: Words, asked_place: Ints) -> tuple[Slots, bool]:
+    """The row that has each hash that is asked for, −1 where none has; and whether two rows may be one document, for
+    they have one hash and one place: then not all is looked up.
 
     place, size  where each row belongs in a table of so many slots, in the region of its topic
 
-    Each row writes its number into its slot, and those that do not find it there again are like the row that they find,
-    or try once more without it.
+    Each row writes its number into its slot, and those that do not find it there again try once more without the
+    others.
     """
-    slots = np.empty(size, dtype=np.int32)
+    slots = np.full(size, -1, dtype=np.int32)
+    found = np.full(len(asked), -1, dtype=np.int32)
+    left, left_place = np.arange(len(asked)), asked_place
     rows, at = np.arange(len(hashed), dtype=np.int32), place
     while len(rows):
         slots[at] = rows
@@ -185,7 +178,17 @@ def repeated(hashed: Words, place: Ints, size: int) -> Ints:
         lost = np.flatnonzero(winner != rows)
         rows, at = rows[lost], at[lost]
         if (hashed[winner[lost]] == hashed[rows]).any():
-            order = np.lexsort((hashed, place))
-            same = (hashed[order[1:]] == hashed[order[:-1]]) & (place[order[1:]] == place[order[:-1]])
-            return np.sort(order[np.append(same, False) | np.append(False, same)])
-    return np.empty(0, dtype=np.int64)
+            return found, True
+        there = slots[left_place]
+        hit = (hashed[there] == asked[left]) & (there >= 0)
+        found[left[hit]] = there[hit]
+        going = np.flatnonzero(~hit & (there >= 0))
+        left, left_place = left[going], left_place[going]
+    return found, False
+
+
+def repeated(hashed: Words, place: Ints) -> Ints:
+    """Rows with the hash and the place of another row, all of them."""
+    order = np.lexsort((hashed, place))
+    same = (hashed[order[1:]] == hashed[order[:-1]]) & (place[order[1:]] == place[order[:-1]])
+    return np.sort(order[np.append(same, False) | np.append(False, same)])

@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from gradedeval.gains import Floats, Ints
 from gradedeval.rules import Rules
 from gradedeval.trec.blocks import Irregular, check_beginning, split_lines
-from gradedeval.trec.index import regions, repeated
+from gradedeval.trec.index import look_up, regions, repeated
 from gradedeval.trec.lines import RUN_FIELDS, text
 from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.stream import Block
 from gradedeval.trec.topic_numbers import TopicNumbers
-from gradedeval.trec.words import Words
+from gradedeval.trec.words import Bytes, Words, words_at
+
+MORE = 2
+"""Judged documents for each that was retrieved, up to which they are looked up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,7 @@ class Rows:
     rank    documents; None where stated ranks do not matter
     token   the bytes from a place on, so many
     tag     the sixth column of the first line
+    buffer  the text in which docnos stand, where it is at hand
     """
 
     topics: list[bytes]
@@ -47,6 +51,7 @@ class Rows:
     rank: Floats | None
     token: Callable[[int, int], bytes]
     tag: str = ""
+    buffer: Bytes | None = None
 
     @cached_property
     def counts(self) -> Ints:
@@ -69,18 +74,25 @@ class Rows:
             self.rank[rows] if self.rank is not None else None,
             self.token,
             self.tag,
+            self.buffer,
         )
 
 
-def read_rows(block: Block, qrels: Qrels, rules: Rules) -> Rows:
-    """The documents of a block, topic after topic.
+def read_rows(block: Block, qrels: Qrels, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
+    """The documents of a block, topic after topic, without those that repeat in their topic; and how many were dropped
+    of which topics.
 
-    Raises Irregular where a line is no line of a run.
+    Raises Irregular where a line is no line of a run, or repeated documents are an error.
     """
-    rows = read_listed(block, qrels, rules, TopicNumbers())
+    topics = TopicNumbers()
+    rows = _read(block, qrels, rules, topics)
     if (rows.topic[1:] < rows.topic[:-1]).any():
-        return rows.keep(np.argsort(rows.topic.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
-    return rows
+        rows = rows.keep(np.argsort(rows.topic.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
+    number = topics.rows(qrels.row)
+    if _join(rows, number, qrels):
+        return rows, {}
+    _join_each(rows, number, qrels)
+    return settle_repeated(rows, rules)
 
 
 def read_listed(
@@ -91,34 +103,64 @@ def read_listed(
 
     Raises Irregular where a line is no line of a run.
     """
+    rows = _read(block, qrels, rules, topics)
+    if only is not None and not only.issuperset(topics.names):
+        rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic]))
+    _join_each(rows, topics.rows(qrels.row), qrels)
+    return rows
+
+
+def _read(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers) -> Rows:
+    """The documents of a block as listed, none of them judged."""
     if not block.offset:
         check_beginning(block.buffer, block.begin)
     lines = split_lines(block.buffer, block.begin, block.end, len(RUN_FIELDS))
-    if not len(lines):
-        none = np.empty(0, dtype=np.int64)
-        return Rows(topics.names, none, none, none.astype(np.uint64), none, none, None, None, lambda *_: b"")
-    own, size = topics.stretches(lines)
-    start, length, hashed = lines.start(2), lines.length(2), lines.hashes(2)
+    scores, some = rules.order == "score", len(lines) > 0
+    none = np.empty(0, dtype=np.int64)
+    own, size = topics.stretches(lines) if some else (none, none)
     unjudged = len(qrels.labels)
-    code = np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1))
-    hit, found = qrels.index.find(topics.rows(qrels.row)[own], size, lines.buffer, start, length, hashed)
-    code[hit] = qrels.code[found]
-    scores = rules.order == "score"
-    rows = Rows(
+    return Rows(
         topics.names,
         np.repeat(own, size),
-        code,
-        hashed,
-        start,
-        length,
+        np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1)),
+        lines.hashes(2),
+        lines.start(2),
+        lines.length(2),
         lines.numbers(4) if scores else None,
         lines.numbers(3) if scores and rules.ties == "rank" else None,
         lambda start, length: block.buffer[start : start + length].tobytes(),
-        text(lines.token(5, 0)),
+        text(lines.token(5, 0)) if some else "",
+        block.buffer,
     )
-    if only is None or only.issuperset(topics.names):
-        return rows
-    return rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic]))
+
+
+def _join(rows: Rows, number: Ints, qrels: Qrels) -> bool:
+    """The codes of documents that stand topic after topic, in place: the judged ones are looked up among them, for they
+    are fewer as a rule. Whether that was possible, and no document repeats.
+
+    number  topics: the topic's number in the qrels, −1 where it is not judged
+    """
+    index = qrels.index
+    judged, count = index.of_topics(number)
+    if len(judged) > MORE * len(rows.topic):
+        return False
+    asked, table, topic = index.hashed[judged], regions(rows.counts), np.arange(len(rows.topics))
+    places = table.places(topic, rows.hashed, rows.counts)
+    found, twice = look_up(rows.hashed, places, table.size, asked, table.places(topic, asked, count))
+    hit = np.flatnonzero(found >= 0)
+    judged, found = judged[hit], found[hit]
+    assert rows.buffer is not None
+    if twice or not index.same(judged, words_at(rows.buffer), rows.start[found], rows.length[found]).all():
+        return False
+    rows.code[found] = qrels.code[judged]
+    return True
+
+
+def _join_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
+    """The same, of each document by itself."""
+    assert rows.buffer is not None
+    hit, found = qrels.index.find(number[rows.topic], rows.buffer, rows.start, rows.length, rows.hashed)
+    rows.code[hit] = qrels.code[found]
 
 
 def settle_repeated(rows: Rows, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
@@ -127,12 +169,12 @@ def settle_repeated(rows: Rows, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
     Raises Irregular where repeated documents are an error.
     """
     table = regions(rows.counts)
-    places = table.places(np.arange(len(rows.topics)), rows.counts, rows.hashed)
-    suspects = repeated(rows.hashed, places, table.size)
-    if not len(suspects):
+    places = table.places(np.arange(len(rows.topics)), rows.hashed, rows.counts)
+    if not look_up(rows.hashed, places, table.size, rows.hashed[:0], places[:0])[1]:
         return rows, {}
     first: dict[tuple[int, bytes], int] = {}
     last: dict[tuple[int, bytes], int] = {}
+    suspects = repeated(rows.hashed, places)
     for row in suspects.tolist():
         key = (int(rows.topic[row]), rows.docno(row))
         first.setdefault(key, row)

@@ -278,7 +278,7 @@ def segments(file: int, begin: int, end: int, first: int | None = None) -> list[
 
 def _topic_start(file: int, at: int, end: int) -> int | None:
     """Where a line begins, from `at` on, whose topic is not that of the line before."""
-    size = 1 << 17
+    size = min(1 << 17, SEGMENT)
     while True:
         buffer = _buffer(size)
         filled = PAD + Segment(file, at, end).read_into(memoryview(buffer)[PAD : PAD + size])  # type: ignore[arg-type]

@@ -54,9 +54,8 @@ class TopicNumbers:
         while len(unknown := np.flatnonzero(own < 0)):
             if self._index is None or len(self._index.start) < len(self.names):
                 self._index = _index(self.names)
-            every = np.array([len(unknown)])
             hit, found = self._index.find(
-                np.zeros(1, dtype=np.int64), every, lines.buffer, start[unknown], length[unknown], hashed[unknown]
+                np.zeros(len(unknown), dtype=np.int64), lines.buffer, start[unknown], length[unknown], hashed[unknown]
             )
             own[unknown[hit]] = found
             # Of several new topics with one hash, the first now, and the others when that one is known.

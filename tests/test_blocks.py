@@ -265,6 +265,17 @@ def test_faults_are_told_as_the_simple_reader_tells_them(spoilt: bytes) -> None:
             assert found == simple
 
 
+@pytest.mark.parametrize("fields", range(1, 9))
+def test_a_line_of_any_length_has_its_six_fields_or_is_told(fields: int) -> None:
+    read = Qrels({"1": {"d": 1}})
+    for length in range(2 * fields, 140):
+        line = b" ".join([*(b"1" for _ in range(fields - 1)), b"x" * (length - 2 * (fields - 1))]) + b"\n"
+        for beside in (b"1 Q0 d 1 2 t\n", b"1 Q0 d 1 2 " + b"t" * 52 + b"\n"):
+            for content in (line, line + beside, beside + line):
+                simple, found = both(content, read, Rules(duplicates="first"), 1 << 20)
+                assert found == simple
+
+
 def test_processes_share_a_large_file_and_give_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(streamed, "LARGE", 1)
     draw, path = random.Random(4), tmp_path / "run"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,71 +39,80 @@ Bounds = Callable[[int], tuple[Ints, Ints]]
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
-    """The lines of a block that hold fields, without comments and blank lines. Positions are those in `buffer`.
+class Spans:
+    """Lines of any length and form.
 
-    buffer  the bytes, PAD of them before the text and after it
+    buffer  the bytes they stand in
     count   how many lines
     bounds  where fields stand; only those that somebody reads are looked up
-    table   the same lines as a table, where they are short
     """
 
     buffer: Bytes
     count: int
     bounds: Bounds
-    table: Table | None = None
     _known: dict[int, tuple[Ints, Ints]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.count
 
     def start(self, column: int) -> Ints:
-        """Where the field of each line begins."""
-        return self.table.line + self.table.begins[column] if self.table is not None else self._span(column)[0]
+        return self._bounds(column)[0]
 
     def end(self, column: int) -> Ints:
-        """Where it ends."""
-        return self.table.line + self.table.ends[column] if self.table is not None else self._span(column)[1]
+        return self._bounds(column)[1]
 
-    def _span(self, column: int) -> tuple[Ints, Ints]:
+    def length(self, column: int) -> Ints:
+        start, end = self._bounds(column)
+        return end - start
+
+    def token(self, column: int, row: int) -> bytes:
+        start, end = self._bounds(column)
+        return self.buffer[start[row] : end[row]].tobytes()
+
+    def word(self, column: int) -> Word:
+        return gathered(words_at(self.buffer), self.start(column))
+
+    def _bounds(self, column: int) -> tuple[Ints, Ints]:
         if column not in self._known:
             self._known[column] = self.bounds(column)
         return self._known[column]
 
-    @cached_property
-    def words(self) -> Words:
-        return words_at(self.buffer)
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The lines of a block that hold fields, without comments and blank lines. Positions are those in `buffer`, which
+    has PAD bytes before the text and after it."""
+
+    buffer: Bytes
+    fields: Table | Spans
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def start(self, column: int) -> Ints:
+        """Where the field of each line begins."""
+        return self.fields.start(column)
+
+    def length(self, column: int) -> NDArray[Any]:
+        """How many bytes it has."""
+        return self.fields.length(column)
 
     def token(self, column: int, row: int) -> bytes:
-        if self.table is not None:
-            return self.table.token(column, row)
-        start, end = self._span(column)
-        return self.buffer[start[row] : end[row]].tobytes()
+        return self.fields.token(column, row)
 
     def numbers(self, column: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """A field as numbers. Raises Irregular where one is no plain decimal."""
         try:
-            return decimals(self.buffer, self.end(column), self.length(column))
+            return decimals(self.buffer, self.fields.end(column), self.fields.length(column))
         except ValueError:
             raise Irregular from None
 
-    def length(self, column: int) -> NDArray[Any]:
-        """How many bytes the field of each line has."""
-        if self.table is not None:
-            return self.table.ends[column] - self.table.begins[column]
-        start, end = self._span(column)
-        return end - start
-
     def hashes(self, column: int) -> Words:
-        return hashes(self._word(column), self.length(column))
-
-    def _word(self, column: int) -> Word:
-        found = self.table.word(column) if self.table is not None else None
-        return found or gathered(self.words, self.start(column))
+        return hashes(self.fields.word(column), self.length(column))
 
     def stretches(self) -> Ints:
         """The first line of each stretch of lines with one topic."""
-        return changes(self._word(0), self.length(0))
+        return changes(self.fields.word(0), self.length(0))
 
 
 def check_beginning(buffer: Bytes, begin: int) -> None:
@@ -118,10 +126,8 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
 
     Raises Irregular where a line has not `width` fields, or holds bytes that no text has.
     """
-    short = table(buffer, begin, end, width) if end > begin else None
-    if short is not None:
-        line, begins, ends = short.line, short.begins, short.ends
-        return Lines(buffer, len(line), lambda column: (line + begins[column], line + ends[column]), short)
+    if end > begin and (short := table(buffer, begin, end, width)) is not None:
+        return Lines(buffer, short)
     separated = buffer[begin:end] <= BLANK
     at = np.flatnonzero(separated)
     at += begin
@@ -133,7 +139,7 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
             start = of_line[:, column - 1] + 1 if column else np.append(begin, of_line[:-1, -1] + 1)
             return start, end
 
-        return Lines(buffer, len(of_line), bounds)
+        return Lines(buffer, Spans(buffer, len(of_line), bounds))
     return _normalised(buffer, at, begin, end, width)
 
 
@@ -176,7 +182,7 @@ def _normalised(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Li
     if ((fields != width) & (fields != 0)).any():
         raise Irregular
     starts, ends = np.ascontiguousarray(start.reshape(-1, width).T), np.ascontiguousarray(stop.reshape(-1, width).T)
-    return Lines(buffer, starts.shape[1], lambda column: (starts[column], ends[column]))
+    return Lines(buffer, Spans(buffer, starts.shape[1], lambda column: (starts[column], ends[column])))
 
 
 def _return_inside(buffer: Bytes, at: Ints) -> bool:

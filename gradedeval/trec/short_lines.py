@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.gains import Ints
-from gradedeval.trec.words import BLANK, HASH, NEWLINE, TAB, Bytes, Word
+from gradedeval.trec.words import BLANK, HASH, NEWLINE, TAB, Bytes, Word, gathered, words_at
 
 FIRST = 128
 """Bytes that tell whether tabs separate fields."""
@@ -22,26 +22,40 @@ Within = NDArray[np.uint8]
 class Table:
     """Lines that are short enough for a bit of a word for each byte.
 
+    buffer  the bytes they stand in
     rows    lines × bytes: each line from its first byte on; what follows it in the text stands behind it
     line    where each line begins in the buffer
     begins  where each field begins within the line, by the number of the field
     ends    where it ends
     """
 
+    buffer: Bytes
     rows: Bytes
     line: Ints
     begins: list[Within]
     ends: list[Within]
 
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def start(self, column: int) -> Ints:
+        return self.line + self.begins[column]
+
+    def end(self, column: int) -> Ints:
+        return self.line + self.ends[column]
+
+    def length(self, column: int) -> Within:
+        return self.ends[column] - self.begins[column]
+
     def token(self, column: int, row: int) -> bytes:
         return self.rows[row, self.begins[column][row] : self.ends[column][row]].tobytes()
 
-    def word(self, column: int) -> Word | None:
-        """The words of a field: nothing is gathered where it begins at one place in all lines; else None."""
+    def word(self, column: int) -> Word:
+        """The words of a field. Nothing is gathered where it begins at one place in all lines."""
         begin = self.begins[column]
         at, width = int(begin[0]), self.rows.shape[1]
         if int(self.ends[column].max()) + 7 > width or not (begin == at).all():
-            return None
+            return gathered(words_at(self.buffer), self.start(column))
         return lambda after, rows: np.ndarray(len(begin), "<u8", self.rows.data, at + after, (width,))[rows]
 
 
@@ -58,7 +72,7 @@ def table(buffer: Bytes, begin: int, end: int, fields: int) -> Table | None:
     length = (ends - line).astype(np.uint8)
     longest = int((ends - line).max())
     width = 32 if longest < 24 else 64
-    if longest >= width:
+    if longest > width - 2:  # a bit must be left over: where there is none, all fields seem to end at the last
         return None
     line += begin
     rows = np.ndarray(len(buffer) - width + 1, f"V{width}", buffer.data, strides=(1,))[line]
@@ -70,7 +84,7 @@ def table(buffer: Bytes, begin: int, end: int, fields: int) -> Table | None:
     separates = np.packbits(rows <= BLANK, bitorder="little").view(kind)
     separates[-1:] &= (kind(2) << length[-1:]) - kind(1)  # what follows the last line may be anything
     found = _single_spaced(separates, length, fields) or _spaced(separates, length, fields)
-    return Table(rows, line, *found) if found else None
+    return Table(buffer, rows, line, *found) if found else None
 
 
 def _single_spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], list[Within]] | None:

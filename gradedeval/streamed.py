@@ -18,7 +18,7 @@ from gradedeval.rules import Rules
 from gradedeval.topics import choose_topics
 from gradedeval.trec.blocks import Irregular
 from gradedeval.trec.qrels import Qrels
-from gradedeval.trec.retrieved import Rows, read_listed, read_rows, settle_repeated
+from gradedeval.trec.retrieved import Rows, joined, read_listed, read_rows, settle_repeated, take_turns
 from gradedeval.trec.run import dropped_notes, run_of_bytes
 from gradedeval.trec.scattered import Listed, Scattered
 from gradedeval.trec.source import Source, opener
@@ -86,12 +86,13 @@ def divisible(source: Any) -> bool:
 @dataclass(frozen=True)
 class _Part:
     """What a block holds: its topics, what was made of the batches of those that count, and how many repeated documents
-    were dropped."""
+    were dropped; or nothing, where topics take turns."""
 
     topics: list[bytes]
     batches: list[Any]
     dropped: dict[bytes, int]
     tag: str
+    turns: bool = False
 
 
 class _Reading:
@@ -114,6 +115,8 @@ class _Reading:
         self.found: dict[bytes, None] = {}
         self.dropped: dict[bytes, int] = {}
         self.run = GradedRun(stream.place, iter(()))
+        file = stream.file
+        self.large = file is not None and file.end - file.at > LARGE
 
     def begin(self) -> None:
         """Read the first block, which has the tag. Raises Irregular."""
@@ -127,7 +130,7 @@ class _Reading:
     def _parts(self) -> Generator[_Part, None, None]:
         """What the blocks hold, in order; several processes share those of a large file."""
         file, size = self.stream.file, FIRST * self.size
-        if file is not None and self._processes(file) > 1:
+        if file is not None and self._processes() > 1:
             shares = segments(file.file, file.at, file.end, size)
 
             def parts_of(number: int) -> list[_Part]:
@@ -140,14 +143,14 @@ class _Reading:
         else:
             yield from self._one_by_one()
 
-    def _processes(self, file: Segment | None) -> int:
-        """How many processes may share the work on a file."""
-        return processes(self.jobs) if file is not None and file.end - file.at > LARGE else 1
+    def _processes(self) -> int:
+        """How many processes may share the work."""
+        return processes(self.jobs) if self.large else 1
 
     def _each(self, work: Callable[[int], Any], count: int) -> Iterator[Any]:
         """`work` of 0, 1, …, so many, in order, by several processes where that is worth it. Raises Irregular where one
         fails: the simple reader has words for it."""
-        for result in in_turn(work, count, self._processes(self.stream.file)):
+        for result in in_turn(work, count, self._processes()):
             if isinstance(result, Failed):
                 raise Irregular
             yield result
@@ -178,11 +181,11 @@ class _Reading:
                 self.found.update(dict.fromkeys(part.topics))
                 self.dropped.update(part.dropped)
                 yield from part.batches
-                turns = len(again) > max(SCATTERED, len(self.found) // 2)
+                turns = part.turns or len(again) > max(SCATTERED, len(self.found) // 2)
                 if turns:
                     rest.close()
                     break
-            if again:
+            if again or turns:
                 yield from self._gathered(None if turns else frozenset(again))
         except Irregular:
             listed = self.listed()
@@ -198,7 +201,11 @@ class _Reading:
         self.run.notes = [*dropped_notes(self.stream.place, sum(self.dropped.values()), self.rules), *chosen.notes]
 
     def _part(self, block: Block) -> _Part:
-        rows, dropped = read_rows(block, self.qrels, self.rules)
+        topics = TopicNumbers()
+        rows = read_rows(block, self.qrels, self.rules, topics)
+        if self.large and take_turns(rows):  # other blocks have more of them: nothing is to be made of this one
+            return _Part(rows.topics, [], {}, rows.tag, turns=True)
+        rows, dropped = joined(rows, topics, self.qrels, self.rules)
         return _Part(rows.topics, list(self._ranked(rows)), dropped, rows.tag)
 
     def _gathered(self, only: frozenset[bytes] | None) -> Iterator[Any]:
@@ -224,7 +231,7 @@ class _Reading:
         self.stream.again()
         gathered, file = Scattered(self.stream), self.stream.file
         size = 4 * self.size  # there may be thousands of topics in each
-        if file is not None and self._processes(file) > 1:
+        if file is not None and self._processes() > 1:
             shares, topics = segments(file.file, file.at, file.end), TopicNumbers()
 
             def listed(number: int) -> list[Listed]:

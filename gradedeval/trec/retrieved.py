@@ -20,6 +20,9 @@ from gradedeval.trec.stream import Block
 from gradedeval.trec.topic_numbers import TopicNumbers
 from gradedeval.trec.words import Bytes, Words, words_at
 
+SOME = 16
+"""Topics of a block that may come again without their taking turns."""
+
 MORE = 2
 """Judged documents for each that was retrieved, up to which they are looked up."""
 
@@ -78,14 +81,32 @@ class Rows:
         )
 
 
-def read_rows(block: Block, qrels: Qrels, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
-    """The documents of a block, topic after topic, without those that repeat in their topic; and how many were dropped
-    of which topics.
+def read_listed(
+    block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, only: frozenset[bytes] | None = None
+) -> Rows:
+    """The documents of a block as listed, topics among each other, numbered as they have been in the blocks before:
+    those of the topics in `only`, or all.
 
-    Raises Irregular where a line is no line of a run, or repeated documents are an error.
+    Raises Irregular where a line is no line of a run.
     """
-    topics = TopicNumbers()
-    rows = _read(block, qrels, rules, topics)
+    rows = read_rows(block, qrels, rules, topics)
+    if only is not None and not only.issuperset(topics.names):
+        rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic]))
+    _join_each(rows, topics.rows(qrels.row), qrels)
+    return rows
+
+
+def take_turns(rows: Rows) -> bool:
+    """Whether the topics of a block take turns, more than a few of them."""
+    return bool(np.count_nonzero(rows.topic[1:] != rows.topic[:-1]) > 2 * len(rows.topics) + SOME)
+
+
+def joined(rows: Rows, topics: TopicNumbers, qrels: Qrels, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
+    """The documents of a block topic after topic, with the codes of their grades, without those that repeat in their
+    topic; and how many were dropped of which topics.
+
+    Raises Irregular where repeated documents are an error.
+    """
     if (rows.topic[1:] < rows.topic[:-1]).any():
         rows = rows.keep(np.argsort(rows.topic.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
     number = topics.rows(qrels.row)
@@ -95,23 +116,11 @@ def read_rows(block: Block, qrels: Qrels, rules: Rules) -> tuple[Rows, dict[byte
     return settle_repeated(rows, rules)
 
 
-def read_listed(
-    block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, only: frozenset[bytes] | None = None
-) -> Rows:
-    """The documents of a block as listed, topics among each other, numbered as they have been in the blocks before:
-    those of the topics in `only`, or all.
+def read_rows(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers) -> Rows:
+    """The documents of a block as listed, none of them judged.
 
     Raises Irregular where a line is no line of a run.
     """
-    rows = _read(block, qrels, rules, topics)
-    if only is not None and not only.issuperset(topics.names):
-        rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic]))
-    _join_each(rows, topics.rows(qrels.row), qrels)
-    return rows
-
-
-def _read(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers) -> Rows:
-    """The documents of a block as listed, none of them judged."""
     if not block.offset:
         check_beginning(block.buffer, block.begin)
     lines = split_lines(block.buffer, block.begin, block.end, len(RUN_FIELDS))

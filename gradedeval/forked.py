@@ -20,6 +20,10 @@ PIPE = 1 << 20
 """Bytes of results that may wait in the pipe of a process until they are looked at."""
 
 
+WAITING = 2
+"""Results of a process that wait until they are written."""
+
+
 class Failed:
     """What stands for a result where a process failed, in whatever way: the work is done again by whoever asked."""
 
@@ -168,10 +172,11 @@ def _be_child(work: Callable[[int], Any], tasks: int, pipe: int, others: list[in
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
         for other in others:
             os.close(other)
-        with os.fdopen(pipe, "wb") as results:
-            while task := os.read(tasks, 8):  # the place in the file is shared: each number is read once
-                number = int.from_bytes(task, "little")
-                _send(number, _done(work, number), results)
+        results = _Sender(pipe)
+        while task := os.read(tasks, 8):  # the place in the file is shared: each number is read once
+            number = int.from_bytes(task, "little")
+            results.send(_frame(number, _done(work, number)))
+        results.close()
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
@@ -186,16 +191,53 @@ def _done(work: Callable[[int], Result], number: int) -> Result | Failed:
         return Failed()
 
 
-def _send(number: int, result: Any, results: Any) -> None:
+def _frame(number: int, result: Any) -> bytes:
     import pickle
 
     try:
-        frame = pickle.dumps((number, result), protocol=5)
+        return pickle.dumps((number, result), protocol=5)
     except Exception:
-        frame = pickle.dumps((number, Failed()), protocol=5)
-    results.write(len(frame).to_bytes(8, "little"))
-    results.write(frame)
-    results.flush()
+        return pickle.dumps((number, Failed()), protocol=5)
+
+
+class _Sender:
+    """The way of results to the parent, which has work of its own: what is more than a pipe holds is written by a
+    thread, and the process works on."""
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
+        self._thread: Any = None
+
+    def send(self, frame: bytes) -> None:
+        if self._thread is None and len(frame) < PIPE:
+            self._write(frame)
+            return
+        if self._thread is None:
+            from queue import Queue
+            from threading import Thread
+
+            self._waiting: Queue[bytes | None] = Queue(WAITING)
+            self._thread = Thread(target=self._write_all)
+            self._thread.start()
+        self._waiting.put(frame)
+
+    def close(self) -> None:
+        if self._thread is not None:
+            self._waiting.put(None)
+            self._thread.join()
+
+    def _write_all(self) -> None:
+        try:
+            while (frame := self._waiting.get()) is not None:
+                self._write(frame)
+        except OSError:  # nobody reads it any more
+            os._exit(0)
+
+    def _write(self, frame: bytes) -> None:
+        for part in (len(frame).to_bytes(8, "little"), frame):
+            view = memoryview(part)
+            while view:
+                view = view[os.write(self._pipe, view) :]
 
 
 def _end(child: int, pipe: int) -> None:

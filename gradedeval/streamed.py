@@ -232,10 +232,10 @@ class _Reading:
         gathered, file = Scattered(self.stream), self.stream.file
         size = 4 * self.size  # there may be thousands of topics in each
         if file is not None and self._processes() > 1:
-            shares, topics = segments(file.file, file.at, file.end), TopicNumbers()
+            shares = segments(file.file, file.at, file.end)
 
             def listed(number: int) -> list[Listed]:
-                some = _blocks_of(shares[number], size)
+                topics, some = TopicNumbers(), _blocks_of(shares[number], size)
                 return [Listed.of(block, read_listed(block, self.qrels, self.rules, topics, only)) for block in some]
 
             for several in self.watch(self._each(listed, len(shares)), len(shares), "parts"):

@@ -196,6 +196,57 @@ def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
             assert found == simple
 
 
+def test_topics_with_one_hash_stay_in_order_of_appearance(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (words, blocks):
+        monkeypatch.setattr(
+            module, "hashes", lambda word, length: (word(0, slice(None)) & np.uint64(3)) << np.uint64(60)
+        )
+    monkeypatch.setattr(topic_numbers, "MANY", 1)
+    draw = random.Random(6)
+    for _ in range(60):
+        run, judgements = awkward(draw)
+        lines = judgements.splitlines(keepends=True)
+        draw.shuffle(lines)
+        content = b"".join(lines)
+        read = Qrels(io.BytesIO(content))
+        same_qrels(read, read_simply(content))
+        for size in SIZES:
+            simple, found = both(run, read, Rules(duplicates="first", topics="run"), size)
+            assert found == simple
+
+
+@pytest.mark.parametrize("length", range(2, 34))
+def test_tokens_that_differ_in_two_bytes_have_hashes_of_their_own(length: int) -> None:
+    letters = b"0123456789abcdefghijklmnopqrstuvwxyz"
+    for one, two in ((length - 2, length - 1), (0, length - 1), (min(7, length - 2), min(15, length - 1))):
+        tokens = []
+        for a in letters:
+            for b in letters:
+                token = bytearray(b"x" * length)
+                token[one], token[two] = a, b
+                tokens.append(bytes(token))
+        buffer, start, end = buffer_of(tokens)
+        assert len(set(hashes(gathered(words_at(buffer), start), end - start).tolist())) == len(letters) ** 2
+
+
+def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(stream, "SEGMENT", 1000)
+    path, looked = tmp_path / "run", []
+    path.write_bytes(b"".join(b"1 Q0 d%d 1 1 t\n" % at for at in range(20000)))
+    read_into = stream.Segment.read_into
+    monkeypatch.setattr(
+        stream.Segment, "read_into", lambda self, view: looked.append(len(view)) or read_into(self, view)
+    )
+    with path.open("rb") as file:
+        assert len(stream.segments(file.fileno(), 0, path.stat().st_size)) == 1
+        assert sum(looked) < 1.2 * path.stat().st_size
+        path.write_bytes(path.read_bytes() + b"2 Q0 d 1 1 t\n" * 100)
+        assert [one.at for one in stream.segments(file.fileno(), 0, path.stat().st_size)] == [
+            0,
+            path.stat().st_size - 1300,
+        ]
+
+
 def test_a_judged_document_with_the_hash_of_another_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
     def by_first_letter(word: Any, length: Any) -> Any:
         return (word(0, slice(None)) & np.uint64(0xFF)) << np.uint64(56)
@@ -293,9 +344,9 @@ def test_processes_share_a_large_file_and_give_the_same(monkeypatch: pytest.Monk
         os.waitpid(-1, os.WNOHANG)  # nobody is left behind
 
 
-@pytest.mark.parametrize("many", [3, 1 << 12])
+@pytest.mark.parametrize(("many", "jobs"), [(3, 2), (3, 4), (1 << 12, 3)])
 def test_processes_share_the_second_pass_over_topics_that_take_turns(
-    many: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    many: int, jobs: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     shared: list[int] = []
 
@@ -312,12 +363,14 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
     monkeypatch.setattr(topic_numbers, "MANY", many)
     draw, path = random.Random(5), tmp_path / "run"
     turns = [(topic, at) for at in range(20) for topic in range(60)]
+    # and then ever new topics that are not judged
+    turns += [(group * 40 + topic, at) for group in range(2, 30) for at in range(2) for topic in range(40)]
     lines = [f"t{topic} Q0 d{draw.randrange(30)} {at} {draw.randrange(9)} x\n" for topic, at in turns]
     path.write_text("".join(lines))
     read = Qrels({f"t{topic}": {f"d{at}": at % 3 for at in range(0, 30, 2)} for topic in range(3, 60)})
     rules = Rules(duplicates="first", topics="run")
     simple = outcome(lambda: grade_listed(run_of_bytes(str(path), path.read_bytes(), rules), read, rules))
-    assert outcome(partial(grade_file, Source(path), read, rules, frozenset(), size=200, jobs=2)) == simple
+    assert outcome(partial(grade_file, Source(path), read, rules, frozenset(), size=200, jobs=jobs)) == simple
     assert len(shared) == 3
     assert min(shared) > 4
 

@@ -373,6 +373,24 @@ def test_what_fails_comes_back_as_failed_and_the_rest_is_done(tmp_path: Path) ->
 
 
 @linux
+def test_results_that_fill_the_pipe_do_not_keep_a_process_from_working(tmp_path: Path) -> None:
+    """The parent takes none of them before its own work is done, and that ends when all else is done."""
+    parent, size = os.getpid(), 2 * forked.PIPE
+
+    def work(number: int) -> bytes:
+        if os.getpid() == parent:
+            wait_for(lambda: len(list(tmp_path.iterdir())) == forked.WAITING)
+            return b""
+        (tmp_path / str(number)).touch()
+        return bytes([number]) * size
+
+    found = dict(spread(work, range(1 + forked.WAITING), 2))
+    assert sorted(len(str(result)) > size for result in found.values()) == [False, True, True]
+    assert all(result == bytes([number]) * size for number, result in found.items() if result)
+    assert nobody_is_left()
+
+
+@linux
 def test_who_stops_early_leaves_nobody_behind() -> None:
     parent = os.getpid()
     results = spread(lambda number: None if os.getpid() == parent else time.sleep(100), range(10), 3)

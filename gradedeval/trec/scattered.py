@@ -21,8 +21,12 @@ TOGETHER = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """What is kept of a block: `columns` are documents as listed, `topic` among them being numbers of `topics`; `size`
-    is how many bytes the block had."""
+    """What is kept of a block.
+
+    topics   the topics of this block, and of others before it
+    columns  documents as listed; `topic` among them is the number of each one's topic
+    size     how many bytes the block had
+    """
 
     topics: list[bytes]
     columns: dict[str, NDArray[Any]]
@@ -62,7 +66,7 @@ class Scattered:
         if listed.topics is not self.topics.names:  # numbers of another process
             number = self.topics.numbers(listed.topics).astype(np.int32)
             listed.columns["topic"] = number[listed.columns["topic"]]
-        expected = len(listed.columns["topic"]) * self._size // listed.size
+        expected = len(listed.columns["topic"]) * self._size // max(listed.size, 1)
         for name, column in listed.columns.items():
             self._columns.setdefault(name, _Column(column.dtype, expected)).add(column)
 

@@ -271,20 +271,30 @@ def segments(file: int, begin: int, end: int, first: int | None = None) -> list[
     in the first of them."""
     starts = [begin]
     for near in range(begin + (first or SEGMENT), end - SEGMENT // 2, SEGMENT):
-        if near > starts[-1] and (start := _topic_start(file, near, end)):
+        if near > starts[-1]:
+            start = _topic_start(file, near, end)
+            if start is None:
+                break
             starts.append(start)
     return [Segment(file, *bounds) for bounds in zip(starts, [*starts[1:], end], strict=True)]
 
 
 def _topic_start(file: int, at: int, end: int) -> int | None:
-    """Where a line begins, from `at` on, whose topic is not that of the line before."""
+    """Where a line begins, from `at` on, whose topic is not that of the line before: the last in the first window that
+    has one."""
     size = min(1 << 17, SEGMENT)
+    within = True  # a window begins within a line, or at one
     while True:
         buffer = _buffer(size)
         filled = PAD + Segment(file, at, end).read_into(memoryview(buffer)[PAD : PAD + size])  # type: ignore[arg-type]
-        begin = PAD + buffer[PAD:filled].tobytes().find(b"\n") + 1
-        if begin > PAD and (start := _last_topic(buffer, begin, filled)) > begin:
-            return at + start - PAD
+        text = buffer[PAD:filled].tobytes()
+        begin = text.find(b"\n") + 1 if within else 0
+        if (begin or not within) and (start := _last_topic(buffer, PAD + begin, filled) - PAD) > begin:
+            return at + start
         if at + size >= end:
             return None
-        size *= 4
+        last = text.rfind(b"\n", 0, max(text.rfind(b"\n"), 0)) + 1  # the last whole line is looked at again
+        if last > begin:
+            at, within = at + last, False
+        else:
+            size *= 4

@@ -51,6 +51,7 @@ class TopicNumbers:
         """One look at each topic, not at each stretch."""
         start, length, hashed = lines.start(0)[first], lines.length(0)[first], lines.hashes(0)[first]
         own = np.full(len(first), -1, dtype=np.int64)
+        known = len(self.names)
         while len(unknown := np.flatnonzero(own < 0)):
             if self._index is None or len(self._index.start) < len(self.names):
                 self._index = _index(self.names)
@@ -63,7 +64,20 @@ class TopicNumbers:
             _, new = np.unique(hashed[left], return_index=True)
             for row in first[left[np.sort(new)]].tolist():
                 self._of(lines.token(0, row))
-        return own
+        return self._by_appearance(own, known)
+
+    def _by_appearance(self, own: Ints, known: int) -> Ints:
+        """The numbers with those of new topics, from `known` on, in order of appearance."""
+        number, first = np.unique(own, return_index=True)
+        order = number[number >= known][np.argsort(first[number >= known])]
+        if (order[1:] > order[:-1]).all():
+            return own
+        self.names[known:] = [self.names[number] for number in order.tolist()]
+        self._number = {name: number for number, name in enumerate(self.names)}
+        self._index = None
+        now = np.arange(len(self.names))
+        now[order] = np.arange(known, len(self.names))
+        return now[own]
 
 
 def _index(names: list[bytes]) -> Index:

@@ -54,7 +54,9 @@ def hashes(word: Word, length: NDArray[Any]) -> Words:
     """A 64-bit hash of each token. Its highest bits are good enough to choose a slot."""
     found = np.zeros(len(length), dtype=np.uint64)
     for at, rows, part in _parts(word, length):
-        mixed = part * np.uint64(pow(_ODD[0], at // 8 + 1, 1 << 64))
+        mixed = part >> _HALF  # the last bytes stand highest: alone, they would change but the highest bits
+        mixed ^= part
+        mixed *= np.uint64(pow(_ODD[0], at // 8 + 1, 1 << 64))
         if isinstance(rows, slice):
             found += mixed
         else:

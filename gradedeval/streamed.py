@@ -232,11 +232,14 @@ class _Reading:
         gathered, file = Scattered(self.stream), self.stream.file
         size = 4 * self.size  # there may be thousands of topics in each
         if file is not None and self._processes() > 1:
-            shares = segments(file.file, file.at, file.end)
+            shares, topics = segments(file.file, file.at, file.end), TopicNumbers()
 
             def listed(number: int) -> list[Listed]:
-                topics, some = TopicNumbers(), _blocks_of(shares[number], size)
-                return [Listed.of(block, read_listed(block, self.qrels, self.rules, topics, only)) for block in some]
+                found = []
+                for block in _blocks_of(shares[number], size):
+                    rows = read_listed(block, self.qrels, self.rules, topics, only)
+                    found.append(Listed.of(block, rows, list(topics.names)))  # there will be more of them
+                return found
 
             for several in self.watch(self._each(listed, len(shares)), len(shares), "parts"):
                 for one in several:
@@ -245,7 +248,7 @@ class _Reading:
             for block in blocks(self.stream, size):
                 rows = read_listed(block, self.qrels, self.rules, gathered.topics, only)
                 gathered.keep_text(block)
-                gathered.add(Listed.of(block, rows))
+                gathered.add(Listed.of(block, rows, gathered.topics.names))
         return gathered
 
     def _ranked(self, rows: Rows) -> Iterator[Batch]:

@@ -33,7 +33,7 @@ class Listed:
     size: int
 
     @classmethod
-    def of(cls, block: Block, rows: Rows) -> Listed:
+    def of(cls, block: Block, rows: Rows, topics: list[bytes]) -> Listed:
         columns = {
             "topic": rows.topic.astype(np.int32),
             "code": rows.code,
@@ -44,7 +44,7 @@ class Listed:
             "rank": rows.rank,
         }
         kept = {name: column for name, column in columns.items() if column is not None}
-        return cls(rows.topics, kept, block.end - block.begin)
+        return cls(topics, kept, block.end - block.begin)
 
 
 class Scattered:

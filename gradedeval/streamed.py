@@ -18,7 +18,7 @@ from gradedeval.rules import Rules
 from gradedeval.topics import choose_topics
 from gradedeval.trec.blocks import Irregular
 from gradedeval.trec.qrels import Qrels
-from gradedeval.trec.retrieved import Rows, joined, read_listed, read_rows, settle_repeated, take_turns
+from gradedeval.trec.retrieved import Rows, joined, read_listed, read_rows, settle_repeated
 from gradedeval.trec.run import dropped_notes, run_of_bytes
 from gradedeval.trec.scattered import Listed, Scattered
 from gradedeval.trec.source import Source, opener
@@ -35,7 +35,8 @@ LARGE = 1 << 25
 """Bytes of a file that is worth the start of further processes."""
 
 SCATTERED = 16
-"""Topics that come again before a file counts as one where topics take turns, if they are the larger part."""
+"""Topics that may come again before a file counts as one where topics take turns: they are then the larger part of
+those met, or come again more than once in a block."""
 
 
 Watch = Callable[..., Iterable[Any]]
@@ -129,9 +130,9 @@ class _Reading:
 
     def _parts(self) -> Generator[_Part, None, None]:
         """What the blocks hold, in order; several processes share those of a large file."""
-        file, size = self.stream.file, FIRST * self.size
+        file = self.stream.file
         if file is not None and self._processes() > 1:
-            shares = segments(file.file, file.at, file.end, size)
+            shares = segments(file.file, file.at, file.end, FIRST * self.size)
 
             def parts_of(number: int) -> list[_Part]:
                 return self._made([self._part(block) for block in _blocks_of(shares[number], self.size)])
@@ -203,7 +204,9 @@ class _Reading:
     def _part(self, block: Block) -> _Part:
         topics = TopicNumbers()
         rows = read_rows(block, self.qrels, self.rules, topics)
-        if self.large and take_turns(rows):  # other blocks have more of them: nothing is to be made of this one
+        stretches = np.count_nonzero(rows.topic[1:] != rows.topic[:-1])
+        if self.large and stretches > SCATTERED + 2 * len(rows.topics):
+            # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
             return _Part(rows.topics, [], {}, rows.tag, turns=True)
         rows, dropped = joined(rows, topics, self.qrels, self.rules)
         return _Part(rows.topics, list(self._ranked(rows)), dropped, rows.tag)

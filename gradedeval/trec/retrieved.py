@@ -20,9 +20,6 @@ from gradedeval.trec.stream import Block
 from gradedeval.trec.topic_numbers import TopicNumbers
 from gradedeval.trec.words import Bytes, Words, words_at
 
-SOME = 16
-"""Topics of a block that may come again without their taking turns."""
-
 MORE = 2
 """Judged documents for each that was retrieved, up to which they are looked up."""
 
@@ -94,11 +91,6 @@ def read_listed(
         rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic]))
     _join_each(rows, topics.rows(qrels.row), qrels)
     return rows
-
-
-def take_turns(rows: Rows) -> bool:
-    """Whether the topics of a block take turns, more than a few of them."""
-    return bool(np.count_nonzero(rows.topic[1:] != rows.topic[:-1]) > 2 * len(rows.topics) + SOME)
 
 
 def joined(rows: Rows, topics: TopicNumbers, qrels: Qrels, rules: Rules) -> tuple[Rows, dict[bytes, int]]:

@@ -68,6 +68,8 @@ class TopicNumbers:
 
     def _by_appearance(self, own: Ints, known: int) -> Ints:
         """The numbers with those of new topics, from `known` on, in order of appearance."""
+        if len(self.names) == known:
+            return own
         number, first = np.unique(own, return_index=True)
         order = number[number >= known][np.argsort(first[number >= known])]
         if (order[1:] > order[:-1]).all():

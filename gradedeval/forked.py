@@ -42,6 +42,16 @@ def processes(jobs: int) -> int:
     return jobs if sys.platform == "linux" and alone else 1
 
 
+def shared(count: int, kind: Any) -> Any:
+    """An array of so many numbers that this process and those it starts from now on read and write in common."""
+    from mmap import mmap
+
+    import numpy as np
+
+    size = np.dtype(kind).itemsize
+    return np.frombuffer(mmap(-1, max(count, 1) * size), dtype=kind)[:count]
+
+
 def spread(
     work: Callable[[int], Result], numbers: Sequence[int], jobs: int
 ) -> Generator[tuple[int, Result | Failed], None, None]:

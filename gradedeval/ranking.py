@@ -84,7 +84,7 @@ class Documents:
     topics  the ids
     counts  topics: how many documents of each
     code    documents: index into the labels of the qrels, or the code `unjudged` after them
-    score   documents: nothing where scores do not matter
+    score   documents, or other numbers in their order: nothing where scores do not matter
     rank    documents: the rank that the run states; nothing where that does not matter
     docno   the docno of a document, by its position
     types   the names of the types, and `kind` documents: which of them; None where that does not matter
@@ -93,7 +93,7 @@ class Documents:
     topics: list[bytes]
     counts: Ints
     code: Codes
-    score: Floats | None
+    score: Floats | Ints | None
     rank: Floats | None
     docno: Callable[[int], bytes]
     types: list[bytes] = field(default_factory=list)
@@ -246,7 +246,7 @@ def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docno
     score = documents.score
     if score is None:
         return None
-    falling: Floats = -score
+    falling: NDArray[Any] = -score
     if rules.scores == "float32":
         with np.errstate(over="ignore"):  # what no single float holds is infinite, and ties
             falling = falling.astype(np.float32).astype(np.float64)
@@ -283,7 +283,7 @@ def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docno
     return order
 
 
-def _sorted(falling: Floats, counts: Ints, topic: Ints, rises: Ints, stable: bool) -> Ints:
+def _sorted(falling: NDArray[Any], counts: Ints, topic: Ints, rises: Ints, stable: bool) -> Ints:
     """Positions by topic and falling score. Only with `stable` do equal scores stay as listed."""
     kind: Any = "stable" if stable else "quicksort"
     if len(counts) * 64 > len(topic):  # many short topics: one sort of all costs less than one of each

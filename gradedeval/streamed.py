@@ -204,8 +204,7 @@ class _Reading:
     def _part(self, block: Block) -> _Part:
         topics = TopicNumbers()
         rows = read_rows(block, self.qrels, self.rules, topics)
-        stretches = np.count_nonzero(rows.topic[1:] != rows.topic[:-1])
-        if self.large and stretches > SCATTERED + 2 * len(rows.topics):
+        if self.large and len(rows.topic) > SCATTERED + 2 * len(rows.topics):
             # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
             return _Part(rows.topics, [], {}, rows.tag, turns=True)
         rows, dropped = joined(rows, topics, self.qrels, self.rules)

@@ -33,7 +33,7 @@ from gradedeval.trec.lines import decimal
 from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.run import run_of_bytes
 from gradedeval.trec.source import Source
-from gradedeval.trec.words import PAD, changes, equal, gathered, hashes, padded, words_at
+from gradedeval.trec.words import PAD, changes, equal, gathered, gathered_nine, hashes, padded, words_at
 
 SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
 RULES: dict[str, dict[str, Any]] = {
@@ -545,7 +545,7 @@ def bits(value: float) -> bytes:
 
 def numbers(tokens: list[bytes]) -> Any:
     buffer, start, end = buffer_of(tokens)
-    return decimals(buffer, end, end - start)
+    return decimals(buffer, end, end - start, gathered_nine(buffer, end))
 
 
 def same_as_float(tokens: list[bytes]) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.gains import Bools, Ints
-from gradedeval.trec.decimals import decimals
+from gradedeval.gains import Bools, Floats, Ints
+from gradedeval.trec.decimals import comparable, decimals
 from gradedeval.trec.lines import BYTE_ORDER_MARKS
 from gradedeval.trec.short_lines import Table, table
 from gradedeval.trec.words import (
@@ -20,10 +20,12 @@ from gradedeval.trec.words import (
     RETURN,
     TAB,
     Bytes,
+    Nine,
     Word,
     Words,
     changes,
     gathered,
+    gathered_nine,
     hashes,
     words_at,
 )
@@ -72,6 +74,9 @@ class Spans:
     def word(self, column: int) -> Word:
         return gathered(words_at(self.buffer), self.start(column))
 
+    def last_nine(self, column: int) -> Nine:
+        return gathered_nine(self.buffer, self.end(column))
+
     def _bounds(self, column: int) -> tuple[Ints, Ints]:
         if column not in self._known:
             self._known[column] = self.bounds(column)
@@ -100,10 +105,20 @@ class Lines:
     def token(self, column: int, row: int) -> bytes:
         return self.fields.token(column, row)
 
-    def numbers(self, column: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def numbers(self, column: int) -> Floats:
         """A field as numbers. Raises Irregular where one is no plain decimal."""
+        found: Floats = self._read(decimals, column)
+        return found
+
+    def comparable(self, column: int) -> Floats | Ints:
+        """Numbers in the order of a field's. Raises Irregular where one is no plain decimal."""
+        found: Floats | Ints = self._read(comparable, column)
+        return found
+
+    def _read(self, as_numbers: Callable[[Bytes, Ints, NDArray[Any], Nine], Any], column: int) -> Any:
+        fields = self.fields
         try:
-            return decimals(self.buffer, self.fields.end(column), self.fields.length(column))
+            return as_numbers(self.buffer, fields.end(column), fields.length(column), fields.last_nine(column))
         except ValueError:
             raise Irregular from None
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gradedeval.gains import Bools, Floats, Ints
 from gradedeval.trec.lines import decimal
-from gradedeval.trec.words import Bytes, Words, last_sixteen, words_at
+from gradedeval.trec.words import Bytes, Nine, Words, words_at
 
 _U = np.uint64
 _EACH = 0x0101010101010101
@@ -33,7 +33,7 @@ ROWS = 1 << 14
 """Numbers are read so many at a time: all that is looked at stays in the processor's cache."""
 
 
-def decimals(buffer: Bytes, end: Ints, length: NDArray[Any]) -> Floats:
+def decimals(buffer: Bytes, end: Ints, length: NDArray[Any], last_nine: Nine) -> Floats:
     """The value of each token, all of them plain decimals: `[+-]digits[.digits][e±digits]`.
 
     Raises ValueError where a token is none, or is too large for a float.
@@ -41,42 +41,57 @@ def decimals(buffer: Bytes, end: Ints, length: NDArray[Any]) -> Floats:
     found = np.empty(len(end))
     for at in range(0, len(end), ROWS):
         rows = slice(at, at + ROWS)
-        if not _read_alike(buffer, end[rows], length[rows], found[rows]):
-            _read_any(buffer, end[rows], length[rows].astype(np.int64), found[rows])
+        nine, after = last_nine(rows), _after_dot(buffer, end[rows], length[rows])
+        word = _digits_alike(length[rows], *nine, after)
+        if word is None:
+            _read_any(buffer, end[rows], length[rows].astype(np.int64), nine[1], found[rows])
+        else:
+            np.divide(_merged(word).view(np.int64), TEN_EXACT[after], out=found[rows])
     return found
 
 
-def _read_alike(buffer: Bytes, end: Ints, length: NDArray[Any], found: Floats) -> bool:
-    """The usual case in half the steps: numbers without a sign, of up to eight digits in all, so many of them after the
-    dot in each. Whether it is this case; only then is anything found."""
+def comparable(buffer: Bytes, end: Ints, length: NDArray[Any], last_nine: Nine) -> Floats | Ints:
+    """Numbers that stand to each other as the values of tokens do, equal and in order: their digits where all are
+    written alike, which is less work, or the values. Else as `decimals`."""
+    found, after = np.empty(len(end), dtype=np.int64), _after_dot(buffer, end, length)
+    for at in range(0, len(end), ROWS):
+        rows = slice(at, at + ROWS)
+        word = _digits_alike(length[rows], *last_nine(rows), after)
+        if word is None:
+            return decimals(buffer, end, length, last_nine)
+        found[rows] = word.byteswap(inplace=True)  # the first digit highest
+    return found
+
+
+def _after_dot(buffer: Bytes, end: Ints, length: NDArray[Any]) -> int:
+    """How many bytes of the first token stand after its dot; 0 where it has none."""
+    if not len(end):
+        return 0
+    token = buffer[int(end[0]) - int(length[0]) : int(end[0])].tobytes()
+    return len(token.partition(b".")[2])
+
+
+def _digits_alike(length: NDArray[Any], before: Words, last: Words, after: int) -> Words | None:
+    """The digits of numbers without a sign, up to eight in all, so many of them after the dot in each, the first lowest
+    and as values; None where some are otherwise. It is the usual case, in half the steps."""
     longest, shortest = int(length.max()), int(length.min())
-    first = int(length[0])
-    dot = buffer[int(end[0]) - first : int(end[0])].tobytes().find(b".")
-    after = first - 1 - dot
-    if not (dot > 0 and 0 < after < 8 and after + 1 < shortest and longest <= 9):
-        return False
-    last, before = last_sixteen(buffer, end)
+    if not (0 < after < 8 and after + 1 < shortest and longest <= 9):
+        return None
     dot_at = 8 * (7 - after)
     if not ((last & _U(0xFF << dot_at)) == _U(DOT << dot_at)).all():
-        return False
+        return None
     # The bytes before the dot, moved up by one over it, and those after it: eight digits in their places.
     low = _U((1 << 8 * (8 - after)) - 1)
-    word = last << _U(8)
-    word |= before >> _U(56)
-    word &= low
+    word = before & low
     word |= last & ~low
     word ^= _ZEROS
     beside: Any = _U(8 * (9 - longest)) if longest == shortest else (8 * (9 - length)).astype(np.uint64)
     word >>= beside
     word <<= beside
-    number, bad = _eight_digits(word)
-    if bad.any():
-        return False
-    np.divide(number.view(np.int64), TEN_EXACT[after], out=found)
-    return True
+    return None if np.bitwise_or.reduce(_no_digits(word)) & _HIGH else word
 
 
-def _read_any(buffer: Bytes, end: Ints, tokens: Ints, found: Floats) -> None:
+def _read_any(buffer: Bytes, end: Ints, tokens: Ints, last: Words, found: Floats) -> None:
     words, start = words_at(buffer), end - tokens
     head = words[start]
     first = head.astype(np.uint8)
@@ -100,13 +115,12 @@ def _read_any(buffer: Bytes, end: Ints, tokens: Ints, found: Floats) -> None:
     head ^= _ZEROS
     number, bad = _eight_digits(head << (64 - 8 * whole))
     number *= TEN[fraction]
-    last = last_sixteen(buffer, end) if deepest else ()
     for skipped in range(0, min(deepest, 18), 8):
         # The part of the fraction in the word that ends `skipped` bytes before the token's end.
         rows: Any = slice(None) if skipped == 0 else np.flatnonzero(fraction > skipped)
         digits = fraction[rows] - _U(skipped)
         beside = 64 - 8 * (digits if deepest <= 8 else np.minimum(digits, _U(8)))
-        word = last[skipped // 8][rows] if skipped < 16 else words[end[rows] - (8 + skipped)]
+        word = last if skipped == 0 else words[end[rows] - (8 + skipped)]
         part, wrong = _eight_digits((word ^ _ZEROS) >> beside << beside)
         number[rows] += part if skipped == 0 else part * TEN[skipped]
         bad[rows] |= wrong
@@ -144,14 +158,25 @@ def _digits_before_dot(head: Words, length: Words) -> Words:
 def _eight_digits(word: Words) -> tuple[Words, Words]:
     """The number that eight digit values (not characters) make, the first in the lowest byte, in place; and what is not
     0 where a byte is no digit."""
+    bad = _no_digits(word)
+    bad &= _HIGH
+    return _merged(word), bad
+
+
+def _no_digits(word: Words) -> Words:
+    """Words in which the highest bit of each byte tells whether it is no digit's value."""
     bad = word + _ABOVE_NINE
     bad |= word
-    bad &= _HIGH
+    return bad
+
+
+def _merged(word: Words) -> Words:
+    """The number that eight digits make, in place."""
     for factor, shift, kept in _MERGED:
         word *= factor
         word >>= shift
         word &= kept
-    return word, bad
+    return word
 
 
 def _scaled(number: Words, scale: Words, found: Floats, good: Bools) -> None:

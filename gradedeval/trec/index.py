@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,17 +51,14 @@ def regions(documents: Ints) -> Regions:
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """Judged documents as columns, and the slots that hold their numbers.
+    """Judged documents as columns, and ways to look them up.
 
-    buffer   the text in which the docnos stand
-    start    documents: where the docno begins
-    length   documents: its length
-    topic    documents: the topic's number
-    hashed   documents: the docno's hash
-    regions  each topic's slots
-    slots    the number of a document, −1 where there is none
-    count    topics: how many documents; the last is no topic, and has none
-    order    documents topic after topic; None where they stand so
+    buffer  the text in which the docnos stand
+    start   documents: where the docno begins
+    length  documents: its length
+    topic   documents: the topic's number
+    hashed  documents: the docno's hash
+    topics  how many topics there are
     """
 
     buffer: Bytes
@@ -68,17 +66,67 @@ class Index:
     length: NDArray[Any]
     topic: NDArray[Any]
     hashed: Words
-    regions: Regions
-    slots: Slots
-    count: Ints
-    order: Ints | None
+    topics: int
+
+    @cached_property
+    def count(self) -> Ints:
+        """topics: how many documents; the last is no topic, and has none."""
+        count: Ints = np.bincount(self.topic, minlength=self.topics + 1)
+        return count
+
+    @cached_property
+    def begin(self) -> Ints:
+        """topics: how many documents those before have."""
+        begin: Ints = np.cumsum(self.count) - self.count
+        return begin
+
+    @cached_property
+    def order(self) -> Ints | None:
+        """The documents topic after topic; None where they stand so."""
+        in_order = bool((self.topic[1:] >= self.topic[:-1]).all())
+        return None if in_order else np.argsort(self.topic, kind="stable")
+
+    @cached_property
+    def slots(self) -> Slots:
+        """The table in which `find` looks: the number of a document, −1 where there is none."""
+        return self._filled[1]
+
+    def again(self) -> tuple[Ints, Ints]:
+        """The numbers of documents that stand in their topic again, and of the first of each. They are in no slot."""
+        return self._filled[2]
+
+    @cached_property
+    def _filled(self) -> tuple[Regions, Slots, tuple[Ints, Ints]]:
+        own = regions(self.count)
+        slots = np.full(own.size + 64, -1, dtype=np.int32)
+        none = np.empty(0, dtype=np.int64)
+        again = [(none, none)]
+        for begin in range(0, len(self.start), TOGETHER):
+            rows = np.arange(begin, min(begin + TOGETHER, len(self.start)))
+            at = own.places(self.topic[rows], self.hashed[rows])
+            while len(rows):
+                if at.max() + 1 >= len(slots):  # the last region is full: an empty slot stays behind it
+                    slots = np.append(slots, np.full(len(slots), -1, dtype=np.int32))
+                # Of documents with one place the first in file order wins: the last one written stays.
+                empty = np.flatnonzero(slots[at] < 0)[::-1]
+                slots[at[empty]] = rows[empty]
+                there = slots[at].astype(np.int64)
+                beaten = np.flatnonzero(there != rows)
+                rows, at, there = rows[beaten], at[beaten], there[beaten]
+                same = (self.hashed[there] == self.hashed[rows]) & (self.topic[there] == self.topic[rows])
+                hit = np.flatnonzero(same)
+                same[hit] = self.same(there[hit], words_at(self.buffer), self.start[rows[hit]], self.length[rows[hit]])
+                if same.any():
+                    again.append((rows[same], there[same]))
+                rows, at = rows[~same], at[~same] + 1
+        numbers, firsts = (np.concatenate(column) for column in zip(*again, strict=True))
+        return own, slots, (numbers, firsts)
 
     def of_topics(self, topic: Ints) -> tuple[Ints, Ints]:
         """The numbers of the judged documents of topics, −1 being none of them, one topic after the other; and how many
         each has."""
         count = self.count[topic]
-        begin = np.cumsum(self.count)[topic] - count
-        rows = np.repeat(begin - (np.cumsum(count) - count), count)
+        rows = np.repeat(self.begin[topic] - (np.cumsum(count) - count), count)
         rows += np.arange(len(rows))
         return rows if self.order is None else self.order[rows], count
 
@@ -89,7 +137,7 @@ class Index:
 
         Equal hashes are no proof: the docnos are compared byte by byte.
         """
-        place = self.regions.places(topic, hashed)
+        place = self._filled[0].places(topic, hashed)
         rows = np.flatnonzero(self.slots[place] >= 0)
         topic, start, length, hashed, at = topic[rows], start[rows], length[rows], hashed[rows], place[rows]
         words, found = words_at(buffer), np.full(len(rows), -1, dtype=np.int32)
@@ -124,41 +172,6 @@ class Index:
         return same
 
 
-def build(
-    buffer: Bytes, start: Ints, length: Ints, topic: NDArray[Any], topics: int, hashed: Words
-) -> tuple[Index, list[tuple[Ints, Ints]]]:
-    """The index of judged documents; and pairs of columns: the numbers of documents that stand in their topic again,
-    and of the first of each.
-
-    Documents that repeat are in no slot.
-    """
-    count = np.bincount(topic, minlength=topics + 1)  # and one, always empty, of topics that are not judged
-    own = regions(count)
-    slots = np.full(own.size + 64, -1, dtype=np.int32)
-    words = words_at(buffer)
-    again: list[tuple[Ints, Ints]] = []
-    for begin in range(0, len(start), TOGETHER):
-        rows = np.arange(begin, min(begin + TOGETHER, len(start)))
-        at = own.places(topic[rows], hashed[rows])
-        while len(rows):
-            if at.max() + 1 >= len(slots):  # the last region is full: an empty slot stays behind it
-                slots = np.append(slots, np.full(len(slots), -1, dtype=np.int32))
-            # Of documents with one place the first in file order wins: the last one written stays.
-            empty = np.flatnonzero(slots[at] < 0)[::-1]
-            slots[at[empty]] = rows[empty]
-            there = slots[at].astype(np.int64)
-            beaten = np.flatnonzero(there != rows)
-            rows, at, there = rows[beaten], at[beaten], there[beaten]
-            same = (hashed[there] == hashed[rows]) & (topic[there] == topic[rows]) & (length[there] == length[rows])
-            hit = np.flatnonzero(same)
-            same[hit] = equal(words, start[rows[hit]], words, start[there[hit]], length[rows[hit]])
-            if same.any():
-                again.append((rows[same], there[same]))
-            rows, at = rows[~same], at[~same] + 1
-    order = None if (topic[1:] >= topic[:-1]).all() else np.argsort(topic, kind="stable")
-    return Index(buffer, start, length, topic, hashed, own, slots, count, order), again
-
-
 def look_up(hashed: Words, place: Ints, size: int, asked: Words, asked_place: Ints) -> tuple[Slots, bool]:
     """The row that has each hash that is asked for, −1 where none has; and whether two rows may be one document, for
     they have one hash and one place: then not all is looked up.
@@ -185,6 +198,13 @@ def look_up(hashed: Words, place: Ints, size: int, asked: Words, asked_place: In
         going = np.flatnonzero(~hit & (there >= 0))
         left, left_place = left[going], left_place[going]
     return found, False
+
+
+def unlike(topic: NDArray[Any], topics: int, hashed: Words) -> bool:
+    """Whether no two documents of one topic can be the same: all have hashes of their own."""
+    own = regions(np.bincount(topic, minlength=topics))
+    place = own.places(topic, hashed)
+    return not look_up(hashed, place, own.size, hashed[:0], place[:0])[1]
 
 
 def repeated(hashed: Words, place: Ints) -> Ints:

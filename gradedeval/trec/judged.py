@@ -10,11 +10,11 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.forked import Failed, in_turn, processes
+from gradedeval.forked import Failed, in_turn, processes, shared
 from gradedeval.gains import Floats, Ints
 from gradedeval.rules import Duplicates
 from gradedeval.trec.blocks import Irregular, Lines, check_beginning, split_lines
-from gradedeval.trec.index import Index, build
+from gradedeval.trec.index import Index, unlike
 from gradedeval.trec.lines import QRELS_FIELDS
 from gradedeval.trec.memory import keep_memory
 from gradedeval.trec.stream import Stream
@@ -91,19 +91,30 @@ class Judged:
 
 
 @dataclass(frozen=True, eq=False)
-class _Lines:
-    """Lines of a file as columns.
+class _Columns:
+    """What lines of a file say, each where its number is: where the docno begins, its length and its hash."""
 
+    start: NDArray[Any]
+    length: NDArray[Any]
+    hashed: Words
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What else some lines of a file say.
+
+    count   how many lines hold fields
     own, size  of stretches of lines with one topic: its number among `topics`, and how many lines
+    grades  of each line
+    unlike  whether no two can be the same document
     """
 
+    count: int
     topics: list[bytes]
     own: Ints
     size: Ints
-    start: Ints
-    length: NDArray[Any]
-    hashed: Words
     grades: NDArray[Any]
+    unlike: bool
 
 
 def read_judged(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Judged:
@@ -114,50 +125,72 @@ def read_judged(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Judged
     """
     keep_memory()
     buffer, end = _text(stream)
-    parts = list(_parts(buffer, end))
-
-    def read(number: int) -> _Lines | None:
-        lines = split_lines(buffer, *parts[number], len(QRELS_FIELDS))
-        if not len(lines):
-            return None
-        topics = TopicNumbers()
-        own, size = topics.stretches(lines)
-        return _Lines(topics.names, own, size, lines.start(2), lines.length(2), lines.hashes(2), _grades(lines))
-
-    topics = TopicNumbers()
-    grades: list[NDArray[Any]] = []
-    # Written where they stay: parts of columns that are joined later take their memory twice. No line is shorter.
-    most = (end - PAD) // len(b"t 0 d 1\n")
-    small = np.int32 if len(buffer) < 1 << 31 else np.int64
-    start, length, topic, hashed = (_empty(most, kind) for kind in (small, np.int32, np.int32, np.uint64))
-    count = 0
-    for lines in in_turn(read, len(parts), processes(jobs) if end > SHARED else 1):
-        if lines is None:
-            continue
-        if isinstance(lines, Failed):
-            raise Irregular
-        part = slice(count, count := count + len(lines.start))
-        topic[part] = np.repeat(topics.numbers(lines.topics)[lines.own], lines.size)
-        start[part], length[part], hashed[part] = lines.start, lines.length, lines.hashed
-        grades.append(lines.grades)
-    if not count:
-        raise Irregular
-    start, length, topic, hashed = (column[:count] for column in (start, length, topic, hashed))
-    labels, code = _coded(grades)
-    index, again = build(buffer, start, length, topic, len(topics.names), hashed)
-    if not again:
-        return Judged(topics.names, labels, code, index)
-    rows, firsts = (np.concatenate(column) for column in zip(*again, strict=True))
+    columns, parts = _columns(buffer, list(_bounds(buffer, end)), processes(jobs) if end > SHARED else 1)
+    topics, topic, alone = _topics(parts, columns.hashed)
+    labels, code = _coded([part.grades for part in parts])
+    index = Index(buffer, columns.start, columns.length, topic, columns.hashed, len(topics))
+    if alone or not len((again := index.again())[0]):
+        return Judged(topics, labels, code, index)
+    rows, firsts = again
     if duplicates == "refuse" or (code[rows] != code[firsts]).any():
         raise Irregular
     kept = np.ones(len(code), dtype=bool)
     kept[rows] = False
-    index, _ = build(buffer, start[kept], length[kept], topic[kept], len(topics.names), hashed[kept])
-    return Judged(topics.names, labels, code[kept], index, len(rows))
+    index = Index(buffer, index.start[kept], index.length[kept], topic[kept], index.hashed[kept], len(topics))
+    return Judged(topics, labels, code[kept], index, len(rows))
 
 
-def _empty(count: int, kind: Any) -> NDArray[Any]:
-    return np.empty(count, dtype=kind)
+def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[_Columns, list[_Part]]:
+    """What the lines in a buffer say; its parts are read by several processes."""
+    newlines = [np.count_nonzero(buffer[begin:end] == NEWLINE) for begin, end in bounds]
+    ends = np.cumsum(newlines).tolist()
+    begins = [0, *ends[:-1]]
+    count, small = ends[-1] if ends else 0, np.int32 if len(buffer) < 1 << 31 else np.int64
+    make = shared if jobs > 1 else np.empty
+    columns = _Columns(make(count, small), make(count, np.int32), make(count, np.uint64))
+
+    def read(number: int) -> _Part:
+        return _read(split_lines(buffer, *bounds[number], len(QRELS_FIELDS)), columns, begins[number])
+
+    parts: list[_Part] = []
+    for part in in_turn(read, len(bounds), jobs):
+        if isinstance(part, Failed):
+            raise Irregular
+        parts.append(part)
+    if not any(part.count for part in parts):
+        raise Irregular
+    if sum(part.count for part in parts) < count:  # comments and blank lines left gaps
+        kept = np.concatenate([np.arange(begin, begin + part.count) for begin, part in zip(begins, parts, strict=True)])
+        columns = _Columns(columns.start[kept], columns.length[kept], columns.hashed[kept])
+    return columns, parts
+
+
+def _read(lines: Lines, columns: _Columns, begin: int) -> _Part:
+    """Lines as columns, from a row on."""
+    none = np.empty(0, dtype=np.int64)
+    if not len(lines):
+        return _Part(0, [], none, none, np.empty(0, dtype=np.int8), True)
+    rows = slice(begin, begin + len(lines))
+    columns.start[rows], columns.length[rows], columns.hashed[rows] = lines.start(2), lines.length(2), lines.hashes(2)
+    topics = TopicNumbers()
+    own, size = topics.stretches(lines)
+    alone = unlike(np.repeat(own, size), len(topics.names), columns.hashed[rows])
+    return _Part(len(lines), topics.names, own, size, _grades(lines), alone)
+
+
+def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.int32], bool]:
+    """The topics of all parts, the number of each line's, and whether no two lines can be of the same document."""
+    topics = TopicNumbers()
+    numbers = [topics.numbers(part.topics) for part in parts]
+    topic = np.concatenate(
+        [np.repeat(number[part.own], part.size) for number, part in zip(numbers, parts, strict=True)],
+        dtype=np.int32,
+        casting="same_kind",
+    )
+    divided = np.bincount(np.concatenate(numbers)) > 1  # topics that stand in several parts
+    rows = np.flatnonzero(divided[topic])
+    alone = all(part.unlike for part in parts) and unlike(topic[rows], len(divided), hashed[rows])
+    return topics.names, topic, alone
 
 
 def judged_of(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> Judged:
@@ -166,8 +199,7 @@ def judged_of(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> Jud
     topic = np.repeat(np.arange(len(codes), dtype=np.int32), [len(documents) for documents in codes.values()])
     small = np.min_scalar_type(len(labels))
     code = np.array([code for documents in codes.values() for code in documents.values()], dtype=small)
-    index, _ = build(buffer, start, length, topic, len(codes), hashed)
-    return Judged(list(codes), labels, code, index)
+    return Judged(list(codes), labels, code, Index(buffer, start, length, topic, hashed, len(codes)))
 
 
 DIGITS = np.arange(-9, 10)
@@ -227,7 +259,7 @@ def _text(stream: Stream) -> tuple[Bytes, int]:
     return buffer, at
 
 
-def _parts(buffer: Bytes, end: int) -> Iterator[tuple[int, int]]:
+def _bounds(buffer: Bytes, end: int) -> Iterator[tuple[int, int]]:
     """Stretches of whole lines."""
     begin = PAD
     view = memoryview(buffer)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gradedeval.gains import Floats, Ints
 from gradedeval.rules import Rules
 from gradedeval.trec.blocks import Irregular, check_beginning, split_lines
-from gradedeval.trec.index import look_up, regions, repeated
+from gradedeval.trec.index import look_up, regions, repeated, unlike
 from gradedeval.trec.lines import RUN_FIELDS, text
 from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.stream import Block
@@ -26,15 +26,16 @@ MORE = 2
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Documents of some topics, topic after topic, those of a topic as listed.
+    """Documents of some topics, those of a topic as listed.
 
     topics  the ids, in order of appearance
-    topic   documents: the number of the topic
+    topic   stretches of documents of one topic: its number
+    size    stretches: how many documents
     code    documents: index into the labels of the qrels, or the code `unjudged` after them
     hashed  documents: the docno's hash
     start   documents: where the docno begins in what `docno` reads
     length  documents: the docno's length
-    score   documents; None where the order of the file counts
+    score   documents, or other numbers in their order; None where the order of the file counts
     rank    documents; None where stated ranks do not matter
     token   the bytes from a place on, so many
     tag     the sixth column of the first line
@@ -42,30 +43,49 @@ class Rows:
     """
 
     topics: list[bytes]
-    topic: NDArray[Any]
+    topic: Ints
+    size: Ints
     code: NDArray[Any]
     hashed: Words
     start: Ints
     length: NDArray[Any]
-    score: Floats | None
+    score: Floats | Ints | None
     rank: Floats | None
     token: Callable[[int, int], bytes]
     tag: str = ""
     buffer: Bytes | None = None
 
+    def __len__(self) -> int:
+        return len(self.code)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the documents stand topic after topic."""
+        return bool((self.topic[1:] > self.topic[:-1]).all())
+
     @cached_property
     def counts(self) -> Ints:
         """topics: how many documents, where they stand topic after topic."""
-        return np.diff(np.searchsorted(self.topic, np.arange(len(self.topics) + 1)))
+        counts = np.zeros(len(self.topics), dtype=np.int64)
+        counts[self.topic] = self.size
+        return counts
+
+    @cached_property
+    def topic_of(self) -> Ints:
+        """documents: the number of the topic."""
+        return np.repeat(self.topic, self.size)
 
     def docno(self, row: int) -> bytes:
         return self.token(int(self.start[row]), int(self.length[row]))
 
     def keep(self, rows: Any) -> Rows:
         """Only these documents."""
+        topic = self.topic_of[rows]
+        first = np.flatnonzero(np.append(topic[:1] >= 0, topic[1:] != topic[:-1]))
         return Rows(
             self.topics,
-            self.topic[rows],
+            topic[first],
+            np.diff(first, append=len(topic)),
             self.code[rows],
             self.hashed[rows],
             self.start[rows],
@@ -86,9 +106,9 @@ def read_listed(
 
     Raises Irregular where a line is no line of a run.
     """
-    rows = read_rows(block, qrels, rules, topics)
+    rows = read_rows(block, qrels, rules, topics, alone=False)
     if only is not None and not only.issuperset(topics.names):
-        rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic]))
+        rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic_of]))
     _join_each(rows, topics.rows(qrels.row), qrels)
     return rows
 
@@ -99,8 +119,8 @@ def joined(rows: Rows, topics: TopicNumbers, qrels: Qrels, rules: Rules) -> tupl
 
     Raises Irregular where repeated documents are an error.
     """
-    if (rows.topic[1:] < rows.topic[:-1]).any():
-        rows = rows.keep(np.argsort(rows.topic.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
+    if not rows.in_order:
+        rows = rows.keep(np.argsort(rows.topic_of.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
     number = topics.rows(qrels.row)
     if _join(rows, number, qrels):
         return rows, {}
@@ -108,8 +128,10 @@ def joined(rows: Rows, topics: TopicNumbers, qrels: Qrels, rules: Rules) -> tupl
     return settle_repeated(rows, rules)
 
 
-def read_rows(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers) -> Rows:
+def read_rows(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, alone: bool = True) -> Rows:
     """The documents of a block as listed, none of them judged.
+
+    alone  whether their scores are compared with no other block's, nor as float32: then their order is enough
 
     Raises Irregular where a line is no line of a run.
     """
@@ -120,14 +142,18 @@ def read_rows(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers) ->
     none = np.empty(0, dtype=np.int64)
     own, size = topics.stretches(lines) if some else (none, none)
     unjudged = len(qrels.labels)
+    score = None
+    if scores:
+        score = lines.comparable(4) if alone and rules.scores != "float32" else lines.numbers(4)
     return Rows(
         topics.names,
-        np.repeat(own, size),
+        own,
+        size,
         np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1)),
         lines.hashes(2),
         lines.start(2),
         lines.length(2),
-        lines.numbers(4) if scores else None,
+        score,
         lines.numbers(3) if scores and rules.ties == "rank" else None,
         lambda start, length: block.buffer[start : start + length].tobytes(),
         text(lines.token(5, 0)) if some else "",
@@ -143,7 +169,7 @@ def _join(rows: Rows, number: Ints, qrels: Qrels) -> bool:
     """
     index = qrels.index
     judged, count = index.of_topics(number)
-    if len(judged) > MORE * len(rows.topic):
+    if len(judged) > MORE * len(rows):
         return False
     asked, table, topic = index.hashed[judged], regions(rows.counts), np.arange(len(rows.topics))
     places = table.places(topic, rows.hashed, rows.counts)
@@ -160,7 +186,7 @@ def _join(rows: Rows, number: Ints, qrels: Qrels) -> bool:
 def _join_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
     """The same, of each document by itself."""
     assert rows.buffer is not None
-    hit, found = qrels.index.find(number[rows.topic], rows.buffer, rows.start, rows.length, rows.hashed)
+    hit, found = qrels.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
     rows.code[hit] = qrels.code[found]
 
 
@@ -169,19 +195,18 @@ def settle_repeated(rows: Rows, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
 
     Raises Irregular where repeated documents are an error.
     """
-    table = regions(rows.counts)
-    places = table.places(np.arange(len(rows.topics)), rows.hashed, rows.counts)
-    if not look_up(rows.hashed, places, table.size, rows.hashed[:0], places[:0])[1]:
+    if unlike(rows.topic_of, len(rows.topics), rows.hashed):
         return rows, {}
+    places = regions(rows.counts).places(rows.topic_of, rows.hashed)
     first: dict[tuple[int, bytes], int] = {}
     last: dict[tuple[int, bytes], int] = {}
     suspects = repeated(rows.hashed, places)
     for row in suspects.tolist():
-        key = (int(rows.topic[row]), rows.docno(row))
+        key = (int(rows.topic_of[row]), rows.docno(row))
         first.setdefault(key, row)
         last[key] = row
     chosen = first if rules.duplicates == "first" else last
-    kept = np.ones(len(rows.topic), dtype=bool)
+    kept = np.ones(len(rows), dtype=bool)
     kept[suspects] = False
     kept[list(chosen.values())] = True
     if kept.all():
@@ -189,6 +214,6 @@ def settle_repeated(rows: Rows, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
     if rules.duplicates in ("error", "refuse"):
         raise Irregular
     dropped: dict[bytes, int] = {}
-    for topic in rows.topic[~kept].tolist():
+    for topic in rows.topic_of[~kept].tolist():
         dropped[rows.topics[topic]] = dropped.get(rows.topics[topic], 0) + 1
     return rows.keep(kept), dropped

@@ -35,7 +35,7 @@ class Listed:
     @classmethod
     def of(cls, block: Block, rows: Rows, topics: list[bytes]) -> Listed:
         columns = {
-            "topic": rows.topic.astype(np.int32),
+            "topic": rows.topic_of.astype(np.int32),
             "code": rows.code,
             "hashed": rows.hashed,
             "start": rows.start + (block.offset - block.begin),
@@ -104,7 +104,8 @@ class Parts:
         part = {name: column[own] for name, column in self._columns.items()}
         return Rows(
             [self._names[topic] for topic in self._present[first:after].tolist()],
-            np.repeat(np.arange(after - first), np.diff(self._ends[first : after + 1])),
+            np.arange(after - first),
+            np.diff(self._ends[first : after + 1]),
             part["code"],
             part["hashed"],
             part["start"],

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.gains import Ints
-from gradedeval.trec.words import BLANK, HASH, NEWLINE, TAB, Bytes, Word, gathered, words_at
+from gradedeval.trec.words import BLANK, HASH, NEWLINE, TAB, Bytes, Nine, Word, Words, gathered, gathered_nine, words_at
 
 FIRST = 128
-"""Bytes that tell whether tabs separate fields."""
+"""Bytes that tell whether tabs separate fields, and how long lines are."""
 
 Within = NDArray[np.uint8]
 """Positions within a line: lines."""
@@ -56,7 +56,33 @@ class Table:
         at, width = int(begin[0]), self.rows.shape[1]
         if int(self.ends[column].max()) + 7 > width or not (begin == at).all():
             return gathered(words_at(self.buffer), self.start(column))
-        return lambda after, rows: np.ndarray(len(begin), "<u8", self.rows.data, at + after, (width,))[rows]
+        return lambda after, rows: self._column(at + after)[rows]
+
+    def last_nine(self, column: int) -> Nine:
+        """The last bytes of a field. Nothing is gathered where it ends at about one place in all lines: two columns of
+        words have all of them."""
+        end = self.ends[column]
+        first, last = int(end.min()), int(end.max())
+        if last - first > 7 or not 9 <= first <= self.rows.shape[1] - 7:
+            return gathered_nine(self.buffer, self.end(column))
+
+        def nine(rows: slice) -> tuple[Words, Words]:
+            low, high = self._column(first - 9)[rows].copy(), self._column(first - 1)[rows].copy()
+            up = ((end[rows] - np.uint8(first)) << np.uint8(3)).astype(np.uint64)
+            down = np.uint64(64) - up  # a shift by 64 leaves nothing
+            before = low >> up
+            before |= high << down
+            up += np.uint64(8)
+            down -= np.uint64(8)
+            low >>= up
+            low |= high << down
+            return before, low
+
+        return nine
+
+    def _column(self, at: int) -> Words:
+        """The word that begins at a place of each line, the same in all."""
+        return np.ndarray(len(self.rows), "<u8", self.rows.data, at, (self.rows.shape[1],))
 
 
 def table(buffer: Bytes, begin: int, end: int, fields: int) -> Table | None:
@@ -65,15 +91,18 @@ def table(buffer: Bytes, begin: int, end: int, fields: int) -> Table | None:
     None where one is too long, or is a comment, or blank, or has not so many fields, or where there is anything else
     than fields and what separates them.
     """
-    ends = _newlines(buffer[begin:end])
+    ends = _newlines(buffer, begin, end)
     if ends is None:
         return None
-    line = np.append(0, ends[:-1] + 1)
-    length = (ends - line).astype(np.uint8)
-    longest = int((ends - line).max())
+    line = np.empty_like(ends)
+    line[0] = 0
+    np.add(ends[:-1], 1, out=line[1:])
+    ends -= line
+    longest = int(ends.max())
     width = 32 if longest < 24 else 64
     if longest > width - 2:  # a bit must be left over: where there is none, all fields seem to end at the last
         return None
+    length = ends.astype(np.uint8)
     line += begin
     rows = np.ndarray(len(buffer) - width + 1, f"V{width}", buffer.data, strides=(1,))[line]
     rows = rows.view(np.uint8).reshape(-1, width)
@@ -111,13 +140,36 @@ def _spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], 
     return [place - np.uint8(1) for place in begins], [place - np.uint8(1) for place in ends]
 
 
-def _newlines(text: Bytes) -> Ints | None:
-    """Where the newlines are; None where other control bytes stand than they, and tabs."""
-    if TAB not in text[:FIRST]:
-        ends = np.flatnonzero(text < BLANK)
-        return ends if (text[ends] == NEWLINE).all() else None
-    ends = np.flatnonzero(text == NEWLINE)
-    return ends if len(ends) + np.count_nonzero(text == TAB) == np.count_nonzero(text < BLANK) else None
+def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
+    """Where the newlines are in `buffer[begin:end]`; None where other control bytes stand than they, and tabs, or where
+    lines are shorter than any that hold fields."""
+    size = end - begin
+    text = buffer[begin : end + -size % 32]
+    tabs = TAB in text[:FIRST]
+    flags = text == NEWLINE if tabs else text < BLANK
+    flags[size:] = False
+    bits = np.packbits(flags, bitorder="little")
+    long = np.count_nonzero(flags[:FIRST]) <= FIRST // 32
+    ends = _alone(bits.view("<u4"), 32) if long else None
+    if ends is None and (ends := _alone(bits, 8)) is None:
+        return None
+    if tabs:
+        text = text[:size]
+        return ends if len(ends) + np.count_nonzero(text == TAB) == np.count_nonzero(text < BLANK) else None
+    return ends if (text[ends] == NEWLINE).all() else None
+
+
+def _alone(words: NDArray[Any], width: int) -> Ints | None:
+    """Which bits are set in words of so many; None where one has two. All words are looked through, not all bits."""
+    at = np.flatnonzero(words != 0)
+    word = words[at]
+    below = word - word.dtype.type(1)
+    if (word & below).any():
+        return None
+    below ^= word  # the bit and all below it
+    at *= width
+    at += np.bitwise_count(below) - np.uint8(1)
+    return at
 
 
 def _places(bits: NDArray[Any], count: int) -> list[Within]:

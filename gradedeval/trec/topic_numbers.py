@@ -8,7 +8,7 @@ import numpy as np
 
 from gradedeval.gains import Ints
 from gradedeval.trec.blocks import Lines
-from gradedeval.trec.index import Index, build
+from gradedeval.trec.index import Index
 from gradedeval.trec.words import text_hashes
 
 MANY = 1 << 12
@@ -84,4 +84,4 @@ class TopicNumbers:
 
 def _index(names: list[bytes]) -> Index:
     buffer, start, length, hashed = text_hashes(names)
-    return build(buffer, start, length, np.zeros(len(names), dtype=np.int32), 1, hashed)[0]
+    return Index(buffer, start, length, np.zeros(len(names), dtype=np.int32), hashed, 1)

@@ -17,6 +17,10 @@ Word = Callable[[int, Any], Words]
 """The eight bytes that begin so many bytes after the beginning of each token, the first of them lowest; of the tokens
 in some rows. Not to be written to."""
 
+Nine = Callable[[slice], tuple[Words, Words]]
+"""The last nine bytes before the end of each token as two words: the first eight of them, and the last eight; of the
+tokens in some rows."""
+
 TAB, NEWLINE, RETURN, BLANK, HASH = 9, 10, 13, 32, 35
 
 PAD = 64
@@ -39,15 +43,22 @@ def words_at(buffer: Bytes) -> Words:
     return np.ndarray((len(buffer) - 7,), dtype="<u8", buffer=buffer.data, strides=(1,))
 
 
-def last_sixteen(buffer: Bytes, end: Ints) -> tuple[Words, Words]:
-    """The two words before the end of each token: those next to it, and those before them. Not to be written to."""
-    pairs = np.ndarray((len(buffer) - 15,), "V16", buffer.data, strides=(1,))[end - 16].view("<u8")
-    return pairs[1::2], pairs[::2]
-
-
 def gathered(words: Words, start: Ints) -> Word:
     """The words of tokens that begin at these positions."""
     return lambda at, rows: words[start[rows] + at]
+
+
+def gathered_nine(buffer: Bytes, end: Ints) -> Nine:
+    """The last bytes of tokens that end at these positions."""
+    sixteen = np.ndarray((len(buffer) - 15,), "V16", buffer.data, strides=(1,))
+
+    def nine(rows: slice) -> tuple[Words, Words]:
+        pairs = sixteen[end[rows] - 16].view("<u8")
+        before = pairs[::2] >> np.uint64(56)
+        before |= pairs[1::2] << np.uint64(8)
+        return before, pairs[1::2]
+
+    return nine
 
 
 def hashes(word: Word, length: NDArray[Any]) -> Words:

@@ -132,7 +132,7 @@ class _Reading:
         """What the blocks hold, in order; several processes share those of a large file."""
         file = self.stream.file
         if file is not None and self._processes() > 1:
-            shares = segments(file.file, file.at, file.end, FIRST * self.size)
+            shares = segments(file.file, file.at, file.end, self._processes(), FIRST * self.size)
 
             def parts_of(number: int) -> list[_Part]:
                 return self._made([self._part(block) for block in _blocks_of(shares[number], self.size)])
@@ -234,7 +234,7 @@ class _Reading:
         gathered, file = Scattered(self.stream), self.stream.file
         size = 4 * self.size  # there may be thousands of topics in each
         if file is not None and self._processes() > 1:
-            shares, topics = segments(file.file, file.at, file.end), TopicNumbers()
+            shares, topics = segments(file.file, file.at, file.end, self._processes()), TopicNumbers()
 
             def listed(number: int) -> list[Listed]:
                 found = []

@@ -27,6 +27,7 @@ from gradedeval.trec.words import (
     gathered,
     gathered_nine,
     hashes,
+    tokens,
     words_at,
 )
 
@@ -67,9 +68,9 @@ class Spans:
         start, end = self._bounds(column)
         return end - start
 
-    def token(self, column: int, row: int) -> bytes:
+    def tokens(self, column: int, rows: Ints) -> list[bytes]:
         start, end = self._bounds(column)
-        return self.buffer[start[row] : end[row]].tobytes()
+        return tokens(self.buffer, start[rows], end[rows])
 
     def word(self, column: int) -> Word:
         return gathered(words_at(self.buffer), self.start(column))
@@ -102,8 +103,9 @@ class Lines:
         """How many bytes it has."""
         return self.fields.length(column)
 
-    def token(self, column: int, row: int) -> bytes:
-        return self.fields.token(column, row)
+    def tokens(self, column: int, rows: Ints) -> list[bytes]:
+        """The field of some lines."""
+        return self.fields.tokens(column, rows)
 
     def numbers(self, column: int) -> Floats:
         """A field as numbers. Raises Irregular where one is no plain decimal."""

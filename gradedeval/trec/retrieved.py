@@ -156,7 +156,7 @@ def read_rows(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, al
         score,
         lines.numbers(3) if scores and rules.ties == "rank" else None,
         lambda start, length: block.buffer[start : start + length].tobytes(),
-        text(lines.token(5, 0)) if some else "",
+        text(*lines.tokens(5, np.zeros(1, dtype=np.int64))) if some else "",
         block.buffer,
     )
 

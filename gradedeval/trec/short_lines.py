@@ -9,7 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.gains import Ints
-from gradedeval.trec.words import BLANK, HASH, NEWLINE, TAB, Bytes, Nine, Word, Words, gathered, gathered_nine, words_at
+from gradedeval.trec.words import (
+    BLANK,
+    HASH,
+    NEWLINE,
+    TAB,
+    Bytes,
+    Nine,
+    Word,
+    Words,
+    gathered,
+    gathered_nine,
+    tokens,
+    words_at,
+)
 
 FIRST = 128
 """Bytes that tell whether tabs separate fields, and how long lines are."""
@@ -47,8 +60,9 @@ class Table:
     def length(self, column: int) -> Within:
         return self.ends[column] - self.begins[column]
 
-    def token(self, column: int, row: int) -> bytes:
-        return self.rows[row, self.begins[column][row] : self.ends[column][row]].tobytes()
+    def tokens(self, column: int, rows: Ints) -> list[bytes]:
+        line = self.line[rows]
+        return tokens(self.buffer, line + self.begins[column][rows], line + self.ends[column][rows])
 
     def word(self, column: int) -> Word:
         """The words of a field. Nothing is gathered where it begins at one place in all lines."""

@@ -21,7 +21,8 @@ IN_MEMORY = 1 << 23
 
 
 SEGMENT = 1 << 24
-"""Bytes of a segment: a few blocks, so that processes that share a file end at about the same time."""
+"""Bytes of a segment: a few blocks. Towards the end they become fewer, down to a quarter, so that processes that share a
+file end at about the same time."""
 
 
 @dataclass
@@ -266,16 +267,14 @@ def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
         size *= 4
 
 
-def segments(file: int, begin: int, end: int, first: int | None = None) -> list[Segment]:
-    """The bytes `begin` to `end` of a file in segments, each of which begins with a topic; `first`: about so many bytes
-    in the first of them."""
-    starts = [begin]
-    for near in range(begin + (first or SEGMENT), end - SEGMENT // 2, SEGMENT):
-        if near > starts[-1]:
-            start = _topic_start(file, near, end)
-            if start is None:
-                break
-            starts.append(start)
+def segments(file: int, begin: int, end: int, processes: int, first: int | None = None) -> list[Segment]:
+    """The bytes `begin` to `end` of a file in segments for so many processes, each of which begins with a topic;
+    `first`: about so many bytes in the first of them."""
+    starts, near = [begin], begin + (first or SEGMENT)
+    least = SEGMENT // 4
+    while near < end - least // 2 and (start := _topic_start(file, near, end)) is not None:
+        starts.append(start)
+        near = start + min(max((end - start) // (2 * processes), least), SEGMENT)
     return [Segment(file, *bounds) for bounds in zip(starts, [*starts[1:], end], strict=True)]
 
 

@@ -30,22 +30,22 @@ class TopicNumbers:
         size = np.diff(np.append(first, len(lines)))
         if len(first) > MANY:
             return self._many(lines, first), size
-        return self.numbers([lines.token(0, row) for row in first.tolist()]), size
+        return self.numbers(lines.tokens(0, first)), size
 
     def numbers(self, names: list[bytes]) -> Ints:
         """The numbers of topics by name."""
-        return np.array([self._of(name) for name in names], dtype=np.int64)
+        known, number = self.names, self._number
+        found = []
+        for name in names:
+            if (own := number.setdefault(name, len(known))) == len(known):
+                known.append(name)
+            found.append(own)
+        return np.array(found, dtype=np.int64)
 
     def rows(self, row: Mapping[bytes, int]) -> Ints:
         """The row of each topic among others, −1 where it is none of them."""
         self._rows += [row.get(name, -1) for name in self.names[len(self._rows) :]]
         return np.array(self._rows, dtype=np.int64)
-
-    def _of(self, name: bytes) -> int:
-        number = self._number.setdefault(name, len(self.names))
-        if number == len(self.names):
-            self.names.append(name)
-        return number
 
     def _many(self, lines: Lines, first: Ints) -> Ints:
         """One look at each topic, not at each stretch."""
@@ -62,8 +62,7 @@ class TopicNumbers:
             # Of several new topics with one hash, the first now, and the others when that one is known.
             left = np.flatnonzero(own < 0)
             _, new = np.unique(hashed[left], return_index=True)
-            for row in first[left[np.sort(new)]].tolist():
-                self._of(lines.token(0, row))
+            self.numbers(lines.tokens(0, first[left[np.sort(new)]]))
         return self._by_appearance(own, known)
 
     def _by_appearance(self, own: Ints, known: int) -> Ints:

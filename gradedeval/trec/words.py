@@ -43,6 +43,12 @@ def words_at(buffer: Bytes) -> Words:
     return np.ndarray((len(buffer) - 7,), dtype="<u8", buffer=buffer.data, strides=(1,))
 
 
+def tokens(buffer: Bytes, start: Ints, end: Ints) -> list[bytes]:
+    """The tokens that begin and end at these positions."""
+    view = memoryview(buffer)  # type: ignore[arg-type]
+    return [bytes(view[begin:stop]) for begin, stop in zip(start.tolist(), end.tolist(), strict=True)]
+
+
 def gathered(words: Words, start: Ints) -> Word:
     """The words of tokens that begin at these positions."""
     return lambda at, rows: words[start[rows] + at]

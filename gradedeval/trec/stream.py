@@ -21,8 +21,8 @@ IN_MEMORY = 1 << 23
 
 
 SEGMENT = 1 << 24
-"""Bytes of a segment: a few blocks. Towards the end they become fewer, down to a quarter, so that processes that share a
-file end at about the same time."""
+"""Bytes of a segment: a few blocks. Towards the end they become fewer, down to a quarter: processes that share a file
+end at about the same time."""
 
 
 @dataclass

@@ -147,7 +147,9 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
     """
     topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
     row = np.repeat(np.arange(len(topics)), retrieved)
-    order = _order(documents, row, pool.shape[1], rules, docnos_of) if rules.order == "score" else None
+    order = None
+    if rules.order == "score" and not _falling(documents, rules):
+        order = _order(documents, row, pool.shape[1], rules, docnos_of)
     if rules.judged_only:
         order = np.arange(len(row)) if order is None else order
         kept = judged[code[order]]
@@ -237,6 +239,18 @@ def _ranks(counts: Ints) -> Ints:
     return ranks
 
 
+def _falling(documents: Documents, rules: Rules) -> bool:
+    """Whether each document is listed with a score below that of the one before it in its topic: most runs are, and
+    nothing has to be ordered or settled."""
+    score = documents.score
+    if score is None or rules.scores == "float32":
+        return score is None
+    climbs = score[1:] >= score[:-1]
+    last = np.cumsum(documents.counts) - 1
+    climbs[last[(last >= 0) & (last < len(climbs))]] = False
+    return not climbs.any()
+
+
 def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docnos_of: frozenset[bytes]) -> Ints | None:
     """The documents of each topic from the best to the worst, as positions; None where they are listed so.
 
@@ -244,8 +258,7 @@ def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docno
     topics in `docnos_of`.
     """
     score = documents.score
-    if score is None:
-        return None
+    assert score is not None
     falling: NDArray[Any] = -score
     if rules.scores == "float32":
         with np.errstate(over="ignore"):  # what no single float holds is infinite, and ties

@@ -68,9 +68,16 @@ class Table:
         """The words of a field. Nothing is gathered where it begins at one place in all lines."""
         begin = self.begins[column]
         at, width = int(begin[0]), self.rows.shape[1]
-        if int(self.ends[column].max()) + 7 > width or not (begin == at).all():
+        if not (begin == at).all():
             return gathered(words_at(self.buffer), self.start(column))
-        return lambda after, rows: self._column(at + after)[rows]
+
+        def word(after: int, rows: Any) -> Words:
+            if at + after + 8 <= width:
+                column: Words = self._column(at + after)[rows]
+                return column
+            return gathered(words_at(self.buffer), self.start(column))(after, rows)
+
+        return word
 
     def last_nine(self, column: int) -> Nine:
         """The last bytes of a field. Nothing is gathered where it ends at about one place in all lines: two columns of
@@ -113,7 +120,7 @@ def table(buffer: Bytes, begin: int, end: int, fields: int) -> Table | None:
     np.add(ends[:-1], 1, out=line[1:])
     ends -= line
     longest = int(ends.max())
-    width = 32 if longest < 24 else 64
+    width = 32 if longest <= 30 else 64
     if longest > width - 2:  # a bit must be left over: where there is none, all fields seem to end at the last
         return None
     length = ends.astype(np.uint8)

@@ -28,7 +28,7 @@ from gradedeval.rules import Rules
 from gradedeval.streamed import grade_file
 from gradedeval.trec import blocks, index, judged, qrels, retrieved, scattered, stream, topic_numbers, words
 from gradedeval.trec.blocks import Irregular
-from gradedeval.trec.decimals import decimals
+from gradedeval.trec.decimals import comparable, decimals
 from gradedeval.trec.lines import decimal
 from gradedeval.trec.qrels import Qrels
 from gradedeval.trec.run import run_of_bytes
@@ -581,6 +581,50 @@ def test_halfway_cases_have_the_bits_of_float(mantissa: int, scale: int, beside:
         exact = (2 * mantissa + 1) * 10**scale // (2 << power) + beside
         digits = str(exact).rjust(scale + 1, "0")
         same_as_float([(digits[: len(digits) - scale] + "." + digits[len(digits) - scale :]).encode()])
+
+
+@st.composite
+def written_alike(draw: st.DrawFn) -> list[bytes]:
+    """Numbers with so many digits after the dot, one of them perhaps written otherwise."""
+    after = draw(st.integers(1, 8))
+    tokens = draw(st.lists(st.from_regex(rb"[0-9]{1,8}\.[0-9]{%d}" % after, fullmatch=True), min_size=1, max_size=30))
+    return tokens + draw(st.lists(plain, max_size=1))
+
+
+@given(written_alike())
+@settings(max_examples=300, deadline=None)
+@example([b"07.50", b"7.50", b"0.00", b"00.00", b"123456.78", b"123456.79"])
+def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
+    buffer, start, end = buffer_of(tokens)
+    found, value = comparable(buffer, end, end - start, gathered_nine(buffer, end)), numbers(tokens)
+    assert ((found[:, None] < found) == (value[:, None] < value)).all()
+    assert ((found[:, None] == found) == (value[:, None] == value)).all()
+
+
+@given(st.integers(1, 55), st.integers(0, 9), st.integers(0, 12), st.randoms(use_true_random=False))
+@settings(max_examples=400, deadline=None)
+def test_words_of_short_lines_are_those_of_the_text(length: int, topic: int, differ: int, draw: random.Random) -> None:
+    # Fields that begin and end at one place in all lines, or near it, or far from it, and at the end of a line's row.
+    lines = [
+        b" ".join(
+            [b"1" * draw.randint(1, 1 + topic), b"0", b"d" * draw.randint(max(1, length - differ), length), b"%d"]
+        )
+        % draw.randint(0, 10 ** draw.randint(1, 12))
+        for _ in range(draw.randint(1, 20))
+    ]
+    text = b"\n".join([*lines, b""])
+    buffer = padded(len(text))
+    buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
+    fields = blocks.split_lines(buffer, PAD, PAD + len(text), 4).fields
+    for column in range(4):
+        start, end = fields.start(column), fields.end(column)
+        tokens = [line.split()[column] for line in lines]
+        assert fields.tokens(column, np.arange(len(lines))) == tokens
+        plainly = hashes(gathered(words_at(buffer), start), end - start)
+        assert (hashes(fields.word(column), fields.length(column)) == plainly).all()
+        for rows in (slice(None), slice(3, 9)):
+            for mine, theirs in zip(fields.last_nine(column)(rows), gathered_nine(buffer, end)(rows), strict=True):
+                assert (mine == theirs).all()
 
 
 @given(st.lists(st.binary(min_size=1, max_size=12).map(lambda token: bytes(b for b in token if b > 32) or b"x")))

@@ -73,8 +73,8 @@ class Table:
 
         def word(after: int, rows: Any) -> Words:
             if at + after + 8 <= width:
-                column: Words = self._column(at + after)[rows]
-                return column
+                found: Words = self._column(at + after)[rows]
+                return found
             return gathered(words_at(self.buffer), self.start(column))(after, rows)
 
         return word

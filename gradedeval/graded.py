@@ -25,6 +25,7 @@ def grade_run(
     types: bool = False,
     *,
     jobs: int = 1,
+    depth: int | None = None,
     each: Callable[[Batch], Any] = same,
     watch: Watch = unwatched,
 ) -> GradedRun:
@@ -34,6 +35,7 @@ def grade_run(
     docnos_of  topics whose docnos are wanted as well
     types      whether column 2, the type of each document, is wanted as well: a file is then read line by line
     jobs       processes that may share a large file
+    depth      rankings of a file may be cut below this rank, if there is one
     each       what is made of each batch, in the process that read it; this is what the run gives then
     watch      passes on parts of a file as they are done, of so many in all
 
@@ -45,5 +47,5 @@ def grade_run(
             one = Source(source)
             listed = run_of_bytes(one.place, one.read(), rules, types=True)
             return grade_listed(listed, qrels, rules, docnos_of, each=each)
-        return grade_file(Source(source), qrels, rules, docnos_of, jobs=jobs, each=each, watch=watch)
+        return grade_file(Source(source), qrels, rules, docnos_of, jobs=jobs, depth=depth, each=each, watch=watch)
     return grade_listed(read_run(source, rules, types), qrels, rules, docnos_of, each=each)

@@ -126,8 +126,7 @@ def judged_codes(labels: Floats, rules: Rules) -> Bools:
 def by_width(widths: Ints) -> Iterator[Ints]:
     """Topics in batches of bounded size. Topics of similar width share one, so that one of a million documents does not
     widen thousands of ten."""
-    widest = int(widths.max(initial=0))
-    if len(widths) * widest <= CELLS:
+    if len(widths) * int(widths.max(initial=0)) <= CELLS:
         yield np.arange(len(widths))
         return
     order = np.argsort(widths, kind="stable")
@@ -147,9 +146,7 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
     """
     topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
     row = np.repeat(np.arange(len(topics)), retrieved)
-    order = None
-    if rules.order == "score" and not _falling(documents, rules):
-        order = _order(documents, row, pool.shape[1], rules, docnos_of)
+    order = _order(documents, row, pool.shape[1], rules, docnos_of) if rules.order == "score" else None
     if rules.judged_only:
         order = np.arange(len(row)) if order is None else order
         kept = judged[code[order]]
@@ -239,18 +236,6 @@ def _ranks(counts: Ints) -> Ints:
     return ranks
 
 
-def _falling(documents: Documents, rules: Rules) -> bool:
-    """Whether each document is listed with a score below that of the one before it in its topic: most runs are, and
-    nothing has to be ordered or settled."""
-    score = documents.score
-    if score is None or rules.scores == "float32":
-        return score is None
-    climbs = score[1:] >= score[:-1]
-    last = np.cumsum(documents.counts) - 1
-    climbs[last[(last >= 0) & (last < len(climbs))]] = False
-    return not climbs.any()
-
-
 def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docnos_of: frozenset[bytes]) -> Ints | None:
     """The documents of each topic from the best to the worst, as positions; None where they are listed so.
 
@@ -258,7 +243,9 @@ def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docno
     topics in `docnos_of`.
     """
     score = documents.score
-    assert score is not None
+    # Most runs list their documents from the best to the worst already.
+    if score is None or (rules.scores == "float64" and _falls(score, documents.counts)):
+        return None
     falling: NDArray[Any] = -score
     if rules.scores == "float32":
         with np.errstate(over="ignore"):  # what no single float holds is infinite, and ties
@@ -271,15 +258,12 @@ def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docno
         return np.lexsort((-grade if rules.ties == "best" else grade, falling, topic))
     same = topic[1:] == topic[:-1]
     order = None
-    # Most runs list their documents from the best to the worst already.
     rises = (falling[1:] < falling[:-1]) & same
     if rises.any():
         order = _sorted(falling, documents.counts, topic, np.flatnonzero(rises), rules.ties == "file")
         falling = falling[order]
-    if rules.ties == "file":
-        return order
     tied = same & (falling[1:] == falling[:-1])
-    if not tied.any():
+    if rules.ties == "file" or not tied.any():
         return order
     # A tie is a stretch of positions each tied with the one before; it matters where something changes within it.
     matters = code[1:] != code[:-1] if order is None else np.diff(code[order]) != 0
@@ -294,6 +278,14 @@ def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docno
     order = np.arange(len(topic)) if order is None else order
     _settle_ties(order, tied, matters, documents.docno, rules.ties == "docno-desc")
     return order
+
+
+def _falls(score: NDArray[Any], counts: Ints) -> bool:
+    """Whether each document of a topic scores less than the one before it."""
+    climbs = score[1:] >= score[:-1]
+    last = np.cumsum(counts) - 1
+    climbs[last[(last >= 0) & (last < len(climbs))]] = False
+    return not climbs.any()
 
 
 def _sorted(falling: NDArray[Any], counts: Ints, topic: Ints, rises: Ints, stable: bool) -> Ints:

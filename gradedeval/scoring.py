@@ -20,7 +20,7 @@ from gradedeval.schemes import GainTable, Grades, binary_table, graded_table, th
 from gradedeval.scores import RunScores
 from gradedeval.trec.lines import text
 from gradedeval.trec.qrels import Qrels
-from gradedeval.views import Views
+from gradedeval.views import Views, last_rank
 
 
 def applied(measure: Measure, rules: Rules) -> Measure:
@@ -88,6 +88,12 @@ class Scorer:
             if one.by_intent
         }
         self.types = rules.costs is not None or any(one.types for one in self.measures)
+
+    @property
+    def depth(self) -> int | None:
+        """The last rank that any measure looks at; None where one looks at all."""
+        last = [last_rank(one) for one in self.measures]
+        return None if self.rules.residual_depth == "full" or None in last else max(rank for rank in last if rank)
 
     @property
     def notes(self) -> list[str]:

@@ -83,7 +83,14 @@ def outcome(name: str, source: Any, scorer: Scorer, jobs: int, watch: Watch = un
     place = Source(source).place if isinstance(source, str | os.PathLike) or hasattr(source, "read") else name
     try:
         run = grade_run(
-            source, scorer.qrels, scorer.rules, types=scorer.types, jobs=jobs, each=scorer.part, watch=watch
+            source,
+            scorer.qrels,
+            scorer.rules,
+            types=scorer.types,
+            jobs=jobs,
+            depth=scorer.depth,
+            each=scorer.part,
+            watch=watch,
         )
         return Outcome(run.place, scorer.score(run, name), run.tag, run.notes)
     except Fault as fault:

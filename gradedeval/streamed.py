@@ -56,16 +56,18 @@ def grade_file(
     *,
     size: int = BLOCK,
     jobs: int = 1,
+    depth: int | None = None,
     each: Callable[[Batch], Any] = same,
     watch: Watch = unwatched,
 ) -> GradedRun:
     """Read a run from a file and join it with the qrels. Raises Fault, here or while the batches are taken.
 
     jobs   processes that may share a large file
+    depth  rankings are cut below this rank, if there is one, once they are in order
     each   what is made of each batch, in the process that read it
     watch  passes on parts of a file as they are done, of so many in all
     """
-    reading = _Reading(Stream(source), qrels, rules, docnos_of, size, jobs, each, watch)
+    reading = _Reading(Stream(source), qrels, rules, docnos_of, size, jobs, depth, each, watch)
     try:
         reading.begin()
     except Irregular:
@@ -107,11 +109,12 @@ class _Reading:
         docnos_of: frozenset[bytes],
         size: int,
         jobs: int,
+        depth: int | None,
         each: Callable[[Batch], Any],
         watch: Watch,
     ) -> None:
         self.stream, self.qrels, self.rules, self.docnos_of, self.size = stream, qrels, rules, docnos_of, size
-        self.jobs, self.each, self.watch = jobs, each, watch
+        self.jobs, self.depth, self.each, self.watch = jobs, depth, each, watch
         self.judged = judged_codes(qrels.labels, rules)
         self.found: dict[bytes, None] = {}
         self.dropped: dict[bytes, int] = {}
@@ -267,7 +270,8 @@ class _Reading:
         pool = self.qrels.pool_of(documents.topics)
         for own in by_width(np.maximum(documents.counts, pool.sum(1))):
             some = documents if len(own) == len(documents.topics) else documents.of(own)
-            yield ranked(some, pool[own], self.judged, self.rules, self.docnos_of)
+            batch = ranked(some, pool[own], self.judged, self.rules, self.docnos_of)
+            yield batch if self.depth is None else replace(batch, codes=batch.codes[:, : self.depth])
 
     def _missing(self, topics: list[bytes]) -> Iterator[Any]:
         """Batches of topics that the run lacks."""

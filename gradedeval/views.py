@@ -19,6 +19,12 @@ UNSAMPLED = -1
 """The grade of documents that were pooled and left out of the sample that was judged, as trec_eval's infAP has it."""
 
 
+def last_rank(measure: Measure) -> int | None:
+    """The last rank that a measure looks at; None where it looks at all: weights of the full depth need the gains of
+    the full depth."""
+    return None if measure.definition.cutoff == "summed" else measure.cutoff
+
+
 class Views:
     """A batch as measures see it; what several measures look at is looked up once."""
 
@@ -37,8 +43,7 @@ class Views:
         self.seen: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
 
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
-        # Weights of the full depth need the gains of the full depth.
-        last = None if measure.definition.cutoff == "summed" else measure.cutoff
+        last = last_rank(measure)
         key = (table.worth.tobytes(), table.top, unjudged, tail, last, measure.cutoff)
         if key not in self.seen:
             if self.batch.codes.size > CELLS:  # one deep topic: two views of it would take more memory than time

@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, Fault, Measure, parse
+from gradedeval.views import last_rank
 
 SAMPLES = ROOT / "qrels_samples"
 
@@ -221,6 +222,32 @@ def test_a_topic_has_the_same_score_to_the_last_bit_alone_and_in_any_company(
         alone = evaluated({key: run[key] for key in chosen if key in run}, {key: qrels[key] for key in chosen})
         restricted = evaluated(run, qrels, topics_from=chosen)
         assert alone.bits(name) == together.bits(name) == restricted.bits(name)
+
+
+DEEP = {f"t{depth}": [f"d{(7 * rank) % 50}" for rank in range(depth)] for depth in (1, 2, 9, 10, 11, 40)}
+
+
+@pytest.mark.parametrize("cutoff", [1, 3, 10])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"residuals": "split"}, {"residuals": "difference"}, {"residuals": "split", "residual_depth": "full"}],
+    ids=str,
+)
+def test_measures_with_a_cutoff_score_a_file_the_same_beside_one_without(cutoff: int, options: dict[str, Any]) -> None:
+    # Rankings are cut below the last rank that any measure looks at.
+    run = "".join(
+        f"{topic} Q0 {docno} {rank} {100 - rank} x\n"
+        for topic, docnos in DEEP.items()
+        for rank, docno in enumerate(docnos)
+    )
+    qrels = {topic: {f"d{at}": at % 4 for at in range(0, 60, 3)} for topic in DEEP}
+    measures = [measure for measure in VARIANTS if last_rank(measure) == cutoff]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.Note)
+        alone = gradedeval.evaluate(io.BytesIO(run.encode()), qrels, measures, **options).frame
+        beside = gradedeval.evaluate(io.BytesIO(run.encode()), qrels, [*measures, MEASURES["ap"]], **options).frame
+    assert len(measures) > 50
+    assert alone.equals(beside[beside["measure"] != "ap"].reset_index(drop=True))
 
 
 # --- order of the input ----------------------------------------------------------------------------------------------

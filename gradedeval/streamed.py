@@ -237,6 +237,7 @@ class _Reading:
         gathered, file = Scattered(self.stream), self.stream.file
         size = 4 * self.size  # there may be thousands of topics in each
         if file is not None and self._processes() > 1:
+            self.qrels.index.fill()
             shares, topics = segments(file.file, file.at, file.end, self._processes()), TopicNumbers()
 
             def listed(number: int) -> list[Listed]:

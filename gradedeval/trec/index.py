@@ -86,10 +86,9 @@ class Index:
         in_order = bool((self.topic[1:] >= self.topic[:-1]).all())
         return None if in_order else np.argsort(self.topic, kind="stable")
 
-    @cached_property
-    def slots(self) -> Slots:
-        """The table in which `find` looks: the number of a document, −1 where there is none."""
-        return self._filled[1]
+    def fill(self) -> None:
+        """Make ready what `find` needs: processes that are started then need not do so, each for itself."""
+        _ = self._filled
 
     def again(self) -> tuple[Ints, Ints]:
         """The numbers of documents that stand in their topic again, and of the first of each. They are in no slot."""
@@ -97,6 +96,8 @@ class Index:
 
     @cached_property
     def _filled(self) -> tuple[Regions, Slots, tuple[Ints, Ints]]:
+        """The table in which `find` looks: each topic's part of it; the number of a document in each slot, −1 where
+        there is none; and what `again` gives."""
         own = regions(self.count)
         slots = np.full(own.size + 64, -1, dtype=np.int32)
         none = np.empty(0, dtype=np.int64)
@@ -137,13 +138,14 @@ class Index:
 
         Equal hashes are no proof: the docnos are compared byte by byte.
         """
-        place = self._filled[0].places(topic, hashed)
-        rows = np.flatnonzero(self.slots[place] >= 0)
+        own, slots, _ = self._filled
+        place = own.places(topic, hashed)
+        rows = np.flatnonzero(slots[place] >= 0)
         topic, start, length, hashed, at = topic[rows], start[rows], length[rows], hashed[rows], place[rows]
         words, found = words_at(buffer), np.full(len(rows), -1, dtype=np.int32)
         asked = np.arange(len(rows))
         while len(asked):
-            self._walk(asked, at, hashed, found)
+            self._walk(slots, asked, at, hashed, found)
             asked = asked[found[asked] >= 0]
             proven = self.topic[found[asked]] == topic[asked]
             proven &= self.same(found[asked], words, start[asked], length[asked])
@@ -153,11 +155,11 @@ class Index:
         hits = np.flatnonzero(found >= 0)
         return rows[hits], found[hits]
 
-    def _walk(self, asked: Ints, at: Ints, hashed: Words, found: Slots) -> None:
+    def _walk(self, slots: Slots, asked: Ints, at: Ints, hashed: Words, found: Slots) -> None:
         """For those asked for, go on from slot to slot until one is empty or has a judged document of that hash: where
         that is, and its number."""
         while len(asked):
-            judged = self.slots[at[asked]]
+            judged = slots[at[asked]]
             there = judged >= 0
             same = there & (self.hashed[judged] == hashed[asked])
             found[asked[same]] = judged[same]

@@ -48,8 +48,11 @@ def shared(count: int, kind: Any) -> Any:
 
     import numpy as np
 
-    size = np.dtype(kind).itemsize
-    return np.frombuffer(mmap(-1, max(count, 1) * size), dtype=kind)[:count]
+    try:
+        memory = mmap(-1, max(count, 1) * np.dtype(kind).itemsize)
+    except OSError:
+        raise MemoryError from None
+    return np.frombuffer(memory, dtype=kind)[:count]
 
 
 def spread(

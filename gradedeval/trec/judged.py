@@ -14,7 +14,7 @@ from gradedeval.forked import Failed, in_turn, processes, shared
 from gradedeval.gains import Floats, Ints
 from gradedeval.rules import Duplicates
 from gradedeval.trec.blocks import Irregular, Lines, check_beginning, split_lines
-from gradedeval.trec.index import Index, unlike
+from gradedeval.trec.index import TOGETHER, Index, unlike
 from gradedeval.trec.lines import QRELS_FIELDS
 from gradedeval.trec.memory import keep_memory
 from gradedeval.trec.stream import Stream
@@ -28,9 +28,6 @@ SHARED = 1 << 23
 """Bytes of a qrels file that several processes are worth."""
 
 PIECE = 1 << 22
-ROWS = 1 << 16
-"""Judgements that are worked on at once: what is looked at stays in the processor's cache."""
-
 ZERO, MINUS = 48, 45
 
 
@@ -79,8 +76,8 @@ class Judged:
         odd, total = np.uint64(0xFF51AFD7ED558CCD), 0
         of_topic *= odd
         of_grade *= odd
-        for at in range(0, len(self.code), ROWS):
-            rows = slice(at, at + ROWS)
+        for at in range(0, len(self.code), TOGETHER):
+            rows = slice(at, at + TOGETHER)
             mixed = of_topic[self.index.topic[rows]]
             mixed ^= self.index.hashed[rows]
             mixed ^= mixed >> np.uint64(29)

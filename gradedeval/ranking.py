@@ -23,7 +23,7 @@ class Batch:
     """Some topics of a run, joined with their judgements. No string but the topics' names from here on.
 
     topics     the ids
-    codes      topics × ranks: index into the labels of the qrels; `unjudged` and `beyond` are the two codes after them
+    codes      topics × ranks, those asked for: index into the labels of the qrels; `unjudged` and `beyond` follow them
     retrieved  topics: how many documents
     pool       topics × labels: how many judged documents have each label
     docnos     topic -> docnos in rank order, for the topics that the caller asked for
@@ -84,7 +84,7 @@ class Documents:
     topics  the ids
     counts  topics: how many documents of each
     code    documents: index into the labels of the qrels, or the code `unjudged` after them
-    score   documents, or other numbers in their order: nothing where scores do not matter
+    score   documents, or numbers that order them alike: nothing where scores do not matter
     rank    documents: the rank that the run states; nothing where that does not matter
     docno   the docno of a document, by its position
     types   the names of the types, and `kind` documents: which of them; None where that does not matter

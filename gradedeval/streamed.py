@@ -63,7 +63,7 @@ def grade_file(
     """Read a run from a file and join it with the qrels. Raises Fault, here or while the batches are taken.
 
     jobs   processes that may share a large file
-    depth  rankings are cut below this rank, if there is one, once they are in order
+    depth  rankings may be cut below this rank, if there is one
     each   what is made of each batch, in the process that read it
     watch  passes on parts of a file as they are done, of so many in all
     """

@@ -439,12 +439,13 @@ def same_qrels(blocks: Qrels, simple: Qrels) -> None:
     assert blocks.digest == simple.digest
 
 
-@pytest.mark.parametrize(("jobs", "rounds"), [(1, 150), (2, 20)])
+@pytest.mark.parametrize(("jobs", "rounds", "together"), [(1, 150, 1 << 16), (1, 50, 2), (2, 20, 1 << 16)])
 def test_generated_qrels_give_what_the_simple_reader_gives(
-    jobs: int, rounds: int, monkeypatch: pytest.MonkeyPatch
+    jobs: int, rounds: int, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw = random.Random(9)
     monkeypatch.setattr(judged, "SHARED", 0)
+    monkeypatch.setattr(judged, "TOGETHER", together)
     for size in (64, 1 << 20):
         monkeypatch.setattr(judged, "PART", size)
         for _ in range(rounds):

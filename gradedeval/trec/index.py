@@ -87,7 +87,7 @@ class Index:
         return None if in_order else np.argsort(self.topic, kind="stable")
 
     def fill(self) -> None:
-        """Make ready what `find` needs: processes that are started then need not do so, each for itself."""
+        """Make ready what `find` needs, before processes are started that would do so, each for itself."""
         _ = self._filled
 
     def again(self) -> tuple[Ints, Ints]:

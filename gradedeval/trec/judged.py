@@ -92,11 +92,22 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """What lines of a file say, each where its number is: where the docno begins, its length and its hash."""
+    """What lines of a file say: where the docno begins, its length and its hash. The lines of each part stand from a
+    place on that leaves room for those before."""
 
     start: NDArray[Any]
     length: NDArray[Any]
     hashed: Words
+
+    def closed(self, begins: list[int], counts: list[int]) -> _Columns:
+        """The same without the gaps that comments and blank lines leave: so many lines from each of these places on are
+        moved up, where they are."""
+        ends = np.cumsum(counts).tolist()
+        for column in (self.start, self.length, self.hashed):
+            for begin, count, end in zip(begins, counts, ends, strict=True):
+                if end - count < begin:
+                    column[end - count : end] = column[begin : begin + count]
+        return _Columns(self.start[: ends[-1]], self.length[: ends[-1]], self.hashed[: ends[-1]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +117,7 @@ class _Part:
     count   how many lines hold fields
     own, size  of stretches of lines with one topic: its number among `topics`, and how many lines
     grades  of each line
-    unlike  whether no two can be the same document
+    distinct  whether no two can be the same document
     """
 
     count: int
@@ -114,7 +125,7 @@ class _Part:
     own: Ints
     size: Ints
     grades: NDArray[Any]
-    unlike: bool
+    distinct: bool
 
 
 def read_judged(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Judged:
@@ -126,10 +137,10 @@ def read_judged(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Judged
     keep_memory()
     buffer, end = _text(stream)
     columns, parts = _columns(buffer, list(_bounds(buffer, end)), processes(jobs) if end > SHARED else 1)
-    topics, topic, alone = _topics(parts, columns.hashed)
+    topics, topic, distinct = _topics(parts, columns.hashed)
     labels, code = _coded([part.grades for part in parts])
     index = Index(buffer, columns.start, columns.length, topic, columns.hashed, len(topics))
-    if alone or not len((again := index.again())[0]):
+    if distinct or not len((again := index.again())[0]):
         return Judged(topics, labels, code, index)
     rows, firsts = again
     if duplicates == "refuse" or (code[rows] != code[firsts]).any():
@@ -159,10 +170,7 @@ def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[_
         parts.append(part)
     if not any(part.count for part in parts):
         raise Irregular
-    if sum(part.count for part in parts) < count:  # comments and blank lines left gaps
-        kept = np.concatenate([np.arange(begin, begin + part.count) for begin, part in zip(begins, parts, strict=True)])
-        columns = _Columns(columns.start[kept], columns.length[kept], columns.hashed[kept])
-    return columns, parts
+    return columns.closed(begins, [part.count for part in parts]), parts
 
 
 def _read(lines: Lines, columns: _Columns, begin: int) -> _Part:
@@ -174,12 +182,13 @@ def _read(lines: Lines, columns: _Columns, begin: int) -> _Part:
     columns.start[rows], columns.length[rows], columns.hashed[rows] = lines.start(2), lines.length(2), lines.hashes(2)
     topics = TopicNumbers()
     own, size = topics.stretches(lines)
-    alone = unlike(np.repeat(own, size), len(topics.names), columns.hashed[rows])
-    return _Part(len(lines), topics.names, own, size, _grades(lines), alone)
+    distinct = unlike(np.repeat(own, size), len(topics.names), columns.hashed[rows])
+    return _Part(len(lines), topics.names, own, size, _grades(lines), distinct)
 
 
 def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.int32], bool]:
-    """The topics of all parts, the number of each line's, and whether no two lines can be of the same document."""
+    """The topics of all parts, the number of each line's, and whether it is known that no two lines are of the same
+    document: not where many topics stand in several parts."""
     topics = TopicNumbers()
     numbers = [topics.numbers(part.topics) for part in parts]
     topic = np.concatenate(
@@ -189,8 +198,8 @@ def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.
     )
     divided = np.bincount(np.concatenate(numbers)) > 1  # topics that stand in several parts
     rows = np.flatnonzero(divided[topic])
-    alone = all(part.unlike for part in parts) and unlike(topic[rows], len(divided), hashed[rows])
-    return topics.names, topic, alone
+    distinct = all(part.distinct for part in parts) and len(rows) <= TOGETHER
+    return topics.names, topic, distinct and unlike(topic[rows], len(divided), hashed[rows])
 
 
 def judged_of(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> Judged:

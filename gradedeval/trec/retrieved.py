@@ -35,7 +35,7 @@ class Rows:
     hashed  documents: the docno's hash
     start   documents: where the docno begins in what `docno` reads
     length  documents: the docno's length
-    score   documents, or other numbers in their order; None where the order of the file counts
+    score   documents, or numbers that order them alike; None where the order of the file counts
     rank    documents; None where stated ranks do not matter
     token   the bytes from a place on, so many
     tag     the sixth column of the first line
@@ -65,9 +65,9 @@ class Rows:
 
     @cached_property
     def counts(self) -> Ints:
-        """topics: how many documents, where they stand topic after topic."""
+        """topics: how many documents."""
         counts = np.zeros(len(self.topics), dtype=np.int64)
-        counts[self.topic] = self.size
+        np.add.at(counts, self.topic, self.size)
         return counts
 
     @cached_property
@@ -106,7 +106,7 @@ def read_listed(
 
     Raises Irregular where a line is no line of a run.
     """
-    rows = read_rows(block, qrels, rules, topics, alone=False)
+    rows = read_rows(block, qrels, rules, topics, order_is_enough=False)
     if only is not None and not only.issuperset(topics.names):
         rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic_of]))
     _join_each(rows, topics.rows(qrels.row), qrels)
@@ -128,10 +128,10 @@ def joined(rows: Rows, topics: TopicNumbers, qrels: Qrels, rules: Rules) -> tupl
     return settle_repeated(rows, rules)
 
 
-def read_rows(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, alone: bool = True) -> Rows:
+def read_rows(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, order_is_enough: bool = True) -> Rows:
     """The documents of a block as listed, none of them judged.
 
-    alone  whether their scores are compared with no other block's, nor as float32: then their order is enough
+    order_is_enough  whether their scores are compared with no other block's
 
     Raises Irregular where a line is no line of a run.
     """
@@ -144,7 +144,7 @@ def read_rows(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, al
     unjudged = len(qrels.labels)
     score = None
     if scores:
-        score = lines.comparable(4) if alone and rules.scores != "float32" else lines.numbers(4)
+        score = lines.comparable(4) if order_is_enough and rules.scores != "float32" else lines.numbers(4)
     return Rows(
         topics.names,
         own,

@@ -162,8 +162,8 @@ def _spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], 
 
 
 def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
-    """Where the newlines are in `buffer[begin:end]`; None where other control bytes stand than they, and tabs, or where
-    lines are shorter than any that hold fields."""
+    """Where the newlines are in `buffer[begin:end]`; None where two are among eight bytes, or other control bytes stand
+    than they, and tabs, of which the first bytes must have one."""
     size = end - begin
     text = buffer[begin : end + -size % 32]
     tabs = TAB in text[:FIRST]
@@ -171,8 +171,8 @@ def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
     flags[size:] = False
     bits = np.packbits(flags, bitorder="little")
     long = np.count_nonzero(flags[:FIRST]) <= FIRST // 32
-    ends = _alone(bits.view("<u4"), 32) if long else None
-    if ends is None and (ends := _alone(bits, 8)) is None:
+    ends = _single_bits(bits.view("<u4"), 32) if long else None
+    if ends is None and (ends := _single_bits(bits, 8)) is None:
         return None
     if tabs:
         text = text[:size]
@@ -180,7 +180,7 @@ def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
     return ends if (text[ends] == NEWLINE).all() else None
 
 
-def _alone(words: NDArray[Any], width: int) -> Ints | None:
+def _single_bits(words: NDArray[Any], width: int) -> Ints | None:
     """Which bits are set in words of so many; None where one has two. All words are looked through, not all bits."""
     at = np.flatnonzero(words != 0)
     word = words[at]

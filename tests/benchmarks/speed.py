@@ -73,7 +73,12 @@ def environment() -> dict[str, str]:
 
 
 def together(process: int) -> float:
-    """MiB of a process and its children; pages that they share count once."""
+    """MiB of a process and its children; pages that they share count once. The less of two looks: where a process
+    begins or ends during one, its pages count twice in that."""
+    return min(_looked(process), _looked(process))
+
+
+def _looked(process: int) -> float:
     try:
         size = next(
             int(line.split()[1])
@@ -83,7 +88,7 @@ def together(process: int) -> float:
         children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     except (OSError, StopIteration):
         return 0.0
-    return size / 1024 + sum(together(int(child)) for child in children)
+    return size / 1024 + sum(_looked(int(child)) for child in children)
 
 
 def peak(command: list[str]) -> float:

@@ -13,25 +13,29 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.version import __version__
 
 if TYPE_CHECKING:
+    from gradedeval.analysis.bounds import Bound
+    from gradedeval.analysis.check import check
+    from gradedeval.analysis.compare import compare
+    from gradedeval.analysis.correlate import correlate
+    from gradedeval.analysis.explain import Explanation, explain
+    from gradedeval.analysis.fit import fit
+    from gradedeval.analysis.fit_weights import nearest_weights
+    from gradedeval.analysis.power import power
+    from gradedeval.analysis.rank_weights import Weights, weights
+    from gradedeval.analysis.standardize import standardised
     from gradedeval.errors import Fault, Note
-    from gradedeval.evaluation import evaluate
-    from gradedeval.experiments.bounds import Bound
-    from gradedeval.experiments.comparing import compare
-    from gradedeval.experiments.correlating import correlate
-    from gradedeval.experiments.discriminating import power
-    from gradedeval.experiments.fitting import fit
-    from gradedeval.experiments.gate import check
-    from gradedeval.experiments.nearest import nearest_weights
-    from gradedeval.experiments.standardising import standardised
-    from gradedeval.explaining import Explanation, explain
-    from gradedeval.gains import Gains, share, total
-    from gradedeval.measures import MEASURES, Measure, ia, measure, measures_from, parse
-    from gradedeval.measures.continuation import cwl
-    from gradedeval.measures.walk import Walk
-    from gradedeval.rules import Rules
-    from gradedeval.scores import Scores
-    from gradedeval.trec.qrels import Qrels
-    from gradedeval.weighting import Weights, weights
+    from gradedeval.measures.cwl_family.define import cwl
+    from gradedeval.measures.cwl_family.walk import Walk
+    from gradedeval.measures.definition import Measure, ia, measure
+    from gradedeval.measures.gains import Gains, share, total
+    from gradedeval.measures.parse import parse
+    from gradedeval.measures.plugins import measures_from
+    from gradedeval.measures.table import MEASURES
+    from gradedeval.options import Rules
+    from gradedeval.rankings.qrels import Qrels
+    from gradedeval.scoring.evaluate import evaluate
+    from gradedeval.scoring.scores import Scores
+
 
 __all__ = [
     "MEASURES",
@@ -68,35 +72,35 @@ __all__ = [
 
 # Imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _HOME = {
-    "MEASURES": "measures",
-    "Bound": "experiments.bounds",
-    "Explanation": "explaining",
+    "MEASURES": "measures.table",
+    "Bound": "analysis.bounds",
+    "Explanation": "analysis.explain",
     "Fault": "errors",
-    "Gains": "gains",
-    "Measure": "measures",
+    "Gains": "measures.gains",
+    "Measure": "measures.definition",
     "Note": "errors",
-    "Qrels": "trec.qrels",
-    "Rules": "rules",
-    "Scores": "scores",
-    "Walk": "measures.walk",
-    "Weights": "weighting",
-    "check": "experiments.gate",
-    "compare": "experiments.comparing",
-    "correlate": "experiments.correlating",
-    "cwl": "measures.continuation",
-    "evaluate": "evaluation",
-    "explain": "explaining",
-    "fit": "experiments.fitting",
-    "ia": "measures",
-    "measure": "measures",
-    "measures_from": "measures",
-    "nearest_weights": "experiments.nearest",
-    "parse": "measures",
-    "power": "experiments.discriminating",
-    "share": "gains",
-    "standardised": "experiments.standardising",
-    "total": "gains",
-    "weights": "weighting",
+    "Qrels": "rankings.qrels",
+    "Rules": "options",
+    "Scores": "scoring.scores",
+    "Walk": "measures.cwl_family.walk",
+    "Weights": "analysis.rank_weights",
+    "check": "analysis.check",
+    "compare": "analysis.compare",
+    "correlate": "analysis.correlate",
+    "cwl": "measures.cwl_family.define",
+    "evaluate": "scoring.evaluate",
+    "explain": "analysis.explain",
+    "fit": "analysis.fit",
+    "ia": "measures.definition",
+    "measure": "measures.definition",
+    "measures_from": "measures.plugins",
+    "nearest_weights": "analysis.fit_weights",
+    "parse": "measures.parse",
+    "power": "analysis.power",
+    "share": "measures.gains",
+    "standardised": "analysis.standardize",
+    "total": "measures.gains",
+    "weights": "analysis.rank_weights",
 }
 
 

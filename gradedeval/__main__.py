@@ -1,5 +1,7 @@
 """The program: what `gradedeval` and `python -m gradedeval` run."""
 
+from __future__ import annotations
+
 import gc
 import os
 import sys
@@ -35,7 +37,7 @@ def run() -> NoReturn:
 
 
 def _others_at_work() -> bool:
-    measures = sys.modules.get("gradedeval.measures")
+    measures = sys.modules.get("gradedeval.measures.plugins")
     monitoring = getattr(sys, "monitoring", None)
     watched = monitoring is not None and any(monitoring.get_tool(tool) for tool in range(6))
     return bool(watched or sys.gettrace() or sys.getprofile() or (measures and measures.foreign))

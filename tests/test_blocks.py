@@ -20,20 +20,28 @@ from conftest import DATA, shared
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gradedeval import forked, streamed
+from gradedeval import parallel as forked
 from gradedeval.errors import Fault
-from gradedeval.listed import grade_listed
-from gradedeval.ranking import GradedRun
-from gradedeval.rules import Rules
-from gradedeval.streamed import grade_file
-from gradedeval.trec import blocks, index, judged, qrels, retrieved, scattered, stream, topic_numbers, words
-from gradedeval.trec.blocks import Irregular
-from gradedeval.trec.decimals import comparable, decimals
-from gradedeval.trec.lines import decimal
-from gradedeval.trec.qrels import Qrels
-from gradedeval.trec.run import run_of_bytes
+from gradedeval.options import Rules
+from gradedeval.rankings import docno_index as index
+from gradedeval.rankings import grade_file as streamed
+from gradedeval.rankings import interleaved as scattered
+from gradedeval.rankings import qrels
+from gradedeval.rankings import qrels_columns as judged
+from gradedeval.rankings import run_columns as retrieved
+from gradedeval.rankings import topic_codes as topic_numbers
+from gradedeval.rankings.batch import GradedRun
+from gradedeval.rankings.grade_file import grade_file
+from gradedeval.rankings.grade_in_memory import grade_listed
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings.run import run_of_bytes
+from gradedeval.trec import stream, topic_blocks
+from gradedeval.trec import swar as words
+from gradedeval.trec import tokenizer as blocks
+from gradedeval.trec.floats import comparable, decimals
+from gradedeval.trec.lines import Irregular, decimal
 from gradedeval.trec.source import Source
-from gradedeval.trec.words import PAD, changes, equal, gathered, gathered_nine, hashes, padded, words_at
+from gradedeval.trec.swar import PAD, changes, equal, gathered, gathered_nine, hashes, padded, words_at
 
 SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
 RULES: dict[str, dict[str, Any]] = {
@@ -230,7 +238,7 @@ def test_tokens_that_differ_in_two_bytes_have_hashes_of_their_own(length: int) -
 
 
 def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(stream, "SEGMENT", 1000)
+    monkeypatch.setattr(topic_blocks, "SEGMENT", 1000)
     path, looked = tmp_path / "run", []
     path.write_bytes(b"".join(b"1 Q0 d%d 1 1 t\n" % at for at in range(20000)))
     read_into = stream.Segment.read_into
@@ -238,10 +246,10 @@ def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPa
         stream.Segment, "read_into", lambda self, view: looked.append(len(view)) or read_into(self, view)
     )
     with path.open("rb") as file:
-        assert len(stream.segments(file.fileno(), 0, path.stat().st_size, 2)) == 1
+        assert len(topic_blocks.segments(file.fileno(), 0, path.stat().st_size, 2)) == 1
         assert sum(looked) < 1.2 * path.stat().st_size
         path.write_bytes(path.read_bytes() + b"2 Q0 d 1 1 t\n" * 100)
-        assert [one.at for one in stream.segments(file.fileno(), 0, path.stat().st_size, 2)] == [
+        assert [one.at for one in topic_blocks.segments(file.fileno(), 0, path.stat().st_size, 2)] == [
             0,
             path.stat().st_size - 1300,
         ]
@@ -331,7 +339,7 @@ def test_processes_share_a_large_file_and_give_the_same(monkeypatch: pytest.Monk
     monkeypatch.setattr(streamed, "LARGE", 1)
     draw, path = random.Random(4), tmp_path / "run"
     for size in (300, 3000):
-        monkeypatch.setattr(stream, "SEGMENT", size)
+        monkeypatch.setattr(topic_blocks, "SEGMENT", size)
         for jobs in (1, 2, 3) * 12:
             run, judgements = awkward(draw)
             path.write_bytes(run)
@@ -358,7 +366,7 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
 
     monkeypatch.setattr(forked, "spread", counted)
     monkeypatch.setattr(streamed, "LARGE", 1)
-    monkeypatch.setattr(stream, "SEGMENT", 3000)
+    monkeypatch.setattr(topic_blocks, "SEGMENT", 3000)
     monkeypatch.setattr(scattered, "TOGETHER", 100)
     monkeypatch.setattr(topic_numbers, "MANY", many)
     draw, path = random.Random(5), tmp_path / "run"

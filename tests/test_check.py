@@ -13,9 +13,9 @@ from conftest import ROOT, Command, shell
 
 import gradedeval
 from gradedeval import Bound, Fault
-from gradedeval.experiments.gate import Verdict, verdicts
-from gradedeval.experiments.settings import line_of
-from gradedeval.experiments.verdicts import FORMS, render_verdicts
+from gradedeval.analysis.check import Verdict, verdicts
+from gradedeval.analysis.check_config import line_of
+from gradedeval.analysis.check_report import FORMS, render_verdicts
 
 QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n{topic} 0 c 0\n" for topic in range(1, 11))
 

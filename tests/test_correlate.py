@@ -15,8 +15,8 @@ from scipy import stats
 
 import gradedeval
 from gradedeval import Fault
-from gradedeval.experiments.agreement import KINDS, agreement, between, tau_ap
-from gradedeval.experiments.matrix import matrix_of
+from gradedeval.analysis.correlation import KINDS, agreement, between, tau_ap
+from gradedeval.analysis.score_matrix import matrix_of
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from conftest import Command
 
 import gradedeval
 from gradedeval import Fault
-from gradedeval.costs import Costs
+from gradedeval.measures.costs import Costs
 
 # Two topics: documents a (page), b (video), c (page), d (ad); b is relevant, c half so, d unjudged.
 RUN = "t page a 1 4 x\nt video b 2 3 x\nt page c 3 2 x\nt ad d 4 1 x\nu ad a 1 1 x\n"

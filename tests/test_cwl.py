@@ -13,8 +13,8 @@ from conftest import ROOT
 
 import gradedeval
 from gradedeval import MEASURES, Gains, Measure, Walk, cwl, parse
-from gradedeval.measures import QUANTITIES
-from gradedeval.measures.series import damped, squared_ratios, trigamma
+from gradedeval.measures.cwl_family.infinite_sums import damped, squared_ratios, trigamma
+from gradedeval.measures.definition import QUANTITIES
 
 SAMPLES = ROOT / "qrels_samples"
 GIVEN = parse(f'cwl(C="phi*(1-r)",phi=0.7) cwl(C="((i+1)/(i+2))**2") ddm(file={SAMPLES}/chances.csv)')

@@ -16,8 +16,8 @@ from test_sums import bejeweled, by_loop
 
 import gradedeval
 from gradedeval import parse
-from gradedeval.measures import QUANTITIES
-from gradedeval.quantities import all_quantities, records
+from gradedeval.measures.definition import QUANTITIES
+from gradedeval.scoring.cwl_quantities import all_quantities, records
 
 NUMBER = r"[-\d.e]+"
 # How cwl_eval prints its measures, and how they are written here.

@@ -12,7 +12,7 @@ from test_cwl import score
 
 import gradedeval
 from gradedeval import Fault, parse
-from gradedeval.measures.distributions import inverse_logarithms, powers
+from gradedeval.measures.weighting_models import inverse_logarithms, powers
 
 SAMPLES = ROOT / "qrels_samples"
 

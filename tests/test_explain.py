@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from test_properties import ANCHOR, STEADY, TOP, VARIANTS, Topic, any_topic, every
 
 from gradedeval import Explanation, Fault, Gains, Measure, Note, evaluate, explain, measure, parse, total
-from gradedeval.explaining import Explained
-from gradedeval.measures import QUANTITIES
-from gradedeval.render_explanation import DISPLAYED, FORMATS
+from gradedeval.analysis.explain import Explained
+from gradedeval.analysis.explain_tables import DISPLAYED, FORMATS
+from gradedeval.measures.definition import QUANTITIES
 
 # --- every measure of the table -------------------------------------------------------------------------------------
 
@@ -214,7 +214,7 @@ def test_long_rankings_are_worked_on_in_parts(cells: int, monkeypatch: pytest.Mo
     topic = Topic(tuple(dice.choice([None, 0, 1, 2, 3]) for _ in range(60)), (3, 3, 1))
     measures = parse("err ndcg ap gap bpref judged num_ret p@100 inst q(beta=10)@20")
     whole = [one.columns for one in explained(topic, measures)]
-    monkeypatch.setattr("gradedeval.contributions.CELLS", cells)
+    monkeypatch.setattr("gradedeval.analysis.contributions.CELLS", cells)
     assert [one.columns for one in explained(topic, measures)] == whole
 
 

@@ -13,9 +13,9 @@ from scipy import stats
 
 import gradedeval
 from gradedeval import Fault
-from gradedeval.experiments.matrix import matrix_of
-from gradedeval.experiments.nearest import divergence, nearest_weights, read_vector
-from gradedeval.experiments.ranges import Family, band, best, read_families, search
+from gradedeval.analysis.fit_weights import divergence, nearest_weights, read_vector
+from gradedeval.analysis.parameter_search import Family, band, best, read_families, search
+from gradedeval.analysis.score_matrix import matrix_of
 
 SAMPLES = Path(__file__).parent.parent / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]

@@ -12,8 +12,8 @@ from test_cwl import score
 
 import gradedeval
 from gradedeval import Fault, cwl, parse
-from gradedeval.measures.formula import read_formula
-from gradedeval.measures.series import Endless, extrapolated
+from gradedeval.measures.cwl_family.formula import read_formula
+from gradedeval.measures.cwl_family.infinite_sums import Endless, extrapolated
 
 # --- what a formula is -----------------------------------------------------------------------------------------------
 

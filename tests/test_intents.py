@@ -199,7 +199,7 @@ def test_a_topic_has_the_same_score_to_the_last_bit_in_any_company(
 ) -> None:
     measures = [*NOVEL, *map(ia, INNER)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gradedeval.ranking.CELLS", cells)
+        patch.setattr("gradedeval.rankings.batch.CELLS", cells)
         _, score, residual, _ = scored([*topics, ANCHOR], measures)
     for at, topic in enumerate(topics):
         _, alone, alone_residual, _ = scored([topic, ANCHOR], measures)

@@ -19,13 +19,18 @@ from conftest import Command, Outcome, environment, shared
 from test_blocks import awkward, qrels_beside, real_runs
 
 import gradedeval
-from gradedeval import forked, progress, several, streamed
+from gradedeval import parallel as forked
+from gradedeval import parallel as progress
 from gradedeval.errors import Fault
-from gradedeval.evaluation import evaluate_runs, file_names
-from gradedeval.forked import Failed, in_order, spread
-from gradedeval.rules import Rules
-from gradedeval.trec import qrels, stream
-from gradedeval.trec.blocks import Irregular
+from gradedeval.options import Rules
+from gradedeval.parallel import Failed, in_order, spread
+from gradedeval.rankings import grade_file as streamed
+from gradedeval.rankings import qrels
+from gradedeval.scoring import runs as several
+from gradedeval.scoring.evaluate import evaluate_runs
+from gradedeval.scoring.run_names import file_names
+from gradedeval.trec import topic_blocks
+from gradedeval.trec.lines import Irregular
 from gradedeval.trec.source import Source
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
@@ -88,7 +93,7 @@ def test_any_number_of_processes_gives_the_same_bytes(
     for jobs in ("2", "3", "20"):
         assert cli("runs", "qrels.txt", *words, "--jobs", jobs) == alone
     monkeypatch.setattr(streamed, "LARGE", 100)  # each file by several processes, but for the packed one
-    monkeypatch.setattr(stream, "SEGMENT", 300)
+    monkeypatch.setattr(topic_blocks, "SEGMENT", 300)
     assert cli("runs", "qrels.txt", *words, "--jobs", "3") == alone
     assert cli("runs", "qrels.txt", *words) == alone
     assert nobody_is_left()
@@ -102,7 +107,7 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
     found = {"one process": cli(run_file, *words, "--jobs", "1")}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streamed, "LARGE", 0)
-        patch.setattr(stream, "SEGMENT", max(200, len(content) // 7))
+        patch.setattr(topic_blocks, "SEGMENT", max(200, len(content) // 7))
         patch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 1 << 8})
         found["three processes"] = cli(run_file, *words, "--jobs", "3")
     found["gz"] = cli(str(packed), *words)
@@ -441,8 +446,8 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
         (folder / name).write_text(run_of(1) + "".join(f"x{at} Q0 d1 1 1 t\n" for at in range(900)))
     monkeypatch.setattr(os, "fork", counted)
     monkeypatch.setattr(streamed, "LARGE", 10000)
-    monkeypatch.setattr(stream, "SEGMENT", 1000)
-    monkeypatch.setattr(stream, "BLOCK", 1 << 8)
+    monkeypatch.setattr(topic_blocks, "SEGMENT", 1000)
+    monkeypatch.setattr(topic_blocks, "BLOCK", 1 << 8)
     defaults = {**streamed.grade_file.__kwdefaults__, "size": 1 << 8}
     monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", defaults)
     paths = [folder / "large.run", *(folder / "runs" / name for name in SIX), folder / "larger.run"]
@@ -490,7 +495,7 @@ def test_ctrl_c_ends_at_once_without_litter(target: str, folder: Path) -> None:
     """Runs that never come keep both processes waiting; Ctrl-C at a terminal goes to all, `kill -INT` to one."""
     for name in ("never.run", "neither.run"):
         os.mkfifo(folder / name)
-    script = "from gradedeval import several; several.SMALL = 0; from gradedeval.cli import main; main()"
+    script = "from gradedeval.scoring import runs; runs.SMALL = 0; from gradedeval.cli import main; main()"
     words = ["never.run", "neither.run", *(f"runs/{name}" for name in SIX), "qrels.txt", "-o", "out.csv", "--jobs", "2"]
     before = sorted(folder.rglob("*"))
     process = subprocess.Popen(
@@ -561,7 +566,7 @@ def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path, monkeypatc
             yield piece
 
     monkeypatch.setattr(streamed, "LARGE", 0)
-    monkeypatch.setattr(stream, "SEGMENT", 600)
+    monkeypatch.setattr(topic_blocks, "SEGMENT", 600)
     monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 600})
     for runs in (["0.run"], ["0.run", "1.run"]):
         paths = {name: folder / "runs" / name for name in runs}
@@ -590,7 +595,7 @@ def test_the_simple_reader_stands_in_where_a_segment_cannot_be_read(
     expected = cli("late.run", "qrels.txt", "--jobs", "1")
     assert expected.messages[-1] == "late.run:701: score 'many' is no number; a score is a finite decimal number"
     monkeypatch.setattr(streamed, "LARGE", 0)
-    monkeypatch.setattr(stream, "SEGMENT", 900)
+    monkeypatch.setattr(topic_blocks, "SEGMENT", 900)
     monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 400})
     assert cli("late.run", "qrels.txt", "--jobs", "3") == expected
 

@@ -21,7 +21,7 @@ from conftest import Command, Outcome, shell
 import gradedeval
 from gradedeval.cli import VERBS
 from gradedeval.cli import gradedeval as program
-from gradedeval.render import EXTENSIONS, FORMATS
+from gradedeval.scoring.score_tables import EXTENSIONS, FORMATS
 
 GOLDEN = Path(__file__).parent / "golden"
 HUMAN = {"table": "txt", "trec": "trec", "markdown": "md", "latex": "tex", "html": "html"}

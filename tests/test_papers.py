@@ -15,7 +15,7 @@ from conftest import DATA, ROOT, Command, environment, shared
 from scipy import stats
 
 import gradedeval
-from gradedeval.experiments.matrix import Matrix, matrix_of
+from gradedeval.analysis.score_matrix import Matrix, matrix_of
 
 COVID = DATA / "covid-round1"
 RESULTS = (ROOT / "examples" / "papers.md").read_text(encoding="utf-8")

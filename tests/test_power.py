@@ -11,8 +11,8 @@ from conftest import Command
 
 import gradedeval
 from gradedeval import Fault
-from gradedeval.experiments.matrix import Matrix, matrix_of
-from gradedeval.experiments.resampling import studentised
+from gradedeval.analysis.resampling import studentised
+from gradedeval.analysis.score_matrix import Matrix, matrix_of
 
 SAMPLES = Path(__file__).parent.parent / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]

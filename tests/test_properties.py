@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, Fault, Measure, parse
-from gradedeval.views import last_rank
+from gradedeval.scoring.batch_gains import last_rank
 
 SAMPLES = ROOT / "qrels_samples"
 
@@ -215,7 +215,7 @@ def test_a_topic_has_the_same_score_to_the_last_bit_alone_and_in_any_company(
     run["anchor"] = {"grade3": 1.0}
     qrels = {"anchor": ANCHOR} | {name: topic.judgements for name, topic in zip(names, topics, strict=True)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gradedeval.ranking.CELLS", cells)
+        patch.setattr("gradedeval.rankings.batch.CELLS", cells)
         together = evaluated(run, qrels)
     for name in names:
         chosen = ("anchor", name)

@@ -10,10 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from gradedeval.errors import Fault
-from gradedeval.experiments import resampling
-from gradedeval.experiments.comparing import Trial
-from gradedeval.experiments.resampling import (
+from gradedeval.analysis import resampling
+from gradedeval.analysis.compare import Trial
+from gradedeval.analysis.resampling import (
     bootstrap_interval,
     pieces,
     randomisation,
@@ -22,7 +21,8 @@ from gradedeval.experiments.resampling import (
     topic_weights,
     tukey_hsd,
 )
-from gradedeval.experiments.significance import corrected, drawn, effect_size, p_values
+from gradedeval.analysis.significance import corrected, drawn, effect_size, p_values
+from gradedeval.errors import Fault
 
 Floats = NDArray[np.float64]
 

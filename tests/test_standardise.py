@@ -11,8 +11,8 @@ from scipy import stats
 
 import gradedeval
 from gradedeval import Fault
-from gradedeval.experiments.matrix import matrix_of
-from gradedeval.experiments.standardising import Reference
+from gradedeval.analysis.score_matrix import matrix_of
+from gradedeval.analysis.standardize import Reference
 
 SAMPLES = Path(__file__).parent.parent / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]

@@ -12,8 +12,10 @@ import pytest
 from test_cwl import gains, score
 
 from gradedeval import MEASURES, Fault, Gains, Measure, parse, total
-from gradedeval.measures import QUANTITIES, panels, series
-from gradedeval.measures.series import damped, exponential_integral, squared_ratios
+from gradedeval.measures.cwl_family import infinite_sums as panels
+from gradedeval.measures.cwl_family import infinite_sums as series
+from gradedeval.measures.cwl_family.infinite_sums import damped, exponential_integral, squared_ratios
+from gradedeval.measures.definition import QUANTITIES
 
 # Those whose C is not given as a formula or a file.
 OWN = [one for one in MEASURES.values() if one.definition.walks and one.name not in ("cwl", "ddm")]

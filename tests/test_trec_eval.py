@@ -16,9 +16,9 @@ from conftest import DATA, Command, Outcome, shared
 
 import gradedeval
 from gradedeval import MEASURES
-from gradedeval.dropin.lines import Setting
-from gradedeval.dropin.names import ENTRIES, FORMATS, chosen_lines
-from gradedeval.dropin.preferences import preference_scores
+from gradedeval.trec_eval.measures import ENTRIES, FORMATS, chosen_lines
+from gradedeval.trec_eval.output_lines import Setting
+from gradedeval.trec_eval.preferences import preference_scores
 
 SUITE, COVID, DL_HARD = (DATA / name for name in ("trec_eval", "covid-round1", "dl-hard"))
 GOLDEN = Path(__file__).parent / "golden_trec_eval"

@@ -18,9 +18,9 @@ from conftest import DATA, Command, Outcome, shared
 
 import gradedeval
 from gradedeval import MEASURES, Fault, Measure, Note, parse
-from gradedeval import background as background_weights
-from gradedeval.measures import DEFAULT
-from gradedeval.weighting import static_weights
+from gradedeval.analysis import background_weights
+from gradedeval.analysis.rank_weights import static_weights
+from gradedeval.measures.parse import DEFAULT
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.Note")
 

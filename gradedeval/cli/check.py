@@ -7,14 +7,15 @@ from typing import Any, get_args
 
 import click
 
-from gradedeval.cli.experiment import OTHER_OPTIONS, prepared, tell, with_baseline
-from gradedeval.cli.options import Sectioned, check_output, measure_table, with_options
+from gradedeval.analysis.bounds import KINDS, read_words, settle
+from gradedeval.analysis.check import verdicts
+from gradedeval.analysis.check_config import find_settings
+from gradedeval.analysis.check_report import EXTENSIONS, FORMS, render_verdicts
+from gradedeval.analysis.significance import Test
+from gradedeval.cli.arguments import check_output, measure_table
+from gradedeval.cli.many_runs import OTHER_OPTIONS, prepared, tell, with_baseline
+from gradedeval.cli.options import Sectioned, with_options
 from gradedeval.cli.output import say, write
-from gradedeval.experiments.bounds import KINDS, read_words, settle
-from gradedeval.experiments.gate import verdicts
-from gradedeval.experiments.settings import find_settings
-from gradedeval.experiments.significance import Test
-from gradedeval.experiments.verdicts import EXTENSIONS, FORMS, render_verdicts
 
 OPTIONS = [
     click.option("--baseline", metavar="RUN|SCORES.csv", help="What drops are measured from: a run or saved scores."),

@@ -7,7 +7,10 @@ from typing import Any, get_args
 
 import click
 
-from gradedeval.cli.experiment import (
+from gradedeval.analysis.compare import Trial, compared
+from gradedeval.analysis.significance import Correction, Test
+from gradedeval.analysis.tables import comparison
+from gradedeval.cli.many_runs import (
     DRAW_OPTIONS,
     MATRIX_OPTIONS,
     SAVED_OPTIONS,
@@ -19,10 +22,7 @@ from gradedeval.cli.experiment import (
     tell,
 )
 from gradedeval.cli.options import Sectioned, with_options
-from gradedeval.experiments.comparing import Trial, compared
-from gradedeval.experiments.reports import comparison
-from gradedeval.experiments.significance import Correction, Test
-from gradedeval.progress import with_progress
+from gradedeval.parallel import with_progress
 
 OPTIONS = [
     click.option("--baseline", metavar="RUN|SCORES.csv", help="Compare with this run: one of RUN, another file, or "

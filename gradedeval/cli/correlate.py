@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.experiment import MATRIX_OPTIONS, SAVED_OPTIONS, TABLE_OPTIONS, deliver, form_to, matrix_from
+from gradedeval.analysis.correlate import correlate
+from gradedeval.analysis.correlation import BY_TOPIC, KINDS, Kind
+from gradedeval.analysis.tables import correlations
+from gradedeval.cli.many_runs import MATRIX_OPTIONS, SAVED_OPTIONS, TABLE_OPTIONS, deliver, form_to, matrix_from
 from gradedeval.cli.options import Sectioned, with_options
-from gradedeval.experiments.agreement import BY_TOPIC, KINDS, Kind
-from gradedeval.experiments.correlating import correlate, correlations
 
 OPTIONS = [
     click.option("--above", type=click.Choice(KINDS), default="tau", show_default=True, help="Above the diagonal. "

@@ -7,32 +7,30 @@ from typing import Any
 
 import click
 
+from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     MEASURE_OPTIONS,
     READING_OPTIONS,
     RESIDUAL_OPTIONS,
     RUN_OPTIONS,
     Sectioned,
-    check_output,
     chosen_rules,
-    form_of,
-    measure_table,
     output_options,
-    run_and_qrels,
     with_options,
 )
 from gradedeval.cli.output import say, write
-from gradedeval.cli.standard import STANDARD_OPTIONS, standard_options, standardised_as_told
+from gradedeval.cli.standardize import STANDARD_OPTIONS, standard_options, standardised_as_told
 from gradedeval.errors import SHOWN, Fault
-from gradedeval.evaluation import evaluate_runs, named_runs
-from gradedeval.forked import cores, processes
-from gradedeval.measures import CWL_DEFAULT, DEFAULT, Measure, parse
-from gradedeval.progress import with_progress
-from gradedeval.quantities import all_quantities
-from gradedeval.render import DISPLAYED, FORMATS, render
-from gradedeval.rules import LIKE
-from gradedeval.scores import Scores
-from gradedeval.scoring import applied
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse
+from gradedeval.options import LIKE
+from gradedeval.parallel import cores, processes, with_progress
+from gradedeval.scoring.cwl_quantities import all_quantities
+from gradedeval.scoring.evaluate import evaluate_runs
+from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.score_tables import DISPLAYED, FORMATS, render
+from gradedeval.scoring.scorer import applied
+from gradedeval.scoring.scores import Scores
 
 OUTPUT_OPTIONS = [
     click.option("-q", "--by-topic", is_flag=True, help="A row for each topic; the summary comes last."),

@@ -6,26 +6,16 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.options import (
-    GAIN_OPTIONS,
-    READING_OPTIONS,
-    Sectioned,
-    check_output,
-    chosen_rules,
-    form_of,
-    measure_table,
-    output_options,
-    run_and_qrels,
-    with_options,
-)
+from gradedeval.analysis.explain import DEFAULT, explain_topic
+from gradedeval.analysis.explain_tables import DISPLAYED, FORMATS, render_explanation
+from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
+from gradedeval.cli.options import GAIN_OPTIONS, READING_OPTIONS, Sectioned, chosen_rules, output_options, with_options
 from gradedeval.cli.output import say, write
 from gradedeval.errors import Fault
-from gradedeval.evaluation import named_runs
-from gradedeval.explaining import DEFAULT, explain_topic
-from gradedeval.forked import cores
-from gradedeval.measures import parse
-from gradedeval.render_explanation import DISPLAYED, FORMATS, render_explanation
-from gradedeval.rules import LIKE
+from gradedeval.measures.parse import parse
+from gradedeval.options import LIKE
+from gradedeval.parallel import cores
+from gradedeval.scoring.run_names import named_runs
 
 OWN_OPTIONS = [
     click.option("--topic", metavar="ID", help="Which topic; may be left out where the qrels have only one."),

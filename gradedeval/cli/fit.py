@@ -7,19 +7,20 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.experiment import OTHER_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_to, tell, write_curve
-from gradedeval.cli.options import Sectioned, chosen_rules, measure_table, run_and_qrels, with_options
+from gradedeval.analysis.correlation import KINDS, Kind
+from gradedeval.analysis.fit import Fitted, collected, fitted, other
+from gradedeval.analysis.fit_weights import nearest_weights
+from gradedeval.analysis.parameter_search import Family, read_families
+from gradedeval.analysis.tables import fits
+from gradedeval.cli.arguments import measure_table, run_and_qrels
+from gradedeval.cli.many_runs import OTHER_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_to, tell, write_curve
+from gradedeval.cli.options import Sectioned, chosen_rules, with_options
 from gradedeval.errors import Fault
-from gradedeval.evaluation import named_runs
-from gradedeval.experiments.agreement import KINDS, Kind
-from gradedeval.experiments.fitting import Fitted, collected, fitted, other
-from gradedeval.experiments.nearest import nearest_weights
-from gradedeval.experiments.ranges import Family, read_families
-from gradedeval.experiments.reports import fits
-from gradedeval.forked import cores
-from gradedeval.measures import Measure, parse
-from gradedeval.progress import with_progress
-from gradedeval.trec.qrels import topics_of_file
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import parse
+from gradedeval.parallel import cores, with_progress
+from gradedeval.rankings.qrels import topics_of_file
+from gradedeval.scoring.run_names import named_runs
 
 OPTIONS = [
     click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure with a range, as in "

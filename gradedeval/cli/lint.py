@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from gradedeval.cli.options import measure_table
+from gradedeval.analysis.lint.lint import lint
+from gradedeval.analysis.lint.report import LINT_FORMATS, written
+from gradedeval.cli.arguments import measure_table
 from gradedeval.cli.output import write
+from gradedeval.cli.paths import files_of
 from gradedeval.errors import Fault
-from gradedeval.evaluation import named_runs
-from gradedeval.linting.linted import lint
-from gradedeval.linting.report import LINT_FORMATS, written
-from gradedeval.measures import DEFAULT, parse
-from gradedeval.progress import with_progress
-from gradedeval.trec.listing import files_of
+from gradedeval.measures.parse import DEFAULT, parse
+from gradedeval.parallel import with_progress
+from gradedeval.scoring.run_names import named_runs
 
 
 @click.command("lint")

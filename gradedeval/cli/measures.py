@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.options import measure_table
+from gradedeval.cli.arguments import measure_table
 from gradedeval.cli.output import write
-from gradedeval.measures import ALIASES, Measure, offered, parse
-from gradedeval.measures.definition import Definition
-from gradedeval.notation import IA, write_value
+from gradedeval.measures.definition import Definition, Measure
+from gradedeval.measures.notation import IA, write_value
+from gradedeval.measures.parse import parse
+from gradedeval.measures.plugins import offered
+from gradedeval.measures.table import ALIASES
 
 HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
 

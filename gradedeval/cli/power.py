@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.experiment import (
+from gradedeval.analysis.power import power
+from gradedeval.analysis.tables import powers
+from gradedeval.cli.many_runs import (
     DRAW_OPTIONS,
     MATRIX_OPTIONS,
     SAVED_OPTIONS,
@@ -20,9 +22,7 @@ from gradedeval.cli.experiment import (
     write_curve,
 )
 from gradedeval.cli.options import Sectioned, with_options
-from gradedeval.experiments.discriminating import power
-from gradedeval.experiments.reports import powers
-from gradedeval.progress import with_progress
+from gradedeval.parallel import with_progress
 
 OPTIONS = [
     draws_option(1000, "Bootstrap samples."),

@@ -5,18 +5,17 @@ from __future__ import annotations
 import click
 
 from gradedeval.cli.output import say, write
-from gradedeval.dropin.cures import faults_in_its_words, in_its_words
-from gradedeval.dropin.lines import UNLIMITED, VERSIONS, Setting
-from gradedeval.dropin.manual import manual
-from gradedeval.dropin.names import FORMATS as QRELS_FORMATS
-from gradedeval.dropin.names import chosen_lines
-from gradedeval.dropin.printing import Wanted, read_norms
-from gradedeval.dropin.run import evaluated, evaluated_by_groups, rules_of
 from gradedeval.errors import Fault
-from gradedeval.evaluation import named_runs
-from gradedeval.forked import cores
-from gradedeval.progress import with_progress
-from gradedeval.render import FORMATS
+from gradedeval.parallel import cores, with_progress
+from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.score_tables import FORMATS
+from gradedeval.trec_eval.evaluate import evaluated, evaluated_by_groups, rules_of
+from gradedeval.trec_eval.help import manual
+from gradedeval.trec_eval.measures import FORMATS as QRELS_FORMATS
+from gradedeval.trec_eval.measures import chosen_lines
+from gradedeval.trec_eval.messages import faults_in_its_words, in_its_words
+from gradedeval.trec_eval.output_lines import UNLIMITED, VERSIONS, Setting
+from gradedeval.trec_eval.printing import Wanted, read_norms
 from gradedeval.version import __version__
 
 RESULTS_FORMATS = ("trec_results",)

@@ -8,28 +8,24 @@ from typing import Any
 
 import click
 
+from gradedeval.analysis.rank_weights import DEEPEST, DEPTH, NORMALISE, weights_by
+from gradedeval.analysis.rank_weights_table import FORMATS, SIGNED, render_weights
+from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     DEPTH_OPTION,
     GAIN_OPTIONS,
     READING_OPTIONS,
     Sectioned,
-    check_output,
     chosen_rules,
-    form_of,
-    measure_table,
     output_options,
-    run_and_qrels,
     with_options,
 )
 from gradedeval.cli.output import say, write
 from gradedeval.errors import Fault
-from gradedeval.evaluation import named_runs
-from gradedeval.forked import cores
-from gradedeval.measures import parse
-from gradedeval.progress import with_progress
-from gradedeval.render_weights import FORMATS, SIGNED, render_weights
-from gradedeval.rules import option
-from gradedeval.weighting import DEEPEST, DEPTH, NORMALISE, weights_by
+from gradedeval.measures.parse import parse
+from gradedeval.options import option
+from gradedeval.parallel import cores, with_progress
+from gradedeval.scoring.run_names import named_runs
 
 WEIGHT_OPTIONS = [
     click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in "

@@ -12,12 +12,12 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from gradedeval.arrays import Floats
 from gradedeval.errors import Fault
-from gradedeval.gains import Floats, Gains
-from gradedeval.intents import PRIOR, UNIFORM, is_prior
+from gradedeval.measures.gain_schemes import Scale
+from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, is_prior
+from gradedeval.measures.notation import IA, Spelling, Value, write_value
 from gradedeval.measures.parameters import Valid, checked
-from gradedeval.notation import IA, Spelling, Value, write_value
-from gradedeval.schemes import Scale
 
 Function = Callable[..., Floats]
 Shows = Callable[..., Mapping[str, Floats]]

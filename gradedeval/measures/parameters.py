@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.errors import Fault, nearest
-from gradedeval.notation import Value, read_value, write_value
-from gradedeval.schemes import read_scheme
+from gradedeval.measures.gain_schemes import read_scheme
+from gradedeval.measures.notation import Value, read_value, write_value
 
 if TYPE_CHECKING:
-    from gradedeval.measures.definition import Definition
+    pass
+
 
 Valid = tuple[str, Callable[[Any], bool]]
 """What a parameter must be, in words and as a test."""
@@ -24,7 +25,7 @@ NOT_BELOW_0: Valid = ("0 or more", lambda value: value >= 0)
 _REL: Valid = ("a grade above 0", lambda value: isinstance(value, int | float) and value > 0)
 
 
-def checked(definition: Definition, key: str, value: Value) -> Value:
+def checked(definition: Any, key: str, value: Value) -> Value:
     """The value as the measure takes it. Raises Fault (usage) for a key or value that it does not take."""
     place = f"'{definition.name}'"
     example = f"as in {key}={_example(definition, key)}"
@@ -61,6 +62,6 @@ def _kind(default: Any) -> Valid:
     return "a number", lambda value: isinstance(value, int | float)
 
 
-def _example(definition: Definition, key: str) -> str:
+def _example(definition: Any, key: str) -> str:
     default = definition.parameters.get(key, 1)
     return "1:1:2" if default is None and key == "g" else "2" if default is None else write_value(default)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from gradedeval.gains import Floats, Gains, share, total
+from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
-from gradedeval.measures.standing import found, hits, nth, passed
+from gradedeval.measures.gains import Gains, share, total
+from gradedeval.measures.parameters import Valid
+from gradedeval.measures.relevant_ranks import at_found, found, hits, nth, passed
 
 
 def summed_precision(g: Gains, least: float = 0.0) -> Floats:
@@ -136,3 +140,122 @@ def unjudged(g: Gains) -> Floats:
     trec_eval's unj.
     """
     return share(g.retrieved - total(g.judged), g.depth)
+
+
+ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+SHARE: Valid = ("between 0 and 1", lambda value: isinstance(value, int | float) and 0 <= value <= 1)
+ADD: Valid = ("from 0 to below 1", lambda value: isinstance(value, int | float) and 0 <= value < 1)
+
+
+def _is_shares(value: Any) -> bool:
+    listed = value if isinstance(value, tuple) else (value,)
+    return all(isinstance(one, int | float) and 0 <= one <= 1 for one in listed)
+
+
+def interpolated(g: Gains, recall: float, add: float) -> Floats:
+    """topics: the highest precision at any rank from the one that reaches `recall` on."""
+    precision = nth(g) / found(g)
+    # From the end on: the best that is still to come.
+    best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+    wanted = np.maximum(np.floor(recall * g.R + add), 1).astype(np.int64)
+    reached = np.append(best, np.zeros((len(best), 1)), axis=1)
+    value = reached[np.arange(len(best)), np.minimum(wanted - 1, best.shape[1])]
+    return share(value, np.minimum(g.R, 1))
+
+
+@measure(residual="retrieved", ceiling=1, valid={"recall": SHARE, "add": ADD})
+def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
+    """Interpolated precision: the highest precision at a rank that reaches a level of recall, or at any rank below it.
+
+    max of P@i over the i with hits_i ≥ ⌊recall·R + add⌋
+
+    trec_eval's iprec_at_recall; add=0.5 as version 10, add=0.9 as version 9.
+    """
+    return interpolated(g, recall, add)
+
+
+@measure(residual="retrieved", ceiling=1, valid={"recall": ("numbers between 0 and 1", _is_shares), "add": ADD})
+def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5) -> Floats:
+    """Interpolated precision averaged over levels of recall, of which there are eleven by tradition.
+
+    mean of iprec(recall=x) over the levels x
+
+    trec_eval's 11pt_avg; Salton & McGill, Introduction to Modern Information Retrieval, 1983.
+    """
+    levels = recall if isinstance(recall, tuple) else (recall,)
+    summed = np.zeros(len(g.gain))
+    for level in levels:
+        summed = summed + interpolated(g, level, add)
+    return summed / len(levels)
+
+
+@measure(cutoff="none", ceiling=1, valid={"times": ("above 0", lambda times: times > 0)})
+def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
+    """Precision at a multiple of R.
+
+    P@k with k = ⌊times·R + 0.9⌋
+
+    trec_eval's Rprec_mult.
+    """
+    depth = np.floor(times * g.R + 0.9).astype(np.int64)
+    depth = np.where(g.R > 0, depth, 0)
+    return share(np.count_nonzero(found(g) <= depth[:, None], axis=1), depth)
+
+
+# trec_eval's guard against a sample without a document above.
+EPSILON = 0.00001
+
+
+@measure(residual="retrieved", ceiling=1, summary="geometric")
+def gm_ap(g: Gains) -> Floats:
+    """Average precision, summed up over topics by the geometric mean.
+
+    1/R Σ_{i relevant} P@i; over topics exp(mean of ln max(AP, 0.00001))
+
+    Robertson, CIKM 2006; trec_eval's gm_map.
+    """
+    return average_precision(g)
+
+
+@measure(ceiling=1, summary="geometric")
+def gm_bpref(g: Gains) -> Floats:
+    """bpref, summed up over topics by the geometric mean.
+
+    bpref; over topics exp(mean of ln max(bpref, 0.00001))
+
+    Robertson, CIKM 2006; Buckley & Voorhees, SIGIR 2004; trec_eval's gm_bpref.
+    """
+    return preferred(g)
+
+
+@measure(floor=-np.inf)
+def yaap(g: Gains) -> Floats:
+    """Yet another average precision: the log odds of average precision, kept finite by one document on either side.
+
+    ln((1 + S) / (1 + R − S)), S: sum of precisions
+
+    Robertson, CIKM 2006; trec_eval's yaap.
+    """
+    summed = summed_precision(g)
+    odds: Floats = np.log((1 + summed) / (1 + g.R - summed))
+    return np.where(g.R > 0, odds, 0.0)
+
+
+@measure(ceiling=1, sampled=True)
+def infap(g: Gains) -> Floats:
+    """Inferred average precision: average precision estimated where only a sample of the pool is judged.
+
+    1/R Σ_{i relevant} 1/i + (i−1)/i · (pooled above i)/(i−1) · (relevant above + ε) / (judged above + 2ε), ε=0.00001
+
+    Yilmaz & Aslam, CIKM 2006. Grade −1 says pooled and not sampled; it needs --negative unjudged.
+    """
+    relevant_above = nth(g) - 1
+    sampled = relevant_above + passed(g)
+    pooled = sampled
+    if g.unsampled is not None:
+        pooled = sampled + at_found(g, (g.unsampled & ~g.judged).cumsum(1))
+    precision_above = (relevant_above + EPSILON) / (sampled + 2 * EPSILON)
+    with np.errstate(invalid="ignore"):  # past the last relevant document found
+        expected = 1 / found(g) + pooled / found(g) * precision_above
+    return share(total(np.where(np.isfinite(found(g)), expected, 0.0)), g.R)

@@ -7,7 +7,12 @@ import re
 from collections.abc import Iterator
 
 from gradedeval.errors import Fault, Findings, plural
-from gradedeval.trec.source import Source
+
+
+class Irregular(Exception):
+    """There is something in the bytes that only the simple reader has words for: it reads the source again, and says
+    what is wrong, or, with `--lenient`, skips it."""
+
 
 RUN_FIELDS = ("topic", "Q0", "docno", "rank", "score", "tag")
 QRELS_FIELDS = ("topic", "iteration", "docno", "grade")
@@ -100,18 +105,6 @@ def looks_like(data: bytes, expected: tuple[str, ...]) -> bool:
         if line.split() and not line.startswith(b"#"):
             return len(line.split()) == len(expected)
     return False
-
-
-def check_swapped(run: Source, qrels: Source) -> None:
-    """Raise Fault where the run has the fields of qrels, and the qrels those of a run."""
-    if not looks_like(qrels.read(), RUN_FIELDS):
-        return
-    if looks_like(run.read(), RUN_FIELDS):
-        what = f"looks like a run ({len(RUN_FIELDS)} fields a line), as does {run.place}"
-        raise Fault(qrels.place, what, "the qrels file comes last")
-    if looks_like(run.read(), QRELS_FIELDS):
-        what = f"looks like a run ({len(RUN_FIELDS)} fields a line), and {run.place} like qrels"
-        raise Fault(qrels.place, f"{what} ({len(QRELS_FIELDS)} fields a line)", "swap them: the order is RUN... QRELS")
 
 
 def decimal(token: bytes) -> float:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import gradedeval
-from gradedeval.experiments.matrix import matrix_of
+from gradedeval.analysis.score_matrix import matrix_of
 
 DRAWS, MEASURE = 10_000, "ndcg@10"
 Rankings = dict[str, dict[str, Any]]

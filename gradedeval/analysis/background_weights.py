@@ -1,0 +1,215 @@
+"""Background weights: how much ap, rr, sp, bpref and q make of each rank, on the average over a set of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.errors import plural, some
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.gains import Gains
+from gradedeval.options import Rules
+from gradedeval.rankings.batch import CELLS, Batch, GradedRun
+from gradedeval.rankings.grade import grade_run
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.evaluate import qrels_for
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.trec.lines import text
+
+Watch = Callable[[list[tuple[str, Any]]], Iterable[tuple[str, Any]]]
+"""Passes work on piece by piece, and may show how far it has come."""
+
+
+def _by_relevant(values: Floats, g: Gains) -> Floats:
+    """`values / R`; 0 in a topic with nothing to find: it scores 0."""
+    shares: Floats = np.where(g.R[:, None] > 0, values / np.maximum(g.R, 1)[:, None], 0.0)
+    return shares
+
+
+def _sp(g: Gains) -> Floats:
+    return g.hits / g.rank
+
+
+def _ap(g: Gains) -> Floats:
+    return _by_relevant(g.hits / g.rank, g)
+
+
+def _rr(g: Gains) -> Floats:
+    first: Floats = (g.relevant & (g.hits == 1)) / g.rank
+    return first
+
+
+def _bpref(g: Gains, *, k: float = 0) -> Floats:
+    most, non_relevant = (k + g.R)[:, None], (g.pool - g.R)[:, None]
+    above = (g.judged & ~g.relevant).cumsum(1)
+    # Where N is 0 nothing can stand above, so any divisor will do.
+    return _by_relevant(1 - np.minimum(most, above) / np.maximum(np.minimum(most, non_relevant), 1), g)
+
+
+def _q(g: Gains, *, beta: float = 1.0) -> Floats:
+    gained, ideal = g.gain.cumsum(1), g.ideal_at_ranks().cumsum(1)
+    return _by_relevant((g.hits + beta * gained) / (g.rank + beta * ideal), g)
+
+
+BACKGROUND: dict[str, Callable[..., Floats]] = {"ap": _ap, "rr": _rr, "sp": _sp, "bpref": _bpref, "q": _q}
+"""The measures whose weights depend on the ranking."""
+
+DIVIDED_BY_R = ("ap", "bpref", "q")
+
+
+def weights_in_rankings(measure: Measure, g: Gains) -> Floats:
+    """topics × ranks: the W(i) of ap, rr, sp, bpref or q for each ranking. Σ_i W(i) [gain_i > 0] is its score.
+
+    ap     Σ_{j≤i} r_j / (i R)
+    sp     Σ_{j≤i} r_j / i
+    q      (Σ_{j≤i} r_j + β cg(i)) / ((i + β cg*(i)) R), which is 2 Σ_{j≤i} r_j / ((i + min(i, R)) R) for gains 0 and 1
+           and β = 1
+    bpref  1/R − min(k + R, J_i − Σ_{j≤i} r_j) / (min(k + R, N) R), J_i: how many of the first i are judged
+    rr     1/i at the first relevant document, 0 elsewhere
+
+    Zhang et al., Information Retrieval 2010, section 3.3. Past the end of a ranking the formulas are taken at their
+    word: nothing more is found or judged there, and the sums stay as they are. Where R is 0 so is W.
+    """
+    found: Floats = BACKGROUND[measure.name](g, **measure.own)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """Mean weights over a set of runs.
+
+    measures  as applied: with the gains and the relevance level that the rules give them
+    values    ranks × measures
+    beyond    measures: the share of the weight that lies past the last rank; nan where it has no end, 0 where none does
+    counts    runs: how many topics each counts in, and how many of those it lacks
+    notes     what was skipped or assumed
+    """
+
+    measures: list[Measure]
+    values: Floats
+    beyond: Floats
+    counts: list[tuple[int, int]]
+    notes: list[str]
+
+
+def background(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: Sequence[Measure],
+    rules: Rules,
+    depth: int,
+    watch: Watch = iter,
+    jobs: int = 1,
+) -> Background:
+    """The mean weights of ap, rr, sp, bpref or q at ranks 1..depth over the rankings of a set of runs, by name.
+
+    The mean is over the pairs of a run and a topic, each alike: the 1/(s·t) of the source where all runs have the same
+    topics. The rules say which topics count; one that a run lacks is a ranking without documents. `jobs` processes may
+    share a large run.
+
+    Zhang et al., Information Retrieval 2010, section 3.4. Raises Fault as `evaluate` does.
+    """
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
+    scorer = Scorer(judged, measures, rules)
+    summed = _Sums(scorer, depth)
+    counts: list[tuple[int, int]] = []
+    notes, topics = list(scorer.notes), set()
+    for _, source in watch(list(runs.items())):
+        run = grade_run(source, judged, rules, jobs=jobs)
+        for batch in _settled(run):
+            summed.add(batch)
+        counts.append((len(run.topics), run.missing))
+        topics.add(frozenset(run.topics))
+        notes += run.notes
+    if len(topics) > 1:
+        notes.append("the runs count in different topics; --topics qrels counts the same for all")
+    notes += _without_relevant(summed.barren)
+    values = summed.weights / sum(count for count, _ in counts)
+    return Background(scorer.measures, values, summed.beyond(), counts, notes)
+
+
+class _Sums:
+    """The weights of many rankings, added up."""
+
+    def __init__(self, scorer: Scorer, depth: int) -> None:
+        self.scorer = scorer
+        self.weights = np.zeros((depth, len(scorer.measures)))
+        self.barren: dict[Measure, set[bytes]] = {one: set() for one in scorer.measures if one.name in DIVIDED_BY_R}
+        # The weights of rr have an end: all that a ranking has is its score.
+        self.scores = {column: 0.0 for column, one in enumerate(scorer.measures) if one.name == "rr"}
+
+    def add(self, batch: Batch) -> None:
+        if self.scores:
+            views = self.scorer.views(batch)
+            for column in self.scores:
+                measure = self.scorer.measures[column]
+                self.scores[column] += float(measure.score(views(self.scorer.tables[column], measure)).sum())
+        for part in _to_depth(batch, len(self.weights)):
+            views = self.scorer.views(part)
+            for column, (measure, table) in enumerate(zip(self.scorer.measures, self.scorer.tables, strict=True)):
+                g = views(table, measure)
+                found = weights_in_rankings(measure, g)
+                self.weights[: found.shape[1], column] += found.sum(0)
+                if measure in self.barren:
+                    self.barren[measure].update(part.topics[row] for row in np.flatnonzero(g.R == 0).tolist())
+
+    def beyond(self) -> Floats:
+        """measures: the share of the weight that lies past the last rank."""
+        depth = len(self.weights)
+        ends = [one.cutoff is not None and one.cutoff <= depth for one in self.scorer.measures]
+        shares = np.where(ends, 0.0, np.nan)
+        for column, score in self.scores.items():
+            shares[column] = share_past(float(self.weights[:, column].sum()), score)
+        return shares
+
+
+def share_past(inside: float, whole: float) -> float:
+    """The share of a whole weight that is not inside; the last bits of two sums may differ where there is none."""
+    return 1 - inside / whole if whole - inside > 1e-12 * whole else 0.0
+
+
+def _settled(run: GradedRun) -> Iterator[Batch]:
+    """The topics of a run that count, each once: which do, and where, is known when all batches have been taken.
+
+    So they are kept until then as codes, a byte a document: weights would need eight for each measure.
+    """
+    batches = list(run)
+    last = {topic: number for number, batch in enumerate(batches) for topic in batch.topics}
+    counted = set(run.topics)
+    for number, batch in enumerate(batches):
+        rows = [row for row, topic in enumerate(batch.topics) if last[topic] == number and topic in counted]
+        if rows:
+            yield _only(batch, rows)
+
+
+def _only(batch: Batch, rows: Sequence[int]) -> Batch:
+    topics = [batch.topics[row] for row in rows]
+    return Batch(topics, batch.codes[rows], batch.retrieved[rows], batch.pool[rows])
+
+
+def _to_depth(batch: Batch, depth: int) -> Iterator[Batch]:
+    """The batch with so many ranks, in parts of bounded size."""
+    every = range(len(batch.topics))
+    step = max(1, CELLS // depth)
+    for begin in every[::step]:
+        part = _only(batch, every[begin : begin + step])
+        codes = np.full((len(part.topics), depth), batch.beyond, dtype=batch.codes.dtype)
+        codes[:, : part.codes.shape[1]] = part.codes[:, :depth]
+        yield replace(part, codes=codes, retrieved=np.minimum(part.retrieved, depth))
+
+
+def _without_relevant(barren: Mapping[Measure, set[bytes]]) -> list[str]:
+    """A note for the measures that have the same topics with R = 0."""
+    alike: dict[frozenset[bytes], list[str]] = {}
+    for measure, topics in barren.items():
+        alike.setdefault(frozenset(topics), []).append(str(measure))
+    return [
+        f"{', '.join(names)}: {len(topics)} {plural(len(topics), 'topic')} without relevant documents "
+        f"({some([text(topic) for topic in sorted(topics)])}); all weights are 0 there"
+        for topics, names in alike.items()
+        if topics
+    ]

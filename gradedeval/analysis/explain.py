@@ -1,0 +1,271 @@
+"""`explain`: one topic of one run, rank by rank: what each document adds to a score, and what it could still add."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from gradedeval.analysis.contributions import parts_of, rises, trimmed
+from gradedeval.errors import Fault, Note, nearest, some
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import parse
+from gradedeval.options import Options, Rules, option
+from gradedeval.rankings.batch import Batch, GradedRun
+from gradedeval.rankings.grade import grade_run
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.evaluate import qrels_for, rules_given
+from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.scorer import Scorer, scores_of
+from gradedeval.scoring.signature import signature
+from gradedeval.trec.lines import raw, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+DEFAULT = ("err@20",)
+
+BEFORE, DOCUMENT, BEYOND = "empty", "document", "beyond"
+"""The parts of a ranking: none of it (where that has a score already), its documents, all that comes after them."""
+FIRST, LAST = ("part", "rank", "docno", "grade", "gain"), ("contribution", "running", "could_add")
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """How one measure comes to its score of one topic.
+
+    measure   as applied
+    score     of the topic
+    residual  how far it could rise in all; None where that is blank
+    relevant  R; None where the measure looks at no gain
+    columns   name -> one value a row, None where blank. The rows are the documents in rank order; before them the score
+              of an empty ranking where that is not 0, and after them what lies beyond the end of the run where that
+              counts. `contribution` sums to the score, `running` is the sum so far; `could_add` is how much the score
+              would rise if this document alone were at the top gain. Between them stand gain and workings.
+    """
+
+    measure: Measure
+    score: float
+    residual: float | None
+    relevant: int | None
+    columns: dict[str, list[Any]]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows, each by column name."""
+        for values in zip(*self.columns.values(), strict=True):
+            yield dict(zip(self.columns, values, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The scores of one topic of a run, explained measure by measure.
+
+    retrieved  how many documents the ranking has; `judged` of them are judged
+    pool       how many documents of the topic are judged
+    notes      what was said on the way
+    """
+
+    run: str
+    topic: str
+    retrieved: int
+    judged: int
+    pool: int
+    measures: list[Explained]
+    signature: str
+    notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Explanation of {self.run}, topic {self.topic}: {', '.join(str(one.measure) for one in self.measures)}>"
+        )
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The columns of the tidy table: run, topic, measure, and those of all measures."""
+        workings = dict.fromkeys(name for one in self.measures for name in one.columns)
+        middle = [name for name in workings if name not in (*FIRST, *LAST)]
+        ends = [[name for name in names if name in workings] for names in (FIRST, LAST)]
+        return ["run", "topic", "measure", *ends[0], *middle, *ends[1]]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The tidy table, measure by measure; a column that a measure has not is None."""
+        for one in self.measures:
+            head = {"run": self.run, "topic": self.topic, "measure": str(one.measure)}
+            for row in one.rows():
+                whole = {**head, **row}
+                yield {name: whole.get(name) for name in self.columns}
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The tidy table as a DataFrame."""
+        import pandas as pd  # as in `Scores.frame`
+
+        frame = pd.DataFrame(list(self.rows()), columns=self.columns)
+        return frame.astype({"rank": "Int64"})
+
+
+def explain(
+    run: Any,
+    qrels: Any,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    *,
+    topic: str | bytes | int | None = None,
+    like: str | None = None,
+    **options: Unpack[Options],
+) -> Explanation:
+    """How measures come to their scores of one topic, rank by rank.
+
+    topic  its id; may be left out where the qrels have one topic only
+
+    The other arguments are those of `evaluate`, for one run; `residual_depth` and `max_residual` are not among them.
+    The contributions of a measure sum to its score. Of a C/W/L measure they are the terms of its sum, as in W(i)·r_i;
+    of any other the difference that it makes to end the ranking at a rank and not one before. Returns `Explanation`:
+    `.frame`, `.measures`, `.signature`. Raises `gradedeval.Fault` as `evaluate` does, and where the topic does not
+    count.
+    """
+    rules, chosen = rules_given(like, options), parse(measures)
+    explanation = explain_topic(named_runs(run), qrels, chosen, rules, topic)
+    for note in explanation.notes:
+        warnings.warn(note, Note, stacklevel=2)
+    return explanation
+
+
+def explain_topic(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: Iterable[Measure],
+    rules: Rules,
+    topic: str | bytes | int | None,
+    jobs: int = 1,
+) -> Explanation:
+    """As `explain`, for one run by name and rules; `jobs` processes may share a large one. Raises Fault as `explain`
+    does."""
+    if len(runs) != 1:
+        raise Fault("", f"{len(runs)} runs are too many", "explain one at a time", usage=True)
+    for name in ("residual_depth", "max_residual"):
+        if getattr(rules, name) != getattr(Rules(), name):
+            raise Fault(option(name), "has no meaning for one topic rank by rank", "leave it out", usage=True)
+    ((name, source),) = runs.items()
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
+    wanted = _wanted(topic, judged, rules)
+    scorer = Scorer(judged, list(measures), replace(rules, residuals=None if rules.judged_only else "total"))
+    run = grade_run(source, judged, rules, frozenset([wanted]), scorer.types, jobs=jobs)
+    batch = _alone(run, wanted, judged)
+    scored = scorer.score(GradedRun(run.place, iter([batch]), topics=[wanted]), name)
+    explained = [
+        _explained(scorer, batch, column, float(score), None if np.isnan(residual) else float(residual))
+        for column, (score, residual) in enumerate(zip(scored.score[0], scored.residual[0], strict=True))
+    ]
+    known = scorer.judged[batch.codes[0]]
+    return Explanation(
+        name,
+        text(wanted),
+        int(batch.retrieved[0]),
+        int(known.sum()),
+        int(batch.pool[0] @ scorer.judged[: batch.unjudged]),
+        explained,
+        signature(judged, rules, scorer.measures, [(len(run.topics), run.missing)]),
+        [*scorer.notes, *run.notes],
+    )
+
+
+def _wanted(topic: str | bytes | int | None, qrels: Qrels, rules: Rules) -> bytes:
+    """The id of the topic. Raises Fault (usage) where it cannot count, as far as the qrels tell."""
+    known = [text(one) for one in qrels.topics if rules.topics_from is None or one in rules.topics_from]
+    if topic is None:
+        if len(known) == 1:
+            return raw(known[0])
+        what = f"one of the {len(qrels)} topics of {qrels.place} ({some(known)}) must be named"
+        raise Fault("--topic", what, f"as in --topic {known[0]}" if known else "", usage=True)
+    wanted = topic if isinstance(topic, bytes) else raw(str(topic))
+    if rules.topics_from is not None and wanted not in rules.topics_from:
+        raise Fault("--topic", f"'{text(wanted)}' is not among those of --topics-from", "add it there", usage=True)
+    if wanted not in qrels.row and rules.topics != "run":
+        cure = nearest(text(wanted), known) or f"as in {some(known)}"
+        what = f"'{text(wanted)}' is not judged in {qrels.place}, and only --topics run counts such a topic"
+        raise Fault("--topic", what, cure, usage=True)
+    if rules.topics == "relevant" and not qrels.pool_of([wanted])[0, qrels.labels > 0].any():
+        what = f"'{text(wanted)}' has no relevant document in {qrels.place}"
+        raise Fault("--topic", what, "--topics both counts it", usage=True)
+    return wanted
+
+
+def _alone(run: GradedRun, topic: bytes, qrels: Qrels) -> Batch:
+    """The batch of one topic. Raises Fault (usage) where the rules leave it out."""
+    found: Batch | None = None
+    for batch in run:
+        if topic in batch.topics:
+            row = batch.topics.index(topic)
+            # Every array of a batch has a row for each topic.
+            each = {one.name: getattr(batch, one.name) for one in fields(batch)}
+            own: dict[str, Any] = {
+                name: value[row : row + 1] for name, value in each.items() if isinstance(value, np.ndarray)
+            }
+            found = replace(batch, topics=[topic], **own)
+    if found is not None and topic in run.topics:
+        return found
+    name = text(topic)
+    if topic in qrels.row:
+        what, cure = f"'{name}' is not in {run.place}", "--topics qrels scores it 0"
+    else:
+        counted = [text(one) for one in run.topics]
+        what = f"'{name}' is neither in {run.place} nor in {qrels.place}"
+        cure = nearest(name, counted) or f"as in {some(counted)}"
+    raise Fault("--topic", what, cure, usage=True)
+
+
+def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: float | None) -> Explained:
+    """How the measure at that place comes to its score of the one topic of a batch."""
+    measure, table, views = scorer.measures[at], scorer.tables[at], scorer.views(batch)
+    gains = trimmed(views(table, measure))
+    parts, count = parts_of(measure, gains), gains.gain.shape[1]
+    columns: dict[str, list[Any]] = {
+        "part": [DOCUMENT] * count,
+        "rank": list(range(1, count + 1)),
+        "docno": [text(docno) for docno in batch.docnos[batch.topics[0]][:count]],
+        "grade": _grades(batch, scorer.qrels, count),
+    }
+    if measure.definition.gain is not None:
+        columns["gain"] = gains.gain[0].tolist()
+    before: dict[str, Any] = {"part": BEFORE, "rank": 0, "contribution": parts.before, "running": parts.before}
+    after: dict[str, Any] = {"part": BEYOND}
+    for name, values in parts.workings.items():
+        if name in (*FIRST, *LAST):
+            raise Fault(f"measure '{measure}'", f"shows '{name}', which has a column already", "call it otherwise")
+        columns[name] = values[:count].tolist()
+        after[name] = float(values[count]) if len(values) > count else None
+    columns["contribution"], after["contribution"] = parts.terms.tolist(), parts.beyond
+    columns["running"] = (parts.before + parts.terms.cumsum()).tolist()
+    if residual is not None:
+        rise = rises(measure, gains, trimmed(views(table, measure, unjudged=table.top)))
+        columns["could_add"] = [None if np.isnan(one) else one for one in rise.tolist()]
+        if measure.residual == "endless":
+            best = scores_of(measure, trimmed(views(table, measure, tail=table.top)))
+            after["could_add"] = max(min(float(best[0]), measure.definition.ceiling) - score, 0.0)
+    first = [before] if parts.before else []
+    last = [after] if any(value for name, value in after.items() if name != "part") else []
+    after["running"] = (columns["running"] or [parts.before])[-1] + parts.beyond
+    columns = {
+        name: [*(row.get(name) for row in first), *values, *(row.get(name) for row in last)]
+        for name, values in columns.items()
+    }
+    if measure.definition.summary == "total":  # counts
+        columns |= {name: [_count(one) for one in columns[name]] for name in ("contribution", "running")}
+        score = _count(score)
+    relevant = int(gains.R[0]) if measure.definition.gain is not None else None
+    return Explained(measure, score, residual, relevant, columns)
+
+
+def _count(value: float) -> float:
+    return int(value) if value.is_integer() else value
+
+
+def _grades(batch: Batch, qrels: Qrels, count: int) -> list[float | None]:
+    """The grades in the qrels down to a rank, None where there is none."""
+    grades = [int(label) if label.is_integer() else label for label in qrels.labels.tolist()]
+    return [grades[code] if code < batch.unjudged else None for code in batch.codes[0, :count].tolist()]

@@ -1,0 +1,220 @@
+"""What can be seen of a submission by itself, beside the others, and beside the qrels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradedeval.analysis.lint.submissions import Judgements, Ranking, Submission
+from gradedeval.errors import plural, some
+from gradedeval.trec.lines import text
+from gradedeval.trec.source import name_of
+
+DEPTHS = (10, 20, 100)
+SINGLE = np.finfo(np.float32)
+
+
+@dataclass
+class Facts:
+    """Numbers about a submission.
+
+    tag       what it calls itself, in its first line
+    depth     topic -> how many documents
+    tied      documents that share their score with another of the topic
+    float32   documents that share it only where scores are single floats, as in trec_eval 9
+    unjudged  depth -> share of the first so many documents that is not judged, over the judged topics of the run
+    moves     measure -> mean score, and the lowest and highest by the order of tied documents
+    content   tells one submission's documents and scores from another's
+    """
+
+    tag: str = ""
+    topics: int = 0
+    documents: int = 0
+    depth: dict[str, int] = field(default_factory=dict)
+    tied: int = 0
+    float32: int = 0
+    missing: list[str] = field(default_factory=list)
+    extra: list[str] = field(default_factory=list)
+    unjudged: dict[str, float] = field(default_factory=dict)
+    moves: dict[str, dict[str, float]] = field(default_factory=dict)
+    content: int = 0
+
+    @property
+    def as_dict(self) -> dict[str, Any]:
+        """For programs: all that means something outside this process."""
+        found = asdict(self)
+        del found["content"]
+        return found
+
+    @property
+    def depths(self) -> tuple[int, float, int]:
+        """The fewest documents of a topic, the median, and the most."""
+        counts = list(self.depth.values()) or [0]
+        return min(counts), float(np.median(counts)), max(counts)
+
+
+def facts_of(run: Submission) -> Facts:
+    """What is known of a submission by itself."""
+    facts = Facts(text(next(iter(run.tags), b"")), len(run.topics), run.documents)
+    for topic, ranking in run.topics.items():
+        facts.depth[text(topic)] = len(ranking.line_of)
+        facts.content ^= hash((topic, *ranking.docnos, *ranking.score_list))
+        double = _shared(ranking.scores)
+        with np.errstate(over="ignore"):
+            single = _shared(ranking.scores.astype(np.float32))
+        facts.tied += double
+        facts.float32 += single - double
+    return facts
+
+
+def _shared(scores: Any) -> int:
+    """How many of the scores occur more than once."""
+    _, counts = np.unique(scores, return_counts=True)
+    return int(counts[counts > 1].sum())
+
+
+def check_alone(run: Submission, facts: Facts, max_depth: int | None, tag_is_filename: bool) -> None:
+    """Note what is wrong or odd about a submission by itself."""
+    _check_tags(run, tag_is_filename)
+    if max_depth is not None:
+        for topic, ranking in run.topics.items():
+            if len(ranking.docnos) > max_depth:
+                what = f"topic {text(topic)} has {len(ranking.docnos)} documents, more than {max_depth}"
+                run.error("depth", what, f"keep the {max_depth} best", ranking.lines[max_depth])
+    _check_ranks(run)
+    _check_scores(run)
+    if facts.float32:
+        what = f"{facts.float32} of {facts.documents} documents tied only as single floats, as trec_eval 9 reads them"
+        run.warn("float32", what, "give scores that differ in the first seven digits")
+
+
+def _check_tags(run: Submission, tag_is_filename: bool) -> None:
+    if len(run.tags) > 1:
+        second = list(run.tags)[1]
+        what = f"{len(run.tags)} tags ({some(map(text, run.tags))}); this is the first line of the second"
+        run.warn("tag", what, "a run has one tag", run.tags[second])
+    name = Path(name_of(run.place)).name
+    stems = {name, Path(name).stem}
+    for tag, line in run.tags.items():
+        if tag_is_filename and text(tag) not in stems:
+            run.error("tag", f"tag '{text(tag)}' is not the file's name", f"write {Path(name).stem}", line)
+
+
+def _check_ranks(run: Submission) -> None:
+    """Ranks that say another order than the scores, or that are no ranks: trec_eval reads the scores alone."""
+    against: list[int] = []
+    repeated: list[int] = []
+    for ranking in run.topics.values():
+        ranks = ranking.ranks
+        if np.isnan(ranks).any() or len(ranks) < 2:
+            continue
+        order = np.argsort(ranks, kind="stable")
+        lines = np.array(ranking.lines)[order]
+        against += lines[1:][np.diff(ranking.scores[order]) > 0].tolist()
+        repeated += lines[1:][np.diff(ranks[order]) == 0].tolist()
+    if against and _scores_rise(run):
+        what = "scores rise with the rank throughout: the last document listed counts as the best"
+        run.warn("rank", what, "a higher score is better; turn the scores round", min(against))
+    elif against:
+        what = f"{len(against)} {plural(len(against), 'document')} with a higher score than the rank before, first here"
+        run.warn("rank", what, "the scores count, not the ranks; make them agree", min(against))
+    if repeated:
+        what = f"{len(repeated)} {plural(len(repeated), 'rank')} given twice in a topic, the first in this line"
+        run.warn("rank", what, "count ranks from 1 in each topic", min(repeated))
+
+
+def _scores_rise(run: Submission) -> bool:
+    """Whether scores never fall from one rank to the next, in any topic."""
+    rising = [
+        bool((np.diff(ranking.scores[np.argsort(ranking.ranks, kind="stable")]) >= 0).all())
+        for ranking in run.topics.values()
+        if len(ranking.docnos) > 1
+    ]
+    return bool(rising) and all(rising)
+
+
+def _check_scores(run: Submission) -> None:
+    """Scores that no system would give on purpose."""
+    long = {topic: ranking for topic, ranking in run.topics.items() if len(ranking.docnos) > 1}
+    flat = [topic for topic, ranking in long.items() if ranking.scores.min() == ranking.scores.max()]
+    if flat:
+        what = f"all documents have one score in {len(flat)} of {len(run.topics)} topics ({some(map(text, flat))})"
+        run.warn("score", what, "their order is that of docnos; give scores", long[flat[0]].lines[0])
+    for kind, test in (("too large", _too_large), ("too small", _too_small)):
+        lines = [line for ranking in run.topics.values() for line in _where(ranking, test(ranking.scores))]
+        if lines:
+            what = f"{len(lines)} {plural(len(lines), 'score')} {kind} for a single float, the first in this line"
+            run.warn("score", what, "trec_eval 9 ties them", lines[0])
+    same: dict[tuple[bytes, ...], list[bytes]] = {}
+    for topic, ranking in long.items():
+        same.setdefault(tuple(ranking.docnos), []).append(topic)
+    for first, *others in same.values():
+        if others:
+            which = f"{plural(len(others), 'topic')} {some(map(text, others))}"
+            have = "has" if len(others) == 1 else "have"
+            what = (
+                f"{which} ({len(others)} of {len(run.topics)}) {have} the documents of topic {text(first)} in its order"
+            )
+            run.warn("copied", what, "was it copied?", long[others[0]].lines[0])
+
+
+def _too_large(scores: Any) -> Any:
+    return np.abs(scores) > SINGLE.max
+
+
+def _too_small(scores: Any) -> Any:
+    return (scores != 0) & (np.abs(scores) < SINGLE.smallest_subnormal)
+
+
+def _where(ranking: Ranking, chosen: Any) -> list[int]:
+    lines: list[int] = np.array(ranking.lines)[chosen].tolist()
+    return lines
+
+
+def check_together(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
+    """Note what is odd about a submission beside the others: tags, topics, contents."""
+    by_tag: dict[str, Submission] = {}
+    contents: dict[int, Submission] = {}
+    for run, own in zip(runs, facts, strict=True):
+        if not own.topics:
+            continue
+        other = by_tag.setdefault(own.tag, run)
+        if other is not run:
+            run.warn("tag", f"tag '{own.tag}' is that of {other.place} too", "give each run a tag of its own")
+        other = contents.setdefault(own.content, run)
+        if other is not run:
+            run.warn("copied", f"has the documents and scores of {other.place}", "is it the right file?")
+
+
+def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str) -> None:
+    """Note topics that the run lacks, and those that it has alone."""
+    facts.missing = [topic for topic in known if topic not in facts.depth]
+    of_all = set(known)
+    facts.extra = [topic for topic in facts.depth if topic not in of_all]
+    if known and facts.topics and len(facts.missing) == len(known):
+        against = f"({some(facts.depth, 2)} against {some(known, 2)})"
+        run.error("topics", f"no topic in common with {where} {against}", "are they one collection's?")
+        return
+    if facts.missing and facts.topics:
+        what = f"{len(facts.missing)} of {len(known)} topics of {where} are missing ({some(facts.missing)})"
+        run.warn("topics", what, "a missing topic scores 0")
+    if facts.extra:
+        count = f"{len(facts.extra)} {plural(len(facts.extra), 'topic')} not in {where} ({some(facts.extra)})"
+        run.warn("topics", count, "they are ignored")
+
+
+def check_judged(run: Submission, facts: Facts, qrels: Judgements) -> None:
+    """How much of the run nobody has judged."""
+    both = [topic for topic in run.topics if topic in qrels.grades]
+    if not both:
+        return
+    judged = [np.array([run.topics[t].docnos[at] in qrels.grades[t] for at in run.topics[t].order]) for t in both]
+    for depth in DEPTHS:
+        shares = [1 - float(own[:depth].mean()) for own in judged]
+        facts.unjudged[str(depth)] = float(np.mean(shares))
+    if not any(own.any() for own in judged):
+        run.warn("unjudged", f"no document is judged in {qrels.place}", "are the docnos those of the collection?")

@@ -1,0 +1,108 @@
+"""`power`: how many pairs of runs a measure can tell apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.analysis.compare import differences_of, pairs_of, tested
+from gradedeval.analysis.resampling import Watch, studentised
+from gradedeval.analysis.score_matrix import Matrix, Paired, matrix_of
+from gradedeval.analysis.significance import NOTHING, check_draws
+from gradedeval.errors import Fault
+from gradedeval.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Power:
+    """The discriminative power of measures.
+
+    frame     a row for each measure: measure, runs, topics, pairs, significant (pairs with a level below alpha), power
+              (their share), needed (the difference of means that sufficed for every pair)
+    curve     a row for each measure and pair, from the highest level to the lowest: measure, pair (its number from 1),
+              run, other, difference, level, needed
+    settings  draws, alpha and seed
+    """
+
+    frame: pd.DataFrame
+    curve: pd.DataFrame
+    settings: str
+
+
+def power(
+    scores: Scores | Matrix | pd.DataFrame | str | Path,
+    *,
+    draws: int = 1000,
+    alpha: float = 0.05,
+    seed: int = 0,
+    best: int | None = None,
+    watch: Watch = iter,
+) -> Power:
+    """The share of pairs of runs that each measure finds significantly different, by Sakai's paired bootstrap test.
+
+    scores  what `gradedeval.evaluate` returns, or saved scores; each measure takes the topics that all runs keep
+    draws   bootstrap samples of the topics, the same for all pairs and measures
+    alpha   the level of significance
+    seed    of the draws
+    best    only the runs that are the best by each measure's own mean
+
+    Raises Fault (usage) for fewer than two runs, or draws too few for alpha, and where a measure has one
+    topic alone. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010, section 4.2.
+    """
+    check_draws(draws, alpha, seed)
+    if draws * alpha < 1 - NOTHING:
+        what = f"levels are multiples of 1/{draws}, and only 0 is below {alpha:g}"
+        raise Fault("--draws", what, f"{math.ceil(1 / alpha - NOTHING)} or more for --alpha {alpha:g}", usage=True)
+    matrix = matrix_of(scores)
+    if best is not None and best < 2:
+        raise Fault("--best", f"{best} makes no pair", "2 or more", usage=True)
+    if len(matrix.runs) < 2:
+        raise Fault("", "one run makes no pair", "give two runs or more", usage=True)
+    import pandas as pd  # not before it is needed
+
+    rows, curves = [], []
+    for measure in matrix.comparable():
+        paired = tested(matrix, measure)
+        paired = matrix.only(runs=_best(paired, best)).of(measure)
+        curve = pd.DataFrame(_levels(paired, draws, alpha, seed, watch))
+        curves.append(curve)
+        rows.append(_row(paired, curve, alpha))
+    settings = f"paired bootstrap, studentised, {draws} draws, alpha {alpha:g}, seed {seed}"
+    settings += "" if best is None else f" | the best {min(best, len(matrix.runs))} runs by each measure"
+    return Power(pd.DataFrame(rows), pd.concat(curves, ignore_index=True), settings)
+
+
+def _best(paired: Paired, best: int | None) -> Sequence[str]:
+    order = np.argsort(-paired.means, kind="stable")[:best]
+    return paired.runs if best is None else [paired.runs[at] for at in sorted(order.tolist())]
+
+
+def _levels(paired: Paired, draws: int, alpha: float, seed: int, watch: Watch) -> dict[str, Any]:
+    first, second = pairs_of(len(paired.runs), None)
+    differences = differences_of(paired, first, second)
+    level, needed = studentised(differences, draws, seed, alpha, watch)
+    order = np.argsort(-level, kind="stable")
+    names = np.array(paired.runs, dtype=object)
+    return {
+        "measure": paired.measure,
+        "pair": np.arange(1, len(order) + 1),
+        "run": names[second[order]],
+        "other": names[first[order]],
+        "difference": differences.mean(1)[order],
+        "level": level[order],
+        "needed": needed[order],
+    }
+
+
+def _row(paired: Paired, curve: pd.DataFrame, alpha: float) -> dict[str, Any]:
+    significant = int((curve["level"] < alpha).sum())
+    counts = {"runs": len(paired.runs), "topics": len(paired.topics), "pairs": len(curve), "significant": significant}
+    return {"measure": paired.measure, **counts, "power": significant / len(curve), "needed": curve["needed"].max()}

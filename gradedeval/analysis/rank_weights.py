@@ -1,0 +1,315 @@
+"""Weights of ranks: those of measures with fixed weights, and beside them the background weights of a set of runs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+import numpy as np
+
+from gradedeval.analysis.background_weights import BACKGROUND, Watch, background, share_past
+from gradedeval.arrays import Bools, Floats
+from gradedeval.errors import Fault, Note, nearest, plural
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.gains import Gains
+from gradedeval.measures.parse import parse
+from gradedeval.options import Options, Rules
+from gradedeval.rankings.batch import CELLS
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.evaluate import qrels_for, rules_given
+from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.scorer import applied, scores_of
+from gradedeval.scoring.signature import signature
+from gradedeval.version import __version__
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+DEPTH, DEEPEST = 1000, 100_000
+"""Ranks unless told otherwise, and at most: the work of fixed weights grows with the square of the depth."""
+
+Normalise = Literal["none", "sum", "max"]
+NORMALISE: tuple[str, ...] = get_args(Normalise)
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights of ranks 1, 2, 3, … by several measures.
+
+    measures   as applied
+    values     ranks × measures
+    beyond     measures: the share of a measure's weight that lies past the last rank; nan where its weights go on
+               without a sum that is known
+    signature  all that the numbers depend on, in one line
+    notes      what was skipped or assumed
+    """
+
+    measures: list[Measure]
+    values: Floats
+    beyond: Floats
+    signature: str
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def columns(self) -> list[str]:
+        return ["rank", *map(str, self.measures)]
+
+    @property
+    def rows(self) -> list[list[Any]]:
+        """The table, as plain numbers: the rank and its weight by each measure."""
+        return [[rank, *weights] for rank, weights in enumerate(self.values.tolist(), 1)]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The table as a DataFrame: rank, and a column for each measure."""
+        import pandas as pd  # slow to import
+
+        return pd.DataFrame(self.rows, columns=self.columns)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What lies past the last rank."""
+        depth, shares = len(self.values), self.beyond.tolist()
+        known = [(one, share) for one, share in zip(self.measures, shares, strict=True) if share > 0]
+        endless = [str(one) for one, share in zip(self.measures, shares, strict=True) if np.isnan(share)]
+        said = [f"{measure}: {share:.4g} of its weight lies past rank {depth}" for measure, share in known]
+        if endless:
+            said.append(f"{', '.join(endless)}: weights go on past rank {depth}, and their sum is not known")
+        return said
+
+
+def weights(
+    measures: str | Measure | Sequence[str | Measure],
+    runs: Any = None,
+    qrels: Any = None,
+    *,
+    depth: int = DEPTH,
+    normalise: Normalise = "none",
+    like: str | None = None,
+    **options: Any,
+) -> Weights:
+    """The weight of each rank by measures that are sums of weighted gains.
+
+    measures   notation, as in "rbp(p=0.95) dcg p@10"; ap, rr, sp, bpref and q need runs
+    runs       what `evaluate` takes: one run, a list of runs, or a dict of them by name
+    qrels      what `evaluate` takes
+    depth      how many ranks
+    normalise  `none`; `sum`: weights that sum to 1 down to the depth; `max`: the largest is 1
+    options    how runs are read, as in `evaluate`
+
+    Returns `Weights`: `.frame`, `.values`, `.beyond`. Measures whose weights are fixed have those; for ap, rr, sp,
+    bpref and q the weights that each ranking implies are averaged over the runs and topics.
+    Zhang et al., Information Retrieval 2010, section 3. Raises Fault where a measure has no weights, or as `evaluate`.
+    """
+    rules = rules_given(like, cast(Options, options))
+    named = None if runs is None else named_runs(runs)
+    found = weights_by(parse(measures), named, qrels, rules, depth=depth, normalise=normalise)
+    for note in found.notes:
+        warnings.warn(note, Note, stacklevel=2)
+    return found
+
+
+def weights_by(
+    measures: Sequence[Measure],
+    runs: Mapping[str, Any] | None,
+    qrels: Any,
+    rules: Rules,
+    *,
+    depth: int = DEPTH,
+    normalise: str = "none",
+    jobs: int = 1,
+    watch: Watch = iter,
+    watch_ranks: Watch = iter,
+) -> Weights:
+    """As `weights`, for measures and rules that are settled and runs by name, or None.
+
+    jobs                processes that may share a large run
+    watch, watch_ranks  pass runs, and ranks of fixed weights, on piece by piece, and may show how far the work has come
+    """
+    _check(depth, normalise)
+    if not measures:
+        raise Fault("", "no measure", "as in 'rbp(p=0.95) dcg'", usage=True)
+    if (runs is None) != (qrels is None):
+        raise Fault("", "runs need qrels, and qrels runs", "give both or neither", usage=True)
+    chosen = list(dict.fromkeys(applied(measure, rules) for measure in measures))
+    for measure in chosen:
+        if measure.prior is not None:
+            raise Fault(f"'{measure}'", "a mean over intents has no weights", "name the measure inside", usage=True)
+    implied = [measure for measure in chosen if measure.name in BACKGROUND and runs is not None]
+    # Before any run is read: a measure without weights need not wait for them.
+    columns = {measure: _fixed(measure, depth, watch_ranks) for measure in chosen if measure not in implied}
+    notes = _cost_notes([measure for measure in chosen if measure not in implied], rules)
+    said = [f"gradedeval {__version__}"]
+    if implied and runs is not None:
+        judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
+        found = background(runs, judged, implied, rules, depth, watch, jobs)
+        columns |= {one: (found.values[:, at], float(found.beyond[at])) for at, one in enumerate(found.measures)}
+        notes += found.notes
+        count = len(found.counts)
+        said = [signature(judged, rules, found.measures, found.counts), f"{count} {plural(count, 'run')}"]
+    elif runs is not None:
+        notes.append("the runs are not read: the weights of these measures are the same for all")
+    values = np.stack([_normalised(columns[measure][0], measure, normalise) for measure in chosen], axis=1)
+    beyond = np.array([columns[measure][1] for measure in chosen])
+    said += [f"ranks 1..{depth}", f"normalise {normalise}"]
+    return Weights(chosen, values, beyond, " | ".join(said), notes)
+
+
+def _cost_notes(fixed: Sequence[Measure], rules: Rules) -> list[str]:
+    """What is said of fixed weights that depend on what documents cost: here each costs 1."""
+    units = {one.name: one.definition.unit for one in fixed if one.definition.unit}
+    said = [f"{name}: {unit}; the weights are those of documents that cost 1 each" for name, unit in units.items()]
+    if rules.costs is not None and not said and any(one.definition.walks for one in fixed):
+        said = ["--costs: fixed weights are those of documents that cost 1 each"]
+    return said
+
+
+def _check(depth: int, normalise: str) -> None:
+    if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or not 1 <= depth <= DEEPEST:
+        raise Fault("--depth", f"{depth} is no depth", f"from 1 to {DEEPEST} ranks", usage=True)
+    if normalise not in NORMALISE:
+        cure = nearest(str(normalise), NORMALISE) or f"one of {', '.join(NORMALISE)}"
+        raise Fault("--normalise", f"no choice '{normalise}'", cure, usage=True)
+
+
+def _normalised(weights: Floats, measure: Measure, normalise: str) -> Floats:
+    if normalise == "none":
+        return weights
+    by = float(weights.sum() if normalise == "sum" else weights.max())
+    if not by > 0:
+        what = f"its weights down to rank {len(weights)} have {normalise} {by:g}"
+        raise Fault(f"'{measure}'", what, "leave out --normalise, or raise --depth")
+    return weights / by
+
+
+# A measure with fixed weights is Σ_i w(i) gain_i, whatever the ranking.
+
+
+def static_weights(measure: Measure, depth: int, watch: Watch = iter) -> Floats:
+    """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
+
+    That these are the measure's weights is tried on other rankings, which differ in length, gains, judgements and pool.
+    Raises Fault (usage) where it has no fixed weights.
+    """
+    _check(depth, "none")
+    if measure.types:
+        what, cure = "its weights depend on the types of the documents", "give it a file without types"
+        raise Fault(f"'{measure}'", what, cure, usage=True)
+    levels = _levels(measure)
+    found = _shown(measure, depth, levels)
+    if found is None:
+        horizon: Any = measure.own.get("horizon")
+        step = max(1, CELLS // max(depth, measure.cutoff or 0, horizon or 0))
+        found = np.zeros(depth)
+        for _, begin in watch([(str(measure), begin) for begin in range(0, depth, step)]):
+            end = min(begin + step, depth)
+            found[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
+    _check_fixed(measure, found, levels)
+    return found
+
+
+def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
+    """ranks: what the measure itself shows that each rank adds where every gain is 1; None where it shows nothing, or
+    a document alone at a rank scores otherwise: then its weights have to be found one by one, which is slower."""
+    shown = measure.workings(_rankings(measure, np.ones((1, depth)), levels))
+    column = shown.get("contribution", shown.get("W"))
+    if column is None:
+        return None
+    found = np.zeros(depth)
+    own = column[0, :depth]
+    found[: len(own)] = own if measure.cutoff is None else own * (np.arange(len(own)) < measure.cutoff)
+    some = np.unique(np.geomspace(1, depth, 16).astype(np.int64))
+    alone = np.zeros((len(some), depth))
+    alone[np.arange(len(some)), some - 1] = 1
+    return found if np.allclose(_scores(measure, alone, levels), found[some - 1], rtol=1e-12, atol=0) else None
+
+
+def _fixed(measure: Measure, depth: int, watch: Watch) -> tuple[Floats, float]:
+    """Fixed weights, and the share that lies past them."""
+    if measure.name in BACKGROUND:
+        what = "its weights are those of the rankings that it scores"
+        raise Fault(f"'{measure}'", what, "give RUN... QRELS for their mean", usage=True)
+    found = static_weights(measure, depth, watch)
+    return found, _share_beyond(measure, found)
+
+
+def _levels(measure: Measure) -> Floats:
+    """Gains to try a measure with."""
+    return np.array([1.0]) if measure.rel is not None else np.array([0.25, 0.5, 0.75, 1.0])
+
+
+def _scores(
+    measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
+) -> Floats:
+    """topics: the scores of rankings with these gains, topics × ranks.
+
+    judged  topics × ranks: what is judged, beside all that has a gain; None: every document
+    missed  topics × …: the gains of relevant documents that the rankings lack
+    """
+    return scores_of(measure, _rankings(measure, gain, levels, judged, missed))
+
+
+def _rankings(
+    measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
+) -> Gains:
+    """Rankings with these gains, as the measure sees them. The parameters are those of `_scores`."""
+    judged = np.ones(gain.shape, dtype=bool) if judged is None else judged | (gain > 0)
+    missed = np.zeros((len(gain), 1)) if missed is None else missed
+    ideal = -np.sort(-np.concatenate([gain, missed], axis=1), axis=1)
+    pool = judged.sum(1) + np.count_nonzero(missed, axis=1)
+    retrieved = np.full(len(gain), gain.shape[1])
+    return _cut(measure, Gains(gain, judged, ideal, retrieved, pool, levels))
+
+
+def _cut(measure: Measure, g: Gains) -> Gains:
+    """The rankings down to the measure's cutoff."""
+    k = measure.cutoff
+    if k is None or measure.definition.cutoff == "summed":
+        return replace(g, k=k)
+    return replace(g, gain=g.gain[:, :k], judged=g.judged[:, :k], retrieved=np.minimum(g.retrieved, k), k=k)
+
+
+def _check_fixed(measure: Measure, weights: Floats, levels: Floats) -> None:
+    """Raise Fault where the weights do not tell what the first ranks add to the scores of rankings drawn at random.
+
+    The same are drawn in each call.
+    """
+    depth = len(weights)
+    draw = np.random.default_rng(2010)
+    for trial, further in enumerate((0, 1, 7, 40, 300, 1000) * 2, 1):
+        filled = (0.05, 0.3, 1.0)[trial % 3]
+        gain = np.zeros((2, depth + further))
+        gain[:] = draw.choice(levels, depth + further) * (draw.random(depth + further) < filled)
+        gain[1, :depth] = 0
+        judged = draw.random(gain.shape) < 0.5
+        with_them, without = _scores(measure, gain, levels, judged, draw.choice(levels, (2, trial))).tolist()
+        added = float(weights @ gain[0, :depth])
+        # Where nothing else is retrieved, nothing else may count.
+        others = without if further else 0.0
+        if not abs(with_them - others - added) <= 1e-9 * max(1.0, abs(with_them)):
+            cure = f"as p@10, rbp and dcg are; given RUN... QRELS, {', '.join(BACKGROUND)} have weights too"
+            raise Fault(f"'{measure}'", "is no sum of gains with fixed weights", cure, usage=True)
+
+
+def _share_beyond(measure: Measure, weights: Floats) -> float:
+    """The share of all weight that lies past these; nan where there is some, and no sum of it that is known."""
+    depth, k, inside = len(weights), measure.cutoff, float(weights.sum())
+    if measure.definition.residual == "endless":
+        ones = np.ones((1, depth))
+        endless = Gains(ones, ones > 0, ones, np.array([depth]), np.array([depth]), np.array([1.0]), tail=1.0)
+        whole = float(scores_of(measure, _cut(measure, endless))[0])
+    else:
+        # Such a measure does not say what ranks past the end of a run are worth; a longer run does, if it is enough.
+        enough = 2 * depth + 1000 if k is None or k > CELLS else k
+        whole, longer = (
+            float(_scores(measure, np.ones((1, length)), np.array([1.0]))[0])
+            for length in (max(depth, enough), 2 * max(depth, enough))
+        )
+        if longer - whole > 1e-12 * longer:
+            return float("nan")
+    if not np.isfinite(whole):
+        return float("nan")
+    return share_past(inside, whole)

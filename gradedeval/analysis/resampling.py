@@ -1,0 +1,151 @@
+"""Draws of topics and labels, for all pairs of runs at once: sign flips, Tukey's range, bootstrap samples."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from gradedeval.arrays import Floats, Ints
+
+CELLS = 1 << 22
+"""Numbers held at once, draws × pairs: it bounds memory, whatever the number of pairs."""
+
+Watch = Callable[[list[slice]], Iterable[slice]]
+"""Passes on pieces of the work one by one, and may show how far it has come."""
+
+
+def pieces(count: int, cost: int) -> list[slice]:
+    """`count` things in pieces of at most CELLS numbers, where one costs `cost` of them."""
+    step = max(1, CELLS // max(1, cost))
+    return [slice(begin, min(begin + step, count)) for begin in range(0, count, step)]
+
+
+def is_exact(topics: int, draws: int, runs: int = 2) -> bool:
+    """Whether all permutations are no more than the draws, and so are listed: the labels of `runs` runs by topic."""
+    return topics * math.log(math.factorial(runs)) <= math.log(draws) + 1e-9
+
+
+def sign_flips(topics: int, draws: int, seed: int) -> Floats:
+    """draws × topics of −1 and 1: all 2^topics of them where that is no more than the draws, else random ones."""
+    if is_exact(topics, draws):
+        bits: Ints = np.arange(1 << topics)[:, None] >> np.arange(topics) & 1
+    else:
+        bits = np.random.default_rng(seed).integers(0, 2, (draws, topics))
+    return 1 - 2 * bits.astype(np.float64)
+
+
+def randomisation(differences: Floats, draws: int, seed: int, watch: Watch = iter) -> Floats:
+    """Two-sided p of the randomisation test of each pair: under the null hypothesis the sign of a topic is arbitrary.
+
+    differences  pairs × topics
+
+    p = (1 + as extreme) / (1 + draws) for random draws (Phipson & Smyth, 2010), and the exact share where all 2^topics
+    are listed. All pairs share the draws. Fisher 1935; Smucker et al., CIKM 2007.
+    """
+    pairs, topics = differences.shape
+    flips = sign_flips(topics, draws, seed)
+    extreme = np.zeros(pairs)
+    # Sums that are equal in the mind may differ in their last bits.
+    observed = np.abs(differences.sum(1)) - 1e-12 * np.abs(differences).sum(1)
+    for some in watch(pieces(pairs, len(flips))):
+        extreme[some] = (np.abs(flips @ differences[some].T) >= observed[some]).sum(0)
+    exact = is_exact(topics, draws)
+    p: Floats = extreme / len(flips) if exact else (1 + extreme) / (1 + draws)
+    return p
+
+
+def tukey_hsd(scores: Floats, draws: int, seed: int, watch: Watch = iter) -> Callable[[Floats], Floats]:
+    """Randomised Tukey HSD: how often the best and the worst mean lie further apart than two runs do.
+
+    scores  runs × topics
+
+    Returns a function from differences of means to p. In each draw the runs' labels are shuffled within every topic;
+    the p values hold for all pairs together. Carterette, TOIS 2012. Exact where all permutations are no more than the
+    draws, else (1 + as extreme) / (1 + draws).
+    """
+    runs, topics = scores.shape
+    exact = is_exact(topics, draws, runs)
+    ranges = np.sort(np.concatenate(list(_ranges(scores.T, draws, seed, exact, watch))))
+    scale = 1e-12 * np.abs(scores).mean(1).max(initial=0)
+
+    def p(differences: Floats) -> Floats:
+        extreme = len(ranges) - np.searchsorted(ranges, np.abs(differences) - scale)
+        found: Floats = extreme / len(ranges) if exact else (1 + extreme) / (1 + draws)
+        return found
+
+    return p
+
+
+def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool, watch: Watch) -> Iterator[Floats]:
+    """The distance of the best mean from the worst of each draw, some draws at a time."""
+    topics, runs = by_topic.shape
+    if exact:
+        orders = [list(itertools.permutations(row)) for row in by_topic.tolist()]
+        for shuffled in itertools.product(*orders):
+            yield np.array([np.ptp(np.mean(shuffled, axis=0))])
+        return
+    draw = np.random.default_rng(seed)
+    for some in watch(pieces(draws, topics * runs)):
+        copies = np.broadcast_to(by_topic, (some.stop - some.start, topics, runs))
+        yield np.ptp(draw.permuted(copies, axis=2).mean(1), axis=1)
+
+
+def topic_weights(topics: int, draws: int, seed: int) -> Floats:
+    """draws × topics: the share that each topic has in a bootstrap sample of as many topics."""
+    counts = np.random.default_rng(seed).multinomial(topics, np.full(topics, 1 / topics), size=draws)
+    weights: Floats = counts / topics
+    return weights
+
+
+def bootstrap_interval(
+    differences: Floats, draws: int, seed: int, alpha: float, watch: Watch = iter
+) -> tuple[Floats, Floats]:
+    """The percentile interval of each pair's mean difference at level 1 − alpha, by the paired bootstrap of topics.
+
+    differences  pairs × topics. All pairs share the samples. Efron & Tibshirani 1993, section 13.3.
+    """
+    weights = topic_weights(differences.shape[1], draws, seed)
+    low, high = np.empty(len(differences)), np.empty(len(differences))
+    for some in watch(pieces(len(differences), draws)):
+        means = differences[some] @ weights.T
+        low[some], high[some] = np.quantile(means, [alpha / 2, 1 - alpha / 2], axis=1, overwrite_input=True)
+    return low, high
+
+
+def studentised(differences: Floats, draws: int, seed: int, alpha: float, watch: Watch = iter) -> tuple[Floats, Floats]:
+    """Sakai's paired bootstrap test of each pair: the achieved significance level, and the difference that was needed.
+
+    differences  pairs × topics
+
+    t = mean / (deviation / √n); each sample of the differences shifted to mean 0 gives a t*, and the level is the share
+    of |t*| ≥ |t|. The difference needed is |mean*| of the sample with the (alpha · draws)-th largest |t*|. All pairs
+    share the samples. Sakai, SIGIR 2006, figures 1 and 5.
+    """
+    topics = differences.shape[1]
+    weights = topic_weights(topics, draws, seed)
+    shifted = differences - differences.mean(1, keepdims=True)
+    # Topics that all differ alike leave their last bits.
+    shifted[np.abs(shifted) <= 1e-12 * np.abs(differences).max(1, initial=0, keepdims=True)] = 0
+    observed = np.abs(_t(differences.mean(1), (differences**2).mean(1), topics))
+    nth = min(draws, max(1, round(alpha * draws)))
+    level, needed = np.empty(len(differences)), np.empty(len(differences))
+    for some in watch(pieces(len(differences), 4 * draws)):
+        means = shifted[some] @ weights.T
+        t = np.abs(_t(means, shifted[some] ** 2 @ weights.T, topics))
+        level[some] = (t >= observed[some, None] * (1 - 1e-12)).mean(1)
+        at = np.argpartition(t, draws - nth, axis=1)[:, draws - nth]
+        needed[some] = np.abs(means[np.arange(len(means)), at])
+    return level, needed
+
+
+def _t(mean: Floats, square: Floats, topics: int) -> Floats:
+    """Student's t from the mean and the mean square; 0 where nothing differs, infinite where all differs alike."""
+    variance = square - mean**2
+    # What cancels leaves the last bits of the squares.
+    variance = np.where(variance <= 1e-12 * square, 0.0, variance) * topics / max(1, topics - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t: Floats = mean / np.sqrt(variance / topics)
+    return np.where(mean == 0, 0.0, t)

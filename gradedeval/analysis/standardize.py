@@ -1,0 +1,132 @@
+"""Standardised scores: how a run does on a topic beside what a set of runs does there."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.errors import Fault, Findings, nearest, plural, some
+from gradedeval.measures.definition import Measure
+from gradedeval.scoring.scores import RunScores, Scores
+from gradedeval.trec.lines import text
+from gradedeval.trec.source import Source
+
+HEADER = ("measure", "topic", "mean", "deviation", "runs")
+
+
+@dataclass(frozen=True)
+class Standard:
+    """What a set of runs scored on one topic: mean, sample deviation, and the number of runs."""
+
+    mean: float
+    deviation: float
+    runs: int
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a set of runs scored on every topic: (measure, topic) -> Standard. `name` is what a signature says of it."""
+
+    name: str
+    standards: dict[tuple[str, str], Standard]
+
+    @classmethod
+    def of(cls, scores: Scores) -> Reference:
+        """The reference that the runs themselves make. Raises Fault (usage) where there is one run alone."""
+        if len(scores.runs) < 2:
+            what = "one run has no deviation from others"
+            raise Fault("--standardise", what, "give several runs, or --reference FILE", usage=True)
+        found: dict[tuple[str, str], list[float]] = {}
+        for run in scores.runs:
+            for column, measure in enumerate(scores.measures):
+                for at in np.flatnonzero(run.kept[:, column]).tolist():
+                    found.setdefault((str(measure), run.topics[at]), []).append(float(run.score[at, column]))
+        standards = {key: _standard(np.array(own)) for key, own in found.items()}
+        return cls(f"standardised over {len(scores.runs)} runs", standards)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Reference:
+        """A reference saved by `text`. Raises Fault with the line of whatever is wrong."""
+        source = Source(path)
+        rows = csv.reader(io.StringIO(text(source.read()).removeprefix("\ufeff"), newline=""))
+        if tuple(next(rows, ())) != HEADER:
+            raise Fault(f"{source.place}:1", f"no columns {', '.join(HEADER)}", "--save-reference writes such a file")
+        faults, standards = Findings(source.place), dict[tuple[str, str], Standard]()
+        for row in rows:
+            try:
+                measure, topic, mean, deviation, runs = row
+                one = Standard(float(mean), float(deviation), int(runs))
+                good = math.isfinite(one.mean) and 0 <= one.deviation < math.inf and (measure, topic) not in standards
+            except ValueError:
+                good = False
+            if good:
+                standards[measure, topic] = one
+            else:
+                faults.add(rows.line_num, f"'{','.join(row)}' is no new standard", f"as in {','.join(HEADER)}")
+        faults.check()
+        most = max((one.runs for one in standards.values()), default=0)
+        return cls(f"standardised by {source.place}, {most} {plural(most, 'run')}", standards)
+
+    @property
+    def text(self) -> str:
+        """The reference as csv, which `read` reads."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(HEADER)
+        writer.writerows((*key, one.mean, one.deviation, one.runs) for key, one in self.standards.items())
+        return out.getvalue()
+
+
+def _standard(own: Floats) -> Standard:
+    deviation = float(own.std(ddof=1)) if len(own) > 1 else 0.0
+    # Equal scores may leave the last bits of their sum.
+    return Standard(float(own.mean()), 0.0 if np.ptp(own) <= 1e-12 else deviation, len(own))
+
+
+def standardised(scores: Scores, reference: Reference | str | Path | None = None) -> Scores:
+    """The same scores as Φ(z), z = (score − mean) / deviation by topic and measure, Φ the normal distribution.
+
+    reference  means and deviations of a set of runs, or a file of them; None: of these runs
+
+    Every topic then counts alike: 0.5 is what an average run has, and 0.5 is given where the deviation is 0. The sum of
+    precisions, standardised, is Zhang et al.'s sSP. There are no residuals: judging moves the other runs too. Raises
+    Fault (usage) for one run without a reference, for counts, and where the reference lacks a measure; Fault where it
+    lacks a topic. Webber et al., SIGIR 2008.
+    """
+    counts = [str(one) for one in scores.measures if one.definition.summary == "total"]
+    if counts:
+        raise Fault("--standardise", f"'{counts[0]}' is a count, summed up over topics", "leave it out", usage=True)
+    if isinstance(reference, str | Path):
+        reference = Reference.read(reference)
+    found = Reference.of(scores) if reference is None else reference
+    _check(found, scores.measures)
+    runs = [_run(run, scores.measures, found) for run in scores.runs]
+    return replace(scores, runs=runs, steps=(*scores.steps, found.name))
+
+
+def _check(reference: Reference, measures: list[Measure]) -> None:
+    known = list(dict.fromkeys(measure for measure, _ in reference.standards))
+    for name in map(str, measures):
+        if name not in known:
+            cure = nearest(name, known) or f"it has {some(known)}"
+            raise Fault("--reference", f"has no means by '{name}'", cure, usage=True)
+
+
+def _run(run: RunScores, measures: list[Measure], reference: Reference) -> RunScores:
+    score = np.full(run.score.shape, np.nan)
+    for column, measure in enumerate(measures):
+        for at in np.flatnonzero(run.kept[:, column]).tolist():
+            one = reference.standards.get((str(measure), run.topics[at]))
+            if one is None:
+                what = f"has no mean of topic {run.topics[at]} by '{measure}'"
+                raise Fault("--reference", what, "save it anew from runs of these topics")
+            z = (run.score[at, column] - one.mean) / one.deviation if one.deviation > 0 else 0.0
+            score[at, column] = 0.5 * math.erfc(-z / math.sqrt(2))
+    blank = np.full(score.shape, np.nan)
+    return replace(run, score=score, residual=blank, unjudged=blank)

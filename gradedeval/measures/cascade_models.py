@@ -1,0 +1,168 @@
+"""Cascade measures: the user walks down the ranking and stops, for good, at the document that satisfies."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from gradedeval.arrays import Floats, distinct
+from gradedeval.errors import Fault
+from gradedeval.measures.cumulated_gain import divisor
+from gradedeval.measures.definition import measure
+from gradedeval.measures.gains import Gains, share, total, with_rest
+from gradedeval.measures.parameter_files import Rows, rows_of
+from gradedeval.measures.relevant_ranks import found, hits
+
+# The best case past the last column is summed until at most this is left, or over this many ranks.
+UNWALKED, DEEPEST = 1e-13, 1_000_000
+# Below this gain that many ranks are not enough.
+SMALL = 3e-5
+
+
+def _from_file(name: str) -> Floats:
+    """φ(1), φ(2), …: the numbers of a file, one a line; 0 after the last."""
+    return _utility(name, rows_of(name, "a utility", "one number a line, for ranks 1, 2, …"))
+
+
+@lru_cache
+def _utility(name: str, rows: Rows) -> Floats:
+    try:
+        values = [float(row[-1]) for row in rows]
+    except ValueError as error:
+        what = f"cannot be read as a utility ({error})"
+        raise Fault(name, what, "one number a line, for ranks 1, 2, …", usage=True) from None
+    phi = np.array(values)
+    if not len(phi) or not np.isfinite(phi).all() or (phi < 0).any() or (np.diff(phi) > 0).any():
+        raise Fault(
+            name, "is no utility", "one finite number from 0 up a line, none larger than the one before", usage=True
+        )
+    return phi
+
+
+def useful(chance: Floats, rank: Floats, utility: str) -> Floats:
+    """The chance of being satisfied at each rank, times φ: what it is worth to be satisfied there."""
+    if utility == "one":
+        return chance
+    if utility in ("rr", "dcg"):
+        return chance / (rank if utility == "rr" else divisor(rank))
+    phi: Floats = np.append(_from_file(utility), 0)
+    worth: Floats = chance * phi[np.minimum(rank.astype(np.int64), len(phi)) - 1]
+    return worth
+
+
+def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Floats:
+    """topics: the mean of φ(rank) γ^(rank−1) over the ranks where the user stops."""
+    reached = np.cumprod(1 - g.gain, axis=1)
+    stops = g.gain.copy()
+    stops[:, 1:] *= reached[:, :-1]
+    score = total(useful(stops * gamma ** (g.rank - 1), g.rank, utility))
+    if g.tail:
+        left = reached[:, -1] if reached.shape[1] else np.ones(len(score))
+        score += left * beyond(g, utility, gamma)
+    return score
+
+
+def beyond(g: Gains, utility: str, gamma: float) -> Floats:
+    """topics: the best case after the last document, for a user who gets there; never below the true sum."""
+    lengths, topic = distinct(g.retrieved)
+    return np.array([_tail(g.tail, int(length), g.end, utility, gamma) for length in lengths])[topic]
+
+
+def _tail(gain: float, length: int, end: float, utility: str, gamma: float) -> float:
+    stay = (1 - gain) * gamma
+    if utility == "rr" and gamma == 1 and gain < SMALL and end == np.inf:
+        # Σ_{i>n} stay^i / i = −ln(gain) − Σ_{i≤n} stay^i / i: too many terms to add up, and nothing cancels yet.
+        rank = np.arange(1.0, length + 1)
+        return float(gain * stay ** -(length + 1.0) * (-np.log(gain) - (stay**rank / rank).sum()))
+    enough = DEEPEST if stay >= 1 else 1 if stay <= 0 else min(np.ceil(np.log(UNWALKED) / np.log(stay)) + 1, DEEPEST)
+    terms = int(min(enough, end - length))
+    if terms <= 0:
+        return 0.0
+    step = np.arange(terms, dtype=np.float64)
+    walked = float(useful(gain * gamma**length * stay**step, length + 1 + step, utility).sum())
+    if length + terms >= end:
+        return walked
+    # Who walked this far may still stop at the next rank, at the utility of that rank.
+    left = np.array([gamma**length * stay**terms])
+    return walked + float(useful(left, np.array([length + terms + 1.0]), utility)[0])
+
+
+def stops(g: Gains, utility: str = "rr", gamma: float = 1.0) -> dict[str, Floats]:
+    """The chance of reaching each rank, the chance of stopping there, and the utility of that."""
+    reached = np.ones(g.gain.shape)
+    reached[:, 1:] = np.cumprod(1 - g.gain[:, :-1], axis=1)
+    reached *= gamma ** (g.rank - 1)
+    return {"reached": reached, "stops": reached * g.gain, "utility": useful(np.ones(reached.shape), g.rank, utility)}
+
+
+def _nerr_shows(g: Gains) -> dict[str, Floats]:
+    ideal = stops(g.perfect)
+    terms = with_rest(ideal["stops"] * ideal["utility"], g.gain.shape[1])
+    return {**stops(g), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
+
+
+@measure(gain="exp", scale="unit", residual="endless", ceiling=1, shows=stops)
+def err(g: Gains) -> Floats:
+    """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops.
+
+    Σ_i 1/i · r_i · Π_{j<i} (1 − r_j)
+
+    Chapelle et al., CIKM 2009, eq. 5 and algorithm 2.
+    """
+    return expected_utility(g)
+
+
+@measure(gain="exp", scale="unit", residual="retrieved", cutoff="renormalises", ceiling=1, shows=_nerr_shows)
+def nerr(g: Gains) -> Floats:
+    """ERR as a share of the ideal ranking's.
+
+    err@k / err@k of the pool in descending order of gain
+
+    Chapelle et al., CIKM 2009, eq. 5, over the ideal as Järvelin & Kekäläinen, TOIS 2002.
+    """
+    return share(expected_utility(g), expected_utility(g.perfect))
+
+
+@measure(
+    gain="exp",
+    scale="unit",
+    residual="endless",
+    valid={
+        "utility": ("rr, dcg, one or a file", lambda word: word in ("rr", "dcg", "one") or bool(len(_from_file(word)))),
+        "gamma": ("in (0, 1]", lambda gamma: 0 < gamma <= 1),
+    },
+    shows=stops,
+)
+def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
+    """Cascade measure with any utility of the rank (rr, dcg, one, or a file) and a chance γ of going on unsatisfied.
+
+    Σ_i φ(i) · γ^(i−1) · r_i · Π_{j<i} (1 − r_j), with φ(i) = 1/i, 1/log2(i+1), 1, or line i of the file (0 after it)
+
+    Chapelle et al., CIKM 2009, definition 1 and section 7.2.
+    """
+    return expected_utility(g, utility, gamma)
+
+
+@measure(residual="endless", ceiling=1, shows=stops)
+def rr(g: Gains) -> Floats:
+    """Reciprocal rank of the first relevant document.
+
+    1 / rank of the first relevant document; 0 without one
+
+    Voorhees & Tice, TREC-8, 1999; ERR with gains 0 and 1.
+    """
+    if g.tail:
+        return expected_utility(g)
+    return 1 / found(g)[:, 0] if found(g).shape[1] else np.zeros(len(g.gain))
+
+
+@measure(residual="endless", ceiling=1, shows=lambda g: stops(g, "one"))
+def success(g: Gains) -> Floats:
+    """Whether there is a relevant document.
+
+    1 if any of the first k is relevant, else 0
+
+    Craswell & Hawking, TREC 2004; trec_eval's success.
+    """
+    return expected_utility(g, "one") if g.tail else np.minimum(hits(g), 1.0)

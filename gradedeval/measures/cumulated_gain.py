@@ -1,0 +1,96 @@
+"""Cumulated gain: every document is worth its gain, less the further down it stands."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.measures.definition import measure
+from gradedeval.measures.gains import Gains, share, total, with_rest
+from gradedeval.measures.relevant_ranks import found, gain_found
+
+
+def divisor(rank: Floats, log: float | None = None) -> Floats:
+    """What a gain is divided by at each rank: log2(i+1), or with a base b: 1 down to rank b, then log_b(i)."""
+    by: Floats = np.log2(rank + 1) if log is None else np.maximum(np.log(rank) / np.log(log), 1)
+    return by
+
+
+def discounted(g: Gains, log: float | None = None) -> Floats:
+    """topics: the sum of discounted gains."""
+    return total(gain_found(g) / divisor(found(g), log))
+
+
+def ideally_discounted(g: Gains, log: float | None = None) -> Floats:
+    """topics: the same of the ideal ranking, cut alike."""
+    ideal = g.ideal[:, : g.k]
+    return total(ideal / divisor(np.arange(1.0, ideal.shape[1] + 1), log))
+
+
+def _discounts(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
+    return {"discount": np.broadcast_to(1 / divisor(g.rank, log), g.gain.shape)}
+
+
+def _beside_the_ideal(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
+    terms = g.perfect.gain / divisor(g.perfect.rank, log)
+    return {
+        **_discounts(g, log=log),
+        "ideal": g.ideal_at_ranks(),
+        "ideal_term": with_rest(terms, g.gain.shape[1]),
+    }
+
+
+def _blended(g: Gains, *, beta: float = 1.0) -> dict[str, Floats]:
+    gained, ideal = g.gain.cumsum(1), g.ideal_at_ranks().cumsum(1)
+    return {"gained": gained, "ideal": ideal, "blended": (g.hits + beta * gained) / (g.rank + beta * ideal)}
+
+
+LOG = {"log": ("a base above 1", lambda base: isinstance(base, int | float) and base > 1)}
+
+
+@measure(gain="linear", scale="raw", residual="retrieved", valid=LOG, shows=_discounts)
+def dcg(g: Gains, *, log: float | None = None) -> Floats:
+    """Discounted cumulated gain; log=b for the discount of Järvelin & Kekäläinen.
+
+    Σ_i gain_i / log2(i+1); with log=b: gain_i down to rank b, then gain_i / log_b(i)
+
+    Burges et al., ICML 2005 (eq. 1 of Chapelle et al., CIKM 2009); log=b: Järvelin & Kekäläinen, TOIS 2002.
+    """
+    return discounted(g, log)
+
+
+@measure(
+    gain="linear",
+    scale="raw",
+    residual="retrieved",
+    cutoff="renormalises",
+    ceiling=1,
+    valid=LOG,
+    shows=_beside_the_ideal,
+)
+def ndcg(g: Gains, *, log: float | None = None) -> Floats:
+    """DCG as a share of the ideal ranking's.
+
+    dcg@k / dcg@k of the pool in descending order of gain
+
+    Järvelin & Kekäläinen, TOIS 2002.
+    """
+    return share(discounted(g, log), ideally_discounted(g, log))
+
+
+@measure(
+    gain="linear",
+    scale="raw",
+    residual="retrieved",
+    ceiling=1,
+    valid={"beta": ("0 or more", lambda beta: beta >= 0)},
+    shows=_blended,
+)
+def q(g: Gains, *, beta: float = 1.0) -> Floats:
+    """Q-measure: average precision where precision is blended with the share of the ideal's cumulated gain.
+
+    1/R Σ_{i relevant} (C(i) + β cg(i)) / (i + β cg*(i)), C: relevant so far, cg, cg*: gain so far, and in the ideal
+
+    Sakai, AIRS 2004; binary form in Zhang et al., Information Retrieval 2010, section 2.1.
+    """
+    return share(total(g.relevant * _blended(g, beta=beta)["blended"]), g.R)

@@ -1,0 +1,166 @@
+"""C/W/L measures of users who stop by what they have gained and spent so far."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.errors import Fault
+from gradedeval.measures.cwl_family.define import cwl
+from gradedeval.measures.cwl_family.infinite_sums import walked_on
+from gradedeval.measures.cwl_family.walk import Walk
+from gradedeval.measures.definition import Own
+from gradedeval.measures.parameters import NOT_BELOW_0, NUMBER, POSITIVE
+
+NOISE = 1e-9
+"""What rounding may keep a sum from: ten documents of 0.1 reach 1, though in floats they add up to less."""
+
+
+def _below(so_far: Any, limit: Any) -> Any:
+    """Whether a sum has not reached its limit yet."""
+    return so_far < limit - NOISE
+
+
+def _steps(needed: Floats, each: float) -> Floats:
+    """How many ranks until steps of `each` reach what is needed: at least 1, infinite where they never do."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.where(_below(each, needed), np.ceil((needed - NOISE) / each) if each > 0 else np.inf, 1)
+    return np.maximum(steps, 1)
+
+
+def _bpm_rest(walk: Walk, T: float, K: float) -> Floats:
+    gained, spent = walk.at_end(walk.gained), walk.at_end(walk.spent)
+    return np.minimum(_steps(T - gained, walk.tail), _steps(K - spent, 1.0))
+
+
+@cwl(rest=_bpm_rest, residual="none", sated=True, valid={"T": POSITIVE, "K": POSITIVE})
+def bpm(walk: Walk, *, T: float = 1.0, K: float = 10.0) -> Any:
+    """Bejeweled player model: the user stops once enough is gained, T, or enough is spent, K.
+
+    C(i) = 1 while Γ_i < T and K_i < K, else 0
+
+    Zhang et al., SIGIR 2017.
+    """
+    return (_below(walk.gained, T) & _below(walk.spent, K)) * 1.0
+
+
+def _bpmd_rest(walk: Walk, T: float, K: float, hb: float, hc: float, mid: float) -> Floats:
+    surplus = walk.at_end(walk.gained) - mid * walk.end
+    gap = walk.tail - mid  # by which every further rank moves both thresholds, one rank later
+    by_gain = _steps(T + hb * (surplus - gap) - walk.at_end(walk.gained), walk.tail - hb * gap)
+    by_cost = _steps(K + hc * (surplus - gap) - walk.at_end(walk.spent), 1 - hc * gap)
+    return np.minimum(by_gain, by_cost)
+
+
+@cwl(
+    rest=_bpmd_rest,
+    residual="none",
+    sated=True,
+    valid={"T": POSITIVE, "K": POSITIVE, "hb": NOT_BELOW_0, "hc": NOT_BELOW_0, "mid": NUMBER},
+)
+def bpmd(walk: Walk, *, T: float = 1.0, K: float = 10.0, hb: float = 1.0, hc: float = 1.0, mid: float = 0.5) -> Any:
+    """Dynamic bejeweled player model: good documents raise both thresholds of bpm, bad ones lower them.
+
+    C(i) = 1 while Γ_i < T + hb Σ_{j<i} (r_j − mid) and K_i < K + hc Σ_{j<i} (r_j − mid), else 0
+
+    Zhang et al., SIGIR 2017.
+    """
+    moved = (walk.gain - mid).cumsum(1) - (walk.gain - mid)
+    return (_below(walk.gained, T + hb * moved) & _below(walk.spent, K + hc * moved)) * 1.0
+
+
+def _logistic(x: Any, weight: float) -> Any:
+    """1 / (1 + weight · e^x) without overflow."""
+    if weight == 0:
+        return np.ones_like(x)
+    return 1 / (1 + np.exp(np.minimum(x + np.log(weight), 700.0)))
+
+
+def _goal(gained: Any, T: float, b1: float, R1: float) -> Any:
+    return 1 - _logistic((T - gained) * R1, b1)
+
+
+def _rate(gained: Any, spent: Any, A: float, b2: float, R2: float) -> Any:
+    return _logistic((A - gained / spent) * R2, b2)
+
+
+def _ift_parts(T: float | None, A: float | None) -> tuple[float | None, float | None]:
+    return (2.0, 0.2) if T is None and A is None else (T, A)
+
+
+def _ift_chance(
+    gained: Any,
+    spent: Any,
+    T: float | None,
+    b1: float,
+    R1: float,
+    A: float | None,
+    b2: float,
+    R2: float,
+) -> Any:
+    T, A = _ift_parts(T, A)
+    goal = 1.0 if T is None else _goal(gained, T, b1, R1)
+    return goal if A is None else goal * _rate(gained, spent, A, b2, R2)
+
+
+def _ift_rest(walk: Walk, **parameters: Any) -> Floats:
+    b1, R1, b2, R2 = (parameters[name] for name in ("b1", "R1", "b2", "R2"))
+    goal, rate = _ift_parts(parameters["T"], parameters["A"])
+    gained = walk.at_end(walk.gained)
+    if goal is not None and rate is None and not walk.tail:
+        with np.errstate(over="ignore"):
+            viewed: Floats = 1 + b1 * np.exp((goal - gained) * R1)
+        return viewed
+    states, topic = np.unique(np.stack([gained, walk.at_end(walk.spent)], axis=1), axis=0, return_inverse=True)
+    with np.errstate(divide="ignore"):
+        log_b1, log_b2 = np.log(b1), np.log(b2)
+    highest = 0.0 if rate is None else -float(np.logaddexp(0, log_b2 + (rate - walk.tail) * R2))
+
+    def chances(m: Floats, so_far: float, spent: float) -> tuple[Floats, Floats]:
+        own = so_far + m * walk.tail
+        nothing = np.zeros(len(m))
+        by_goal = nothing if goal is None else -np.logaddexp(0, (own - goal) * R1 - log_b1)
+        by_rate = nothing if rate is None else -np.logaddexp(0, log_b2 + (rate - own / (spent + m)) * R2)
+        return by_goal, by_rate
+
+    found = [walked_on(partial(chances, so_far=one[0], spent=one[1]), highest) for one in states]
+    return np.array(found)[topic.reshape(-1)]
+
+
+def _ift_needs(own: Own, cutoff: int | None) -> None:
+    """Raise Fault where a parameter is given of a part that is not."""
+    for part, names in (("T", ("b1", "R1")), ("A", ("b2", "R2"))):
+        idle = [name for name in names if name in own]
+        if idle and part not in own and {"T", "A"} & own.keys():
+            other = "A" if part == "T" else "T"
+            what = f"{idle[0]} belongs to {part}, which is not given beside {other}"
+            raise Fault("'ift'", what, f"give {part} as well, or neither", usage=True)
+
+
+@cwl(
+    rest=_ift_rest,
+    needs=_ift_needs,
+    residual="none",
+    sated=True,
+    valid={"T": NUMBER, "b1": NOT_BELOW_0, "R1": NOT_BELOW_0, "A": NUMBER, "b2": NOT_BELOW_0, "R2": NOT_BELOW_0},
+)
+def ift(
+    walk: Walk,
+    *,
+    T: float | None = None,
+    b1: float = 0.9,
+    R1: float = 1.0,
+    A: float | None = None,
+    b2: float = 0.9,
+    R2: float = 1.0,
+) -> Any:
+    """Information foraging: the user stops near the goal T, or at less than the rate A; given neither, T=2 and A=0.2.
+
+    C1 = 1 − 1/(1 + b1 e^((T−Γ_i) R1)), C2 = 1/(1 + b2 e^((A−Γ_i/K_i) R2)), C = C1 · C2 or one of them
+
+    Azzopardi et al., SIGIR 2018.
+    """
+    return _ift_chance(walk.gained, walk.spent, T, b1, R1, A, b2, R2)

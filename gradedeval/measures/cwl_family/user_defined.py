@@ -1,0 +1,153 @@
+"""C/W/L measures whose C(i) the user gives: as a formula, or as numbers in a file."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.errors import Fault, nearest
+from gradedeval.measures.cwl_family.define import cwl
+from gradedeval.measures.cwl_family.formula import FUNCTIONS, read_formula
+from gradedeval.measures.cwl_family.infinite_sums import geometric
+from gradedeval.measures.cwl_family.walk import Walk, counted
+from gradedeval.measures.definition import Own, Residual
+from gradedeval.measures.parameter_files import Rows, is_header, needs_file, rows_of
+
+VARIABLES = ("i", "r", "gained", "cost", "spent")
+"""Rank, gain and cost of the document, and both summed up so far, the document included."""
+
+
+RESERVED = {"C", "of", "horizon", "gain", "rel"}
+"""What stands in a measure's parentheses for something else."""
+
+
+def _needs_formula(own: Own, cutoff: int | None) -> None:
+    """Raise Fault where there is no formula, or its names and the parameters are not the same."""
+    if not own.get("C"):
+        raise Fault("'cwl'", "needs C, a formula", 'as in cwl(C="phi*(1-r)",phi=.6)', usage=True)
+    place, names = "'cwl'", read_formula(str(own["C"])).names
+    given = {unicodedata.normalize("NFKC", name) for name in own.keys() - {"C", "of", "horizon"}}
+    for name in sorted(given | (names & RESERVED)):
+        if name in RESERVED or name in VARIABLES or name in FUNCTIONS:
+            raise Fault(place, f"'{name}' has its own meaning in a formula", "choose another name", usage=True)
+    unknown = sorted(names - set(VARIABLES) - given)
+    if unknown:
+        known = [*VARIABLES, *sorted(given), *FUNCTIONS]
+        close = nearest(unknown[0], known) if len(unknown[0]) > 3 else ""
+        cure = close or f"give it a value: {unknown[0]}=0.5"
+        raise Fault(place, f"no '{unknown[0]}' in formulas (it knows {', '.join(known)})", cure, usage=True)
+    unused = sorted(given - names)
+    if unused:
+        raise Fault(place, f"'{unused[0]}' is not in the formula {own['C']}", "leave it out", usage=True)
+
+
+def _bound(own: Own) -> Residual:
+    """Weights that nothing found can change are a bound's; of others nothing is known."""
+    return "none" if read_formula(str(own.get("C") or 0)).names & {"r", "gained"} else "endless"
+
+
+def _chance(walk: Walk, C: str, **parameters: float) -> Any:
+    own = {unicodedata.normalize("NFKC", name): value for name, value in parameters.items()}
+    known = {"i": walk.rank, "r": walk.gain, "gained": walk.gained, "cost": walk.cost, "spent": walk.spent}
+    return read_formula(C)({**known, **own})
+
+
+def _rest_of_formula(walk: Walk, C: str, **parameters: float) -> Floats:
+    names = read_formula(C).names
+    return counted(_chance, walk, ("i" in names, "gained" in names, "spent" in names), C=C, **parameters)
+
+
+@cwl(
+    rest=_rest_of_formula,
+    residual=_bound,
+    sated=lambda own: _bound(own) == "none",
+    valid={"C": ("a formula", lambda text: isinstance(text, str) and read_formula(text) is not None)},
+    needs=_needs_formula,
+)
+def cwl_(walk: Walk, *, C: str = "", **parameters: float) -> Any:
+    """A C/W/L measure by a formula of rank i, gain r, gained, cost, spent and parameters of your own.
+
+    C(i) = the formula: numbers, names, + − * / **, comparisons (true is 1) and where exp log sqrt min max
+
+    Moffat et al., TOIS 2017 for C, W and L; the formula is yours.
+    """
+    return _chance(walk, C, **parameters)
+
+
+ANY = b"*"
+"""The type of every document whose own type the file does not name, and of the ranks past the end."""
+
+
+def read_chances(name: str) -> dict[bytes, Floats]:
+    """Type -> C(1), C(2), …, from a file with lines of `rank,C` or `rank,type,C`; the last of each type goes on.
+
+    Raises Fault (usage) where it cannot be read, a C is no chance, or ranks are left out.
+    """
+    return _chances(name, rows_of(name, "chances", "lines of rank,C or rank,type,C"))
+
+
+@lru_cache
+def _chances(name: str, rows: Rows) -> dict[bytes, Floats]:
+    found: dict[bytes, list[float]] = {}
+    for number, row in enumerate(rows):
+        if number == 0 and len(row) in (2, 3) and is_header(row):
+            continue
+        try:
+            rank, c = float(row[0]), float(row[-1])
+        except ValueError:
+            rank = c = -1.0
+        kind = row[1].strip().encode() if len(row) == 3 else ANY
+        own = found.setdefault(kind, [])
+        if len(row) not in (2, 3) or rank != len(own) + 1 or not 0 <= c <= 1:
+            what = f"'{','.join(row)}' is not rank {len(own) + 1} with a chance from 0 to 1"
+            raise Fault(name, what, "lines of rank,C or rank,type,C, ranks 1, 2, …", usage=True)
+        own.append(c)
+    if not found:
+        raise Fault(name, "has no chances", "lines of rank,C or rank,type,C", usage=True)
+    if ANY not in found:
+        raise Fault(
+            name, "has no C for the type *", "ranks past the end of a run have no type of their own", usage=True
+        )
+    if found[ANY][-1] >= 1:
+        raise Fault(name, "its last C is 1: nobody ever stops", "let it end below 1", usage=True)
+    return {kind: np.array(values) for kind, values in found.items()}
+
+
+def _rest_of_file(walk: Walk, file: str) -> Floats:
+    chances = read_chances(file)[ANY]
+    # How many ranks are viewed from rank n + 1 on, for n = 0, 1, …: from the last one back.
+    viewed = [float(geometric(chances[-1]))]
+    for c in chances[-2::-1]:
+        viewed.append(1 + float(c) * viewed[-1])
+    steps = np.array(viewed[::-1])
+    return np.asarray(steps[np.minimum(walk.end, len(steps) - 1)])
+
+
+@cwl(
+    rest=_rest_of_file,
+    valid={"file": ("a file", lambda name: len(read_chances(name)) > 0)},
+    needs=needs_file("ddm", "chances", "ddm(file=c.csv), lines of rank,C"),
+    types=lambda own: frozenset(read_chances(str(own["file"]))) - {ANY},
+)
+def ddm(walk: Walk, *, file: str | None = None) -> Any:
+    """Data-driven: C of each rank from a file, by type of document (column 2 of the run) if the file has types.
+
+    C(i) = the value of rank i in the file, whose last value goes on
+
+    Azzopardi et al., CHIIR 2020.
+    """
+    chances = read_chances(str(file))
+    rank = walk.rank.astype(np.int64) - 1
+
+    def of(kind: bytes) -> Floats:
+        own = chances.get(kind, chances[ANY])
+        return np.asarray(own[np.minimum(rank, len(own) - 1)])
+
+    if len(chances) == 1 or walk.kind is None:
+        return of(ANY)
+    table = np.array([*(of(kind) for kind in walk.types), of(ANY)])
+    return table[walk.kind, np.arange(len(rank))]

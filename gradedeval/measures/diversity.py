@@ -1,0 +1,188 @@
+"""Novelty and diversity: topics with several intents, and documents that repeat what is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.errors import Fault
+from gradedeval.measures.cascade_models import DEEPEST, UNWALKED, expected_utility
+from gradedeval.measures.cumulated_gain import divisor
+from gradedeval.measures.definition import Own, measure
+from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, Intents, Pool, is_prior, share, total
+from gradedeval.measures.parameters import Valid
+
+STOP: Valid = ("in (0, 1]", lambda stop: 0 < stop <= 1)
+NORM: Valid = ("none or best", lambda norm: norm in ("none", "best"))
+ALPHA: Valid = ("in [0, 1]", lambda alpha: 0 <= alpha <= 1)
+BETA: Valid = ("in [0, 1)", lambda beta: 0 <= beta < 1)
+PRIORS: Valid = (PRIOR, is_prior)
+
+
+def by_intent(g: Gains) -> Intents:
+    """The batch by intent, which this family is a function of; with none, every topic is one intent."""
+    if g.intents is not None:
+        return g.intents
+    known = (g.R > 0)[None]
+    pools = [Pool(ideal[ideal > 0][:, None]) for ideal in g.ideal]
+    return Intents(
+        [g], known.astype(np.float64), np.ones_like(known), pools.__getitem__, g.tail > 0, ~known & (g.tail > 0)
+    )
+
+
+def novel(g: Gains, alpha: float) -> tuple[Floats, Floats]:
+    """topics × ranks: what a document adds for one intent, (1 − α)^(relevant ones before it); and topics: what the
+    next relevant document after the last would add."""
+    left: Floats = np.cumprod(1 - alpha * g.gain, axis=1, dtype=np.float64)
+    added = g.gain.copy()
+    added[:, 1:] *= left[:, :-1]
+    return added, left[:, -1] if left.shape[1] else np.ones(len(left))
+
+
+def stopping(g: Gains, stop: float) -> Gains:
+    """The batch where a user stops at a document of gain 1 with the chance `stop` alone."""
+    return g if stop == 1 else replace(g, gain=g.gain * stop, tail=g.tail * stop)
+
+
+@measure(
+    gain="exp",
+    scale="unit",
+    residual="endless",
+    ceiling=1,
+    intents=True,
+    valid={"stop": STOP, "norm": NORM, "prior": PRIORS},
+)
+def erria(g: Gains, *, stop: float = 1.0, norm: str = "none", prior: str = UNIFORM) -> Floats:
+    """Intent-aware ERR: the mean of the intents' ERR, over those with a relevant document or by a file's probabilities.
+
+    Σ_t P(t|q) Σ_i 1/i · s r_i^t · Π_{j<i} (1 − s r_j^t), s: stop; norm=best: over that of top documents at all ranks
+
+    Chapelle et al., CIKM 2009, section 7.4, eq. 6; ndeval's ERR-IA is erria(rel=1,stop=0.5,norm=best).
+    """
+    intents = by_intent(g)
+    score = intents.marginal([expected_utility(stopping(one, stop)) for one in intents.each])
+    if norm == "none":
+        return score
+    top = float(g.levels[-1]) if len(g.levels) else 0.0
+    nothing = replace(g, gain=g.gain[:, :0], retrieved=np.zeros_like(g.retrieved), tail=top * stop)
+    return share(score, expected_utility(nothing))
+
+
+@measure(
+    gain="exp", scale="unit", cutoff="renormalises", intents=True, valid={"stop": STOP, "prior": PRIORS}
+)  # no ceiling: the greedy ideal is not always the best
+def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
+    """Intent-aware ERR as a share of the ideal ranking's, each of whose documents adds most to those before it.
+
+    erria@k / erria@k of the pool in greedy order
+
+    Clarke et al., WSDM 2011; ndeval's nERR-IA is nerria(rel=1,stop=0.5).
+    """
+    intents = by_intent(g)
+    score = intents.weighted([expected_utility(stopping(one, stop)) for one in intents.each])
+    ideal = intents.ideal(stop, g.k, intents.weight) * stop
+    return share(score, total(ideal / _ranks(ideal)))
+
+
+def _ends(own: Own, cutoff: int | None) -> None:
+    """Raise Fault (usage) where the best there is would be a sum without end."""
+    alpha = float(str(own.get("alpha", 0.5)))
+    if own.get("norm") == "best" and cutoff is None and _enough(alpha) > DEEPEST:
+        what = f"norm=best with alpha={alpha:g} is a sum without end"
+        raise Fault("'alpha_dcg'", what, f"give a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20", usage=True)
+
+
+@measure(residual="retrieved", intents=True, valid={"alpha": ALPHA, "norm": NORM}, needs=_ends)
+def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
+    """DCG where a document is worth less to an intent for each relevant one that came before it.
+
+    Σ_i Σ_t rel_i^t (1 − α)^(relevant to t before i) / log2(i+1); norm=best: over that of documents of all intents
+
+    Clarke et al., SIGIR 2008, section 4; ndeval's alpha-DCG is alpha_dcg(norm=best).
+    """
+    intents = by_intent(g)
+    scores = [total(novel(one, alpha)[0] / divisor(one.rank)) for one in intents.each]
+    if norm == "none":
+        return intents.total(scores)
+    return share(intents.marginal(scores), np.full(len(g.gain), _best_dcg(alpha, g.end)))
+
+
+@measure(cutoff="renormalises", intents=True, valid={"alpha": ALPHA})  # no ceiling: as nerria
+def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
+    """alpha_dcg as a share of the ideal ranking's, each of whose documents adds most to those before it.
+
+    alpha_dcg@k / alpha_dcg@k of the pool in greedy order, ties by docno descending
+
+    Clarke et al., SIGIR 2008, section 4; ndeval's alpha-nDCG.
+    """
+    intents = by_intent(g)
+    ideal = intents.ideal(alpha, g.k)
+    scores = [total(novel(one, alpha)[0] / divisor(one.rank)) for one in intents.each]
+    return share(intents.total(scores), total(ideal / divisor(_ranks(ideal))))
+
+
+@measure(residual="endless", ceiling=1, intents=True, valid={"alpha": ALPHA, "beta": BETA})
+def nrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
+    """Novelty- and rank-biased precision: RBP with patience β where what repeats is worth less.
+
+    (1 − (1 − α) β) / N Σ_i β^(i−1) Σ_t rel_i^t (1 − α)^(relevant to t before i), N: intents with a relevant document
+
+    Clarke et al., ICTIR 2009; ndeval's NRBP.
+    """
+    intents = by_intent(g)
+    return (1 - (1 - alpha) * beta) * intents.marginal([_patient(one, alpha, beta) for one in intents.each])
+
+
+@measure(cutoff="renormalises", intents=True, valid={"alpha": ALPHA, "beta": BETA})  # no ceiling: as nerria
+def nnrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
+    """nrbp as a share of the ideal ranking's, each of whose documents adds most to those before it.
+
+    nrbp@k / nrbp@k of the pool in greedy order, ties by docno descending
+
+    Clarke et al., ICTIR 2009; ndeval's nNRBP.
+    """
+    intents = by_intent(g)
+    ideal = intents.ideal(alpha, g.k)
+    score = intents.total([_patient(one, alpha, beta) for one in intents.each])
+    return share(score, total(ideal * beta ** (_ranks(ideal) - 1)))
+
+
+@measure(residual="endless", ceiling=1, intents=True)
+def strec(g: Gains) -> Floats:
+    """Subtopic recall: the share of the intents with a relevant document that the first k documents cover.
+
+    |intents of the first k| / N, N: intents with a relevant document
+
+    Zhai et al., SIGIR 2003; ndeval's strec.
+    """
+    intents = by_intent(g)
+    covered = [one.relevant.any(1) | ((one.tail > 0) & (one.retrieved < g.end)) for one in intents.each]
+    return intents.marginal([one.astype(np.float64) for one in covered])
+
+
+def _patient(g: Gains, alpha: float, beta: float) -> Floats:
+    """topics: Σ_i β^(i−1) rel_i (1 − α)^(relevant before i) for one intent."""
+    added, left = novel(g, alpha)
+    score = total(added * beta ** (g.rank - 1))
+    if g.tail:
+        goes_on = beta * (1 - alpha * g.tail)
+        ranks = np.maximum(g.end - g.retrieved, 0)
+        score += left * g.tail * beta ** g.retrieved.astype(np.float64) * (1 - goes_on**ranks) / (1 - goes_on)
+    return score
+
+
+def _best_dcg(alpha: float, end: float) -> float:
+    """Σ_{i≤k} (1 − α)^(i−1) / log2(i+1): what a relevant document at every rank gives an intent."""
+    terms = int(min(_enough(alpha), end))
+    return float(((1 - alpha) ** np.arange(terms) / divisor(np.arange(1.0, terms + 1))).sum())
+
+
+def _enough(alpha: float) -> float:
+    """How many ranks matter to a sum of (1 − α)^(i−1)."""
+    return 1 if alpha == 1 else np.inf if alpha == 0 else float(np.ceil(np.log(UNWALKED) / np.log1p(-alpha))) + 1
+
+
+def _ranks(ideal: Floats) -> Floats:
+    return np.arange(1.0, ideal.shape[1] + 1)

@@ -1,0 +1,233 @@
+"""Gain schemes: what a grade is worth to a measure."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from gradedeval.arrays import Floats, distinct
+from gradedeval.errors import Fault, reason, some
+from gradedeval.measures.notation import Value, write_value
+
+Scale = Literal["unit", "raw", "thresholds"]
+"""What a measure asks of its gains: `unit` in [0, 1], `raw` as large as they like, `thresholds` of graded precision."""
+
+
+@dataclass(frozen=True)
+class Grades:
+    """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or as `told`."""
+
+    labels: Floats
+    top: float
+    told: bool = False
+    max_gain: float | None = None
+
+
+def thresholds(grades: Grades) -> Floats:
+    """The grades from which a user may regard documents as relevant: 1..top, or the positive labels where those have
+    fractions, or gaps that no top grade told fills."""
+    positive = distinct(grades.labels[grades.labels > 0])[0]  # with subtopics a label may repeat
+    whole = (positive == np.floor(positive)).all() and grades.top == np.floor(grades.top)
+    if whole and (grades.told or len(positive) == positive.max(initial=0)):
+        return np.arange(1, grades.top + 1)
+    return distinct(np.append(positive, grades.top))[0]
+
+
+# What a label is worth: on the raw scale, and on the scale whose values lie in [0, 1].
+RAW: dict[str, Callable[[Floats, float], Floats]] = {
+    "linear": lambda labels, top: labels,
+    "exp": lambda labels, top: np.exp2(labels) - 1,
+    "ntcir": lambda labels, top: labels,
+    "grade": lambda labels, top: labels,
+}
+UNIT: dict[str, Callable[[Floats, float], Floats]] = {
+    "linear": lambda labels, top: labels / top,
+    "exp": lambda labels, top: np.exp2(labels - top) - np.exp2(-top),  # as (2^g − 1) / 2^top, without overflow
+    "ntcir": lambda labels, top: labels / (top + 1),
+    "grade": lambda labels, top: labels,
+}
+SCHEMES = tuple(UNIT)
+
+
+@dataclass(frozen=True, eq=False)
+class GainTable:
+    """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be;
+    `scheme`: what all labels are worth, where the table is for one intent alone."""
+
+    worth: Floats
+    top: float
+    scheme: Floats | None = None
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The distinct gains above 0, ascending, the largest that the scheme can give included."""
+        levels, _ = distinct(np.append(self.worth if self.scheme is None else self.scheme, self.top))
+        return levels[levels > 0]
+
+
+def read_scheme(value: Value, place: str) -> Value:
+    """`value` where it names a gain scheme; Fault (usage) where it does not."""
+    if not (value in SCHEMES or isinstance(value, tuple) or is_pairs(value) or str(value).startswith("@")):
+        raise Fault(
+            place,
+            f"no gain scheme '{write_value(value)}'",
+            f'{", ".join(SCHEMES)}, values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain lines as in '
+            "@gains.csv",
+            usage=True,
+        )
+    values = value if isinstance(value, tuple) else list(read_pairs(str(value)).values()) if is_pairs(value) else [0]
+    if min(values) < 0:
+        raise Fault(place, f"gain {write_value(min(values))} is below 0", "gains are 0 or more", usage=True)
+    if isinstance(value, str) and value.startswith("@") and not os.path.isfile(value[1:]):
+        raise Fault(place, f"no file '{value[1:]}'", "gain=@FILE reads lines of grade,gain", usage=True)
+    return value
+
+
+def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> GainTable:
+    """The table of a graded measure. Grades below 0 are worth 0: spam is judged, and not wanted."""
+    if grades.top <= 0:
+        return GainTable(np.zeros(len(grades.labels)), 0.0)
+    positive = np.maximum(grades.labels, 0)
+    if scheme == "thresholds":
+        return threshold_table(None, grades, place)
+    given: dict[float, float] = {}
+    if isinstance(scheme, str) and scheme.startswith("@"):
+        given = read_gains(scheme[1:])
+    elif isinstance(scheme, tuple):
+        given = dict(enumerate(scheme))
+    if given:
+        worth, top = _looked_up(given, scheme, grades, place)
+        top = given[grades.top] if scale == "thresholds" else top
+    else:
+        rule = (UNIT if scale == "unit" else RAW)["linear" if is_pairs(scheme) else str(scheme)]
+        with np.errstate(over="ignore"):
+            worth, top = rule(positive, grades.top), float(rule(np.array([grades.top]), grades.top)[0])
+        if is_pairs(scheme):
+            worth, top = _replaced(worth, top, read_pairs(str(scheme)), grades)
+        if not np.isfinite(top):
+            what = f"the gain of grade {grades.top:g} is no finite number"
+            raise Fault(place, what, "give gain=linear, or the gains themselves")
+    worth = np.where(grades.labels < 0, 0.0, worth)  # whatever the scheme gives grade 0
+    if scale == "unit":
+        _check_unit(worth, grades, place)
+    if scale == "thresholds":
+        _check_thresholds(worth, given.get(0, 0.0), place)
+        # Steps between the gains, rescaled so that they sum to 1.
+        return GainTable(worth / top, 1.0) if top > 0 else GainTable(worth, 0.0)
+    if grades.max_gain is not None and scale == "unit":
+        top = _max_gain(grades.max_gain, worth, place)
+    if scale == "unit" and top > 1:
+        raise Fault(place, f"the top gain {top:g} is outside 0..1", "give values up to 1, or --max-gain 1")
+    return GainTable(worth, top)
+
+
+def binary_table(rel: float, grades: Grades) -> GainTable:
+    """1 for the grades from `rel` on, 0 below."""
+    if grades.top <= 0:
+        return GainTable(np.zeros(len(grades.labels)), 0.0)
+    return GainTable((grades.labels >= rel).astype(np.float64), 1.0)
+
+
+def threshold_table(steps: tuple[float, ...] | None, grades: Grades, place: str) -> GainTable:
+    """What a grade is worth to `gap(g=...)`: the share of users who regard it as relevant; equal steps without `g`.
+
+    Robertson et al., SIGIR 2010, section 2.1: g_j is the probability that a user's threshold is grade j.
+    """
+    levels = thresholds(grades)
+    steps = steps or (1.0,) * len(levels)
+    if len(steps) != len(levels):
+        raise Fault(
+            place,
+            f"g has {len(steps)} values for {len(levels)} thresholds",
+            f"give one for each of the grades {some([f'{level:g}' for level in levels], 9)}",
+        )
+    shares = np.append(0, np.cumsum(steps))
+    shares /= shares[-1]
+    return GainTable(shares[np.searchsorted(levels, grades.labels, side="right")], 1.0)
+
+
+def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: str) -> tuple[Floats, float]:
+    """The gains of a scheme that names each grade's, and the largest of them."""
+    needed = [*grades.labels[grades.labels >= 0].tolist(), grades.top]
+    missing = [grade for grade in needed if grade not in given]
+    if missing and isinstance(scheme, str):
+        raise Fault(scheme[1:], f"no gain for grade {missing[0]:g}", "give each grade, and the top grade, a line")
+    if missing:
+        what = f"gains {write_value(scheme)} have no value for grade {missing[0]:g}"
+        raise Fault(place, what, "give one for each grade from 0, or a file: gain=@gains.csv")
+    top = max(gain for grade, gain in given.items() if grade >= 0)
+    return np.array([given.get(label, 0.0) for label in grades.labels.tolist()]), top
+
+
+def _replaced(worth: Floats, top: float, given: dict[float, float], grades: Grades) -> tuple[Floats, float]:
+    """The gains where those of some grades are named and the others stay, and the largest of them."""
+    own = np.array([given.get(label, gain) for label, gain in zip(grades.labels.tolist(), worth.tolist(), strict=True)])
+    return own, max(given.get(grades.top, top), *own[grades.labels >= 0].tolist(), 0.0)
+
+
+def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
+    outside = np.flatnonzero(worth > 1)
+    if len(outside):
+        what = f"grade {grades.labels[outside[0]]:g} is worth {worth[outside[0]]:g}, outside 0..1"
+        raise Fault(place, what, "use gain=linear or gain=exp, or give values up to 1")
+
+
+def _max_gain(given: float, worth: Floats, place: str) -> float:
+    highest = worth.max(initial=0)
+    if not highest <= given <= 1:
+        raise Fault("--max-gain", f"{given:g} is no top gain for {place}", f"it must be from {highest:g} up to 1")
+    return float(given)
+
+
+def _check_thresholds(worth: Floats, at_zero: float, place: str) -> None:
+    if (np.diff(worth) < 0).any() or at_zero:
+        name = place.strip("'").partition("(")[0]
+        raise Fault(place, f"{name} needs gain 0 for grade 0 and gains that rise with the grade", "or give g=… itself")
+
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
+_PAIRS = re.compile(rf"{_NUMBER}={_NUMBER}(?:,{_NUMBER}={_NUMBER})*")
+
+
+def is_pairs(value: object) -> bool:
+    """Whether a scheme names the gains of some grades: `1=3,2=9`."""
+    return isinstance(value, str) and _PAIRS.fullmatch(value) is not None
+
+
+def read_pairs(value: str) -> dict[float, float]:
+    """grade -> gain, of the grades that the words name."""
+    return {float(grade): float(gain) for grade, gain in (pair.split("=") for pair in value.split(","))}
+
+
+def read_gains(name: str) -> dict[float, float]:
+    """grade -> gain, of a file. Raises Fault where it has none, or a line is no pair."""
+    from pathlib import Path
+
+    known: dict[float, float] = {}
+    try:
+        lines = Path(name).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Fault(name, f"cannot be read ({reason(error)})", "a gain file has lines of grade,gain") from None
+    if lines and lines[0].startswith("\ufeff"):
+        raise Fault(f"{name}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
+    for number, row in enumerate((line.split(",") for line in lines), 1):
+        if not "".join(row).strip() or row[0].startswith("#") or (number == 1 and row[0].strip().lower() == "grade"):
+            continue
+        try:
+            grade, gain = (float(cell) for cell in row)
+        except ValueError:
+            grade = gain = math.nan
+        if not (math.isfinite(grade) and math.isfinite(gain)) or gain < 0 or grade in known:
+            what = f"{','.join(row)!r} is no new grade,gain pair"
+            raise Fault(f"{name}:{number}", what, "as in 2,0.5; gains from 0 up")
+        known[grade] = gain
+    if not known:
+        raise Fault(name, "has no gains", "a gain file has lines of grade,gain")
+    return known

@@ -1,0 +1,131 @@
+"""trec_eval's trials: gains discounted by how far the ranking lags behind the ideal, and nDCG at several ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.measures.cumulated_gain import divisor
+from gradedeval.measures.definition import measure
+from gradedeval.measures.gains import Gains, share, total
+from gradedeval.measures.parameters import Valid
+from gradedeval.measures.relevant_ranks import at_found, found, gain_found, nth
+
+
+def lagging(g: Gains) -> Floats:
+    """topics: each gain over log2(2 + how much more the ideal ranking has gained), as a share of all there is to gain.
+
+    After its last document the ideal ranking goes on by 1 a rank, so that idle ranks cost something there too.
+    """
+    gain = gain_found(g)
+    idle = np.maximum(found(g) - g.R[:, None], 0)
+    lag = np.where(np.isfinite(found(g)), at_found(g, g.ideal.cumsum(1)) + idle - gain.cumsum(1), 0.0)
+    return share(total(gain / np.log2(2 + lag)), total(g.ideal))
+
+
+@measure(cutoff="none", ceiling=1)
+def bing(g: Gains) -> Floats:
+    """Binary G: each relevant document counts less, the more that are not relevant stand above it.
+
+    1/R Σ_{i relevant} 1 / log2(2 + not relevant above i)
+
+    trec_eval's binG.
+    """
+    return share(total(np.where(np.isfinite(found(g)), 1 / np.log2(2 + found(g) - nth(g)), 0)), g.R)
+
+
+@measure(gain="linear", scale="raw", cutoff="none", ceiling=1, sated=True)
+def g_(g: Gains) -> Floats:
+    """G: each gain counts less, the further the ranking lags behind the ideal's gain.
+
+    Σ_i gain_i / log2(2 + ideal_i − gained_i) / Σ ideal gains, ideal_i, gained_i: sums down to rank i; past the last
+    ideal document ideal_i rises by 1 a rank
+
+    trec_eval's G.
+    """
+    return lagging(g)
+
+
+def _dcg(g: Gains) -> Floats:
+    """The columns of `found`: DCG down to that rank."""
+    cumulated: Floats = (gain_found(g) / divisor(found(g))).cumsum(1)
+    return cumulated
+
+
+def _ideal_dcg(g: Gains) -> Floats:
+    """topics × …: DCG of the ideal ranking down to each rank."""
+    ideal: Floats = (g.ideal / divisor(np.arange(1.0, g.ideal.shape[1] + 1))).cumsum(1)
+    return ideal
+
+
+@measure(gain="linear", scale="raw", cutoff="none", ceiling=1)
+def ndcg_rel(g: Gains) -> Floats:
+    """nDCG averaged over the relevant documents: at each one's rank, and over the whole run for those it lacks.
+
+    1/R (Σ_{i relevant} nDCG@i + (R − hits) nDCG)
+
+    trec_eval's ndcg_rel; Järvelin & Kekäläinen, TOIS 2002.
+    """
+    dcg, ideal = _dcg(g), _ideal_dcg(g)
+    some = np.isfinite(found(g))
+    at_ranks = np.where(some, share(dcg, at_found(g, ideal)), 0.0)
+    whole = share(_last(dcg), _last(ideal))
+    return share(total(at_ranks) + (g.R - np.count_nonzero(some, axis=1)) * whole, g.R)
+
+
+@measure(gain="linear", scale="raw", cutoff="none", ceiling=1)
+def rndcg(g: Gains) -> Floats:
+    """nDCG averaged over the ranks where the ideal ranking goes on to a lower gain: R of each level.
+
+    mean of nDCG@R_l over the gains l in the pool, R_l: how many gains are l or more; of a run longer than R + 1 its
+    whole nDCG is averaged in as well
+
+    trec_eval's Rndcg; Järvelin & Kekäläinen, TOIS 2002.
+    """
+    gain = gain_found(g) / divisor(found(g))
+    ideal = _ideal_dcg(g)
+    longer = g.retrieved >= g.R + 2
+    summed = np.where(longer, share(_last(gain.cumsum(1)), _last(ideal)), 0.0)
+    points = longer.astype(np.int64)
+    for level in g.levels:
+        here = (g.ideal == level).any(1)
+        last = np.count_nonzero(g.ideal >= level, axis=1)
+        reached = ideal[np.arange(len(ideal)), np.maximum(last, 1) - 1] if ideal.shape[1] else np.zeros(len(ideal))
+        summed = summed + np.where(here, share(total(np.where(found(g) <= last[:, None], gain, 0.0)), reached), 0.0)
+        points = points + here
+    return share(summed, points)
+
+
+def _last(cumulated: Floats) -> Floats:
+    """topics: the last column; 0 where there is none."""
+    return cumulated[:, -1] if cumulated.shape[1] else np.zeros(len(cumulated))
+
+
+PATIENCE: Valid = ("from 0 to below 1", lambda p: isinstance(p, int | float) and 0 <= p < 1)
+
+
+@measure(gain="linear", scale="raw", ceiling=1, valid={"p": PATIENCE})
+def rbp_topic(g: Gains, *, p: float = 0.9) -> Floats:
+    """Rank-biased precision where the topic's own highest gain is worth 1: not comparable from topic to topic.
+
+    (1−p) Σ_i gain_i / (highest gain in the pool) p^{i−1}
+
+    trec_eval 10's rbp, where its gains are initialised; Moffat & Zobel, TOIS 2008.
+    """
+    highest = g.ideal[:, 0] if g.ideal.shape[1] else np.zeros(len(g.ideal))
+    gain = gain_found(g)
+    return share(total((1 - p) * gain * p ** np.where(np.isfinite(found(g)), found(g) - 1, 0)), highest)
+
+
+@measure(ceiling=1, rewards=False, valid={"p": PATIENCE})
+def rbp_resid(g: Gains, *, p: float = 0.9) -> Floats:
+    """The residual of binary rank-biased precision as a measure of its own; 0 where nothing is retrieved.
+
+    (1−p) Σ_{i unjudged} p^{i−1} + p^n, or p^n − p^k with a cutoff
+
+    Moffat & Zobel, TOIS 2008, section 3; trec_eval 10's rbp_resid.
+    """
+    here = g.rank <= g.retrieved[:, None]
+    unknown = total(np.where(here & ~g.judged, (1 - p) * p ** (g.rank - 1), 0.0))
+    beyond = p ** g.retrieved.astype(np.float64) - (0.0 if g.k is None else p**g.k)
+    return np.where(g.retrieved > 0, unknown + beyond, 0.0)

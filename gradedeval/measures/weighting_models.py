@@ -1,0 +1,254 @@
+"""Weighting models: fixed distributions of attention over the ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from gradedeval.arrays import Floats, distinct
+from gradedeval.errors import Fault
+from gradedeval.measures.definition import Cutoff, Function, Measure, Own, measure
+from gradedeval.measures.gains import Gains, total
+from gradedeval.measures.parameter_files import Rows, is_header, needs_file, rows_of
+from gradedeval.measures.parameters import POSITIVE
+
+
+def weighting(cutoff: Cutoff, **more: Any) -> Callable[[Function], Measure]:
+    """What all of them share: gains of 0 to 1, and weights that sum to 1 at most and go on past the end of the run."""
+    return measure(gain="linear", scale="unit", residual="endless", ceiling=1, cutoff=cutoff, **more)
+
+
+# From this rank on sums over ranks are integrals with corrections.
+FAR = 64
+
+
+def expected_gain(g: Gains, weight: Callable[[Floats], Floats], beyond: Callable[[int], float]) -> Floats:
+    """topics: Σ w_i r_i.
+
+    weight  ranks -> w
+    beyond  n -> the sum of w over the ranks after n, down to the cutoff
+    """
+    score = total(g.gain * weight(g.rank))
+    if g.tail:
+        lengths, topic = distinct(g.retrieved)
+        score += g.tail * np.array([beyond(length) for length in lengths.tolist()])[topic]
+    return score
+
+
+def _by_rank(g: Gains, weights: Floats) -> Floats:
+    """topics: Σ w_i r_i, with the weights of the first ranks and 0 after them.
+
+    What they lack of 1 lies past them: a distribution that was cut leaves that unknown.
+    """
+    last = int(min(g.end, len(weights)))
+    cut_off = max(0.0, 1 - math.fsum(weights)) if g.k is None else 0.0
+    return expected_gain(g, lambda rank: _first(weights, len(rank)), lambda n: float(weights[n:last].sum()) + cut_off)
+
+
+def _first(weights: Floats, ranks: int) -> Floats:
+    """The weights of so many ranks, 0 after the last."""
+    own: Floats = np.append(weights, np.zeros(max(0, ranks - len(weights))))[:ranks]
+    return own
+
+
+def _weighs(g: Gains, weight: Floats) -> dict[str, Floats]:
+    return {"W": np.broadcast_to(weight, g.gain.shape)}
+
+
+def powers(beta: float, after: int, last: float) -> float:
+    """Σ i^−β over the ranks after `after`, down to `last`, which may be infinite for β > 1; by Euler–Maclaurin."""
+    if last <= after:
+        return 0.0
+    near = np.arange(after + 1.0, min(last, max(after, FAR)) + 1)
+    begin = max(after, FAR) + 1.0
+    return float((near**-beta).sum()) + (_far_powers(beta, begin, last) if last >= begin else 0.0)
+
+
+def _far_powers(beta: float, begin: float, last: float) -> float:
+    if math.isinf(last):
+        between = math.pow(begin, 1 - beta) / (beta - 1)
+    elif beta == 1:
+        between = math.log(last / begin)
+    else:
+        between = math.pow(begin, 1 - beta) * math.expm1((1 - beta) * math.log(last / begin)) / (1 - beta)
+    signs = [(begin, 1.0)] if math.isinf(last) else [(begin, 1.0), (last, -1.0)]
+    first = sum(sign * beta * math.pow(x, -beta - 1) for x, sign in signs)
+    third = sum(sign * beta * (beta + 1) * (beta + 2) * math.pow(x, -beta - 3) for x, sign in signs)
+    return between + math.fsum(math.pow(x, -beta) for x, _ in signs) / 2 + first / 12 - third / 720
+
+
+def inverse_logarithms(after: int, last: int) -> float:
+    """Σ 1 / ln i over the ranks after `after` ≥ 1 down to `last`; by Euler–Maclaurin."""
+    if last <= after:
+        return 0.0
+    near = np.arange(after + 1.0, min(last, max(after, FAR * FAR)) + 1)
+    found = float((1 / np.log(near)).sum())
+    begin = max(after, FAR * FAR) + 1
+    if last < begin:
+        return found
+    ends = 1 / math.log(begin) + 1 / math.log(last)
+    slopes = 1 / (begin * math.log(begin) ** 2) - 1 / (last * math.log(last) ** 2)
+    return found + _logarithmic_integral(last) - _logarithmic_integral(begin) + ends / 2 + slopes / 12
+
+
+def _logarithmic_integral(x: float) -> float:
+    """li(x), x > 1, up to Euler's constant: ln ln x + Σ_{m≥1} (ln x)^m / (m · m!)."""
+    log = math.log(x)
+    found, term, m = math.log(log), 1.0, 0
+    while m < log or term > 1e-17 * found:
+        m += 1
+        term *= log / m
+        found += term / m
+    return found
+
+
+@weighting(
+    cutoff="needed",
+    shows=lambda g: _weighs(g, np.full(len(g.rank), 1 / g.end)),
+)
+def uniform(g: Gains) -> Floats:
+    """Uniform weights: everybody looks at k documents, all alike.
+
+    w_i = 1/k for i ≤ k
+
+    Zhang et al., Information Retrieval 2010, section 3.2.1.
+    """
+    k = int(g.end)
+    return expected_gain(g, lambda rank: np.full(len(rank), 1 / k), lambda n: (k - n) / k)
+
+
+def _zipf_converges(own: Own, cutoff: int | None) -> None:
+    beta = float(own.get("beta", 1))  # type: ignore[arg-type]
+    if cutoff is None and beta <= 1:
+        raise Fault("'zipf'", f"with beta={beta:g} the weights have no finite sum", "write zipf@100", usage=True)
+
+
+@weighting(
+    cutoff="renormalises",
+    valid={"beta": POSITIVE},
+    needs=_zipf_converges,
+    shows=lambda g, *, beta=1.0: _weighs(g, g.rank**-beta / powers(beta, 0, g.end)),
+)
+def zipf(g: Gains, *, beta: float = 1.0) -> Floats:
+    """Zipf weights: a power law, down to rank k; without a cutoff for beta > 1 only.
+
+    w_i = i^−β / Σ_{j≤k} j^−β
+
+    Zhang et al., Information Retrieval 2010, section 3.2.2.
+    """
+    whole = powers(beta, 0, g.end)
+    return expected_gain(g, lambda rank: rank**-beta / whole, lambda n: powers(beta, n, g.end) / whole)
+
+
+@lru_cache
+def _poisson(alpha: float) -> Floats:
+    """w of the ranks 1, 2, …, as long as a double holds it: ratios from the largest weight on, which is exact."""
+    mode, last = int(alpha), int(alpha + 40 * math.sqrt(alpha) + 60)
+    rising = np.cumprod(np.arange(mode, 0, -1.0) / alpha)[::-1]
+    falling = np.cumprod(alpha / np.arange(mode + 1.0, last))
+    weights = np.concatenate([rising, [1.0], falling])
+    return np.asarray(weights / math.fsum(weights))
+
+
+@weighting(
+    cutoff="stops",
+    sated=lambda own: bool(np.greater(own.get("alpha", 1), 1)),
+    valid={"alpha": ("a number above 0, up to a million", lambda alpha: 0 < alpha <= 1e6)},
+    shows=lambda g, *, alpha=1.0: _weighs(g, _first(_poisson(float(alpha)), len(g.rank))),
+)
+def poisson(g: Gains, *, alpha: float = 1.0) -> Floats:
+    """Poisson weights; the first two ranks weigh the same for alpha = 1, and weights rise before they fall above that.
+
+    w_i = α^(i−1) e^−α / (i−1)!
+
+    Zhang et al., Information Retrieval 2010, section 3.2.3.
+    """
+    return _by_rank(g, _poisson(float(alpha)))
+
+
+def _logharmonic(rank: Floats, b: float, whole: float) -> Floats:
+    """The weights, scaled to sum to 1 where they were `whole`."""
+    found: Floats = 1 / (whole * np.maximum(np.log(np.maximum(rank, b)) / math.log(b), 1))
+    return found
+
+
+def _down_to(n: int, b: float) -> float:
+    """The sum of the weights down to rank n before they are scaled."""
+    return min(n, b) + math.log(b) * inverse_logarithms(int(b), n)
+
+
+@weighting(
+    cutoff="needed",
+    valid={"b": ("a whole number from 2", lambda b: b >= 2 and b == int(b))},
+    shows=lambda g, *, b=2: _weighs(g, _logharmonic(g.rank, b, _down_to(int(g.end), b))),
+)
+def logharmonic(g: Gains, *, b: float = 2) -> Floats:
+    """Log-harmonic weights: the discount of Järvelin & Kekäläinen's DCG, scaled to sum to 1 down to rank k.
+
+    w_i = 1/S for i ≤ b, 1/(S log_b i) for b < i ≤ k, S their sum
+
+    Zhang et al., Information Retrieval 2010, eq. 2.
+    """
+    k, whole = int(g.end), _down_to(int(g.end), b)
+    return expected_gain(
+        g,
+        lambda rank: _logharmonic(rank, b, whole),
+        lambda n: (min(k, b) - min(n, b) + math.log(b) * inverse_logarithms(max(int(b), n), k)) / whole,
+    )
+
+
+def read_weights(name: str) -> Floats:
+    """The weights of a file with lines of `rank,weight` for ranks 1, 2, …, the first of which may be a header.
+
+    Raises Fault (usage) where it cannot be read, or is no distribution.
+    """
+    return _weights(name, rows_of(name, "weights", "lines of rank,weight"))
+
+
+@lru_cache
+def _weights(name: str, rows: Rows) -> Floats:
+    weights: list[float] = []
+    for number, row in enumerate(rows):
+        if number == 0 and len(row) == 2 and is_header(row):
+            continue
+        pair = _floats(row)
+        if len(pair) != 2 or pair[0] != len(weights) + 1 or not 0 <= pair[1] < math.inf:
+            what = f"'{','.join(row)}' is not rank {len(weights) + 1} with a weight from 0"
+            cure = "lines of rank,weight, separated by commas, ranks 1, 2, …"
+            raise Fault(name, what, cure, usage=True)
+        weights.append(pair[1])
+    if not weights:
+        raise Fault(name, "has no weights", "lines of rank,weight", usage=True)
+    found = np.array(weights)
+    if not 0 < found.sum() <= 1 + 1e-9:
+        what = f"its weights sum to {found.sum():g}"
+        raise Fault(name, what, "a distribution sums to 1, or less where it was cut", usage=True)
+    return found
+
+
+def _floats(row: tuple[str, ...]) -> list[float]:
+    try:
+        return [float(cell) for cell in row]
+    except ValueError:
+        return []
+
+
+@weighting(
+    cutoff="stops",
+    sated=lambda own: bool((np.diff(read_weights(str(own["file"]))) > 0).any()),
+    valid={"file": ("a file", lambda name: len(read_weights(name)) > 0)},
+    needs=needs_file("wp", "weights", "wp(file=weights.csv), lines of rank,weight"),
+    shows=lambda g, *, file: _weighs(g, _first(read_weights(str(file)), len(g.rank))),
+)
+def wp(g: Gains, *, file: str | None = None) -> Floats:
+    """Weighted precision with the weights of a file: one a rank, 0 after the last, as `gradedeval weights` writes.
+
+    Σ w_i r_i
+
+    Zhang et al., Information Retrieval 2010, eq. 1.
+    """
+    return _by_rank(g, read_weights(str(file)))

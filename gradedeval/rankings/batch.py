@@ -1,0 +1,171 @@
+"""Batches: topics of a run joined with their judgements, and the documents that they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.options import Rules
+
+Codes = NDArray[Any]
+
+CELLS = 1 << 18
+"""A batch has at most this many cells, topics × widest ranking or pool (one topic may be larger): it bounds memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some topics of a run, joined with their judgements. No string but the topics' names from here on.
+
+    topics     the ids
+    codes      topics × ranks, those asked for: index into the labels of the qrels; `unjudged` and `beyond` follow them
+    retrieved  topics: how many documents
+    pool       topics × labels: how many judged documents have each label
+    docnos     topic -> docnos in rank order, for the topics that the caller asked for
+    types      what column 2 of the run calls its documents, where that was asked for
+    kinds      topics × ranks: index into `types`, −1 beyond the end; None where it was not asked for
+    """
+
+    topics: list[bytes]
+    codes: Codes
+    retrieved: Ints
+    pool: Ints
+    docnos: dict[bytes, list[bytes]] = field(default_factory=dict)
+    types: list[bytes] = field(default_factory=list)
+    kinds: Ints | None = None
+
+    @property
+    def unjudged(self) -> int:
+        return int(self.pool.shape[1])
+
+    @property
+    def beyond(self) -> int:
+        return self.unjudged + 1
+
+
+def same(batch: Batch) -> Batch:
+    """The batch itself: what is made of batches where nothing else is asked for."""
+    return batch
+
+
+@dataclass
+class GradedRun:
+    """A run joined with qrels. Iterating gives its batches, or what was to be made of each, once; after the last of
+    them the other fields are known.
+
+    A topic that comes again in a later batch is complete in that one, which counts: its lines were found to go on
+    elsewhere in the file.
+
+    topics   the topics that count, in the order of the qrels, those that are not judged last
+    missing  how many of them the run lacks: they score 0
+    notes    what is said of topics and lines left out
+    """
+
+    place: str
+    batches: Iterator[Any]
+    tag: str = ""
+    topics: list[bytes] = field(default_factory=list)
+    missing: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.batches
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Documents of some topics as listed, topic after topic.
+
+    topics  the ids
+    counts  topics: how many documents of each
+    code    documents: index into the labels of the qrels, or the code `unjudged` after them
+    score   documents, or numbers that order them alike: nothing where scores do not matter
+    rank    documents: the rank that the run states; nothing where that does not matter
+    docno   the docno of a document, by its position
+    types   the names of the types, and `kind` documents: which of them; None where that does not matter
+    """
+
+    topics: list[bytes]
+    counts: Ints
+    code: Codes
+    score: Floats | Ints | None
+    rank: Floats | None
+    docno: Callable[[int], bytes]
+    types: list[bytes] = field(default_factory=list)
+    kind: Ints | None = None
+
+    def of(self, rows: Ints) -> Documents:
+        """Only these topics, numbers in any order."""
+        ends = np.cumsum(self.counts)
+        counts = self.counts[rows]
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        at = np.repeat((ends - self.counts)[rows], counts) + within
+        return Documents(
+            [self.topics[row] for row in rows.tolist()],
+            counts,
+            self.code[at],
+            self.score[at] if self.score is not None else None,
+            self.rank[at] if self.rank is not None else None,
+            lambda position: self.docno(int(at[position])),
+            self.types,
+            self.kind[at] if self.kind is not None else None,
+        )
+
+
+def judged_codes(labels: Floats, rules: Rules) -> Bools:
+    """code: whether it is judged; the last two codes, unjudged and beyond, are not."""
+    judged = np.ones(len(labels), dtype=bool) if rules.negative == "judged" else labels >= 0
+    return np.append(judged, [False, False])
+
+
+def by_width(widths: Ints) -> Iterator[Ints]:
+    """Topics in batches of bounded size. Topics of similar width share one, so that one of a million documents does not
+    widen thousands of ten."""
+    if len(widths) * int(widths.max(initial=0)) <= CELLS:
+        yield np.arange(len(widths))
+        return
+    order = np.argsort(widths, kind="stable")
+    begin = 0
+    for end, width in enumerate(widths[order].tolist()):
+        if end > begin and (end + 1 - begin) * width > CELLS:
+            yield order[begin:end]
+            begin = end
+    yield order[begin:]
+
+
+def together(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """Batches in as few as may be: calls of numpy for a few topics cost more than what they do."""
+    waiting: list[Batch] = []
+    topics = width = 0
+    for batch in batches:
+        size, deepest = len(batch.topics), max(batch.codes.shape[1], int(batch.pool.sum(1).max(initial=0)))
+        if waiting and (topics + size) * max(width, deepest) > CELLS:
+            yield _joined(waiting)
+            waiting, topics, width = [], 0, 0
+        waiting.append(batch)
+        topics, width = topics + size, max(width, deepest)
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(batches: list[Batch]) -> Batch:
+    """One batch of the topics of several; of none is known which types its documents have."""
+    if len(batches) == 1:
+        return batches[0]
+    sizes = [len(one.topics) for one in batches]
+    width = max(one.codes.shape[1] for one in batches)
+    codes = np.full((sum(sizes), width), batches[0].beyond, dtype=batches[0].codes.dtype)
+    for begin, one in zip(np.cumsum([0, *sizes]).tolist(), batches, strict=False):
+        codes[begin : begin + len(one.topics), : one.codes.shape[1]] = one.codes
+    return Batch(
+        [topic for one in batches for topic in one.topics],
+        codes,
+        np.concatenate([one.retrieved for one in batches]),
+        np.concatenate([one.pool for one in batches]),
+        {topic: docnos for one in batches for topic, docnos in one.docnos.items()},
+    )

@@ -1,0 +1,192 @@
+"""DataFrames and dicts -> the same topics and documents that files give."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.errors import Fault, nearest
+from gradedeval.trec.lines import raw
+
+# Our column names, and those of ir_measures and PyTerrier.
+TOPIC = ("topic", "query_id", "qid")
+DOCNO = ("docno", "doc_id", "docid")
+GRADE = ("grade", "relevance", "label")
+SUBTOPIC = ("subtopic", "subtopic_id", "iteration")
+SCORE = ("score",)
+TYPE = ("type", "element_type", "q0", "Q0")
+RANK = ("rank",)
+
+NONE = np.empty(0)
+
+Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
+"""Docnos, scores, ranks (or none), the rows they stand in, and their types (or none)."""
+
+
+def dict_judgements(judged: Mapping[Any, Any]) -> list[tuple[bytes, bytes, float, int]]:
+    """The judgements of a dict topic -> docno -> grade."""
+    return [
+        (ident(topic, "qrels"), ident(docno, "qrels"), number(grade, f"qrels['{topic}']['{docno}']", "grade"), 0)
+        for topic, documents in judged.items()
+        for docno, grade in inner(documents, "qrels", topic).items()
+    ]
+
+
+def frame_judgements(frame: Any) -> list[tuple[bytes, bytes, float, int]]:
+    """The judgements of a DataFrame with a topic, a docno and a grade column."""
+    columns = zip(_ids(frame, TOPIC, "qrels"), _ids(frame, DOCNO, "qrels"), column(frame, GRADE, "qrels"), strict=True)
+    return [
+        (topic, docno, number(grade, f"qrels:{row}", "grade"), row)
+        for row, (topic, docno, grade) in enumerate(columns, 1)
+    ]
+
+
+def dict_intents(judged: Mapping[Any, Any]) -> list[tuple[bytes, tuple[bytes, bytes], float, int]]:
+    """The judgements of a dict topic -> docno -> subtopic -> grade."""
+    rows = []
+    for topic, documents in judged.items():
+        for docno, grades in inner(documents, "qrels", topic).items():
+            if not isinstance(grades, Mapping):
+                what = f"is a {type(grades).__name__}"
+                raise Fault(f"qrels['{topic}']['{docno}']", what, "a dict subtopic -> grade is expected")
+            for subtopic, grade in grades.items():
+                known = number(grade, f"qrels['{topic}']['{docno}']['{subtopic}']", "grade")
+                both = (ident(docno, "qrels"), ident(subtopic, "qrels"))
+                rows.append((ident(topic, "qrels"), both, known, 0))
+    return rows
+
+
+def frame_intents(frame: Any) -> list[tuple[bytes, tuple[bytes, bytes], float, int]]:
+    """The judgements of a DataFrame with a topic, a subtopic, a docno and a grade column."""
+    subtopics = _ids(frame, SUBTOPIC, "qrels")
+    return [
+        (topic, (docno, subtopic), grade, row)
+        for subtopic, (topic, docno, grade, row) in zip(subtopics, frame_judgements(frame), strict=True)
+    ]
+
+
+def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
+    """The documents of a dict topic -> docno -> score."""
+    if ranks:
+        raise Fault("run", "a dict has no ranks", "--ties rank takes a file or a DataFrame", usage=True)
+    # A sum that is infinite, or none, tells of a score that may be: quicker than a look at each.
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = {ident(topic, "run"): _dict_topic(topic, inner(one, "run", topic)) for topic, one in run.items()}
+    if len(found) < len(run):
+        names = [ident(topic, "run") for topic in run]
+        again = next(topic for at, topic in enumerate(run) if names[at] in names[:at])
+        raise Fault("run", f"topic '{again}' stands there twice, as text and as a number", "give each topic once")
+    return found
+
+
+def _dict_topic(topic: Any, documents: Mapping[Any, Any]) -> Ranking:
+    scores = list(documents.values())
+    try:
+        values = np.array(scores) if scores else NONE
+    except ValueError:  # lists of various lengths
+        values = np.empty((0, 0))
+    if values.dtype.kind not in "iuf" or values.ndim != 1:
+        values = np.array([number(score, f"run['{topic}']", "score") for score in scores])
+    values = values.astype(np.float64, copy=False)
+    if not math.isfinite(values.sum()) and not np.isfinite(values).all():
+        docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
+        raise Fault(f"run['{topic}']['{docno}']", "score is not finite", "a score is a finite number")
+    # Text stays text: encoding every docno would take longer than the evaluation.
+    docnos: list[Any] = list(documents)
+    try:
+        "".join(docnos)
+    except TypeError:
+        docnos = [ident(docno, "run") for docno in documents]
+    return docnos, values, NONE, range(1, len(docnos) + 1), []
+
+
+def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, Ranking]:
+    """The documents of a DataFrame with a topic, a docno and a score column; with `ranks` a rank column, with `types` a
+    column of types."""
+    if not len(frame):
+        raise Fault("run", "is empty", "a row for each document is expected")
+    topics = _ids(frame, TOPIC, "run")
+    docnos: list[Any] = column(frame, DOCNO, "run")
+    try:
+        "".join(docnos)  # text stays text, as in dicts
+    except TypeError:
+        docnos = _ids(frame, DOCNO, "run")
+    scores = _numbers(column(frame, SCORE, "run"), "score")
+    places = _numbers(column(frame, RANK, "run"), "rank") if ranks else NONE
+    kinds = _ids(frame, TYPE, "run") if types else []
+    rows: dict[bytes, list[int]] = {}
+    for topic, group in groupby(range(len(topics)), key=topics.__getitem__):
+        rows.setdefault(topic, []).extend(group)
+    return {
+        topic: (
+            [docnos[row] for row in own],
+            scores[own],
+            places[own] if ranks else NONE,
+            array("q", [row + 1 for row in own]),
+            [kinds[row] for row in own] if types else [],
+        )
+        for topic, own in rows.items()
+    }
+
+
+def _numbers(values: list[Any], what: str) -> Floats:
+    """A column of a run as finite floats, or Fault."""
+    if set(map(type, values)) == {float}:
+        found = np.array(values)
+        if np.isfinite(found).all():
+            return found
+    return np.array([number(value, f"run:{row}", what) for row, value in enumerate(values, 1)])
+
+
+def inner(documents: Any, what: str, topic: Any) -> Mapping[Any, Any]:
+    """The documents of one topic of a nested dict."""
+    if not isinstance(documents, Mapping):
+        raise Fault(f"{what}['{topic}']", f"is a {type(documents).__name__}", "a dict docno -> number is expected")
+    return documents
+
+
+def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
+    """A column of a DataFrame under any of its known names."""
+    for name in known:
+        if name in frame.columns:
+            return list(frame[name].tolist())
+    near = next((nearest(str(name), known) for name in frame.columns if nearest(str(name), known)), "")
+    raise Fault(what, f"no column '{known[0]}' among {', '.join(map(str, frame.columns))}", near, usage=True)
+
+
+def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:
+    seen: dict[Any, bytes] = {}
+    return [
+        seen[name] if name in seen else seen.setdefault(name, ident(name, what)) for name in column(frame, known, what)
+    ]
+
+
+def ident(name: Any, what: str) -> bytes:
+    """An id as bytes. Raises Fault for a float: 51.0 is what a table reader made of an id."""
+    if isinstance(name, str):
+        try:
+            return raw(name)
+        except UnicodeEncodeError:
+            raise Fault(what, f"id {name!r} is no text", "ids are characters that a file can hold") from None
+    if isinstance(name, bytes):
+        return name
+    if isinstance(name, int | np.integer) and not isinstance(name, bool):
+        return str(name).encode()
+    raise Fault(what, f"id {name!r} is a {type(name).__name__}", "ids are text: read them with dtype=str")
+
+
+def number(value: Any, place: str, what: str) -> float:
+    """A finite float, or Fault."""
+    try:
+        found = float(value) if not isinstance(value, str | bytes) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if not math.isfinite(found):
+        raise Fault(place, f"{what} {value!r} is no finite number", f"a {what} is a number")
+    return found

@@ -1,0 +1,51 @@
+"""The only join: a run seen through the qrels, as topics × depth grade codes and pool counts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from gradedeval.options import Rules
+from gradedeval.rankings.batch import Batch, GradedRun, judged_codes, same
+from gradedeval.rankings.grade_file import Watch, grade_file, unwatched
+from gradedeval.rankings.grade_in_memory import grade_listed
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings.run import read_run, run_of_bytes
+from gradedeval.trec.source import Source
+
+__all__ = ["Batch", "GradedRun", "grade_run", "judged_codes"]
+
+
+def grade_run(
+    source: Any,
+    qrels: Qrels,
+    rules: Rules,
+    docnos_of: frozenset[bytes] = frozenset(),
+    types: bool = False,
+    *,
+    jobs: int = 1,
+    depth: int | None = None,
+    each: Callable[[Batch], Any] = same,
+    watch: Watch = unwatched,
+) -> GradedRun:
+    """Read a run and join it with the qrels: whole topics, in bounded batches.
+
+    source     a path (`-` is standard input), an open file, or what `read_run` takes
+    docnos_of  topics whose docnos are wanted as well
+    types      whether column 2, the type of each document, is wanted as well: a file is then read line by line
+    jobs       processes that may share a large file
+    depth      rankings of a file may be cut below this rank, if there is one
+    each       what is made of each batch, in the process that read it; this is what the run gives then
+    watch      passes on parts of a file as they are done, of so many in all
+
+    Raises Fault, here or while the batches are taken, where the run cannot be read or has no topic in common with the
+    qrels.
+    """
+    if isinstance(source, str | os.PathLike) or (hasattr(source, "read") and not hasattr(source, "columns")):
+        if types:
+            one = Source(source)
+            listed = run_of_bytes(one.place, one.read(), rules, types=True)
+            return grade_listed(listed, qrels, rules, docnos_of, each=each)
+        return grade_file(Source(source), qrels, rules, docnos_of, jobs=jobs, depth=depth, each=each, watch=watch)
+    return grade_listed(read_run(source, rules, types), qrels, rules, docnos_of, each=each)

@@ -1,0 +1,162 @@
+"""Documents of a run with their grade codes -> rankings: ordered, cut, and laid out as topics × ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Bools, Ints
+from gradedeval.options import Rules
+from gradedeval.rankings.batch import Batch, Documents
+
+
+def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos_of: frozenset[bytes]) -> Batch:
+    """A batch of these topics: their documents ordered and cut by the rules.
+
+    pool    topics × labels
+    judged  code: whether it is judged
+    """
+    topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
+    row = np.repeat(np.arange(len(topics)), retrieved)
+    order = _order(documents, row, pool.shape[1], rules, docnos_of) if rules.order == "score" else None
+    if rules.judged_only:
+        order = np.arange(len(row)) if order is None else order
+        kept = judged[code[order]]
+        if rules.like == "trec_eval" and rules.depth is not None:  # it cuts first, and then drops
+            kept &= _ranks(retrieved) < rules.depth
+        order = order[kept]
+        retrieved = np.bincount(row[order], minlength=len(topics))
+    if order is not None:
+        code = code[order]
+        kind = kind[order] if kind is not None else None
+    if rules.depth is not None and retrieved.max(initial=0) > rules.depth:
+        kept = _ranks(retrieved) < rules.depth
+        order = np.flatnonzero(kept) if order is None else order[kept]
+        code = code[kept]
+        kind = kind[kept] if kind is not None else None
+        retrieved = np.minimum(retrieved, rules.depth)
+    return Batch(
+        topics,
+        _laid_out(code, retrieved, pool.shape[1] + 1),
+        retrieved,
+        pool,
+        _named(documents, order, retrieved, docnos_of),
+        documents.types,
+        _laid_out(kind, retrieved, -1) if kind is not None else None,
+    )
+
+
+def _laid_out(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
+    """topics × ranks: the values of each topic, so many of them, topic after topic."""
+    deepest = int(counts.max(initial=0))
+    if len(counts) * deepest == len(values):
+        return values.reshape(len(counts), deepest)
+    found = np.full((len(counts), deepest), beyond, dtype=values.dtype)
+    found[np.arange(deepest) < counts[:, None]] = values
+    return found
+
+
+def _named(
+    documents: Documents, order: Ints | None, counts: Ints, docnos_of: frozenset[bytes]
+) -> dict[bytes, list[bytes]]:
+    """topic -> docnos in rank order, of the topics asked for."""
+    ends = np.cumsum(counts)
+    named = {}
+    for at in [at for at, topic in enumerate(documents.topics) if topic in docnos_of] if docnos_of else ():
+        own = range(int(ends[at] - counts[at]), int(ends[at]))
+        positions = own if order is None else order[own.start : own.stop].tolist()
+        named[documents.topics[at]] = [documents.docno(position) for position in positions]
+    return named
+
+
+def _ranks(counts: Ints) -> Ints:
+    """0, 1, 2, … for the documents of each topic, topic after topic."""
+    ranks: Ints = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return ranks
+
+
+def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docnos_of: frozenset[bytes]) -> Ints | None:
+    """The documents of each topic from the best to the worst, as positions; None where they are listed so.
+
+    Docnos settle only the ties that can change a score, those between different grades or types, and all ties of the
+    topics in `docnos_of`.
+    """
+    score = documents.score
+    # Most runs list their documents from the best to the worst already.
+    if score is None or (rules.scores == "float64" and _falls(score, documents.counts)):
+        return None
+    falling: NDArray[Any] = -score
+    if rules.scores == "float32":
+        with np.errstate(over="ignore"):  # what no single float holds is infinite, and ties
+            falling = falling.astype(np.float32).astype(np.float64)
+    code = documents.code
+    if rules.ties == "rank" and documents.rank is not None:
+        return np.lexsort((documents.rank, falling, topic))
+    if rules.ties in ("best", "worst"):
+        grade = np.where(code == unjudged, -1, code.astype(np.int64))  # the unjudged stand below every grade
+        return np.lexsort((-grade if rules.ties == "best" else grade, falling, topic))
+    same = topic[1:] == topic[:-1]
+    order = None
+    rises = (falling[1:] < falling[:-1]) & same
+    if rises.any():
+        order = _sorted(falling, documents.counts, topic, np.flatnonzero(rises), rules.ties == "file")
+        falling = falling[order]
+    tied = same & (falling[1:] == falling[:-1])
+    if rules.ties == "file" or not tied.any():
+        return order
+    # A tie is a stretch of positions each tied with the one before; it matters where something changes within it.
+    matters = code[1:] != code[:-1] if order is None else np.diff(code[order]) != 0
+    if documents.kind is not None:
+        kind = documents.kind if order is None else documents.kind[order]
+        matters |= kind[1:] != kind[:-1]
+    if docnos_of:
+        matters |= np.array([one in docnos_of for one in documents.topics])[topic[1:]]
+    matters &= tied
+    if not matters.any():
+        return order
+    order = np.arange(len(topic)) if order is None else order
+    _settle_ties(order, tied, matters, documents.docno, rules.ties == "docno-desc")
+    return order
+
+
+def _falls(score: NDArray[Any], counts: Ints) -> bool:
+    """Whether each document of a topic scores less than the one before it."""
+    climbs = score[1:] >= score[:-1]
+    last = np.cumsum(counts) - 1
+    climbs[last[(last >= 0) & (last < len(climbs))]] = False
+    return not climbs.any()
+
+
+def _sorted(falling: NDArray[Any], counts: Ints, topic: Ints, rises: Ints, stable: bool) -> Ints:
+    """Positions by topic and falling score. Only with `stable` do equal scores stay as listed."""
+    kind: Any = "stable" if stable else "quicksort"
+    if len(counts) * 64 > len(topic):  # many short topics: one sort of all costs less than one of each
+        order = np.argsort(falling, kind=kind)
+        small = topic.astype(np.min_scalar_type(int(topic[-1])))  # numpy sorts small integers by radix
+        return order[np.argsort(small[order], kind="stable")]
+    if counts.min() == counts.max():
+        alike = np.argsort(falling.reshape(len(counts), -1), axis=1, kind=kind)
+        return (alike + (np.cumsum(counts) - counts)[:, None]).ravel()
+    order = np.arange(len(topic))
+    ends = np.cumsum(counts)
+    unsorted = np.bincount(topic[rises], minlength=len(counts))
+    for own in np.flatnonzero(unsorted).tolist():
+        begin, end = int(ends[own] - counts[own]), int(ends[own])
+        order[begin:end] = np.argsort(falling[begin:end], kind=kind) + begin
+    return order
+
+
+def _settle_ties(order: Ints, tied: Bools, matters: Bools, docno: Callable[[int], bytes], descending: bool) -> None:
+    """Put the documents of each tie in docno order, in place.
+
+    tied, matters  of positions from 1: whether the document is tied with the one before, and whether that matters
+    """
+    starts = np.flatnonzero(np.append(True, ~tied))
+    which = np.searchsorted(starts, np.flatnonzero(matters) + 1, side="right") - 1
+    which = which[np.append(True, which[1:] != which[:-1])]
+    ends = np.append(starts[1:], len(order))
+    for start, end in zip(starts[which].tolist(), ends[which].tolist(), strict=True):
+        order[start:end] = sorted(order[start:end].tolist(), key=docno, reverse=descending)

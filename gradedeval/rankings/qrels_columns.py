@@ -1,0 +1,284 @@
+"""Judgements as columns: of a file, read in blocks, or of dicts; and the index by which runs look them up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Floats, Ints
+from gradedeval.options import Duplicates
+from gradedeval.parallel import Failed, in_turn, keep_memory, processes, shared
+from gradedeval.rankings.docno_index import TOGETHER, Index, unlike
+from gradedeval.rankings.topic_codes import TopicNumbers
+from gradedeval.trec.lines import QRELS_FIELDS, Irregular
+from gradedeval.trec.stream import Stream
+from gradedeval.trec.swar import NEWLINE, PAD, Bytes, Words, padded, text_hashes
+from gradedeval.trec.tokenizer import Lines, check_beginning, split_lines
+
+PART = 1 << 20
+"""Bytes of a qrels file that are worked on at once."""
+
+SHARED = 1 << 23
+"""Bytes of a qrels file that several processes are worth."""
+
+PIECE = 1 << 22
+ZERO, MINUS = 48, 45
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Judgements in file order.
+
+    topics    the ids, in order of appearance
+    labels    the distinct grades, ascending
+    code      documents: index into the labels
+    index     documents: topic, docno and its hash
+    repeated  how many more there were, of the same documents with the same grades
+    """
+
+    topics: list[bytes]
+    labels: Floats
+    code: NDArray[Any]
+    index: Index
+    repeated: int = 0
+
+    def pool(self) -> Ints:
+        """topics × labels: how many documents of the topic have each."""
+        cells = self.index.topic.astype(np.int64) * len(self.labels) + self.code
+        counts: Ints = np.bincount(cells, minlength=len(self.topics) * len(self.labels))
+        return counts.reshape(len(self.topics), len(self.labels))
+
+    def codes(self) -> dict[bytes, dict[bytes, int]]:
+        """topic -> docno -> code, topics and docnos in order of appearance."""
+        text = self.index.buffer.tobytes()
+        found: dict[bytes, dict[bytes, int]] = {topic: {} for topic in self.topics}
+        by_number = list(found.values())
+        ends = self.index.start.astype(np.int64) + self.index.length
+        columns = (self.index.topic.tolist(), self.index.start.tolist(), ends.tolist(), self.code.tolist())
+        for topic, start, end, code in zip(*columns, strict=True):
+            by_number[topic][text[start:end]] = code
+        return found
+
+    def digest(self) -> str:
+        """Six hexadecimal digits that change with any judgement, and not with their order.
+
+        A sum of one 64-bit hash for each judgement does not know their order; sorting them would take longer than a run
+        takes to score. hashlib is not asked: it takes longer to import than the whole of a small file's judgements.
+        """
+        *_, of_topic = text_hashes(self.topics)
+        of_grade = (self.labels + 0.0).view(np.uint64)
+        odd, total = np.uint64(0xFF51AFD7ED558CCD), 0
+        of_topic *= odd
+        of_grade *= odd
+        for at in range(0, len(self.code), TOGETHER):
+            rows = slice(at, at + TOGETHER)
+            mixed = of_topic[self.index.topic[rows]]
+            mixed ^= self.index.hashed[rows]
+            mixed ^= mixed >> np.uint64(29)
+            mixed *= odd
+            mixed ^= of_grade[self.code[rows]]
+            mixed ^= mixed >> np.uint64(32)
+            mixed *= odd
+            mixed ^= mixed >> np.uint64(31)
+            total += int(mixed.sum(dtype=np.uint64))
+        return f"{crc32(b'%d %d' % (len(self.code), total % 2**64)):08x}"[2:]
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """What lines of a file say: where the docno begins, its length and its hash. The lines of each part stand from a
+    place on that leaves room for those before."""
+
+    start: NDArray[Any]
+    length: NDArray[Any]
+    hashed: Words
+
+    def closed(self, begins: list[int], counts: list[int]) -> _Columns:
+        """The same without the gaps that comments and blank lines leave: so many lines from each of these places on are
+        moved up, where they are."""
+        ends = np.cumsum(counts).tolist()
+        for column in (self.start, self.length, self.hashed):
+            for begin, count, end in zip(begins, counts, ends, strict=True):
+                if end - count < begin:
+                    column[end - count : end] = column[begin : begin + count]
+        return _Columns(self.start[: ends[-1]], self.length[: ends[-1]], self.hashed[: ends[-1]])
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What else some lines of a file say.
+
+    count   how many lines hold fields
+    own, size  of stretches of lines with one topic: its number among `topics`, and how many lines
+    grades  of each line
+    distinct  whether no two can be the same document
+    """
+
+    count: int
+    topics: list[bytes]
+    own: Ints
+    size: Ints
+    grades: NDArray[Any]
+    distinct: bool
+
+
+def read_judged(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Judged:
+    """The judgements of a file, by several processes where it is large.
+
+    Raises Irregular where a line is none, or one differs from another of the same document: the simple reader settles
+    that, or says so.
+    """
+    keep_memory()
+    buffer, end = _text(stream)
+    columns, parts = _columns(buffer, list(_bounds(buffer, end)), processes(jobs) if end > SHARED else 1)
+    topics, topic, distinct = _topics(parts, columns.hashed)
+    labels, code = _coded([part.grades for part in parts])
+    index = Index(buffer, columns.start, columns.length, topic, columns.hashed, len(topics))
+    if distinct or not len((again := index.again())[0]):
+        return Judged(topics, labels, code, index)
+    rows, firsts = again
+    if duplicates == "refuse" or (code[rows] != code[firsts]).any():
+        raise Irregular
+    kept = np.ones(len(code), dtype=bool)
+    kept[rows] = False
+    index = Index(buffer, index.start[kept], index.length[kept], topic[kept], index.hashed[kept], len(topics))
+    return Judged(topics, labels, code[kept], index, len(rows))
+
+
+def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[_Columns, list[_Part]]:
+    """What the lines in a buffer say; its parts are read by several processes."""
+    newlines = [np.count_nonzero(buffer[begin:end] == NEWLINE) for begin, end in bounds]
+    ends = np.cumsum(newlines).tolist()
+    begins = [0, *ends[:-1]]
+    count, small = ends[-1] if ends else 0, np.int32 if len(buffer) < 1 << 31 else np.int64
+    make = shared if jobs > 1 else np.empty
+    columns = _Columns(make(count, small), make(count, np.int32), make(count, np.uint64))
+
+    def read(number: int) -> _Part:
+        return _read(split_lines(buffer, *bounds[number], len(QRELS_FIELDS)), columns, begins[number])
+
+    parts: list[_Part] = []
+    for part in in_turn(read, len(bounds), jobs):
+        if isinstance(part, Failed):
+            raise Irregular
+        parts.append(part)
+    if not any(part.count for part in parts):
+        raise Irregular
+    return columns.closed(begins, [part.count for part in parts]), parts
+
+
+def _read(lines: Lines, columns: _Columns, begin: int) -> _Part:
+    """Lines as columns, from a row on."""
+    none = np.empty(0, dtype=np.int64)
+    if not len(lines):
+        return _Part(0, [], none, none, np.empty(0, dtype=np.int8), True)
+    rows = slice(begin, begin + len(lines))
+    columns.start[rows], columns.length[rows], columns.hashed[rows] = lines.start(2), lines.length(2), lines.hashes(2)
+    topics = TopicNumbers()
+    own, size = topics.stretches(lines)
+    distinct = unlike(np.repeat(own, size), len(topics.names), columns.hashed[rows])
+    return _Part(len(lines), topics.names, own, size, _grades(lines), distinct)
+
+
+def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.int32], bool]:
+    """The topics of all parts, the number of each line's, and whether it is known that no two lines are of the same
+    document: not where many topics stand in several parts."""
+    topics = TopicNumbers()
+    numbers = [topics.numbers(part.topics) for part in parts]
+    topic = np.concatenate(
+        [np.repeat(number[part.own], part.size) for number, part in zip(numbers, parts, strict=True)],
+        dtype=np.int32,
+        casting="same_kind",
+    )
+    divided = np.bincount(np.concatenate(numbers)) > 1  # topics that stand in several parts
+    rows = np.flatnonzero(divided[topic])
+    distinct = all(part.distinct for part in parts) and len(rows) <= TOGETHER
+    return topics.names, topic, distinct and unlike(topic[rows], len(divided), hashed[rows])
+
+
+def judged_of(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> Judged:
+    """The same from dicts topic -> docno -> code."""
+    buffer, start, length, hashed = text_hashes([docno for documents in codes.values() for docno in documents])
+    topic = np.repeat(np.arange(len(codes), dtype=np.int32), [len(documents) for documents in codes.values()])
+    small = np.min_scalar_type(len(labels))
+    code = np.array([code for documents in codes.values() for code in documents.values()], dtype=small)
+    return Judged(list(codes), labels, code, Index(buffer, start, length, topic, hashed, len(codes)))
+
+
+DIGITS = np.arange(-9, 10)
+
+
+def _grades(lines: Lines) -> NDArray[Any]:
+    """The grades of lines: int8 where each is one digit, which most are; otherwise float64."""
+    start, length = lines.start(3), lines.length(3)
+    digit = lines.buffer[start + (length - 1)] - np.uint8(ZERO)
+    negative = (length == 2) & (lines.buffer[start] == MINUS)
+    if not ((digit <= 9) & (negative | (length == 1))).all():
+        return lines.numbers(3)
+    grade: NDArray[np.int8] = digit.view(np.int8)
+    np.negative(grade, out=grade, where=negative)
+    return grade
+
+
+def _coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
+    """The distinct grades, and the index of each among them."""
+    seen: set[float] = set()
+    for part in grades:
+        if part.dtype == np.int8:
+            seen.update(DIGITS[np.bincount(part + 9, minlength=len(DIGITS)) > 0].tolist())
+        else:
+            rising = np.sort(part)
+            seen.update(rising[np.append(True, rising[1:] != rising[:-1])].tolist())
+    labels = np.array(sorted(seen), dtype=np.float64) + 0.0  # no −0
+    small = np.min_scalar_type(len(labels))
+    of_digit = np.searchsorted(labels, DIGITS).astype(small)
+    return labels, np.concatenate(
+        [
+            of_digit[part + 9] if part.dtype == np.int8 else np.searchsorted(labels, part).astype(small)
+            for part in grades
+        ]
+    )
+
+
+def _text(stream: Stream) -> tuple[Bytes, int]:
+    """All bytes of a stream in a buffer, and where they end: with a newline."""
+    file = stream.file
+    pieces: list[Bytes] = []
+    buffer = padded(file.end - file.at + 2 if file else 0)  # it ends short of this unless the file grows meanwhile
+    size = stream.read_into(memoryview(buffer)[PAD:-PAD])  # type: ignore[arg-type]
+    if size == len(buffer) - 2 * PAD:
+        pieces.append(buffer[PAD:-PAD])
+        while len(pieces) == 1 or len(pieces[-1]) == PIECE:
+            piece = np.empty(PIECE, dtype=np.uint8)
+            pieces.append(piece[: stream.read_into(memoryview(piece))])  # type: ignore[arg-type]
+        size = sum(map(len, pieces))
+        buffer = padded(size + 1)
+        np.concatenate(pieces, out=buffer[PAD : PAD + size])
+    at = PAD + size
+    if size and buffer[at - 1] != NEWLINE:
+        buffer[at] = NEWLINE
+        at += 1
+    check_beginning(buffer, PAD)
+    return buffer, at
+
+
+def _bounds(buffer: Bytes, end: int) -> Iterator[tuple[int, int]]:
+    """Stretches of whole lines."""
+    begin = PAD
+    view = memoryview(buffer)  # type: ignore[arg-type]
+    while begin < end:
+        stop = min(begin + PART, end)
+        if stop < end:
+            size = 1 << 10
+            newline = -1
+            while newline < 0:  # the end of the line that goes on there
+                newline = bytes(view[stop : stop + size]).find(b"\n")
+                size *= 4
+            stop += newline + 1
+        yield begin, stop
+        begin = stop

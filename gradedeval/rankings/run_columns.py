@@ -1,0 +1,219 @@
+"""A block of a run -> its documents as columns, those of a topic together, with the codes of their grades."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Floats, Ints
+from gradedeval.options import Rules
+from gradedeval.rankings.docno_index import look_up, regions, repeated, unlike
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings.topic_codes import TopicNumbers
+from gradedeval.trec.lines import RUN_FIELDS, Irregular, text
+from gradedeval.trec.swar import Bytes, Words, words_at
+from gradedeval.trec.tokenizer import check_beginning, split_lines
+from gradedeval.trec.topic_blocks import Block
+
+MORE = 2
+"""Judged documents for each that was retrieved, up to which they are looked up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Documents of some topics, those of a topic as listed.
+
+    topics  the ids, in order of appearance
+    topic   stretches of documents of one topic: its number
+    size    stretches: how many documents
+    code    documents: index into the labels of the qrels, or the code `unjudged` after them
+    hashed  documents: the docno's hash
+    start   documents: where the docno begins in what `docno` reads
+    length  documents: the docno's length
+    score   documents, or numbers that order them alike; None where the order of the file counts
+    rank    documents; None where stated ranks do not matter
+    token   the bytes from a place on, so many
+    tag     the sixth column of the first line
+    buffer  the text in which docnos stand, where it is at hand
+    """
+
+    topics: list[bytes]
+    topic: Ints
+    size: Ints
+    code: NDArray[Any]
+    hashed: Words
+    start: Ints
+    length: NDArray[Any]
+    score: Floats | Ints | None
+    rank: Floats | None
+    token: Callable[[int, int], bytes]
+    tag: str = ""
+    buffer: Bytes | None = None
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the documents stand topic after topic."""
+        return bool((self.topic[1:] > self.topic[:-1]).all())
+
+    @cached_property
+    def counts(self) -> Ints:
+        """topics: how many documents."""
+        counts = np.zeros(len(self.topics), dtype=np.int64)
+        np.add.at(counts, self.topic, self.size)
+        return counts
+
+    @cached_property
+    def topic_of(self) -> Ints:
+        """documents: the number of the topic."""
+        return np.repeat(self.topic, self.size)
+
+    def docno(self, row: int) -> bytes:
+        return self.token(int(self.start[row]), int(self.length[row]))
+
+    def keep(self, rows: Any) -> Rows:
+        """Only these documents."""
+        topic = self.topic_of[rows]
+        first = np.flatnonzero(np.append(topic[:1] >= 0, topic[1:] != topic[:-1]))
+        return Rows(
+            self.topics,
+            topic[first],
+            np.diff(first, append=len(topic)),
+            self.code[rows],
+            self.hashed[rows],
+            self.start[rows],
+            self.length[rows],
+            self.score[rows] if self.score is not None else None,
+            self.rank[rows] if self.rank is not None else None,
+            self.token,
+            self.tag,
+            self.buffer,
+        )
+
+
+def read_listed(
+    block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, only: frozenset[bytes] | None = None
+) -> Rows:
+    """The documents of a block as listed, topics among each other, numbered as they have been in the blocks before:
+    those of the topics in `only`, or all.
+
+    Raises Irregular where a line is no line of a run.
+    """
+    rows = read_rows(block, qrels, rules, topics, order_is_enough=False)
+    if only is not None and not only.issuperset(topics.names):
+        rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic_of]))
+    _join_each(rows, topics.rows(qrels.row), qrels)
+    return rows
+
+
+def joined(rows: Rows, topics: TopicNumbers, qrels: Qrels, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
+    """The documents of a block topic after topic, with the codes of their grades, without those that repeat in their
+    topic; and how many were dropped of which topics.
+
+    Raises Irregular where repeated documents are an error.
+    """
+    if not rows.in_order:
+        rows = rows.keep(np.argsort(rows.topic_of.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
+    number = topics.rows(qrels.row)
+    if _join(rows, number, qrels):
+        return rows, {}
+    _join_each(rows, number, qrels)
+    return settle_repeated(rows, rules)
+
+
+def read_rows(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, order_is_enough: bool = True) -> Rows:
+    """The documents of a block as listed, none of them judged.
+
+    order_is_enough  whether their scores are compared with no other block's
+
+    Raises Irregular where a line is no line of a run.
+    """
+    if not block.offset:
+        check_beginning(block.buffer, block.begin)
+    lines = split_lines(block.buffer, block.begin, block.end, len(RUN_FIELDS))
+    scores, some = rules.order == "score", len(lines) > 0
+    none = np.empty(0, dtype=np.int64)
+    own, size = topics.stretches(lines) if some else (none, none)
+    unjudged = len(qrels.labels)
+    score = None
+    if scores:
+        score = lines.comparable(4) if order_is_enough and rules.scores != "float32" else lines.numbers(4)
+    return Rows(
+        topics.names,
+        own,
+        size,
+        np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1)),
+        lines.hashes(2),
+        lines.start(2),
+        lines.length(2),
+        score,
+        lines.numbers(3) if scores and rules.ties == "rank" else None,
+        lambda start, length: block.buffer[start : start + length].tobytes(),
+        text(*lines.tokens(5, np.zeros(1, dtype=np.int64))) if some else "",
+        block.buffer,
+    )
+
+
+def _join(rows: Rows, number: Ints, qrels: Qrels) -> bool:
+    """The codes of documents that stand topic after topic, in place: the judged ones are looked up among them, for they
+    are fewer as a rule. Whether that was possible, and no document repeats.
+
+    number  topics: the topic's number in the qrels, −1 where it is not judged
+    """
+    index = qrels.index
+    judged, count = index.of_topics(number)
+    if len(judged) > MORE * len(rows):
+        return False
+    asked, table, topic = index.hashed[judged], regions(rows.counts), np.arange(len(rows.topics))
+    places = table.places(topic, rows.hashed, rows.counts)
+    found, twice = look_up(rows.hashed, places, table.size, asked, table.places(topic, asked, count))
+    hit = np.flatnonzero(found >= 0)
+    judged, found = judged[hit], found[hit]
+    assert rows.buffer is not None
+    if twice or not index.same(judged, words_at(rows.buffer), rows.start[found], rows.length[found]).all():
+        return False
+    rows.code[found] = qrels.code[judged]
+    return True
+
+
+def _join_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
+    """The same, of each document by itself."""
+    assert rows.buffer is not None
+    hit, found = qrels.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
+    rows.code[hit] = qrels.code[found]
+
+
+def settle_repeated(rows: Rows, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
+    """The documents without those that repeat in their topic, and how many were dropped of which topics.
+
+    Raises Irregular where repeated documents are an error.
+    """
+    if unlike(rows.topic_of, len(rows.topics), rows.hashed):
+        return rows, {}
+    places = regions(rows.counts).places(rows.topic_of, rows.hashed)
+    first: dict[tuple[int, bytes], int] = {}
+    last: dict[tuple[int, bytes], int] = {}
+    suspects = repeated(rows.hashed, places)
+    for row in suspects.tolist():
+        key = (int(rows.topic_of[row]), rows.docno(row))
+        first.setdefault(key, row)
+        last[key] = row
+    chosen = first if rules.duplicates == "first" else last
+    kept = np.ones(len(rows), dtype=bool)
+    kept[suspects] = False
+    kept[list(chosen.values())] = True
+    if kept.all():
+        return rows, {}
+    if rules.duplicates in ("error", "refuse"):
+        raise Irregular
+    dropped: dict[bytes, int] = {}
+    for topic in rows.topic_of[~kept].tolist():
+        dropped[rows.topics[topic]] = dropped.get(rows.topics[topic], 0) + 1
+    return rows.keep(kept), dropped

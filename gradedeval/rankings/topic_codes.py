@@ -1,0 +1,86 @@
+"""Topics as numbers, in order of appearance: of lines that stand together, or take turns by the thousand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gradedeval.arrays import Ints
+from gradedeval.rankings.docno_index import Index
+from gradedeval.trec.swar import text_hashes
+from gradedeval.trec.tokenizer import Lines
+
+MANY = 1 << 12
+"""Stretches of lines with one topic, up to which a look at each is quick enough."""
+
+
+class TopicNumbers:
+    """The topics of some blocks; `names` are in order of appearance."""
+
+    def __init__(self) -> None:
+        self.names: list[bytes] = []
+        self._number: dict[bytes, int] = {}
+        self._rows: list[int] = []
+        self._index: Index | None = None
+
+    def stretches(self, lines: Lines) -> tuple[Ints, Ints]:
+        """The number of the topic of each stretch of lines with one topic, and how many lines it has."""
+        first = lines.stretches()
+        size = np.diff(np.append(first, len(lines)))
+        if len(first) > MANY:
+            return self._many(lines, first), size
+        return self.numbers(lines.tokens(0, first)), size
+
+    def numbers(self, names: list[bytes]) -> Ints:
+        """The numbers of topics by name."""
+        known, number = self.names, self._number
+        found = []
+        for name in names:
+            if (own := number.setdefault(name, len(known))) == len(known):
+                known.append(name)
+            found.append(own)
+        return np.array(found, dtype=np.int64)
+
+    def rows(self, row: Mapping[bytes, int]) -> Ints:
+        """The row of each topic among others, −1 where it is none of them."""
+        self._rows += [row.get(name, -1) for name in self.names[len(self._rows) :]]
+        return np.array(self._rows, dtype=np.int64)
+
+    def _many(self, lines: Lines, first: Ints) -> Ints:
+        """One look at each topic, not at each stretch."""
+        start, length, hashed = lines.start(0)[first], lines.length(0)[first], lines.hashes(0)[first]
+        own = np.full(len(first), -1, dtype=np.int64)
+        known = len(self.names)
+        while len(unknown := np.flatnonzero(own < 0)):
+            if self._index is None or len(self._index.start) < len(self.names):
+                self._index = _index(self.names)
+            hit, found = self._index.find(
+                np.zeros(len(unknown), dtype=np.int64), lines.buffer, start[unknown], length[unknown], hashed[unknown]
+            )
+            own[unknown[hit]] = found
+            # Of several new topics with one hash, the first now, and the others when that one is known.
+            left = np.flatnonzero(own < 0)
+            _, new = np.unique(hashed[left], return_index=True)
+            self.numbers(lines.tokens(0, first[left[np.sort(new)]]))
+        return self._by_appearance(own, known)
+
+    def _by_appearance(self, own: Ints, known: int) -> Ints:
+        """The numbers with those of new topics, from `known` on, in order of appearance."""
+        if len(self.names) == known:
+            return own
+        number, first = np.unique(own, return_index=True)
+        order = number[number >= known][np.argsort(first[number >= known])]
+        if (order[1:] > order[:-1]).all():
+            return own
+        self.names[known:] = [self.names[number] for number in order.tolist()]
+        self._number = {name: number for number, name in enumerate(self.names)}
+        self._index = None
+        now = np.arange(len(self.names))
+        now[order] = np.arange(known, len(self.names))
+        return now[own]
+
+
+def _index(names: list[bytes]) -> Index:
+    buffer, start, length, hashed = text_hashes(names)
+    return Index(buffer, start, length, np.zeros(len(names), dtype=np.int32), hashed, 1)

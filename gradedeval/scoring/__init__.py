@@ -1,0 +1,1 @@
+"""Graded rankings and measures -> scores, residuals, means and signature."""

@@ -1,0 +1,125 @@
+"""A batch of grade codes -> the gains that each measure sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from gradedeval.arrays import Bools, Floats
+from gradedeval.measures.costs import Costs
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.gain_schemes import GainTable
+from gradedeval.measures.gains import Gains
+from gradedeval.rankings.batch import CELLS, Batch
+from gradedeval.scoring.intents import ByIntent
+
+UNSAMPLED = -1
+"""The grade of documents that were pooled and left out of the sample that was judged, as trec_eval's infAP has it."""
+
+
+def last_rank(measure: Measure) -> int | None:
+    """The last rank that a measure looks at; None where it looks at all: weights of the full depth need the gains of
+    the full depth."""
+    return None if measure.definition.cutoff == "summed" else measure.cutoff
+
+
+class Views:
+    """A batch as measures see it; what several measures look at is looked up once."""
+
+    def __init__(
+        self, batch: Batch, judged: Bools, labels: Floats, costs: Costs | None, by_intent: Mapping[Measure, ByIntent]
+    ) -> None:
+        self.batch, self.by_intent = batch, by_intent
+        self.unsampled_code = np.append(labels == UNSAMPLED, [False, False])
+        self.cost = _costs(batch, costs)
+        self.judged_code = judged
+        self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
+        self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
+        self.judged: dict[int | None, Bools] = {}
+        self.ideals: dict[bytes, Floats] = {}
+        # Measures of the same gains share all that is worked out from them.
+        self.seen: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
+
+    def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
+        last = last_rank(measure)
+        key = (table.worth.tobytes(), table.top, unjudged, tail, last, measure.cutoff)
+        if key not in self.seen:
+            if self.batch.codes.size > CELLS:  # one deep topic: two views of it would take more memory than time
+                self.seen.clear()
+            self.seen[key] = self._seen(table, measure, last, unjudged, tail)
+        if not measure.by_intent:
+            return self.seen[key]
+        own = self.by_intent[replace(measure, cutoff=None)]
+        each = own.seen(
+            self.batch.topics, lambda one: self._seen(one, measure, last, unjudged, tail), best=unjudged > 0 or tail > 0
+        )
+        return replace(self.seen[key], intents=each)
+
+    def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
+        gain, ideal = self._gain(table, unjudged, last), self._ideal(table)
+        judged = self.judged[last] = self.judged[last] if last in self.judged else self._judged(last)
+        retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)
+        # Measures share these arrays: whoever writes to one would change the scores of the next.
+        for shared in (gain, judged, ideal, retrieved, self.pool, table.levels):
+            shared.setflags(write=False)
+        whole = (ideal, retrieved, self.pool, table.levels, measure.cutoff, tail)
+        cost, kinds = self.cost, self.batch.kinds
+        return Gains(
+            gain,
+            judged,
+            *whole,
+            cost=cost[:, :last] if cost is not None else None,
+            types=tuple(self.batch.types),
+            kind=kinds[:, :last] if kinds is not None else None,
+            unsampled=self._unsampled(last),
+        )
+
+    def _unsampled(self, last: int | None) -> Bools | None:
+        """Whether a document has the grade that says: pooled, but left out of the sample that was judged."""
+        if not self.unsampled_code.any():
+            return None
+        unsampled: Bools = self.unsampled_code[self.batch.codes[:, :last]]
+        return unsampled
+
+    def _judged(self, last: int | None) -> Bools:
+        return self.judged_code[self.batch.codes[:, :last]]
+
+    def _gain(self, table: GainTable, unjudged: float, last: int | None) -> Floats:
+        """The gains down to a rank: most rankings go on far below the cutoff."""
+        worths = table.worth.tobytes()
+        whole, key = (worths, unjudged, None), (worths, unjudged, last)
+        if whole in self.gains:
+            return self.gains[whole][:, :last]
+        if key not in self.gains:
+            worth = np.append(table.worth, [0.0, 0.0])
+            worth[~self.judged_code] = unjudged
+            worth[self.batch.beyond] = 0
+            self.gains[key] = worth[self.batch.codes[:, :last]]
+        return self.gains[key]
+
+    def _ideal(self, table: GainTable) -> Floats:
+        """topics × …: the gains above 0 of the pool, descending, padded with zeros."""
+        key = table.worth.tobytes()
+        if key not in self.ideals:
+            order = np.argsort(-table.worth, kind="stable")[: np.count_nonzero(table.worth)]
+            counts = self.batch.pool[:, order]
+            each = counts.sum(1)
+            ideal = np.zeros((len(counts), int(each.max(initial=0))))
+            ideal[np.arange(ideal.shape[1]) < each[:, None]] = np.repeat(
+                np.tile(table.worth[order], len(counts)), counts.ravel()
+            )
+            self.ideals[key] = ideal
+        return self.ideals[key]
+
+
+def _costs(batch: Batch, costs: Costs | None) -> Floats | None:
+    """topics × ranks: the cost of each document by its type; 1 beyond the end."""
+    if costs is None:
+        return None
+    if batch.kinds is None:
+        return np.ones(batch.codes.shape)
+    of = np.array([*(costs.of[kind] for kind in batch.types), 1.0])
+    cost: Floats = of[batch.kinds]
+    return cost

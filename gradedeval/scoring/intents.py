@@ -1,0 +1,165 @@
+"""Batches by intent: the gains that each intent of a topic gives its documents, and how probable it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradedeval.errors import Fault, Findings, plural, some
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.gain_schemes import GainTable, Grades
+from gradedeval.measures.gains import UNIFORM, Gains, Intents, Pool
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings.subtopics import NO_INTENT
+from gradedeval.trec.lines import decimal, fields, text
+from gradedeval.trec.source import Source
+
+
+def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
+    """Raise Fault (usage) where a measure weighs intents, and the qrels are read without them."""
+    for measure in measures:
+        if not subtopics and (measure.prior is not None or prior_of(measure) != UNIFORM):
+            cure = "add --subtopics: the second column of the qrels tells them"
+            raise Fault(f"'{measure}'", "there are no intents", cure, usage=True)
+
+
+def prior_of(measure: Measure) -> str:
+    """Where the probabilities of the intents come from: `uniform`, or `@FILE`."""
+    return measure.prior or str(measure.own.get("prior", UNIFORM))
+
+
+class ByIntent:
+    """How one measure sees batches by intent; qrels without subtopics have one intent a topic.
+
+    table_of  the measure's gains on a scale of grades
+
+    notes: what of the intents' probabilities is not used. Raises Fault where they cannot be read.
+    """
+
+    def __init__(
+        self, qrels: Qrels, measure: Measure, grades: Grades, table_of: Callable[[Measure, Grades], GainTable]
+    ) -> None:
+        self.qrels = qrels
+        self.names = qrels.subtopics.names if qrels.subtopics else {}
+        self.prior = None if prior_of(measure) == UNIFORM else read_prior(prior_of(measure)[1:])
+        self.notes = [] if self.prior is None else self.prior.notes(self.names)
+        self.names = self.names if self.prior is None else self.prior.with_names(self.names)
+        self.pools: dict[bytes, Pool] = {}
+        if qrels.subtopics is None:
+            self.tables = [table_of(measure, grades)]
+            return
+        # Grade 0 is that of every document for an intent of which the qrels know nothing.
+        labels, code = np.unique(np.append(qrels.subtopics.grade, 0.0), return_inverse=True)
+        table = table_of(measure, Grades(labels, grades.top, grades.told, grades.max_gain))
+        worth = table.worth[code.ravel()]
+        known = worth[:-1].reshape(qrels.subtopics.grade.shape)
+        unknown = [np.full(len(qrels.labels), worth[-1])] * (max(map(len, self.names.values())) - len(known))
+        self.tables = [GainTable(one, table.top, table.worth) for one in [*known, *unknown]]
+
+    def seen(self, topics: list[bytes], gains_of: Callable[[GainTable], Gains], best: bool) -> Intents:
+        """A batch of these topics. A topic without intents has one of which nothing is known.
+
+        best  in the best case, where any intent may turn out to have a relevant document
+        """
+        least = 1 if self.qrels.subtopics is None else 0
+        counts = np.array([max(least, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
+        each = [gains_of(table) for table in self.tables[: int(counts.max(initial=1))]]
+        known = np.array([one.R > 0 for one in each]) & (np.arange(len(each))[:, None] < counts)
+        listed = np.arange(len(each))[:, None] < np.maximum(counts, 1)
+        if self.prior is None:
+            return Intents(each, known.astype(np.float64), listed, self._pools(topics), best, listed & ~known & best)
+        weight = np.zeros((len(each), len(topics)))
+        for at, topic in enumerate(topics):
+            own = self._probabilities(topic, np.flatnonzero(known[:, at]).tolist())
+            weight[: len(own), at] = own
+        return Intents(each, weight, listed, self._pools(topics), best, np.zeros_like(known))
+
+    def _probabilities(self, topic: bytes, known: list[int]) -> list[float]:
+        """The probabilities of a topic's intents, of which these have a relevant document."""
+        assert self.prior is not None
+        names, given = self.names.get(topic, []), self.prior.chance.get(topic, {})
+        missing = [text(names[at]) for at in known if names[at] not in given]
+        if missing:
+            what = f"no probability for subtopic {some(missing)} of topic {text(topic)}"
+            raise Fault(self.prior.place, what, "give each a line, with 0 if nobody means it")
+        return [given.get(name, 0.0) for name in names]
+
+    def _pools(self, topics: list[bytes]) -> Callable[[int], Pool]:
+        return lambda row: self._pool(topics[row])
+
+    def _pool(self, topic: bytes) -> Pool:
+        if topic not in self.pools:
+            documents = self.qrels.codes.get(topic, {})
+            codes = [documents[docno] for docno in sorted(documents, reverse=True)]
+            intents = max(1, len(self.names.get(topic, ())))
+            worth = np.array([table.worth for table in self.tables[:intents]]).T[codes]
+            self.pools[topic] = Pool(worth[(worth > 0).any(1)])
+        return self.pools[topic]
+
+
+FIELDS = ("topic", "subtopic", "probability")
+ROUNDED = 0.01
+"""By how much a topic's probabilities may miss 1 together: they are often written with two or three digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Probabilities of intents, `chance`: topic -> subtopic -> probability, those of a topic summing to 1."""
+
+    place: str
+    chance: dict[bytes, dict[bytes, float]]
+
+    def with_names(self, names: Mapping[bytes, list[bytes]]) -> dict[bytes, list[bytes]]:
+        """topic -> subtopics: those that have judgements, then those that have a probability alone."""
+        topics = dict.fromkeys([*names, *self.chance])
+        known = {topic: (names.get(topic, []), self.chance.get(topic, {})) for topic in topics}
+        return {topic: [*own, *sorted(given.keys() - set(own))] for topic, (own, given) in known.items()}
+
+    def notes(self, names: Mapping[bytes, list[bytes]]) -> list[str]:
+        """What of the file is not used, or not found among the subtopics that have judgements."""
+        others = [text(topic) for topic in self.chance if topic not in names]
+        lost = [
+            f"{text(subtopic)} of {text(topic)}"
+            for topic, own in self.chance.items()
+            for subtopic in own.keys() - set(names.get(topic, own))
+        ]
+        said = []
+        if others:
+            said.append(f"{self.place}: {len(others)} {plural(len(others), 'topic')} not judged ({some(others)})")
+        if lost:
+            count = f"{len(lost)} {plural(len(lost), 'subtopic')} without judgements ({some(sorted(lost))})"
+            said.append(f"{self.place}: {count}; they score 0")
+        return said
+
+
+def read_prior(path: str) -> Prior:
+    """The probabilities in a file with lines of topic, subtopic and probability.
+
+    A topic's probabilities are divided by their sum, which must be 1 but for rounding. Raises Fault where it is not,
+    where a line has no probability, or repeats another.
+    """
+    source = Source(path)
+    findings = Findings(source.place)
+    chance: dict[bytes, dict[bytes, float]] = {}
+    last: dict[bytes, int] = {}
+    for number, (topic, subtopic, token) in fields(source.read(), findings, FIELDS):
+        value, own = decimal(token), chance.setdefault(topic, {})
+        last[topic] = number
+        if not 0 <= value <= 1:
+            findings.add(number, f"'{text(token)}' is no probability", "a probability is a number from 0 to 1")
+        elif subtopic == NO_INTENT:
+            findings.add(number, "subtopic 0 is no intent", "remove the line")
+        elif subtopic in own:
+            findings.add(number, f"subtopic {text(subtopic)} of topic {text(topic)} again", "give it once")
+        else:
+            own[subtopic] = value
+    findings.check()
+    for topic, own in chance.items():
+        if abs(sum(own.values()) - 1) > ROUNDED:
+            what = f"the probabilities of topic {text(topic)} sum to {sum(own.values()):g}"
+            findings.add(last[topic], what, "they must sum to 1")
+    findings.check()
+    scaled = {topic: {name: one / sum(own.values()) for name, one in own.items()} for topic, own in chance.items()}
+    return Prior(source.place, scaled)

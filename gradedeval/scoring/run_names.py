@@ -1,0 +1,72 @@
+"""What runs are called: by file, with as much of the folders as makes them unique, or as they are given."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from gradedeval.errors import Fault
+from gradedeval.trec.source import name_of
+
+
+def named_runs(run: Any) -> dict[str, Any]:
+    """Runs by the names they go by: `run` is one run, a list of runs, or a dict name -> run."""
+    if isinstance(run, Mapping) and not _is_ranking(run):
+        return {str(name): one for name, one in run.items()}
+    several = list(run) if isinstance(run, list | tuple) else [run]
+    if not several:
+        raise Fault("", "no run", "give at least one", usage=True)
+    paths = [one for one in several if isinstance(one, str | os.PathLike)]
+    names = dict(zip(map(os.fsdecode, paths), file_names([os.fsdecode(path) for path in paths]), strict=True))
+    named: dict[str, Any] = {}
+    for number, one in enumerate(several, 1):
+        name = names[os.fsdecode(one)] if isinstance(one, str | os.PathLike) else _own_name(one)
+        name = name or ("run" if len(several) == 1 else f"run{number}")
+        if name in named:
+            raise Fault("", f"run '{name}' is given twice", "give each run once", usage=True)
+        named[name] = one
+    return named
+
+
+def _own_name(run: Any) -> str:
+    """The name of an open file's path."""
+    name = getattr(run, "name", "") if hasattr(run, "read") else ""
+    return name_of(os.path.basename(name)) if isinstance(name, str) else ""
+
+
+def _is_ranking(run: Mapping[Any, Any]) -> bool:
+    """Whether a dict is one run (topic -> docno -> score) and not several by name."""
+    for inner in run.values():
+        if not isinstance(inner, Mapping):
+            return False
+        for value in inner.values():
+            return not isinstance(value, Mapping)
+    return True
+
+
+def file_names(paths: list[str]) -> list[str]:
+    """Each path's file name without compression suffix, with as much of its folders as makes it unique.
+
+    The suffix stays where `a.run` and `a.run.gz` stand beside each other.
+    """
+    short = [name_of(path) for path in paths]
+    often = Counter(short)
+    paths = [path if often[name] > 1 else name for path, name in zip(paths, short, strict=True)]
+    names = ["stdin" if path == "-" else os.path.basename(path) for path in paths]
+    if len(set(names)) == len(names):
+        return names
+    from pathlib import Path
+
+    parts = [Path(path).parts if path != "-" else ("stdin",) for path in paths]
+    names = [""] * len(parts)
+    unnamed, length = list(range(len(parts))), 1
+    while unnamed:
+        ends = Counter(own[-length:] for own in parts)
+        for at in unnamed:
+            if ends[parts[at][-length:]] == 1 or length >= len(parts[at]):
+                names[at] = str(Path(*parts[at][-length:]))
+        unnamed = [at for at in unnamed if not names[at]]
+        length += 1
+    return names

@@ -1,0 +1,261 @@
+"""Batches and measures -> the score and the residual of every topic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.errors import Fault, some
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.gain_schemes import GainTable, Grades, binary_table, graded_table, threshold_table
+from gradedeval.measures.gains import Gains
+from gradedeval.measures.notation import Value
+from gradedeval.measures.table import MEASURES
+from gradedeval.options import LIKE, Rules
+from gradedeval.rankings.batch import Batch, GradedRun, judged_codes
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.batch_gains import Views, last_rank
+from gradedeval.scoring.intents import ByIntent, check_intents
+from gradedeval.scoring.scores import RunScores
+from gradedeval.trec.lines import text
+
+
+def applied(measure: Measure, rules: Rules) -> Measure:
+    """The measure with the gain scheme and relevance level that the rules give it where it names none itself.
+
+    What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
+    """
+    given = dict(measure.parameters)
+    preset = _preset(measure, rules.like)
+    wanted: dict[str, Value] = {}
+    if not {"gain", "rel", "g"} & given.keys():
+        if rules.gain is not None and measure.definition.scale:
+            wanted["gain"] = rules.gain
+        elif rules.rel is not None and (measure.definition.gain == "binary" or "rel" in preset):
+            wanted["rel"] = rules.rel
+    settled = given.keys() | wanted.keys()
+    if {"gain", "rel"} & settled:
+        settled |= {"gain", "rel"}
+    wanted |= {key: value for key, value in preset.items() if key not in settled}
+    # What is a measure's default anyway stays unsaid.
+    return measure(**{key: value for key, value in wanted.items() if value != _default(measure, key)})
+
+
+def _preset(measure: Measure, like: str | None) -> dict[str, Value]:
+    """The parameters that a preset gives a measure."""
+    if like is None:
+        return {}
+    shared = {key: value for key, value in LIKE[like].shared.items() if key in measure.definition.parameters}
+    return {**shared, **LIKE[like].parameters.get(measure.name, {})}
+
+
+def _default(measure: Measure, key: str) -> Any:
+    if key == "gain":
+        return measure.definition.gain
+    return 1 if key == "rel" and measure.definition.gain == "binary" else measure.definition.parameters.get(key)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Scores of some topics of a run.
+
+    found  3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
+    types  what column 2 of the run calls its documents, where that was asked for
+    """
+
+    topics: list[bytes]
+    found: Floats
+    types: list[bytes]
+
+
+class Scorer:
+    """Scores runs against one qrels by one list of measures and one set of rules; `types`: whether it needs to know the
+    type of each document."""
+
+    def __init__(self, qrels: Qrels, measures: Sequence[Measure], rules: Rules) -> None:
+        self.qrels, self.rules = qrels, rules
+        self.measures = list(dict.fromkeys(applied(measure, rules) for measure in measures))
+        self.grades = _grades(qrels, rules)
+        self.tables = _tables(self.measures, self.grades)
+        self.judged = judged_codes(qrels.labels, rules)
+        check_intents(self.measures, qrels.subtopics is not None)
+        self.by_intent = {
+            replace(one, cutoff=None): ByIntent(qrels, one, self.grades, _table)
+            for one in self.measures
+            if one.by_intent
+        }
+        self.types = rules.costs is not None or any(one.types for one in self.measures)
+
+    @property
+    def depth(self) -> int | None:
+        """The last rank that any measure looks at; None where one looks at all."""
+        last = [last_rank(one) for one in self.measures]
+        return None if self.rules.residual_depth == "full" or None in last else max(rank for rank in last if rank)
+
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed for all runs."""
+        notes = list(self.qrels.notes)
+        if self.grades.top <= 0:
+            cure = "--top-grade N says what the top grade is"
+            notes.append(f"{self.qrels.place}: no grade above 0: all gains are 0 and residuals blank; {cure}")
+        units = {} if self.rules.costs else {one.name: one.definition.unit for one in self.measures}
+        notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
+        notes += dict.fromkeys(note for one in self.by_intent.values() for note in one.notes)
+        single = [str(one) for one in self.measures if one.by_intent and self.qrels.subtopics is None]
+        if single:
+            what = f"{', '.join(single)}: one intent a topic"
+            notes.append(f"{self.qrels.place}: read without --subtopics, so for {what}")
+        elif self.by_intent and self.qrels.subtopics and not any(self.qrels.subtopics.names.values()):
+            notes.append(f"{self.qrels.place}: no subtopic but 0, which is no intent; intents score 0")
+        if self.rules.max_residual is not None:
+            unbounded = [str(one) for one in self.measures if one.residual == "none"]
+            if unbounded:
+                have = "has" if len(unbounded) == 1 else "have"
+                notes.append(f"--max-residual: {', '.join(unbounded)} {have} no residual; all topics count there")
+        return notes
+
+    def score(self, run: GradedRun, name: str) -> RunScores:
+        """The scores of one run, under the name that it goes by; it gives batches, or what `part` makes of them."""
+        parts = [part if isinstance(part, Part) else self.part(part) for part in run]
+        types = {kind for part in parts for kind in part.types}
+        run.notes += [note for one in self.measures if one.types for note in _type_notes(run.place, one, types)]
+        listed = [topic for part in parts for topic in part.topics]
+        found = np.concatenate([part.found for part in parts], axis=1)
+        if listed != run.topics:
+            row = {topic: at for at, topic in enumerate(listed)}
+            found = found[:, [row[topic] for topic in run.topics]]
+        score, unjudged, residual = found
+        kept = np.ones(score.shape, dtype=bool)
+        if self.rules.max_residual is not None:
+            kept = ~(residual > self.rules.max_residual)
+        # Thousands of runs share one list of names.
+        topics = self.topics if run.topics == self.qrels.topics else [text(topic) for topic in run.topics]
+        return RunScores(name, topics, run.missing, score, unjudged, residual, kept)
+
+    @cached_property
+    def topics(self) -> list[str]:
+        """The topics of the qrels."""
+        return [text(topic) for topic in self.qrels.topics]
+
+    def views(self, batch: Batch) -> Views:
+        """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
+        worth."""
+        return Views(batch, self.judged, self.qrels.labels, self.rules.costs, self.by_intent)
+
+    def part(self, batch: Batch) -> Part:
+        """The scores of a batch: what `grade_run` may make of each, in the process that read it."""
+        found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
+        views = self.views(batch)
+        for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
+            score = found[0, :, column] = scores_of(measure, views(table, measure))
+            if self.rules.residuals == "difference":
+                found[1:, :, column] = self._difference(measure, table, views, score)
+            elif self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
+                # The last bits of two sums may differ where nothing is unknown.
+                found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
+        return Part(batch.topics, found, batch.types)
+
+    def _difference(self, measure: Measure, table: GainTable, views: Views, score: Floats) -> Floats:
+        """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
+        if not measure.definition.walks or measure.by_intent or table.top <= 0:
+            return np.full(len(score), np.nan)
+        best = _run_measure(measure, views(table, measure, unjudged=table.top, tail=table.top))
+        with np.errstate(invalid="ignore"):
+            return best - score
+
+    def _best(self, measure: Measure, table: GainTable, views: Views) -> tuple[Floats, Floats]:
+        """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
+        definition, residual = measure.definition, measure.residual
+        if self.rules.residual_depth == "full" and measure.merely_stops:
+            measure = replace(measure, cutoff=None)
+        inside = np.minimum(_run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
+        if residual == "retrieved":
+            return inside, inside
+        both = views(table, measure, unjudged=table.top, tail=table.top)
+        return inside, np.minimum(_run_measure(measure, both), definition.ceiling)
+
+
+def scores_of(measure: Measure, gains: Gains) -> Floats:
+    """The scores of a batch. Raises Fault where a user's own measure fails, or a score is no number."""
+    return _numeric(measure, _run_measure(measure, gains))
+
+
+def _type_notes(place: str, measure: Measure, types: set[bytes]) -> list[str]:
+    """What is said of types that only the run or only the measure's file knows."""
+    named = measure.types
+    listed = {"are others to": types - named, "are not of this run, but of": named - types}
+    return [
+        f"{place}: the types {some(sorted(map(text, own)))} {what} {measure}" for what, own in listed.items() if own
+    ]
+
+
+def _run_measure(measure: Measure, gains: Gains) -> Floats:
+    try:
+        if MEASURES.get(measure.name) == Measure(measure.definition):
+            with np.errstate(over="ignore", invalid="ignore"):
+                return measure.score(gains)
+        scores = np.asarray(measure.score(gains), dtype=np.float64)
+    except Fault as fault:
+        raise fault if fault.place else Fault(f"measure '{measure}'", fault.fault, fault.cure) from None
+    except (Exception, SystemExit) as error:
+        if MEASURES.get(measure.name) == Measure(measure.definition):
+            raise
+        # A user's own measure: its errors are messages, not our tracebacks.
+        raise Fault(f"measure '{measure}'", f"failed ({type(error).__name__}: {error})", "mend its function") from error
+    if scores.shape != (len(gains.gain),):
+        what = f"gave shape {scores.shape}"
+        raise Fault(f"measure '{measure}'", what, f"one score a topic: ({len(gains.gain)},)")
+    return scores
+
+
+def _numeric(measure: Measure, scores: Floats) -> Floats:
+    """The scores, capped at the ceiling that the last bit of a sum may pass. Raises Fault where one is no number."""
+    if np.isnan(scores).any():
+        raise Fault(f"measure '{measure}'", "a score is no number", "give gains that are not so large")
+    ceiling = measure.definition.ceiling
+    return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
+
+
+def _grades(qrels: Qrels, rules: Rules) -> Grades:
+    highest = float(qrels.labels[-1])
+    if rules.top_grade is not None and highest > rules.top_grade:
+        given = "--top-grade" if rules.like is None else f"top grade {rules.top_grade:g}"
+        raise Fault(
+            qrels.place,
+            f"grade {highest:g} is above the top grade {rules.top_grade:g}",
+            f"raise {given} or mend the grade",
+        )
+    top = highest if rules.top_grade is None else rules.top_grade
+    return Grades(qrels.labels, top, rules.top_grade is not None, rules.max_gain)
+
+
+def _tables(measures: Sequence[Measure], grades: Grades) -> list[GainTable]:
+    """The table of each measure; those that see the same gains share one."""
+    found: dict[Any, GainTable] = {}
+    for measure in measures:
+        if (seen := _seen(measure)) not in found:
+            found[seen] = _table(measure, grades)
+    return [found[_seen(measure)] for measure in measures]
+
+
+def _seen(measure: Measure) -> tuple[Any, ...]:
+    """All of a measure that its gains depend on."""
+    return measure.rel, measure.gain, measure.definition.scale, measure.own.get("g")
+
+
+def _table(measure: Measure, grades: Grades) -> GainTable:
+    place = f"'{measure}'"
+    if measure.rel is not None:
+        return binary_table(measure.rel, grades)
+    if measure.definition.scale is None or measure.gain is None:
+        return GainTable(np.zeros(len(grades.labels)), 0.0)
+    steps = measure.own.get("g") if measure.definition.scale == "thresholds" else None
+    if isinstance(steps, tuple) and grades.top > 0:
+        return threshold_table(steps, grades, place)
+    return graded_table(measure.gain, measure.definition.scale, grades, place)

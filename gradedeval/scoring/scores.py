@@ -1,0 +1,217 @@
+"""Scores as a tidy table: rows, columns, means and signature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gradedeval.arrays import Bools, Floats
+from gradedeval.errors import Fault
+from gradedeval.measures.definition import Measure, Summary
+from gradedeval.options import Rules
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.signature import signature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+ALL = "all"
+
+LEAST = 0.00001
+"""What a lower score counts as in a geometric mean, as in trec_eval: a topic at 0 would leave nothing of the rest."""
+
+
+def summarised(values: Floats, summary: Summary) -> float:
+    """One measure's scores summed up over topics; nan where there are none."""
+    if not len(values):
+        return np.nan
+    if summary == "geometric":
+        return float(np.exp(np.log(np.maximum(values, LEAST)).mean()))
+    return float(values.sum() if summary == "total" else values.mean())
+
+
+class Row(NamedTuple):
+    """A line of the tidy table: blank parts are None; a summary has the topic `all` and counts its `topics`."""
+
+    run: str
+    topic: str
+    measure: str
+    score: float | None
+    residual: float | None = None
+    unjudged: float | None = None
+    beyond: float | None = None
+    topics: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RunScores:
+    """One run's scores: topics × measures, nan where blank.
+
+    missing   how many of the topics the run lacks; they score 0
+    score     the score
+    unjudged  how far it could rise by the unjudged documents of the run
+    residual  how far it could rise in all
+    kept      whether the pair is certain enough for `max_residual`
+    """
+
+    run: str
+    topics: list[str]
+    missing: int
+    score: Floats
+    unjudged: Floats
+    residual: Floats
+    kept: Bools
+
+    def summary(self, part: str, column: int, summary: Summary) -> float:
+        """The summary of one measure over the topics kept, or of a part of its residual; nan where there are none."""
+        kept = self.kept[:, column]
+        own, score = getattr(self, part)[kept, column], self.score[kept, column]
+        if summary == "geometric" and part != "score":
+            return summarised(score + own, summary) - summarised(score, summary)
+        return summarised(own, summary)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What an evaluation found.
+
+    runs      in the order given
+    measures  as applied
+    notes     what was said on the way
+    steps     what was done to the scores since
+    faults    why other runs have no scores, where they were collected
+    """
+
+    runs: list[RunScores]
+    measures: list[Measure]
+    qrels: Qrels
+    rules: Rules
+    notes: list[str] = field(default_factory=list)
+    steps: tuple[str, ...] = ()
+    faults: list[Fault] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
+        return f"<Scores of {runs}: {', '.join(map(str, self.measures))}; {self.signature}>"
+
+    def rows(self, by_topic: bool = True) -> Iterator[Row]:
+        """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary."""
+        for run in self.runs:
+            yield from self.rows_of(run, by_topic)
+
+    def rows_of(self, run: RunScores, by_topic: bool = True) -> Iterator[Row]:
+        """The rows of one run."""
+        for column, measure in enumerate(self.measures):
+            name, own = str(measure), self.column(run, column, by_topic)
+            yield from (Row(run.run, topic, name, *rest) for topic, *rest in zip(*own.values(), strict=True))
+
+    def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
+        """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
+        kept, summary = run.kept[:, column], self.measures[column].definition.summary
+        names = ("score", "residual", "unjudged")
+        known = names if self.rules.wants_residuals else names[:1]  # all others are blank
+        parts = [np.array([run.summary(part, column, summary) if part in known else np.nan]) for part in names]
+        topics: list[str] = []
+        if by_topic:
+            topics = [run.topics[at] for at in np.flatnonzero(kept).tolist()]
+            parts = [np.append(getattr(run, name)[kept, column], part) for name, part in zip(names, parts, strict=True)]
+        score, residual, unjudged = parts
+        return {
+            "topic": [*topics, ALL],
+            "score": _blanked(score),
+            "residual": _blanked(residual),
+            "unjudged": _blanked(unjudged),
+            "beyond": _blanked(residual - unjudged),
+            "topics": [None] * len(topics) + [int(kept.sum())],
+        }
+
+    def sorted_by(self, measure: Measure) -> Scores:
+        """The same with the runs from the best to the worst by a measure, as applied; equal runs stay in order.
+
+        Raises Fault (usage) where it is not among the measures.
+        """
+        if measure not in self.measures:
+            known = ", ".join(map(str, self.measures))
+            raise Fault("--sort", f"'{measure}' is not among the measures ({known})", f"add -m '{measure}'", usage=True)
+        column, summary = self.measures.index(measure), measure.definition.summary
+        means = [run.summary("score", column, summary) for run in self.runs]
+        order = sorted(range(len(means)), key=lambda at: (np.isnan(means[at]), -means[at]))
+        return replace(self, runs=[self.runs[at] for at in order])
+
+    @property
+    def several(self) -> bool:
+        """Whether several runs were asked for: then it must be said which one a score is of."""
+        return len(self.runs) + len(self.faults) > 1
+
+    @property
+    def unscored(self) -> str:
+        """How many runs have no scores, in words."""
+        count = len(self.faults)
+        return f"{count} of {count + len(self.runs)} runs {'is' if count == 1 else 'are'} not scored"
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the tidy table that these rules fill."""
+        columns = ["run", "topic", "measure", "score"]
+        columns += ["residual"] if self.rules.wants_residuals else []
+        columns += ["unjudged", "beyond"] if self.rules.residuals == "split" else []
+        return columns + (["topics"] if self.rules.max_residual is not None else [])
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The tidy table as a DataFrame: run, topic, measure, score[, residual][, unjudged, beyond][, topics]."""
+        import pandas as pd  # not for a plain evaluation: it takes longer to import than a run takes to score
+
+        rows = list(self.rows())
+        return pd.DataFrame({name: [getattr(row, name) for row in rows] for name in self.columns})
+
+    @property
+    def means(self) -> dict[str, Any]:
+        """measure -> mean (or total, of a count) for one run; run -> measure -> mean for several. None where blank."""
+        return self._summary("score")
+
+    @property
+    def residuals(self) -> dict[str, Any]:
+        """The mean residuals, shaped like `means`; None where the measure has none or they were not asked for."""
+        return self._summary("residual")
+
+    def _summary(self, part: str) -> dict[str, Any]:
+        names = [str(measure) for measure in self.measures]
+        summaries = [measure.definition.summary for measure in self.measures]
+        found = {
+            run.run: {
+                name: None if np.isnan(value := run.summary(part, column, summary)) else value
+                for column, (name, summary) in enumerate(zip(names, summaries, strict=True))
+            }
+            for run in self.runs
+        }
+        return found if len(self.runs) > 1 else found[self.runs[0].run]
+
+    def by_topic(self, measure: str | Measure, run: str | None = None) -> dict[str, float]:
+        """topic -> score by one measure. `run` names the run where there are several.
+
+        Raises KeyError where there is no such measure or run.
+        """
+        names = [str(one) for one in self.measures]
+        runs: Mapping[str, RunScores] = {one.run: one for one in self.runs}
+        if str(measure) not in names:
+            raise KeyError(f"no measure {measure} among {', '.join(names)}")
+        own = runs[run] if run is not None else self.runs[0]
+        column = names.index(str(measure))
+        return {own.topics[at]: float(own.score[at, column]) for at in np.flatnonzero(own.kept[:, column]).tolist()}
+
+    @cached_property
+    def signature(self) -> str:
+        """All that the numbers depend on, in one line."""
+        counts = [(len(run.topics), run.missing) for run in self.runs]
+        return " | ".join([signature(self.qrels, self.rules, self.measures, counts), *self.steps])
+
+
+def _blanked(values: Floats) -> list[float | None]:
+    """The values, None where they are blank."""
+    return [None if value != value else value for value in values.tolist()]

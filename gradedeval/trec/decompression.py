@@ -1,0 +1,75 @@
+"""Packed bytes -> the bytes they hold, as a stream, in a thread of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradedeval.trec.lines import Irregular
+from gradedeval.trec.source import unpacked
+
+AHEAD = 16
+"""Pieces that may wait for the reader."""
+
+
+class Unpacked:
+    """The unpacked bytes, read by a thread that stays a few pieces ahead: zlib and its kin work beside Python.
+
+    Broken data raise Irregular: the simple reader says what is wrong with them.
+    """
+
+    def __init__(self, opened: Callable[[], Any], read: Callable[[int], bytes], place: str) -> None:
+        from queue import Queue
+        from threading import Thread
+
+        self._queue: Any = Queue(AHEAD)
+        self._closed = False
+        self._piece = memoryview(b"")
+        self._ended = False
+        self._thread = Thread(target=self._fill, args=(opened, read), name=f"unpack {place}", daemon=True)
+        self._thread.start()
+
+    def _fill(self, opened: Callable[[], Any], read: Callable[[int], bytes]) -> None:
+        end: Any = b""
+        try:
+            for piece in unpacked(read, opened):
+                if piece and not self._put(piece):
+                    return
+        except BaseException as error:
+            end = error
+        self._put(end)
+
+    def _put(self, piece: Any) -> bool:
+        """Whether somebody still waits for pieces."""
+        from queue import Full
+
+        while not self._closed:
+            try:
+                self._queue.put(piece, timeout=0.1)
+                return True
+            except Full:
+                pass
+        return False
+
+    def read_into(self, view: memoryview) -> int:
+        if not len(self._piece) and not self._ended:
+            piece = self._queue.get()
+            self._ended = not piece or isinstance(piece, BaseException)
+            if isinstance(piece, OSError) and piece.errno is not None:
+                raise piece
+            if isinstance(piece, BaseException):
+                raise Irregular from piece
+            self._piece = memoryview(piece)
+        count = min(len(view), len(self._piece))
+        view[:count] = self._piece[:count]
+        self._piece = self._piece[count:]
+        return count
+
+    def close(self, wait: float | None = None) -> bool:
+        """Stop the thread, and say whether it ended within so many seconds: only then is the source free to be read by
+        somebody else."""
+        self._closed = True
+        while not self._queue.empty():
+            self._queue.get_nowait()
+        self._thread.join(wait)
+        return not self._thread.is_alive()

@@ -1,0 +1,201 @@
+"""Blocks of whole lines -> the bounds of their fields, thousands of lines at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.trec.floats import comparable, decimals
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, Irregular
+from gradedeval.trec.swar import (
+    BLANK,
+    HASH,
+    NEWLINE,
+    RETURN,
+    TAB,
+    Bytes,
+    Nine,
+    Word,
+    Words,
+    changes,
+    gathered,
+    gathered_nine,
+    hashes,
+    tokens,
+    words_at,
+)
+from gradedeval.trec.tokenizer_short_lines import Table, table
+
+Bounds = Callable[[int], tuple[Ints, Ints]]
+"""Where a field begins, and where it ends: of every line, by the number of the field."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """Lines of any length and form.
+
+    buffer  the bytes they stand in
+    count   how many lines
+    bounds  where fields stand; only those that somebody reads are looked up
+    """
+
+    buffer: Bytes
+    count: int
+    bounds: Bounds
+    _known: dict[int, tuple[Ints, Ints]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def start(self, column: int) -> Ints:
+        return self._bounds(column)[0]
+
+    def end(self, column: int) -> Ints:
+        return self._bounds(column)[1]
+
+    def length(self, column: int) -> Ints:
+        start, end = self._bounds(column)
+        return end - start
+
+    def tokens(self, column: int, rows: Ints) -> list[bytes]:
+        start, end = self._bounds(column)
+        return tokens(self.buffer, start[rows], end[rows])
+
+    def word(self, column: int) -> Word:
+        return gathered(words_at(self.buffer), self.start(column))
+
+    def last_nine(self, column: int) -> Nine:
+        return gathered_nine(self.buffer, self.end(column))
+
+    def _bounds(self, column: int) -> tuple[Ints, Ints]:
+        if column not in self._known:
+            self._known[column] = self.bounds(column)
+        return self._known[column]
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The lines of a block that hold fields, without comments and blank lines. Positions are those in `buffer`, which
+    has PAD bytes before the text and after it."""
+
+    buffer: Bytes
+    fields: Table | Spans
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def start(self, column: int) -> Ints:
+        """Where the field of each line begins."""
+        return self.fields.start(column)
+
+    def length(self, column: int) -> NDArray[Any]:
+        """How many bytes it has."""
+        return self.fields.length(column)
+
+    def tokens(self, column: int, rows: Ints) -> list[bytes]:
+        """The field of some lines."""
+        return self.fields.tokens(column, rows)
+
+    def numbers(self, column: int) -> Floats:
+        """A field as numbers. Raises Irregular where one is no plain decimal."""
+        found: Floats = self._read(decimals, column)
+        return found
+
+    def comparable(self, column: int) -> Floats | Ints:
+        """Numbers in the order of a field's. Raises Irregular where one is no plain decimal."""
+        found: Floats | Ints = self._read(comparable, column)
+        return found
+
+    def _read(self, as_numbers: Callable[[Bytes, Ints, NDArray[Any], Nine], Any], column: int) -> Any:
+        fields = self.fields
+        try:
+            return as_numbers(self.buffer, fields.end(column), fields.length(column), fields.last_nine(column))
+        except ValueError:
+            raise Irregular from None
+
+    def hashes(self, column: int) -> Words:
+        return hashes(self.fields.word(column), self.length(column))
+
+    def stretches(self) -> Ints:
+        """The first line of each stretch of lines with one topic."""
+        return changes(self.fields.word(0), self.length(0))
+
+
+def check_beginning(buffer: Bytes, begin: int) -> None:
+    """Raise Irregular where a text begins with a byte order mark."""
+    if buffer[begin : begin + 3].tobytes().startswith(BYTE_ORDER_MARKS):
+        raise Irregular
+
+
+def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
+    """The fields of the lines in `buffer[begin:end]`, the last of which ends with a newline.
+
+    Raises Irregular where a line has not `width` fields, or holds bytes that no text has.
+    """
+    if end > begin and (short := table(buffer, begin, end, width)) is not None:
+        return Lines(buffer, short)
+    separated = buffer[begin:end] <= BLANK
+    at = np.flatnonzero(separated)
+    at += begin
+    if len(at) % width == 0 and len(at) and _regular(buffer, at, separated, begin, width):
+        of_line = at.reshape(-1, width)
+
+        def bounds(column: int) -> tuple[Ints, Ints]:
+            end = np.ascontiguousarray(of_line[:, column])
+            start = of_line[:, column - 1] + 1 if column else np.append(begin, of_line[:-1, -1] + 1)
+            return start, end
+
+        return Lines(buffer, Spans(buffer, len(of_line), bounds))
+    return _normalised(buffer, at, begin, end, width)
+
+
+def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) -> bool:
+    """Whether one blank or tab stands between two fields, nothing else stands around them, and no line is a comment."""
+    last = at[width - 1 :: width]
+    text = buffer[begin : int(at[-1]) + 1]
+    between = np.count_nonzero(text == BLANK)
+    if between != len(at) - len(last):
+        between += np.count_nonzero(text == TAB)
+    return bool(
+        between == len(at) - len(last)
+        and (buffer[last] == NEWLINE).all()
+        and not separated[0]
+        and not (separated[1:] & separated[:-1]).any()
+        and buffer[begin] != HASH
+        and not (buffer[last[:-1] + 1] == HASH).any()
+    )
+
+
+def _normalised(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Lines:
+    """As `split_lines`, for lines of any form: blanks repeated, before or after the fields, CRLF, comments."""
+    found = buffer[at]
+    newline = found == NEWLINE
+    returned = found == RETURN
+    plain = np.count_nonzero(newline) + np.count_nonzero(found == BLANK) + np.count_nonzero(found == TAB)
+    if plain != len(at) and (plain + np.count_nonzero(returned) != len(at) or _return_inside(buffer, at[returned])):
+        raise Irregular
+    before = np.append(begin - 1, at[:-1])
+    token = at - before > 1  # a field ends where a separator stands after something else
+    line = np.cumsum(newline) - newline
+    start, stop, line = (before + 1)[token], at[token], line[token]
+    lines = int(np.count_nonzero(newline))
+    begins = np.append(begin, at[newline][:-1] + 1)
+    comment = buffer[begins] == HASH
+    if comment.any():
+        kept = ~comment[line]
+        start, stop, line = start[kept], stop[kept], line[kept]
+    fields = np.bincount(line, minlength=lines)
+    if ((fields != width) & (fields != 0)).any():
+        raise Irregular
+    starts, ends = np.ascontiguousarray(start.reshape(-1, width).T), np.ascontiguousarray(stop.reshape(-1, width).T)
+    return Lines(buffer, Spans(buffer, starts.shape[1], lambda column: (starts[column], ends[column])))
+
+
+def _return_inside(buffer: Bytes, at: Ints) -> bool:
+    """Whether a carriage return stands elsewhere than at the end of its line."""
+    return bool((buffer[at + 1] != NEWLINE).any())

@@ -1,0 +1,125 @@
+"""A stream in blocks of whole topics, and a file in segments for several processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradedeval.trec.stream import Segment, Stream
+from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, words_at
+
+BLOCK = 1 << 21
+"""Bytes of a block: enough that calls of numpy cost nothing, little enough that a few blocks at work fit in memory."""
+
+
+SEGMENT = 1 << 24
+"""Bytes of a segment: a few blocks. Towards the end they become fewer, down to a quarter: processes that share a file
+end at about the same time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Whole topics: `buffer[begin:end]`, which ends with a newline; `offset` is where it begins in the stream."""
+
+    buffer: Bytes
+    begin: int
+    end: int
+    offset: int
+
+
+def blocks(stream: Stream | Segment, size: int, offset: int = 0) -> Iterator[Block]:
+    """The stream in blocks of about `size` bytes, cut where a topic begins; larger where a single topic is larger.
+
+    `offset` bytes of the source came before it.
+
+    A topic that comes again after another is none of their business.
+    """
+    part = stream.file if isinstance(stream, Stream) else stream
+    whole = part.end - part.at + 1 if part is not None else 0  # with a newline that may be missing
+    capacity, filled = max(size, whole if whole <= 2 * size else 0), 0
+    buffer = _buffer(capacity)
+    while True:
+        filled += stream.read_into(memoryview(buffer)[PAD + filled : PAD + capacity])  # type: ignore[arg-type]
+        if filled < capacity:
+            break
+        cut = _last_topic(buffer, PAD, PAD + filled) - PAD
+        carried = filled - cut
+        capacity = max(size, 2 * carried)
+        following = _buffer(capacity)
+        following[PAD : PAD + carried] = buffer[PAD + cut : PAD + filled]
+        if cut:
+            yield Block(buffer, PAD, PAD + cut, offset)
+        buffer, filled, offset = following, carried, offset + cut
+    if filled and buffer[PAD + filled - 1] != NEWLINE:
+        buffer[PAD + filled] = NEWLINE
+        filled += 1
+    yield Block(buffer, PAD, PAD + filled, offset)
+
+
+def _buffer(capacity: int) -> Bytes:
+    buffer = np.empty(capacity + 2 * PAD, dtype=np.uint8)
+    buffer[:PAD] = 0
+    buffer[PAD + capacity :] = 0
+    return buffer
+
+
+def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
+    """Where the lines of the last topic begin: after the last complete line that is of another topic."""
+    size, words = 1 << 16, words_at(buffer)
+    while True:
+        low = max(begin, end - size)
+        starts = np.flatnonzero(buffer[low:end] == NEWLINE) + low + 1
+        if low == begin:
+            starts = np.append(begin, starts)
+        first = buffer[starts[:-1]]  # the last start is that of an incomplete line
+        # Comments, blank lines and lines that begin with blanks do not tell their topic at once: they end none.
+        told = starts[:-1][(first > 32) & (first != HASH)]
+        if len(told):
+            last = int(told[-1])
+            topic = buffer[last : int(starts[-1])].tobytes().split(None, 1)[0]
+            same = np.ones(len(told), dtype=bool)
+            for at in range(0, len(topic), 8):
+                part = topic[at : at + 8]
+                differ = words[told + at] ^ np.uint64(int.from_bytes(part, "little"))
+                same &= differ << np.uint64(64 - 8 * len(part)) == 0
+            same &= buffer[told + len(topic)] <= 32
+            others = np.flatnonzero(~same)
+            if len(others):
+                return int(starts[np.searchsorted(starts, told[others[-1]]) + 1])
+        if low == begin:
+            return begin
+        size *= 4
+
+
+def segments(file: int, begin: int, end: int, processes: int, first: int | None = None) -> list[Segment]:
+    """The bytes `begin` to `end` of a file in segments for so many processes, each of which begins with a topic;
+    `first`: about so many bytes in the first of them."""
+    starts, near = [begin], begin + (first or SEGMENT)
+    least = SEGMENT // 4
+    while near < end - least // 2 and (start := _topic_start(file, near, end)) is not None:
+        starts.append(start)
+        near = start + min(max((end - start) // (2 * processes), least), SEGMENT)
+    return [Segment(file, *bounds) for bounds in zip(starts, [*starts[1:], end], strict=True)]
+
+
+def _topic_start(file: int, at: int, end: int) -> int | None:
+    """Where a line begins, from `at` on, whose topic is not that of the line before: the last in the first window that
+    has one."""
+    size = min(1 << 17, SEGMENT)
+    within = True  # a window begins within a line, or at one
+    while True:
+        buffer = _buffer(size)
+        filled = PAD + Segment(file, at, end).read_into(memoryview(buffer)[PAD : PAD + size])  # type: ignore[arg-type]
+        text = buffer[PAD:filled].tobytes()
+        begin = text.find(b"\n") + 1 if within else 0
+        if (begin or not within) and (start := _last_topic(buffer, PAD + begin, filled) - PAD) > begin:
+            return at + start
+        if at + size >= end:
+            return None
+        last = text.rfind(b"\n", 0, max(text.rfind(b"\n"), 0)) + 1  # the last whole line is looked at again
+        if last > begin:
+            at, within = at + last, False
+        else:
+            size *= 4

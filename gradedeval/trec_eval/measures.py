@@ -1,0 +1,224 @@
+"""trec_eval's measures by its own names, and what the words of -m ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from gradedeval.errors import Fault, nearest
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import parse
+from gradedeval.measures.table import MEASURES
+from gradedeval.options import LIKE
+from gradedeval.trec_eval.output_lines import (
+    Entry,
+    Line,
+    Setting,
+    at_levels,
+    cut,
+    eleven_points,
+    iprec,
+    plain,
+    preferences,
+    relevance_string,
+    text,
+    utility,
+    with_gains,
+    with_number,
+    with_words,
+    wrong,
+)
+
+DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+TENTHS = tuple(tenth / 10 for tenth in range(11))
+FIFTHS = tuple(fifth / 5 for fifth in range(1, 11))
+BOTH, ALL, SET = ("official", "all_trec"), ("all_trec",), ("all_trec", "set")
+EVERY = ("official", "all_trec", "set")
+CUTOFFS, LEVELS, PAIRS = "cutoffs, as in .5,10", "levels, as in .0.25,0.5", "grade=gain pairs, as in .1=3,2=9"
+MULTIPLES = "multiples, as in .0.5,2"
+
+# In the order in which trec_eval prints them.
+ENTRIES: dict[str, Entry] = {
+    "runid": Entry(text, EVERY, "The tag of the run: its sixth column."),
+    "num_q": Entry(text, EVERY, "Number of topics that count."),
+    "num_ret": Entry(plain("num_ret"), EVERY, ""),
+    "num_rel": Entry(plain("num_rel"), EVERY, ""),
+    "num_rel_ret": Entry(plain("num_rel_ret"), EVERY, ""),
+    "map": Entry(plain("ap"), BOTH, ""),
+    "gm_map": Entry(plain("gm_ap", by_topic=False), BOTH, ""),
+    "Rprec": Entry(plain("rprec"), BOTH, ""),
+    "bpref": Entry(plain("bpref"), BOTH, ""),
+    "recip_rank": Entry(plain("rr"), BOTH, ""),
+    "iprec_at_recall": Entry(at_levels(iprec, TENTHS), BOTH, "", LEVELS),
+    "P": Entry(cut("p", DEPTHS), BOTH, "", CUTOFFS),
+    "relstring": Entry(
+        relevance_string,
+        ALL,
+        "The grades of the first documents of a topic as a string: - is not in the qrels, or grade -2; . is grade "
+        "-1, < a lower one, > one above 9.",
+        "how many documents, as in .20",
+    ),
+    "recall": Entry(cut("recall", DEPTHS), ALL, "", CUTOFFS),
+    "infAP": Entry(plain("infap"), ALL, ""),
+    "gm_bpref": Entry(plain("gm_bpref", by_topic=False), ALL, ""),
+    "Rprec_mult": Entry(
+        at_levels(lambda level, setting: MEASURES["rprec_mult"](times=level), FIFTHS),
+        ALL,
+        "",
+        MULTIPLES,
+    ),
+    "utility": Entry(with_words(utility), SET, "", "four coefficients, as in .1,-1,0,0"),
+    "11pt_avg": Entry(with_words(eleven_points), ALL, "", LEVELS),
+    "binG": Entry(plain("bing"), ALL, ""),
+    "G": Entry(with_gains("g"), ALL, "", PAIRS),
+    "ndcg": Entry(with_gains("ndcg"), ALL, "", PAIRS),
+    "ndcg_rel": Entry(with_gains("ndcg_rel"), ALL, "", PAIRS),
+    "Rndcg": Entry(with_gains("rndcg", relevant=True), ALL, "", PAIRS),
+    "ndcg_cut": Entry(cut("ndcg", DEPTHS), ALL, "", CUTOFFS),
+    "map_cut": Entry(cut("ap", DEPTHS), ALL, "", CUTOFFS),
+    "relative_P": Entry(cut("relative_p", DEPTHS), ALL, "", CUTOFFS),
+    "success": Entry(cut("success", (1, 5, 10)), ALL, "", CUTOFFS),
+    "set_P": Entry(plain("set_p"), SET, ""),
+    "set_relative_P": Entry(plain("set_relative_p"), SET, ""),
+    "set_recall": Entry(plain("set_recall"), SET, ""),
+    "set_map": Entry(plain("set_map"), SET, ""),
+    "set_F": Entry(with_number("set_f", "x", "0.5"), SET, "", "x, as in .0.5"),
+    "num_nonrel_judged_ret": Entry(plain("num_nonrel_judged_ret"), ALL, ""),
+    "yaap": Entry(plain("yaap"), (), ""),
+    "rbp": Entry(with_number("rbp_topic", "p", "0.8"), ALL, "", "p, as in .0.8"),
+    "rbp_resid": Entry(with_number("rbp_resid", "p", "0.8"), ALL, "", "p, as in .0.8"),
+    "unj": Entry(cut("unjudged", (5, 10, 20)), ALL, "", CUTOFFS),
+}
+NICKNAMES = ("official", "all_trec", "set")
+
+
+PREFS, ALL_PREFS = ("prefs", "all_prefs"), ("all_prefs",)
+PREFERENCES: dict[str, Entry] = {
+    "runid": Entry(text, PREFS, ENTRIES["runid"].what),
+    "num_q": Entry(text, PREFS, ENTRIES["num_q"].what),
+    "prefs_num_prefs_poss": Entry(preferences("total"), PREFS, "Number of preferences, added up over groups."),
+    "prefs_num_prefs_ful": Entry(preferences("total"), PREFS, "How many of them the ranking keeps."),
+    "prefs_num_prefs_ful_ret": Entry(preferences("total"), PREFS, "The same, of pairs that are both retrieved."),
+    "prefs_simp": Entry(preferences("mean"), PREFS, "Share of the preferences that the ranking keeps."),
+    "prefs_pair": Entry(preferences("mean"), PREFS, "The share for each pair of documents, averaged over pairs."),
+    "prefs_avgjg": Entry(preferences("mean"), PREFS, "The share for each judgment group, averaged over groups."),
+    "prefs_avgjg_Rnonrel": Entry(
+        preferences("mean"),
+        ALL_PREFS,
+        "As prefs_avgjg, with as many documents that are not relevant as there are relevant ones. Where one list has "
+        "more of the former, trec_eval's count is no share, and is printed all the same.",
+    ),
+    **{
+        f"prefs_{name}_{kind}": Entry(preferences("mean"), ALL_PREFS, f"As prefs_{name}, of pairs {which}.")
+        for kind, names, which in (
+            ("ret", ("simp", "pair", "avgjg", "avgjg_Rnonrel"), "that are both retrieved"),
+            ("imp", ("simp", "pair", "avgjg"), "of which one is retrieved, or both"),
+        )
+        for name in names
+    },
+}
+JG = ("qrels_jg",)
+GROUPS: dict[str, Entry] = {
+    "runid": Entry(text, JG, ENTRIES["runid"].what),
+    "num_q": Entry(text, JG, ENTRIES["num_q"].what),
+    "map_avgjg": Entry(plain("ap"), JG, "map by each judgment group, averaged over groups."),
+    "P_avgjg": Entry(cut("p", DEPTHS), JG, "P by each judgment group, averaged over groups.", CUTOFFS),
+    "Rprec_mult_avgjg": Entry(
+        ENTRIES["Rprec_mult"].lines,
+        JG,
+        "Rprec_mult by each judgment group, averaged over groups.",
+        MULTIPLES,
+    ),
+}
+FORMATS: dict[str, tuple[dict[str, Entry], tuple[str, ...]]] = {
+    "qrels": (ENTRIES, NICKNAMES),
+    "qrels_jg": (GROUPS, JG),
+    "prefs": (PREFERENCES, PREFS),
+    "qrels_prefs": (PREFERENCES, PREFS),
+}
+"""What -R says the qrels hold -> the measures that can be had from them, and their nicknames."""
+LATER = ("rbp", "rbp_resid", "unj")
+"""What version 9 has not."""
+
+
+def chosen_lines(
+    words: Iterable[str],
+    setting: Setting,
+    table: Mapping[str, Measure] | None = None,
+    form: str = "qrels",
+) -> list[Line]:
+    """The lines that the words of -m ask for, in trec_eval's order; measures in our own notation come last.
+
+    form  what the qrels hold, which decides what can be asked for
+
+    Parameters given to a measure replace its defaults; given more than once, they add up.
+    Raises Fault (usage) for a name, a parameter or a notation that is wrong.
+    """
+    entries, nicknames = FORMATS[form]
+    wanted: dict[str, list[str]] = {}
+    ours: dict[Measure, None] = {}
+    for word in words:
+        name, _, parameters = word.partition(".")
+        if word in nicknames:
+            for own, entry in entries.items():
+                if word in entry.sets and not (setting.version == "9" and own in LATER):
+                    wanted.setdefault(own, [])
+        elif name in entries:
+            wanted.setdefault(name, []).extend([parameters] if parameters else [])
+        else:
+            _check_format(word, form)
+            ours.update(dict.fromkeys(_own(word, table, [*entries, *nicknames])))
+    lines = [
+        line
+        for name, entry in entries.items()
+        if name in wanted
+        for line in _in_order([one for given in wanted[name] or [""] for one in _lines(name, entry, given, setting)])
+    ]
+    return lines + [Line(str(measure), _as_ours(measure)) for measure in ours]
+
+
+def _as_ours(measure: Measure) -> Measure:
+    """With its own default gains: what trec_eval has not follows no rule of trec_eval."""
+    given = dict(measure.parameters).keys() & {"gain", "rel", "g"}
+    changed = "gain" in LIKE["trec_eval"].parameters.get(measure.name, {})
+    return measure(gain=str(measure.definition.gain)) if changed and not given else measure
+
+
+def _lines(name: str, entry: Entry, words: str, setting: Setting) -> list[Line]:
+    """The lines of a measure of trec_eval; a fault that ours finds is told in the words given."""
+    try:
+        return entry.lines(name, words, setting)
+    except Fault as fault:
+        raise fault if fault.place.startswith("-m ") else wrong(name, words, fault.fault) from None
+
+
+def _check_format(word: str, form: str) -> None:
+    """Raise Fault (usage) for a measure of another format, and where a format knows none but trec_eval's."""
+    name = word.partition(".")[0]
+    others = [other for other, (entries, nicknames) in FORMATS.items() if name in entries or word in nicknames]
+    if others and form not in others:
+        raise Fault("-m", f"'{name}' cannot be had from {form}", f"it needs -R {' or -R '.join(others)}", usage=True)
+    if form != "qrels":
+        entries, nicknames = FORMATS[form]
+        cure = nearest(name, [*entries, *nicknames]) or f"as in -m {nicknames[-1]}"
+        raise Fault("-m", f"no measure '{word}' of {form}", cure, usage=True)
+
+
+def _in_order(lines: list[Line]) -> list[Line]:
+    """Each line once, by cutoff or level where they have one."""
+    once = list({line.name: line for line in lines}.values())
+    levels = [line.name.rpartition("_")[2] for line in once]
+    if len(once) > 1 and all(level.replace(".", "", 1).isdigit() for level in levels):
+        once.sort(key=lambda line: float(line.name.rpartition("_")[2]))
+    return once
+
+
+def _own(word: str, table: Mapping[str, Measure] | None, known: Iterable[str]) -> list[Measure]:
+    try:
+        return parse(word, table)
+    except Fault as fault:
+        if "no measure" not in fault.fault:
+            raise
+        by_case = {name.lower(): name for name in known}
+        cure = f"did you mean '{by_case[word.lower()]}'?" if word.lower() in by_case else nearest(word, known)
+        cure = cure or fault.cure
+        raise Fault("-m", f"no measure '{word}'", cure, usage=True) from None

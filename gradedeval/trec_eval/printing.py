@@ -1,0 +1,140 @@
+"""Scores -> trec_eval's three columns: measure, topic, value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.errors import Fault, reason
+from gradedeval.scoring.scores import ALL, LEAST
+from gradedeval.trec_eval.output_lines import Line
+from gradedeval.trec_eval.score import Scored
+
+MISSING = -1000000.0
+"""The z score where mean and deviation are not known."""
+
+Norms = Mapping[tuple[str, str], tuple[float, float]]
+"""(topic, measure) -> mean and standard deviation."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is printed: lines of each topic, the summary, z scores in place of scores; topics without a run."""
+
+    by_topic: bool = False
+    summary: bool = True
+    norms: Norms | None = None
+    empty_topics: bool = True
+
+
+def printed(scored: Scored, lines: list[Line], wanted: Wanted) -> str:
+    """The lines of one run."""
+    values = _scaled(_without_empty(scored, lines) if not wanted.empty_topics else scored, lines, wanted)
+    rows: list[str] = []
+    if wanted.by_topic:
+        rows += _topics(scored, lines, values, wanted)
+    if wanted.summary:
+        rows += _summary(scored, lines, values, wanted)
+    return "".join(rows)
+
+
+def _without_empty(scored: Scored, lines: list[Line]) -> Scored:
+    """Version 9 knows of a topic that the run lacks how many documents are relevant, and adds 0 for all else."""
+    counted = np.array([line.name == "num_rel" for line in lines])
+    empty = np.array(scored.empty, dtype=bool)
+    return replace(scored, values=np.where(empty[:, None] & ~counted, 0.0, scored.values))
+
+
+def _topics(scored: Scored, lines: list[Line], values: Floats, wanted: Wanted) -> Iterator[str]:
+    shown = [(at, line) for at, line in enumerate(lines) if line.by_topic]
+    for topic, row, empty in zip(scored.topics, values.tolist(), scored.empty, strict=True):
+        if empty and not wanted.empty_topics:
+            continue
+        for at, line in shown:
+            if line.summed is None:
+                yield _line(line.name, topic, f"'{scored.strings.get(topic, '')[: line.length]}'")
+            else:
+                yield _number(line, topic, row[at], wanted)
+
+
+def _summary(scored: Scored, lines: list[Line], values: Floats, wanted: Wanted) -> Iterator[str]:
+    for at, line in enumerate(lines):
+        if not line.summary:
+            continue
+        if line.name == "runid":
+            yield _line("runid", ALL, scored.tag)
+        elif line.summed is None:
+            yield _count(line, len(scored.topics), wanted)
+        else:
+            yield _number(line, ALL, _summed(line, values[:, at], wanted), wanted)
+
+
+def _summed(line: Line, values: Floats, wanted: Wanted) -> float:
+    """Added up topic by topic, as trec_eval does: the last bit of a sum can decide the last digit printed."""
+    if line.summed == "geometric":
+        logs = values if wanted.norms is not None else np.log(np.maximum(values, LEAST))
+        return float(np.exp(logs.cumsum()[-1] / len(values)))
+    total = float(values.cumsum()[-1])
+    return total if line.summed == "total" else total / len(values)
+
+
+def _number(line: Line, topic: str, value: float, wanted: Wanted) -> str:
+    if wanted.norms is not None:
+        return "Z" + _line(line.name, topic, f"{value:6.4f}")
+    return _line(line.name, topic, str(int(value)) if line.summed == "total" else f"{value:6.4f}")
+
+
+def _count(line: Line, count: int, wanted: Wanted) -> str:
+    return _line(line.name, ALL, str(count)) if wanted.norms is None else "Z" + _line(line.name, ALL, f"{count:.4f}")
+
+
+def _line(name: str, topic: str, value: str) -> str:
+    return f"{name:<22}\t{topic}\t{value}\n"
+
+
+def _scaled(scored: Scored, lines: list[Line], wanted: Wanted) -> Floats:
+    """The scores, or how many standard deviations they are from the mean."""
+    if wanted.norms is None:
+        return scored.values
+    values = scored.values.copy()
+    for at, line in enumerate(lines):
+        if line.summed is None:
+            continue
+        if line.summed == "geometric":
+            values[:, at] = np.log(np.maximum(values[:, at], LEAST))
+        for row, topic in enumerate(scored.topics):
+            mean, deviation = wanted.norms.get((topic, line.name), (np.nan, np.nan))
+            if np.isnan(mean):
+                values[row, at] = MISSING
+            else:
+                values[row, at] = (values[row, at] - mean) / deviation if deviation else 0.0
+    return values
+
+
+def read_norms(path: str) -> Norms:
+    """The file of -Z: lines of topic, measure, mean and standard deviation. Raises Fault where it has none."""
+    try:
+        content = Path(path).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError as error:
+        raise Fault(
+            path, f"cannot be read ({reason(error)})", "-Z takes lines of topic measure mean deviation"
+        ) from None
+    norms: dict[tuple[str, str], tuple[float, float]] = {}
+    for number, line in enumerate(content, 1):
+        words = line.split()
+        if not words:
+            continue
+        try:
+            topic, measure, mean, deviation = words
+            norms[topic, measure] = (float(mean), float(deviation))
+        except ValueError:
+            raise Fault(
+                f"{path}:{number}", f"'{line}' is no topic, measure, mean and standard deviation", "mend the line"
+            ) from None
+    if not norms:
+        raise Fault(path, "is empty", "-Z takes lines of topic measure mean deviation")
+    return norms

@@ -1,0 +1,114 @@
+"""A run scored topic by topic in trec_eval's order, with what its lines need beside the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.errors import Fault
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.table import MEASURES
+from gradedeval.options import Rules
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade import grade_run
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.scorer import Scorer, applied
+from gradedeval.scoring.scores import RunScores
+from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, looks_like, raw, text
+from gradedeval.trec.source import Source
+from gradedeval.trec_eval.output_lines import Line
+
+ORDER = "the order is QRELS RUN..."
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A run's scores in byte order of the topics.
+
+    run      what it is called, and `tag` what it calls itself
+    values   topics × lines: the score, nan for text
+    strings  topic -> the grades of its first documents, one character each
+    empty    topics: whether the run has no document of it
+    scores   the same as the rest of the package knows it
+    """
+
+    run: str
+    tag: str
+    topics: list[str]
+    values: Floats
+    strings: dict[str, str]
+    empty: list[bool]
+    scores: RunScores
+    notes: list[str] = field(default_factory=list)
+
+
+def read_qrels(path: str, rules: Rules) -> Qrels:
+    """The judgements. Raises Fault where there are none; a run in their place is named."""
+    try:
+        return Qrels(path, duplicates=rules.duplicates)
+    except Fault as fault:
+        if "looks like a run" in fault.fault:
+            raise Fault(fault.place, fault.fault, f"{ORDER}: are they swapped?") from None
+        raise
+
+
+def needed(lines: list[Line]) -> list[Measure]:
+    """The measures that these lines rest on."""
+    own = [line.measure for line in lines if line.measure is not None]
+    return own + [MEASURES["num_rel"] for line in lines if line.relevant]
+
+
+def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], jobs: int = 1) -> Scored:
+    """Score a run by the measures of the lines. Raises Fault where it is none."""
+    try:
+        graded = grade_run(path, scorer.qrels, scorer.rules, jobs=jobs)
+        seen = _Seen(scorer.qrels.labels, max((line.length for line in lines), default=0))
+        graded.batches = seen.passed_on(graded.batches)
+        scores = scorer.score(graded, name)
+    except Fault as fault:
+        if fault.place == path and path != "-" and looks_like(Source(path).read(), QRELS_FIELDS):
+            what = f"looks like qrels ({len(QRELS_FIELDS)} fields a line, not {len(RUN_FIELDS)})"
+            raise Fault(path, what, f"{ORDER}: are they swapped?") from None
+        raise
+    order = sorted(range(len(scores.topics)), key=lambda at: raw(scores.topics[at]))
+    column = {measure: at for at, measure in enumerate(scorer.measures)}
+    values = np.full((len(order), len(lines)), np.nan)
+    for at, line in enumerate(lines):
+        if line.measure is not None:
+            values[:, at] = scores.score[order, column[applied(line.measure, scorer.rules)]]
+            if line.relevant:
+                known = scores.score[order, column[applied(MEASURES["num_rel"], scorer.rules)]]
+                values[:, at] *= known > 0
+    topics = [scores.topics[at] for at in order]
+    empty = [not seen.retrieved.get(topic, 0) for topic in topics]
+    return Scored(name, graded.tag, topics, values, seen.strings, empty, scores, graded.notes)
+
+
+class _Seen:
+    """What goes by on the way from the reader to the measures."""
+
+    def __init__(self, labels: Floats, length: int) -> None:
+        self.length = length
+        # Codes after the labels: unjudged, beyond the end.
+        self.characters = np.array([*(_character(label) for label in labels.tolist()), "-", ""], dtype="U1")
+        self.strings: dict[str, str] = {}
+        self.retrieved: dict[str, int] = {}
+
+    def passed_on(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        for batch in batches:
+            topics = [text(topic) for topic in batch.topics]
+            self.retrieved.update(zip(topics, batch.retrieved.tolist(), strict=True))
+            if self.length:
+                shown: Any = self.characters[batch.codes[:, : self.length]]
+                self.strings.update(zip(topics, ("".join(row) for row in shown.tolist()), strict=True))
+            yield batch
+
+
+def _character(label: float) -> str:
+    if label < 0:
+        return {-1: ".", -2: "-"}.get(int(label), "<")
+    return ">" if label > 9 else str(int(label))

@@ -48,7 +48,7 @@ SECTIONS = {
 }
 
 
-class Number(click.ParamType[float]):
+class Number(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
     """A finite number."""
 
     name = "number"
@@ -63,7 +63,7 @@ class Number(click.ParamType[float]):
         return number
 
 
-class Style(click.Choice[str]):
+class Style(click.Choice):  # type: ignore[type-arg]  # generic only from click 8.2 on
     """A kind of residual; nothing is the preset's kind."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

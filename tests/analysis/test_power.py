@@ -14,7 +14,7 @@ from gradedeval import Fault
 from gradedeval.analysis.resampling import studentised
 from gradedeval.analysis.score_matrix import Matrix, matrix_of
 
-SAMPLES = Path(__file__).parent.parent / "qrels_samples"
+SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
 QRELS = str(SAMPLES / "rivers.qrels")
 

@@ -237,7 +237,7 @@ def test_the_limit_is_named_where_there_is_one(files: Path, cli: Command) -> Non
 
 
 def test_the_p_values_of_real_scores_are_scipy_s(cli: Command) -> None:
-    root = Path(__file__).parent.parent / "qrels_samples"
+    root = Path(__file__).parents[2] / "qrels_samples"
     runs = [root / f"rivers-{name}.run" for name in ("bm25", "bm25-rm3", "neural")]
     scores = gradedeval.evaluate(runs, root / "rivers.qrels", "ndcg@10 ap", topics="both")
     matrix = matrix_of(scores)

@@ -105,7 +105,7 @@ def test_the_order_of_topics_changes_no_ordering_of_runs(kind: str) -> None:
     assert found == {exact}
 
 
-SAMPLES = Path(__file__).parent.parent / "qrels_samples"
+SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
 QRELS = str(SAMPLES / "rivers.qrels")
 

@@ -21,7 +21,7 @@ from gradedeval.trec_eval.output_lines import Setting
 from gradedeval.trec_eval.preferences import preference_scores
 
 SUITE, COVID, DL_HARD = (DATA / name for name in ("trec_eval", "covid-round1", "dl-hard"))
-GOLDEN = Path(__file__).parent / "golden_trec_eval"
+GOLDEN = Path(__file__).parent / "golden"
 
 
 def succeed(outcome: Outcome) -> Outcome:

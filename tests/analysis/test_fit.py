@@ -17,7 +17,7 @@ from gradedeval.analysis.fit_weights import divergence, nearest_weights, read_ve
 from gradedeval.analysis.parameter_search import Family, band, best, read_families, search
 from gradedeval.analysis.score_matrix import matrix_of
 
-SAMPLES = Path(__file__).parent.parent / "qrels_samples"
+SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
 QRELS = str(SAMPLES / "rivers.qrels")
 

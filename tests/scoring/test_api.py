@@ -18,7 +18,7 @@ import pytest
 import gradedeval
 from gradedeval.measures import ap, err, ndcg, rbp
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 QRELS = {"q1": {"a": 3, "b": 0, "c": 1, "d": 2}, "q2": {"x": 1, "y": 0}}
 RUN = {"q1": {"a": 5.0, "u": 4.0, "c": 3.0, "n": 2.0, "b": 1.0}, "q2": {"y": 2.0, "x": 2.0}}
 

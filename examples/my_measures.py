@@ -6,7 +6,7 @@ parameters are the keyword-only arguments. Cutoffs, gain schemes, residuals and 
 
 import numpy as np
 
-from gradedeval import Gains, Walk, cwl, measure, total
+from gradedeval import Gains, Walk, cwl, measure, row_sums
 
 
 @measure(gain="linear", scale="unit", residual="retrieved", cutoff="none", ceiling=10)
@@ -17,7 +17,7 @@ def first_page(g: Gains) -> np.ndarray:
 
     An example.
     """
-    return total(g.gain[:, :10])
+    return row_sums(g.gain[:, :10])
 
 
 @measure(gain="exp", scale="raw", residual="retrieved", valid={"base": ("above 1", lambda base: base > 1)})
@@ -28,7 +28,7 @@ def slow_dcg(g: Gains, *, base: float = 10.0) -> np.ndarray:
 
     An example.
     """
-    return total(g.gain / (1 + np.log(g.rank) / np.log(base)))
+    return row_sums(g.gain / (1 + np.log(g.rank) / np.log(base)))
 
 
 @cwl()

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from gradedeval.analysis.correlate import correlate
     from gradedeval.analysis.explain import Explanation, explain
     from gradedeval.analysis.fit import fit
-    from gradedeval.analysis.fit_weights import nearest_weights
+    from gradedeval.analysis.fit_weights import fit_weights
     from gradedeval.analysis.power import power
     from gradedeval.analysis.rank_weights import Weights, weights
-    from gradedeval.analysis.standardize import standardised
-    from gradedeval.errors import Fault, Note
+    from gradedeval.analysis.standardize import standardize
+    from gradedeval.errors import EvaluationWarning, InputError
     from gradedeval.measures.cwl_family.define import cwl
     from gradedeval.measures.cwl_family.walk import Walk
-    from gradedeval.measures.definition import Measure, ia, measure
-    from gradedeval.measures.gains import Gains, share, total
-    from gradedeval.measures.parse import parse
-    from gradedeval.measures.plugins import measures_from
+    from gradedeval.measures.definition import Measure, intent_aware, measure
+    from gradedeval.measures.gains import Gains, row_sums, safe_divide
+    from gradedeval.measures.parse import parse_measures
+    from gradedeval.measures.plugins import load_measures
     from gradedeval.measures.table import MEASURES
-    from gradedeval.options import Rules
+    from gradedeval.options import Options
     from gradedeval.rankings.qrels import Qrels
     from gradedeval.scoring.evaluate import evaluate
     from gradedeval.scoring.scores import Scores
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 __all__ = [
     "MEASURES",
     "Bound",
+    "EvaluationWarning",
     "Explanation",
-    "Fault",
     "Gains",
+    "InputError",
     "Measure",
-    "Note",
+    "Options",
     "Qrels",
-    "Rules",
     "Scores",
     "Walk",
     "Weights",
@@ -58,15 +58,15 @@ __all__ = [
     "evaluate",
     "explain",
     "fit",
-    "ia",
+    "fit_weights",
+    "intent_aware",
+    "load_measures",
     "measure",
-    "measures_from",
-    "nearest_weights",
-    "parse",
+    "parse_measures",
     "power",
-    "share",
-    "standardised",
-    "total",
+    "row_sums",
+    "safe_divide",
+    "standardize",
     "weights",
 ]
 
@@ -75,12 +75,12 @@ _HOME = {
     "MEASURES": "measures.table",
     "Bound": "analysis.bounds",
     "Explanation": "analysis.explain",
-    "Fault": "errors",
+    "InputError": "errors",
     "Gains": "measures.gains",
     "Measure": "measures.definition",
-    "Note": "errors",
+    "EvaluationWarning": "errors",
     "Qrels": "rankings.qrels",
-    "Rules": "options",
+    "Options": "options",
     "Scores": "scoring.scores",
     "Walk": "measures.cwl_family.walk",
     "Weights": "analysis.rank_weights",
@@ -91,15 +91,15 @@ _HOME = {
     "evaluate": "scoring.evaluate",
     "explain": "analysis.explain",
     "fit": "analysis.fit",
-    "ia": "measures.definition",
+    "intent_aware": "measures.definition",
     "measure": "measures.definition",
-    "measures_from": "measures.plugins",
-    "nearest_weights": "analysis.fit_weights",
-    "parse": "measures.parse",
+    "load_measures": "measures.plugins",
+    "fit_weights": "analysis.fit_weights",
+    "parse_measures": "measures.parse",
     "power": "analysis.power",
-    "share": "measures.gains",
-    "standardised": "analysis.standardize",
-    "total": "measures.gains",
+    "safe_divide": "measures.gains",
+    "standardize": "analysis.standardize",
+    "row_sums": "measures.gains",
     "weights": "analysis.rank_weights",
 }
 

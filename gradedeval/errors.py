@@ -8,7 +8,7 @@ from typing import Any
 SHOWN = 10
 
 
-class Fault(ValueError):
+class InputError(ValueError):
     """What is wrong with the user's files or words, in one line: `place: fault; cure`.
 
     `usage` marks faults of the words (exit code 2) as against faults of the data (exit code 1).
@@ -18,21 +18,21 @@ class Fault(ValueError):
     def __init__(
         self,
         place: str,
-        fault: str,
-        cure: str = "",
+        problem: str,
+        hint: str = "",
         *,
         usage: bool = False,
-        also: Iterable[Fault] = (),
+        also: Iterable[InputError] = (),
         beyond: int = 0,
     ) -> None:
-        self.place, self.fault, self.cure = place, fault, cure
+        self.place, self.problem, self.hint = place, problem, hint
         self.usage = usage
         self.also = tuple(also)
         self.beyond = beyond
         super().__init__(str(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _fault, (self.place, self.fault, self.cure, self.usage, self.also, self.beyond)
+        return _fault, (self.place, self.problem, self.hint, self.usage, self.also, self.beyond)
 
     @property
     def exit_code(self) -> int:
@@ -40,8 +40,8 @@ class Fault(ValueError):
 
     @property
     def line(self) -> str:
-        head = f"{self.place}: {self.fault}" if self.place else self.fault
-        return f"{head}; {self.cure}" if self.cure else head
+        head = f"{self.place}: {self.problem}" if self.place else self.problem
+        return f"{head}; {self.hint}" if self.hint else head
 
     def __str__(self) -> str:
         lines = [self.line, *(other.line for other in self.also)]
@@ -50,34 +50,34 @@ class Fault(ValueError):
         return "\n".join(lines)
 
 
-def _fault(place: str, fault: str, cure: str, usage: bool, also: tuple[Fault, ...], beyond: int) -> Fault:
+def _fault(place: str, error: str, hint: str, usage: bool, also: tuple[InputError, ...], beyond: int) -> InputError:
     """A fault as it was: what another process sends."""
-    return Fault(place, fault, cure, usage=usage, also=also, beyond=beyond)
+    return InputError(place, error, hint, usage=usage, also=also, beyond=beyond)
 
 
-class Note(UserWarning):
+class EvaluationWarning(UserWarning):
     """Something counted, skipped or assumed: no fault, but the user is told."""
 
 
-class Findings:
+class ProblemList:
     """Collects the faults of one file: the first ten are kept, all are counted."""
 
     def __init__(self, place: str) -> None:
         self.place = place
-        self.faults: list[Fault] = []
+        self.errors: list[InputError] = []
         self.count = 0
 
-    def add(self, line: int, fault: str, cure: str = "") -> None:
+    def add(self, line: int, error: str, hint: str = "") -> None:
         self.count += 1
-        if len(self.faults) < SHOWN:
-            self.faults.append(Fault(f"{self.place}:{line}", fault, cure))
+        if len(self.errors) < SHOWN:
+            self.errors.append(InputError(f"{self.place}:{line}", error, hint))
 
     def check(self) -> None:
         """Raise what was found, if anything was."""
-        if self.faults:
-            first, *others = sorted(self.faults, key=lambda fault: int(fault.place.rpartition(":")[2]))
-            raise Fault(
-                first.place, first.fault, first.cure, also=others, beyond=self.count - len(self.faults)
+        if self.errors:
+            first, *others = sorted(self.errors, key=lambda error: int(error.place.rpartition(":")[2]))
+            raise InputError(
+                first.place, first.problem, first.hint, also=others, beyond=self.count - len(self.errors)
             ) from None
 
 
@@ -91,13 +91,13 @@ def reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
-def some(words: Iterable[str], most: int = 5) -> str:
+def shorten(words: Iterable[str], most: int = 5) -> str:
     """The first few of many words, for a message: `51, 52, …`."""
     words = list(words)
     return ", ".join(words[:most]) + (", …" if len(words) > most else "")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The cure for a misspelt word: `did you mean 'rbp'?`, or nothing when no known word is near."""
     import difflib  # nothing is misspelt, mostly
 

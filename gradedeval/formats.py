@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.errors import Fault, nearest
+from gradedeval.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +113,7 @@ def render_frame(frame: pd.DataFrame, form: str, shown: Shown, signature: str) -
                jsonl have the columns of the frame in full precision
     signature  what the numbers depend on
 
-    Raises Fault (usage) for an unknown format.
+    Raises InputError (usage) for an unknown format.
     """
     rows = rows_of(frame)
     if form in TABLES:
@@ -125,7 +125,9 @@ def render_frame(frame: pd.DataFrame, form: str, shown: Shown, signature: str) -
         return json_lines(rows)
     if form == "json":
         return json_document({"signature": signature}, rows)
-    raise Fault("--format", f"no format '{form}'", nearest(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True)
+    raise InputError(
+        "--format", f"no format '{form}'", did_you_mean(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True
+    )
 
 
 def rows_of(frame: pd.DataFrame) -> list[Row]:

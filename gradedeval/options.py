@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
-from gradedeval.errors import Fault, nearest
+from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.costs import Costs
 from gradedeval.measures.notation import Value
 
@@ -35,8 +35,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Rules:
-    """How runs are read and scored. Raises Fault (usage) where a value is no choice, or two exclude each other.
+class Options:
+    """How runs are read and scored. Raises InputError (usage) where a value is no choice, or two exclude each other.
 
     ties            order of documents with one score
     order           `score`, or `file`: as listed, scores unread
@@ -90,25 +90,25 @@ class Rules:
         for name, choices in CHOICES.items():
             value = getattr(self, name)
             if value not in choices and not (value is None and name == "residuals"):
-                cure = nearest(str(value), choices) or f"one of {', '.join(choices)}"
-                raise Fault(option(name), f"no choice '{value}'", cure, usage=True)
+                hint = did_you_mean(str(value), choices) or f"one of {', '.join(choices)}"
+                raise InputError(option(name), f"no choice '{value}'", hint, usage=True)
         self._check_numbers()
         for name in ("judged_only", "lenient", "subtopics"):
             if not isinstance(getattr(self, name), bool):
-                raise Fault(option(name), f"{getattr(self, name)!r} is neither True nor False", usage=True)
+                raise InputError(option(name), f"{getattr(self, name)!r} is neither True nor False", usage=True)
         if not (self.gain is None or isinstance(self.gain, str | tuple | int | float)):
-            raise Fault("--gain", f"cannot read a {type(self.gain).__name__}", "a scheme or a list", usage=True)
+            raise InputError("--gain", f"cannot read a {type(self.gain).__name__}", "a scheme or a list", usage=True)
         if self.residuals == "difference" and (self.max_residual is not None or self.residual_depth == "full"):
-            raise Fault(
+            raise InputError(
                 "--residuals difference",
                 "a signed difference is no bound, and ends where its measure ends",
                 "--residuals total goes with --max-residual and --residual-depth",
                 usage=True,
             )
         if not (self.costs is None or isinstance(self.costs, Costs)):
-            raise Fault("--costs", f"cannot read a {type(self.costs).__name__}", "a file, or a dict", usage=True)
+            raise InputError("--costs", f"cannot read a {type(self.costs).__name__}", "a file, or a dict", usage=True)
         if self.judged_only and self.wants_residuals:
-            raise Fault(
+            raise InputError(
                 "--judged-only",
                 "a condensed list has no residual: a document judged later would enter above others",
                 "leave out one of --judged-only and the residuals",
@@ -122,9 +122,9 @@ class Rules:
                 continue
             number = isinstance(value, float | int | np.number) and not isinstance(value, bool)
             if not number or (name == "depth" and int(value) != value):
-                raise Fault(option(name), f"{value!r} is no {'rank' if name == 'depth' else 'number'}", usage=True)
+                raise InputError(option(name), f"{value!r} is no {'rank' if name == 'depth' else 'number'}", usage=True)
             if not value >= least or (name == "rel" and value == 0):
-                raise Fault(option(name), f"{value:g} is too small", usage=True)
+                raise InputError(option(name), f"{value:g} is too small", usage=True)
 
     @property
     def wants_residuals(self) -> bool:
@@ -136,8 +136,8 @@ def option(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-class Options(TypedDict, total=False):
-    """The options of `evaluate`, as keywords: the fields of `Rules`, where None means the default."""
+class OptionKwargs(TypedDict, total=False):
+    """The options of `evaluate`, as keywords: the fields of `Options`, where None means the default."""
 
     ties: Ties | None
     order: Order | None
@@ -165,7 +165,7 @@ class Preset:
     """What `--like TOOL` sets: rules, parameters of single measures, the digits that are printed, the kind of residual
     where none is named, and parameters of all measures that take them."""
 
-    rules: Mapping[str, Any]
+    options: Mapping[str, Any]
     parameters: Mapping[str, Mapping[str, Value]]
     digits: int = 4
     residuals: Residuals = "total"
@@ -195,21 +195,23 @@ LIKE: dict[str, Preset] = {
 }
 
 
-def rules_for(like: str | None, **given: Any) -> Rules:
+def resolve_options(like: str | None, **given: Any) -> Options:
     """The rules of a preset with the given options on top; None and False mean: not given.
 
-    Raises Fault (usage) for an unknown option or preset.
+    Raises InputError (usage) for an unknown option or preset.
     """
-    known = {one.name for one in fields(Rules)}
+    known = {one.name for one in fields(Options)}
     for name in given:
         if name not in known:
-            raise Fault("", f"no option '{name}'", nearest(name, known), usage=True)
+            raise InputError("", f"no option '{name}'", did_you_mean(name, known), usage=True)
     if like is not None and like not in LIKE:
-        raise Fault("--like", f"no preset '{like}'", nearest(like, LIKE) or f"one of {', '.join(LIKE)}", usage=True)
+        raise InputError(
+            "--like", f"no preset '{like}'", did_you_mean(like, LIKE) or f"one of {', '.join(LIKE)}", usage=True
+        )
     if given.get("residual_depth") is not None and given.get("residuals") is None and given.get("max_residual") is None:
         given["residuals"] = True
     if given.get("residuals") is True:
         bound = given.get("residual_depth") is not None or given.get("max_residual") is not None
         given["residuals"] = LIKE[like].residuals if like and not bound else "total"
     explicit = {name: value for name, value in given.items() if value is not None and value is not False}
-    return replace(Rules(), **{**(LIKE[like].rules if like else {}), **explicit, "like": like})
+    return replace(Options(), **{**(LIKE[like].options if like else {}), **explicit, "like": like})

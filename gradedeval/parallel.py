@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gradedeval.errors import Fault, reason
+from gradedeval.errors import InputError, reason
 
 Result = TypeVar("Result")
 
@@ -81,7 +81,7 @@ def spread(
                 child, pipe = _child(work, tasks, list(children))
                 children[pipe] = child
         except OSError as error:
-            raise Fault("--jobs", f"a process cannot be started ({reason(error)})", "ask for fewer") from None
+            raise InputError("--jobs", f"a process cannot be started ({reason(error)})", "ask for fewer") from None
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         for number, result in chain(_here(work, tasks, children), _results(children)):

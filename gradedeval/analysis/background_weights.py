@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import plural, some
+from gradedeval.errors import plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
-from gradedeval.options import Rules
+from gradedeval.options import Options
 from gradedeval.rankings.batch import CELLS, Batch, GradedRun
 from gradedeval.rankings.grade import grade_run
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.scorer import Scorer
-from gradedeval.trec.lines import text
+from gradedeval.trec.lines import decode
 
 Watch = Callable[[list[tuple[str, Any]]], Iterable[tuple[str, Any]]]
 """Passes work on piece by piece, and may show how far it has come."""
@@ -26,7 +26,7 @@ Watch = Callable[[list[tuple[str, Any]]], Iterable[tuple[str, Any]]]
 
 def _by_relevant(values: Floats, g: Gains) -> Floats:
     """`values / R`; 0 in a topic with nothing to find: it scores 0."""
-    shares: Floats = np.where(g.R[:, None] > 0, values / np.maximum(g.R, 1)[:, None], 0.0)
+    shares: Floats = np.where(g.num_relevant[:, None] > 0, values / np.maximum(g.num_relevant, 1)[:, None], 0.0)
     return shares
 
 
@@ -44,7 +44,7 @@ def _rr(g: Gains) -> Floats:
 
 
 def _bpref(g: Gains, *, k: float = 0) -> Floats:
-    most, non_relevant = (k + g.R)[:, None], (g.pool - g.R)[:, None]
+    most, non_relevant = (k + g.num_relevant)[:, None], (g.pool - g.num_relevant)[:, None]
     above = (g.judged & ~g.relevant).cumsum(1)
     # Where N is 0 nothing can stand above, so any divisor will do.
     return _by_relevant(1 - np.minimum(most, above) / np.maximum(np.minimum(most, non_relevant), 1), g)
@@ -100,7 +100,7 @@ def background(
     runs: Mapping[str, Any],
     qrels: Any,
     measures: Sequence[Measure],
-    rules: Rules,
+    options: Options,
     depth: int,
     watch: Watch = iter,
     jobs: int = 1,
@@ -111,15 +111,15 @@ def background(
     topics. The rules say which topics count; one that a run lacks is a ranking without documents. `jobs` processes may
     share a large run.
 
-    Zhang et al., Information Retrieval 2010, section 3.4. Raises Fault as `evaluate` does.
+    Zhang et al., Information Retrieval 2010, section 3.4. Raises InputError as `evaluate` does.
     """
-    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
-    scorer = Scorer(judged, measures, rules)
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
+    scorer = Scorer(judged, measures, options)
     summed = _Sums(scorer, depth)
     counts: list[tuple[int, int]] = []
     notes, topics = list(scorer.notes), set()
     for _, source in watch(list(runs.items())):
-        run = grade_run(source, judged, rules, jobs=jobs)
+        run = grade_run(source, judged, options, jobs=jobs)
         for batch in _settled(run):
             summed.add(batch)
         counts.append((len(run.topics), run.missing))
@@ -155,7 +155,9 @@ class _Sums:
                 found = weights_in_rankings(measure, g)
                 self.weights[: found.shape[1], column] += found.sum(0)
                 if measure in self.barren:
-                    self.barren[measure].update(part.topics[row] for row in np.flatnonzero(g.R == 0).tolist())
+                    self.barren[measure].update(
+                        part.topics[row] for row in np.flatnonzero(g.num_relevant == 0).tolist()
+                    )
 
     def beyond(self) -> Floats:
         """measures: the share of the weight that lies past the last rank."""
@@ -209,7 +211,7 @@ def _without_relevant(barren: Mapping[Measure, set[bytes]]) -> list[str]:
         alike.setdefault(frozenset(topics), []).append(str(measure))
     return [
         f"{', '.join(names)}: {len(topics)} {plural(len(topics), 'topic')} without relevant documents "
-        f"({some([text(topic) for topic in sorted(topics)])}); all weights are 0 there"
+        f"({shorten([decode(topic) for topic in sorted(topics)])}); all weights are 0 there"
         for topics, names in alike.items()
         if topics
     ]

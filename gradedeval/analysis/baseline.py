@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from gradedeval.analysis.saved_scores import holds_scores
 from gradedeval.analysis.score_matrix import Matrix, joined, matrix_of, renamed
-from gradedeval.errors import Fault, some
+from gradedeval.errors import InputError, shorten
 from gradedeval.scoring.run_names import file_names
 
 
@@ -30,7 +30,7 @@ class Baseline:
     def read(cls, word: str | None, runs: Sequence[str]) -> Baseline:
         """What the word of `--baseline` means beside these run files. A run that is both counts once.
 
-        Raises Fault (usage) where it is nothing.
+        Raises InputError (usage) where it is nothing.
         """
         if word is None:
             return cls()
@@ -53,21 +53,23 @@ def _same(word: str, path: str) -> bool:
 def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
     """The scores with the baseline's among them, and the name it goes by; no name where there is no baseline.
 
-    Raises Fault where it is nowhere, or its file has several runs and none is named.
+    Raises InputError where it is nowhere, or its file has several runs and none is named.
     """
     if given.saved is None:
         if given.name is not None and given.name not in matrix.runs:
-            what = f"'{given.name}' is neither a file nor one of the runs ({some(matrix.runs)})"
-            raise Fault("--baseline", what, "check the path", usage=True)
+            what = f"'{given.name}' is neither a file nor one of the runs ({shorten(matrix.runs)})"
+            raise InputError("--baseline", what, "check the path", usage=True)
         return matrix, given.name
     saved = matrix_of(given.saved)
     if given.within is None and len(saved.runs) > 1:
-        what = f"holds {len(saved.runs)} runs ({some(saved.runs)})"
-        raise Fault(given.saved, what, f"name one: --baseline {given.saved}:{saved.runs[0]}", usage=True)
+        what = f"holds {len(saved.runs)} runs ({shorten(saved.runs)})"
+        raise InputError(given.saved, what, f"name one: --baseline {given.saved}:{saved.runs[0]}", usage=True)
     name = saved.runs[0] if given.within is None else given.within
     missing = [measure for measure in matrix.measures if measure not in saved.measures]
     if missing:
-        raise Fault(given.saved, f"has no scores by '{missing[0]}' ({some(saved.measures)})", "save them with that too")
+        raise InputError(
+            given.saved, f"has no scores by '{missing[0]}' ({shorten(saved.measures)})", "save them with that too"
+        )
     alone = saved.only(runs=[name])
     if name in matrix.runs:
         # Scores saved of the same file at another time.

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from gradedeval.analysis.significance import check_choice
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse
-from gradedeval.options import Rules
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import Options
 from gradedeval.scoring.scorer import applied
 
 Kind = Literal["min", "max-drop", "max-topic-drop", "significant", "max-unjudged"]
@@ -30,7 +30,7 @@ class Bound:
     relative  whether the limit is a share of the baseline's mean
     place     what messages call it
 
-    Raises Fault (usage) for another kind.
+    Raises InputError (usage) for another kind.
     """
 
     kind: Kind
@@ -71,13 +71,13 @@ def read_words(kind: Kind, words: Iterable[str]) -> list[Demand]:
 
 
 def settle(
-    demands: Iterable[Demand], measures: Iterable[Measure], rules: Rules, table: Mapping[str, Measure] | None = None
+    demands: Iterable[Demand], measures: Iterable[Measure], options: Options, table: Mapping[str, Measure] | None = None
 ) -> tuple[list[Bound], list[Measure]]:
     """The bounds that are demanded, the last of each kind and measure, and all measures that they need.
 
     measures  those of -m, for which bare values stand
 
-    Raises Fault (usage) where a value is no limit, a measure is none, or a bare value has not one measure.
+    Raises InputError (usage) where a value is no limit, a measure is none, or a bare value has not one measure.
     """
     measures = list(measures)
     chosen = list(measures)
@@ -89,11 +89,11 @@ def settle(
         limit, relative = _limit(demand)
         meant = _meant(demand, measures or chosen if demand in bare else measures, table)
         for measure in meant:
-            name = str(applied(measure, rules))
+            name = str(applied(measure, options))
             found[demand.kind, name] = Bound(demand.kind, name, limit, relative, demand.place)
         chosen += [one for one in meant if one not in chosen and demand.measure is not None]
     if not found:
-        raise Fault("", "no bound to check", "as in --min err@20=0.25 or --max-drop err@20=5%", usage=True)
+        raise InputError("", "no bound to check", "as in --min err@20=0.25 or --max-drop err@20=5%", usage=True)
     return list(found.values()), list(dict.fromkeys(chosen))
 
 
@@ -101,17 +101,17 @@ def _meant(demand: Demand, measures: list[Measure], table: Mapping[str, Measure]
     """The measures of a demand."""
     if demand.measure is not None:
         try:
-            found = parse(demand.measure, table)
-        except Fault as fault:
-            said = f"{fault.place}: {fault.fault}" if fault.place else fault.fault
-            raise Fault(demand.place, said, fault.cure, usage=True) from None
+            found = parse_measures(demand.measure, table)
+        except InputError as error:
+            said = f"{error.place}: {error.problem}" if error.place else error.problem
+            raise InputError(demand.place, said, error.hint, usage=True) from None
         return found
     unique = list(dict.fromkeys(measures))
     if demand.kind == "significant" and unique:
         return unique
     if len(unique) != 1:
         what = f"a bare value, and {len(unique)} measures" if unique else "a bare value, and no measure"
-        raise Fault(demand.place, what, "write MEASURE=VALUE, as in err@20=0.25, or one -m", usage=True)
+        raise InputError(demand.place, what, "write MEASURE=VALUE, as in err@20=0.25, or one -m", usage=True)
     return unique
 
 
@@ -120,15 +120,15 @@ def _limit(demand: Demand) -> tuple[float, bool]:
     word = demand.value
     relative = isinstance(word, str) and word.strip().endswith("%")
     if relative and demand.kind != "max-drop":
-        raise Fault(demand.place, f"'{word}' is a percentage", "only --max-drop takes one", usage=True)
+        raise InputError(demand.place, f"'{word}' is a percentage", "only --max-drop takes one", usage=True)
     try:
         limit = math.nan if isinstance(word, bool) else float(str(word).strip().removesuffix("%"))
     except ValueError:
         limit = math.nan
     if not math.isfinite(limit):
-        raise Fault(demand.place, f"'{word}' is no number", "as in err@20=0.25", usage=True)
+        raise InputError(demand.place, f"'{word}' is no number", "as in err@20=0.25", usage=True)
     if limit < 0 and demand.kind != "min":
-        raise Fault(demand.place, f"{word} is below 0", "a limit is 0 or more", usage=True)
+        raise InputError(demand.place, f"{word} is below 0", "a limit is 0 or more", usage=True)
     if demand.kind == "significant" and not 0 < limit < 1:
-        raise Fault(demand.place, f"{word} is no level", "between 0 and 1, as in 0.05", usage=True)
+        raise InputError(demand.place, f"{word} is no level", "between 0 and 1, as in 0.05", usage=True)
     return (limit / 100 if relative else limit), relative

@@ -14,7 +14,7 @@ from gradedeval.analysis.compare import Trial, differences_of
 from gradedeval.analysis.score_matrix import Matrix, Paired, matrix_of
 from gradedeval.analysis.significance import NOTHING, Test, beyond_reach, corrected, drawn, least_p, p_values
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault, plural
+from gradedeval.errors import InputError, plural
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def check(
     test      of `significant` bounds, two-sided; Holm's correction over all of them. Only a drop breaks them
 
     Returns a frame with a row for each run and bound: run, bound, measure, limit, relative, found, passed, says, worst
-    (the topics to look at first, as text). Raises Fault (usage) where a bound needs a baseline and there is none, or a
+    (the topics to look at first, as text). Raises InputError (usage) where a bound needs a baseline and there is none, or a
     residual that its measure does not have, or where no drop could be significant at its level.
     """
     import pandas as pd  # not before it is needed
@@ -106,10 +106,10 @@ def verdicts(
     trial = Trial(test, draws=draws, seed=seed)
     for bound in bounds:
         if bound.kind in COMPARED and baseline is None:
-            raise Fault(bound.place, "a drop from nothing", "give --baseline RUN or scores.csv", usage=True)
+            raise InputError(bound.place, "a drop from nothing", "give --baseline RUN or scores.csv", usage=True)
     runs = [run for run in matrix.runs if run != baseline]
     if not runs:
-        raise Fault("", "the baseline is the only run", "name the run to check", usage=True)
+        raise InputError("", "the baseline is the only run", "name the run to check", usage=True)
     levels = _levels(matrix, runs, bounds, baseline, trial)
     return [_verdict(matrix, run, bound, baseline, levels) for run in runs for bound in bounds]
 
@@ -129,7 +129,7 @@ def _levels(
     if not wanted or baseline is None:
         return _Levels({})
     if trial.test == "tukey-hsd":
-        raise Fault("--test", "tukey-hsd compares all runs with each other", "take another test", usage=True)
+        raise InputError("--test", "tukey-hsd compares all runs with each other", "take another test", usage=True)
     pairs = [matrix.only(runs=[baseline, run]).of(bound.measure) for run, bound in wanted]
     _check_reach(pairs, [bound for _, bound in wanted], trial)
     found, methods = [], dict[str, None]()
@@ -143,13 +143,13 @@ def _levels(
 
 
 def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], trial: Trial) -> None:
-    """Raise Fault (usage) for a bound that no drop could break: a gate that is always open says nothing."""
+    """Raise InputError (usage) for a bound that no drop could break: a gate that is always open says nothing."""
     least = np.array([least_p(trial.test, len(both.topics), trial.draws) for both in pairs])
     for both, bound, p in zip(pairs, bounds, corrected(least, "holm").tolist(), strict=True):
         cause = beyond_reach(bound.limit, p, trial.test, len(both.topics), trial.draws, len(pairs), "holm")
         if cause:
-            what, cure = cause
-            raise Fault(bound.place or f"significant {bound.measure}", what, cure, usage=True)
+            what, hint = cause
+            raise InputError(bound.place or f"significant {bound.measure}", what, hint, usage=True)
 
 
 def _differences(both: Paired) -> Floats:
@@ -168,7 +168,7 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, level
         at = matrix.row(run), matrix.kept[matrix.row(run), :, column], column
         return _of_unjudged(run, bound, own.topics, matrix.unjudged[at])
     elif both is None:
-        raise Fault(bound.place, "a drop from nothing", "give --baseline RUN or scores.csv", usage=True)
+        raise InputError(bound.place, "a drop from nothing", "give --baseline RUN or scores.csv", usage=True)
     elif bound.kind == "max-drop":
         found, passed, says = _of_drop(both, bound)
     elif bound.kind == "max-topic-drop":
@@ -228,7 +228,7 @@ def _of_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, 
 def _of_unjudged(run: str, bound: Bound, topics: Sequence[str], unjudged: Floats) -> Verdict:
     if np.isnan(unjudged).any():
         what = f"{bound.measure} has no residual"
-        raise Fault(bound.place, what, "bound the share of judged documents: --min judged@10=0.8", usage=True)
+        raise InputError(bound.place, what, "bound the share of judged documents: --min judged@10=0.8", usage=True)
     mean = float(unjudged.mean())
     passed = mean <= bound.limit + NOTHING
     says = f"unjudged documents could lift {bound.measure} by {mean:.4f}"

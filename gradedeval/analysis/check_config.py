@@ -12,18 +12,18 @@ from typing import Any
 from gradedeval.analysis.bounds import KINDS, Demand, Kind
 from gradedeval.analysis.compare import Trial
 from gradedeval.analysis.significance import Test
-from gradedeval.errors import Fault, nearest
+from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import read_scheme
 from gradedeval.measures.notation import read_value
-from gradedeval.measures.parse import parse
-from gradedeval.options import Rules, rules_for
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import Options, resolve_options
 
 Place = Callable[..., str]
 """Keys -> file and line of the statement that sets them."""
 SETTINGS = ("baseline", "measures", "test", "draws", "seed")
 # What may stand in a file as on the command line, `--` left out.
-RULES = tuple(name.replace("_", "-") for name in Rules.__dataclass_fields__ if name != "residuals")
+RULES = tuple(name.replace("_", "-") for name in Options.__dataclass_fields__ if name != "residuals")
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Settings:
     test: Test | None = None
     draws: int | None = None
     seed: int | None = None
-    rules: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 def find_settings(given: str | None, table: Mapping[str, Measure] | None = None) -> tuple[str | None, Settings]:
     """The file of settings and what it says: the one given, or else gradedeval.toml, or else pyproject.toml where it
-    has a table [tool.gradedeval]; nothing where there is none. Raises Fault (usage) with the line of what is wrong."""
+    has a table [tool.gradedeval]; nothing where there is none. Raises InputError (usage) with the line of what is wrong."""
     if given is not None:
         return given, read_settings(given, table)
     for name in ("gradedeval.toml", "pyproject.toml"):
@@ -61,9 +61,9 @@ def read_settings(path: str, table: Mapping[str, Measure] | None = None, needed:
     try:
         content = Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise Fault(path, f"cannot be read ({error.strerror})", "--config names a TOML file", usage=True) from None
+        raise InputError(path, f"cannot be read ({error.strerror})", "--config names a TOML file", usage=True) from None
     except UnicodeDecodeError as error:
-        raise Fault(path, f"is not UTF-8 ({error.reason})", "TOML is", usage=True) from None
+        raise InputError(path, f"is not UTF-8 ({error.reason})", "TOML is", usage=True) from None
     content = content.removeprefix("\ufeff")
     try:
         found: Any = tomllib.loads(content)
@@ -71,7 +71,7 @@ def read_settings(path: str, table: Mapping[str, Measure] | None = None, needed:
         message = re.fullmatch(r"(?P<what>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", str(error))
         line = (message and message["line"]) or len(content.splitlines()) or 1
         what = message["what"] if message else str(error)
-        raise Fault(f"{path}:{line}", f"is no TOML ({what})", "mend that line", usage=True) from None
+        raise InputError(f"{path}:{line}", f"is no TOML ({what})", "mend that line", usage=True) from None
     prefix: tuple[str, ...] = ()
     if Path(path).name == "pyproject.toml" or "tool" in found:
         prefix, found = ("tool", "gradedeval"), found.get("tool", {})
@@ -79,7 +79,7 @@ def read_settings(path: str, table: Mapping[str, Measure] | None = None, needed:
     if not isinstance(found, dict) or not found:
         if needed:
             where = "table [tool.gradedeval]" if prefix else "settings"
-            raise Fault(path, f"has no {where}", 'as in min = { "err@20" = 0.25 }', usage=True)
+            raise InputError(path, f"has no {where}", 'as in min = { "err@20" = 0.25 }', usage=True)
         return Settings()
     place: Place = lambda *keys: f"{path}:{line_of(content, (*prefix, *keys))}"  # noqa: E731
     return _settings(found, place, Path(path).parent, table)
@@ -109,21 +109,21 @@ def line_of(content: str, keys: tuple[str, ...]) -> int:
 
 
 def _settings(found: dict[str, Any], place: Place, folder: Path, table: Mapping[str, Measure] | None) -> Settings:
-    demands, rules, beside = list[Demand](), dict[str, Any](), dict[str, Any]()
+    demands, options, beside = list[Demand](), dict[str, Any](), dict[str, Any]()
     for key, value in found.items():
         if key in KINDS:
             kind: Kind = next(one for one in KINDS if one == key)
             demands += _demands(kind, value, place)
         elif key in RULES:
-            rules[key.replace("-", "_")] = _rule(key, value, place(key), folder)
+            options[key.replace("-", "_")] = _rule(key, value, place(key), folder)
         elif key in SETTINGS:
             beside[key] = _beside(key, value, place(key), folder, table)
         else:
-            cure = nearest(key, (*KINDS, *SETTINGS, *RULES)) or f"bounds are {', '.join(KINDS)}"
+            hint = did_you_mean(key, (*KINDS, *SETTINGS, *RULES)) or f"bounds are {', '.join(KINDS)}"
             if key in ("run", "runs", "qrels"):
-                cure = "RUN and QRELS stand on the command line"
-            raise Fault(place(key), f"no setting '{key}'", cure, usage=True)
-    return replace(Settings(demands, rules=rules), **beside)
+                hint = "RUN and QRELS stand on the command line"
+            raise InputError(place(key), f"no setting '{key}'", hint, usage=True)
+    return replace(Settings(demands, options=options), **beside)
 
 
 def _demands(kind: Kind, value: Any, place: Place) -> list[Demand]:
@@ -139,7 +139,10 @@ def _rule(key: str, value: Any, place: str, folder: Path) -> Any:
     if key == "gain":
         _at(place, lambda: read_scheme(read_value(str(value)), place))
         return str(value)
-    _at(place, lambda: rules_for(value) if key == "like" else rules_for(None, **{key.replace("-", "_"): value}))
+    _at(
+        place,
+        lambda: resolve_options(value) if key == "like" else resolve_options(None, **{key.replace("-", "_"): value}),
+    )
     return value
 
 
@@ -147,8 +150,8 @@ def _at(place: str, test: Callable[[], object]) -> None:
     """Try a value; what is wrong with it is wrong at this line."""
     try:
         test()
-    except Fault as fault:
-        raise Fault(place, fault.fault, fault.cure, usage=True) from None
+    except InputError as error:
+        raise InputError(place, error.problem, error.hint, usage=True) from None
 
 
 def _beside(key: str, value: Any, place: str, folder: Path, table: Mapping[str, Measure] | None) -> Any:
@@ -156,12 +159,14 @@ def _beside(key: str, value: Any, place: str, folder: Path, table: Mapping[str, 
     if key == "measures":
         words = [value] if isinstance(value, str) else value
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise Fault(place, "measures are no list of texts", 'as in measures = ["err@20", "ndcg@10"]', usage=True)
-        _at(place, lambda: parse(words, table))
+            raise InputError(
+                place, "measures are no list of texts", 'as in measures = ["err@20", "ndcg@10"]', usage=True
+            )
+        _at(place, lambda: parse_measures(words, table))
         return tuple(words)
     if not isinstance(value, kinds[key]) or isinstance(value, bool):
         what = "a text" if kinds[key] is str else "a whole number"
-        raise Fault(place, f"{key} is not {what}", "mend that line", usage=True)
+        raise InputError(place, f"{key} is not {what}", "mend that line", usage=True)
     given: dict[str, Any] = {} if key == "baseline" else {key: value}
     _at(place, lambda: Trial(**given))
     beside = folder / str(value) if key == "baseline" else None

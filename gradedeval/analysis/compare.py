@@ -28,7 +28,7 @@ from gradedeval.analysis.significance import (
     p_values,
 )
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import Fault, Note
+from gradedeval.errors import EvaluationWarning, InputError
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trial:
-    """How differences are tested. Raises Fault (usage) where a value is no choice, or two exclude each other.
+    """How differences are tested. Raises InputError (usage) where a value is no choice, or two exclude each other.
 
     test        see `p_values`; `tukey-hsd` is the randomised range test, which corrects for all pairs itself
     correction  see `corrected`; None: holm, and none for tukey-hsd
@@ -59,7 +59,7 @@ class Trial:
         check_draws(self.draws, self.alpha, self.seed)
         if self.test == "tukey-hsd" and self.correction not in (None, "none"):
             what = "tukey-hsd holds for all pairs together as it is"
-            raise Fault("--correction", what, "leave out --correction, or take another test", usage=True)
+            raise InputError("--correction", what, "leave out --correction, or take another test", usage=True)
 
     @property
     def applied(self) -> Correction:
@@ -98,19 +98,19 @@ def compare(
     relative (difference / baseline_mean, blank for a mean of 0), wins, ties, losses (topics, of the run), effect (mean
     difference / deviation), low, high (paired bootstrap), p, p_corrected, known. `known` is False where the difference
     of means is no larger than the mean residual of the run behind: what is unjudged could turn the order; blank where
-    the measure has no residual. Where no p can come down to alpha a warning of the class `gradedeval.Note` says so.
-    Raises Fault where there is nothing to compare, or a measure has one topic alone.
+    the measure has no residual. Where no p can come down to alpha a warning of the class `gradedeval.EvaluationWarning` says so.
+    Raises InputError where there is nothing to compare, or a measure has one topic alone.
     """
     frame, notes = compared(matrix_of(scores), baseline, Trial(test, correction, draws, alpha, seed), watch)
     for note in notes:
-        warnings.warn(note, Note, stacklevel=2)
+        warnings.warn(note, EvaluationWarning, stacklevel=2)
     return frame
 
 
 def compared(matrix: Matrix, baseline: str | None, trial: Trial, watch: Watch = iter) -> tuple[pd.DataFrame, list[str]]:
     """As `compare`: the frame, and what is to be said of it."""
     if len(matrix.runs) < 2:
-        raise Fault("", "two runs or more are compared", "give another run, or --baseline", usage=True)
+        raise InputError("", "two runs or more are compared", "give another run, or --baseline", usage=True)
     first, second = pairs_of(len(matrix.runs), None if baseline is None else matrix.row(baseline))
     import pandas as pd  # not before it is needed
 
@@ -120,11 +120,11 @@ def compared(matrix: Matrix, baseline: str | None, trial: Trial, watch: Watch = 
 
 
 def tested(matrix: Matrix, measure: str) -> Paired:
-    """The topics that every run keeps by one measure. Raises Fault where they are fewer than two."""
+    """The topics that every run keeps by one measure. Raises InputError where they are fewer than two."""
     paired = matrix.of(measure)
     if len(paired.topics) < 2:
         what = f"one topic ({paired.topics[0]}) that all {len(paired.runs)} runs keep, and a test needs two"
-        raise Fault(f"measure '{measure}'", what, "take runs with more topics in common")
+        raise InputError(f"measure '{measure}'", what, "take runs with more topics in common")
     return paired
 
 
@@ -140,7 +140,7 @@ def _never(measures: list[Paired], pairs: int, trial: Trial) -> list[str]:
         cause = beyond_reach(trial.alpha, p, trial.test, topics, trial.draws, pairs, trial.applied, runs)
         if cause:
             causes.setdefault(cause, []).append(paired.measure)
-    return [f"{', '.join(names)}: {what}; {cure}" for (what, cure), names in causes.items()]
+    return [f"{', '.join(names)}: {what}; {hint}" for (what, hint), names in causes.items()]
 
 
 def pairs_of(runs: int, baseline: int | None) -> tuple[Ints, Ints]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains, Intents
 from gradedeval.rankings.batch import CELLS
@@ -35,20 +35,24 @@ def trimmed(gains: Gains) -> Gains:
 
 
 def parts_of(measure: Measure, gains: Gains) -> Parts:
-    """The parts that sum to the score of one topic. Raises Fault where a user's own measure fails."""
+    """The parts that sum to the score of one topic. Raises InputError where a user's own measure fails."""
     if measure.prior is not None and gains.intents is not None:
         return _marginal(replace(measure, prior=None), gains.intents)
     width = gains.gain.shape[1]
     try:
         workings = {name: np.asarray(column, dtype=np.float64) for name, column in measure.workings(gains).items()}
         shapes = {name: column.shape for name, column in workings.items()}
-    except Fault:
+    except InputError:
         raise
     except Exception as error:  # as in `scoring`
-        raise Fault(f"measure '{measure}'", f"`shows` failed ({type(error).__name__}: {error})", "mend it") from error
+        raise InputError(
+            f"measure '{measure}'", f"`shows` failed ({type(error).__name__}: {error})", "mend it"
+        ) from error
     for name, shape in shapes.items():
         if shape not in ((1, width), (1, width + 1)):
-            raise Fault(f"measure '{measure}'", f"shows '{name}' of shape {shape}", f"topics × ranks: (1, {width})")
+            raise InputError(
+                f"measure '{measure}'", f"shows '{name}' of shape {shape}", f"topics × ranks: (1, {width})"
+            )
     shown = {name: column[0] for name, column in workings.items()}
     if "contribution" in shown:
         terms = np.append(shown.pop("contribution"), 0.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gradedeval.analysis.correlation import BY_TOPIC, KINDS, Kind, of_columns
 from gradedeval.analysis.score_matrix import Matrix, matrix_of
 from gradedeval.analysis.significance import check_choice
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -27,16 +27,18 @@ def correlate(
     `pearson` and `spearman` compare the scores of the (run, topic) pairs that both measures keep; `tau`, `weighted-tau`
     and `tau-ap` the orderings of runs by their means over the topics that all runs keep by both. Returns a frame with
     the columns measure (the row of the matrix; tau-ap's truth), other (its column), kind, agreement (blank where scores
-    are all the same), n (pairs or runs). Raises Fault (usage) for a single measure, or the ordering of a single run;
-    Fault where no two measures have an agreement.
+    are all the same), n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a single run;
+    InputError where no two measures have an agreement.
     """
     for kind, option in ((above, "--above"), (below, "--below")):
         check_choice(kind, KINDS, option)
     matrix = matrix_of(scores)
     if len(matrix.measures) < 2:
-        raise Fault("", "two measures or more are correlated", "give another -m", usage=True)
+        raise InputError("", "two measures or more are correlated", "give another -m", usage=True)
     if len(matrix.runs) < 2 and not {above, below} <= set(BY_TOPIC):
-        raise Fault("", "one run has no ordering", "give more runs, or --above pearson --below spearman", usage=True)
+        raise InputError(
+            "", "one run has no ordering", "give more runs, or --above pearson --below spearman", usage=True
+        )
     import pandas as pd  # not before it is needed
 
     rows = []
@@ -52,11 +54,11 @@ def correlate(
     return frame
 
 
-def _nothing(matrix: Matrix, kinds: set[Kind]) -> Fault:
+def _nothing(matrix: Matrix, kinds: set[Kind]) -> InputError:
     """Why no two measures have an agreement."""
     if matrix.kept.sum(2).max(initial=0) < 2:
-        return Fault("", "no (run, topic) pair that two measures keep", matrix.cure)
+        return InputError("", "no (run, topic) pair that two measures keep", matrix.hint)
     if not kinds & set(BY_TOPIC) and matrix.kept.all(0).sum(1).max(initial=0) < 2:
-        return Fault("", f"no topic that all {len(matrix.runs)} runs keep by two measures", matrix.cure)
+        return InputError("", f"no topic that all {len(matrix.runs)} runs keep by two measures", matrix.hint)
     what = "scores are all the same, or infinite: nothing can agree with them"
-    return Fault("", what, "take runs that differ, or other measures")
+    return InputError("", what, "take runs that differ, or other measures")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from gradedeval.analysis.contributions import parts_of, rises, trimmed
-from gradedeval.errors import Fault, Note, nearest, some
+from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, shorten
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse
-from gradedeval.options import Options, Rules, option
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import OptionKwargs, Options, option
 from gradedeval.rankings.batch import Batch, GradedRun
 from gradedeval.rankings.grade import grade_run
 from gradedeval.rankings.qrels import Qrels
@@ -22,7 +22,7 @@ from gradedeval.scoring.evaluate import qrels_for, rules_given
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scorer import Scorer, scores_of
 from gradedeval.scoring.signature import signature
-from gradedeval.trec.lines import raw, text
+from gradedeval.trec.lines import decode, encode
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +116,7 @@ def explain(
     *,
     topic: str | bytes | int | None = None,
     like: str | None = None,
-    **options: Unpack[Options],
+    **keywords: Unpack[OptionKwargs],
 ) -> Explanation:
     """How measures come to their scores of one topic, rank by rank.
 
@@ -125,13 +125,13 @@ def explain(
     The other arguments are those of `evaluate`, for one run; `residual_depth` and `max_residual` are not among them.
     The contributions of a measure sum to its score. Of a C/W/L measure they are the terms of its sum, as in W(i)·r_i;
     of any other the difference that it makes to end the ranking at a rank and not one before. Returns `Explanation`:
-    `.frame`, `.measures`, `.signature`. Raises `gradedeval.Fault` as `evaluate` does, and where the topic does not
+    `.frame`, `.measures`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and where the topic does not
     count.
     """
-    rules, chosen = rules_given(like, options), parse(measures)
-    explanation = explain_topic(named_runs(run), qrels, chosen, rules, topic)
+    options, chosen = rules_given(like, keywords), parse_measures(measures)
+    explanation = explain_topic(named_runs(run), qrels, chosen, options, topic)
     for note in explanation.notes:
-        warnings.warn(note, Note, stacklevel=2)
+        warnings.warn(note, EvaluationWarning, stacklevel=2)
     return explanation
 
 
@@ -139,22 +139,22 @@ def explain_topic(
     runs: Mapping[str, Any],
     qrels: Any,
     measures: Iterable[Measure],
-    rules: Rules,
+    options: Options,
     topic: str | bytes | int | None,
     jobs: int = 1,
 ) -> Explanation:
-    """As `explain`, for one run by name and rules; `jobs` processes may share a large one. Raises Fault as `explain`
+    """As `explain`, for one run by name and rules; `jobs` processes may share a large one. Raises InputError as `explain`
     does."""
     if len(runs) != 1:
-        raise Fault("", f"{len(runs)} runs are too many", "explain one at a time", usage=True)
+        raise InputError("", f"{len(runs)} runs are too many", "explain one at a time", usage=True)
     for name in ("residual_depth", "max_residual"):
-        if getattr(rules, name) != getattr(Rules(), name):
-            raise Fault(option(name), "has no meaning for one topic rank by rank", "leave it out", usage=True)
+        if getattr(options, name) != getattr(Options(), name):
+            raise InputError(option(name), "has no meaning for one topic rank by rank", "leave it out", usage=True)
     ((name, source),) = runs.items()
-    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
-    wanted = _wanted(topic, judged, rules)
-    scorer = Scorer(judged, list(measures), replace(rules, residuals=None if rules.judged_only else "total"))
-    run = grade_run(source, judged, rules, frozenset([wanted]), scorer.types, jobs=jobs)
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
+    wanted = _wanted(topic, judged, options)
+    scorer = Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
+    run = grade_run(source, judged, options, frozenset([wanted]), scorer.types, jobs=jobs)
     batch = _alone(run, wanted, judged)
     scored = scorer.score(GradedRun(run.place, iter([batch]), topics=[wanted]), name)
     explained = [
@@ -164,39 +164,41 @@ def explain_topic(
     known = scorer.judged[batch.codes[0]]
     return Explanation(
         name,
-        text(wanted),
+        decode(wanted),
         int(batch.retrieved[0]),
         int(known.sum()),
         int(batch.pool[0] @ scorer.judged[: batch.unjudged]),
         explained,
-        signature(judged, rules, scorer.measures, [(len(run.topics), run.missing)]),
+        signature(judged, options, scorer.measures, [(len(run.topics), run.missing)]),
         [*scorer.notes, *run.notes],
     )
 
 
-def _wanted(topic: str | bytes | int | None, qrels: Qrels, rules: Rules) -> bytes:
-    """The id of the topic. Raises Fault (usage) where it cannot count, as far as the qrels tell."""
-    known = [text(one) for one in qrels.topics if rules.topics_from is None or one in rules.topics_from]
+def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> bytes:
+    """The id of the topic. Raises InputError (usage) where it cannot count, as far as the qrels tell."""
+    known = [decode(one) for one in qrels.topics if options.topics_from is None or one in options.topics_from]
     if topic is None:
         if len(known) == 1:
-            return raw(known[0])
-        what = f"one of the {len(qrels)} topics of {qrels.place} ({some(known)}) must be named"
-        raise Fault("--topic", what, f"as in --topic {known[0]}" if known else "", usage=True)
-    wanted = topic if isinstance(topic, bytes) else raw(str(topic))
-    if rules.topics_from is not None and wanted not in rules.topics_from:
-        raise Fault("--topic", f"'{text(wanted)}' is not among those of --topics-from", "add it there", usage=True)
-    if wanted not in qrels.row and rules.topics != "run":
-        cure = nearest(text(wanted), known) or f"as in {some(known)}"
-        what = f"'{text(wanted)}' is not judged in {qrels.place}, and only --topics run counts such a topic"
-        raise Fault("--topic", what, cure, usage=True)
-    if rules.topics == "relevant" and not qrels.pool_of([wanted])[0, qrels.labels > 0].any():
-        what = f"'{text(wanted)}' has no relevant document in {qrels.place}"
-        raise Fault("--topic", what, "--topics both counts it", usage=True)
+            return encode(known[0])
+        what = f"one of the {len(qrels)} topics of {qrels.place} ({shorten(known)}) must be named"
+        raise InputError("--topic", what, f"as in --topic {known[0]}" if known else "", usage=True)
+    wanted = topic if isinstance(topic, bytes) else encode(str(topic))
+    if options.topics_from is not None and wanted not in options.topics_from:
+        raise InputError(
+            "--topic", f"'{decode(wanted)}' is not among those of --topics-from", "add it there", usage=True
+        )
+    if wanted not in qrels.row and options.topics != "run":
+        hint = did_you_mean(decode(wanted), known) or f"as in {shorten(known)}"
+        what = f"'{decode(wanted)}' is not judged in {qrels.place}, and only --topics run counts such a topic"
+        raise InputError("--topic", what, hint, usage=True)
+    if options.topics == "relevant" and not qrels.pool_of([wanted])[0, qrels.labels > 0].any():
+        what = f"'{decode(wanted)}' has no relevant document in {qrels.place}"
+        raise InputError("--topic", what, "--topics both counts it", usage=True)
     return wanted
 
 
 def _alone(run: GradedRun, topic: bytes, qrels: Qrels) -> Batch:
-    """The batch of one topic. Raises Fault (usage) where the rules leave it out."""
+    """The batch of one topic. Raises InputError (usage) where the rules leave it out."""
     found: Batch | None = None
     for batch in run:
         if topic in batch.topics:
@@ -209,14 +211,14 @@ def _alone(run: GradedRun, topic: bytes, qrels: Qrels) -> Batch:
             found = replace(batch, topics=[topic], **own)
     if found is not None and topic in run.topics:
         return found
-    name = text(topic)
+    name = decode(topic)
     if topic in qrels.row:
-        what, cure = f"'{name}' is not in {run.place}", "--topics qrels scores it 0"
+        what, hint = f"'{name}' is not in {run.place}", "--topics qrels scores it 0"
     else:
-        counted = [text(one) for one in run.topics]
+        counted = [decode(one) for one in run.topics]
         what = f"'{name}' is neither in {run.place} nor in {qrels.place}"
-        cure = nearest(name, counted) or f"as in {some(counted)}"
-    raise Fault("--topic", what, cure, usage=True)
+        hint = did_you_mean(name, counted) or f"as in {shorten(counted)}"
+    raise InputError("--topic", what, hint, usage=True)
 
 
 def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: float | None) -> Explained:
@@ -227,7 +229,7 @@ def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: fl
     columns: dict[str, list[Any]] = {
         "part": [DOCUMENT] * count,
         "rank": list(range(1, count + 1)),
-        "docno": [text(docno) for docno in batch.docnos[batch.topics[0]][:count]],
+        "docno": [decode(docno) for docno in batch.docnos[batch.topics[0]][:count]],
         "grade": _grades(batch, scorer.qrels, count),
     }
     if measure.definition.gain is not None:
@@ -236,7 +238,7 @@ def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: fl
     after: dict[str, Any] = {"part": BEYOND}
     for name, values in parts.workings.items():
         if name in (*FIRST, *LAST):
-            raise Fault(f"measure '{measure}'", f"shows '{name}', which has a column already", "call it otherwise")
+            raise InputError(f"measure '{measure}'", f"shows '{name}', which has a column already", "call it otherwise")
         columns[name] = values[:count].tolist()
         after[name] = float(values[count]) if len(values) > count else None
     columns["contribution"], after["contribution"] = parts.terms.tolist(), parts.beyond
@@ -257,7 +259,7 @@ def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: fl
     if measure.definition.summary == "total":  # counts
         columns |= {name: [_count(one) for one in columns[name]] for name in ("contribution", "running")}
         score = _count(score)
-    relevant = int(gains.R[0]) if measure.definition.gain is not None else None
+    relevant = int(gains.num_relevant[0]) if measure.definition.gain is not None else None
     return Explained(measure, score, residual, relevant, columns)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.analysis.explain import BEFORE, BEYOND, DOCUMENT, LAST, Explained, Explanation
-from gradedeval.errors import Fault, nearest
+from gradedeval.errors import InputError, did_you_mean
 from gradedeval.formats import finite, json_document, json_lines, laid_out, rounded, separated
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown")
@@ -26,7 +26,7 @@ def render_explanation(
     shown   how many ranks a table shows, at most; without it those down to the cutoff, or 20. Those left out make one
             line. The long forms are always complete.
 
-    Raises Fault (usage) for an unknown format.
+    Raises InputError (usage) for an unknown format.
     """
     if form in DISPLAYED:
         return _tables(explanation, form, 4 if digits is None else digits, shown)
@@ -37,7 +37,9 @@ def render_explanation(
         return json_lines(rows)
     if form == "json":
         return json_document(_head(explanation, digits), rows)
-    raise Fault("--format", f"no format '{form}'", nearest(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True)
+    raise InputError(
+        "--format", f"no format '{form}'", did_you_mean(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True
+    )
 
 
 def _head(explanation: Explanation, digits: int | None) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from gradedeval.analysis.parameter_search import NEARLY, Family, Values, band, b
 from gradedeval.analysis.score_matrix import Matrix, matrix_of
 from gradedeval.analysis.significance import check_choice
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import Fault, plural
+from gradedeval.errors import InputError, plural
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse
-from gradedeval.options import Options, Rules
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import OptionKwargs, Options
 from gradedeval.rankings.grade_file import Watch, unwatched
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import evaluate_runs, qrels_for, rules_given
@@ -33,20 +33,20 @@ class Collection:
 
     runs: dict[str, Any]
     qrels: Qrels
-    rules: Rules
+    options: Options
     watch: Watch = unwatched
     jobs: int = 1
 
     def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
         """The scores by some measures; what is too uncertain is left out only where residuals are asked for."""
-        rules = self.rules if residuals else replace(self.rules, residuals=None, max_residual=None)
-        return matrix_of(evaluate_runs(self.runs, self.qrels, measures, rules, jobs=self.jobs, watch=self.watch))
+        options = self.options if residuals else replace(self.options, residuals=None, max_residual=None)
+        return matrix_of(evaluate_runs(self.runs, self.qrels, measures, options, jobs=self.jobs, watch=self.watch))
 
 
-def collected(runs: dict[str, Any], qrels: Any, rules: Rules, watch: Watch = unwatched, jobs: int = 1) -> Collection:
-    """Runs by name with their qrels read. `jobs` processes may share them. Raises Fault where they are none."""
-    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
-    return Collection(runs, judged, rules, watch, jobs)
+def collected(runs: dict[str, Any], qrels: Any, options: Options, watch: Watch = unwatched, jobs: int = 1) -> Collection:
+    """Runs by name with their qrels read. `jobs` processes may share them. Raises InputError where they are none."""
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
+    return Collection(runs, judged, options, watch, jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +63,11 @@ class Truth:
 
     @classmethod
     def of(cls, collection: Collection, target: Measure) -> Truth:
-        """The target's scores. Raises Fault where no pair is certain enough."""
+        """The target's scores. Raises InputError where no pair is certain enough."""
         matrix = collection.scores([target], residuals=True)
         kept = matrix.kept[:, :, 0]
         if not kept.any():
-            raise Fault("--max-residual", f"leaves no (run, topic) pair by {matrix.measures[0]}", "raise it")
+            raise InputError("--max-residual", f"leaves no (run, topic) pair by {matrix.measures[0]}", "raise it")
         return cls(
             collection, matrix.measures[0], matrix.topics, matrix.score[:, :, 0], kept, matrix.notes, matrix.signature
         )
@@ -80,7 +80,7 @@ class Truth:
             for at, name in enumerate(matrix.measures)
         }
         # By what they are under the rules, as the scores are: two ways to write a measure may come to the same.
-        return [found[str(applied(measure, self.collection.rules))] for measure in measures]
+        return [found[str(applied(measure, self.collection.options))] for measure in measures]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ def fit(
     other_qrels: Any = None,
     other_topics: Any = None,
     like: str | None = None,
-    **options: Unpack[Options],
+    **keywords: Unpack[OptionKwargs],
 ) -> Fitted:
     """The parameter of each measure with which it agrees best with the measure `to`.
 
@@ -130,30 +130,30 @@ def fit(
                   where the values found are validated: another collection, or other topics of the same (ids or a file)
     options       as for `gradedeval.evaluate`
 
-    Raises Fault as `evaluate` does, and (usage) where a range or a kind is none. Azzopardi et al., ICTIR 2021,
+    Raises InputError as `evaluate` does, and (usage) where a range or a kind is none. Azzopardi et al., ICTIR 2021,
     section 4.
     """
-    rules = rules_given(like, options)
-    collection = collected(named_runs(runs), qrels, rules)
+    options = rules_given(like, keywords)
+    collection = collected(named_runs(runs), qrels, options)
     topics = None if other_topics is None else rules_given(None, {"topics_from": other_topics}).topics_from
     there = other(collection, other_runs, other_qrels, topics)
-    (target,) = parse(to)
+    (target,) = parse_measures(to)
     kinds = [by] if isinstance(by, str) else list(by)
     texts = [measures] if isinstance(measures, str) else list(measures)
     return fitted(collection, read_families(texts), target, kinds, precision, there)
 
 
 def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes] | None) -> Collection | None:
-    """Where a fit is validated; None where nothing else is named. Raises Fault (usage) for runs without qrels."""
+    """Where a fit is validated; None where nothing else is named. Raises InputError (usage) for runs without qrels."""
     if (runs is None) != (qrels is None):
         what = "runs of another collection need its qrels, and the other way round"
-        raise Fault("--validate-qrels", what, "give both --validate RUN and --validate-qrels FILE", usage=True)
+        raise InputError("--validate-qrels", what, "give both --validate RUN and --validate-qrels FILE", usage=True)
     if runs is None and topics is None:
         return None
-    rules = collection.rules
+    options = collection.options
     if runs is None:
-        return replace(collection, rules=replace(rules, topics_from=topics))
-    return collected(named_runs(runs), qrels, replace(rules, topics_from=topics), collection.watch, collection.jobs)
+        return replace(collection, options=replace(options, topics_from=topics))
+    return collected(named_runs(runs), qrels, replace(options, topics_from=topics), collection.watch, collection.jobs)
 
 
 def fitted(
@@ -168,10 +168,10 @@ def fitted(
     for kind in kinds:
         check_choice(kind, KINDS, "--by")
     if not precision > 0:
-        raise Fault("--precision", f"{precision:g} is too small", "as in 0.001", usage=True)
+        raise InputError("--precision", f"{precision:g} is too small", "as in 0.001", usage=True)
     truth = Truth.of(collection, target)
     if len(collection.runs) < 2 and not set(kinds) <= set(BY_TOPIC):
-        raise Fault("--by", "one run has no ordering", "give more runs, or --by spearman", usage=True)
+        raise InputError("--by", "one run has no ordering", "give more runs, or --by spearman", usage=True)
     found = search(families, _tried(truth, kinds), len(kinds), precision)
     second = None if there is None else Truth.of(there, target)
     elsewhere = second and search(families, _tried(second, kinds), len(kinds), precision)

@@ -14,20 +14,20 @@ from gradedeval.analysis.fit import Fitted
 from gradedeval.analysis.parameter_search import NEARLY, Family, Values, band, best, read_families, search
 from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault, Findings
+from gradedeval.errors import InputError, ProblemList
 from gradedeval.measures.definition import Measure
-from gradedeval.trec.lines import text
+from gradedeval.trec.lines import decode
 from gradedeval.trec.source import Source
 
 
 def read_vector(path: str | Path) -> Floats:
     """The weights of ranks 1, 2, … of a file of `rank,weight` lines; a header and lines after `#` do not count.
 
-    Raises Fault with the line of whatever is no weight, where ranks are missing, or where all weights are 0.
+    Raises InputError with the line of whatever is no weight, where ranks are missing, or where all weights are 0.
     """
     source = Source(path)
-    faults, known = Findings(source.place), dict[int, float]()
-    content = text(source.read()).removeprefix("\ufeff")
+    errors, known = ProblemList(source.place), dict[int, float]()
+    content = decode(source.read()).removeprefix("\ufeff")
     for number, row in enumerate(csv.reader(io.StringIO(content.replace("\t", ","))), 1):
         cells = [cell.strip() for cell in row]
         if not any(cells) or cells[0].startswith("#") or (not known and cells[0].lower() == "rank"):
@@ -40,13 +40,13 @@ def read_vector(path: str | Path) -> Floats:
         if good:
             known[rank] = weight
         else:
-            faults.add(number, f"'{','.join(row)}' is no new rank,weight pair", "as in 1,0.5; weights from 0 up")
-    faults.check()
+            errors.add(number, f"'{','.join(row)}' is no new rank,weight pair", "as in 1,0.5; weights from 0 up")
+    errors.check()
     if not known or not any(known.values()):
-        raise Fault(source.place, "has no weight above 0", "a file of rank,weight lines")
+        raise InputError(source.place, "has no weight above 0", "a file of rank,weight lines")
     missing = [rank for rank in range(1, max(known) + 1) if rank not in known]
     if missing:
-        raise Fault(source.place, f"no weight for rank {missing[0]}", "give each rank from 1 a line")
+        raise InputError(source.place, f"no weight for rank {missing[0]}", "give each rank from 1 a line")
     return np.array([known[rank] for rank in range(1, max(known) + 1)])
 
 
@@ -57,7 +57,7 @@ def divergence(reference: Floats, weights: Floats) -> float:
         return float((reference[seen] * (np.log(reference[seen]) - np.log(weights[seen]))).sum())
 
 
-def nearest_weights(
+def fit_weights(
     weights: Floats | Sequence[float] | str | Path,
     measures: str | Sequence[str] | Sequence[Family],
     *,
@@ -76,7 +76,7 @@ def nearest_weights(
 
     The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the band within 0.001 nats),
     depth, covered (what the measure's weights sum to down to `depth`), renormalised; those of `curve` measure,
-    parameter, value, divergence. Zhang et al., Information Retrieval 2010, section 5.2. Raises Fault where the vector
+    parameter, value, divergence. Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError where the vector
     is too short, or a measure has no weights by rank, or weights that sum to more than 1.
     """
     reference = _reference(weights, depth)
@@ -114,9 +114,9 @@ def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None
     depth = len(vector) if depth is None else depth
     if depth > len(vector) or depth < 1:
         what = f"{depth} ranks of {len(vector)} in the vector"
-        raise Fault("--ranks", what, f"at most {len(vector)}, and at least 1", usage=True)
+        raise InputError("--ranks", what, f"at most {len(vector)}, and at least 1", usage=True)
     if not vector[:depth].any():
-        raise Fault("--ranks", f"no weight above 0 down to rank {depth}", "take more ranks", usage=True)
+        raise InputError("--ranks", f"no weight above 0 down to rank {depth}", "take more ranks", usage=True)
     reference: Floats = vector[:depth] / vector[:depth].sum()
     return reference
 
@@ -142,5 +142,5 @@ def _scaled(measure: Measure, depth: int, renormalise: bool) -> Floats:
         return weights / total
     if total > 1 + 1e-6:
         what = f"the weights of '{measure}' sum to {total:.4g}, and a distribution's to 1"
-        raise Fault("", what, "--renormalise scales them", usage=True)
+        raise InputError("", what, "--renormalise scales them", usage=True)
     return weights

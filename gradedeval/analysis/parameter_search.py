@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import split, write_value
-from gradedeval.measures.parse import parse
+from gradedeval.measures.parse import parse_measures
 
 _NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)"
 _RANGE = re.compile(rf"(?P<low>{_NUMBER})\.\.(?P<high>{_NUMBER})(?:\.\.(?P<step>{_NUMBER}))?")
@@ -45,7 +45,7 @@ class Family:
     def at(self, value: float) -> Measure:
         """The measure with a value in place of the range."""
         word = write_value(int(value) if self.whole else round(value, 10))
-        return parse(f"{self.before}{word}{self.after}", self.table)[0]
+        return parse_measures(f"{self.before}{word}{self.after}", self.table)[0]
 
     def end(self, value: float) -> str:
         """What to say of a value that is best at an end of the range, unless the measure takes no further one."""
@@ -70,11 +70,13 @@ class Family:
 def read_families(texts: Sequence[str], table: Mapping[str, Measure] | None = None) -> list[Family]:
     """The families that texts name, several in one separated by blanks.
 
-    Raises Fault (usage) where one has no range, or two, or a value of it is no measure.
+    Raises InputError (usage) where one has no range, or two, or a value of it is no measure.
     """
     words = [word for text in texts for word in split(text)]
     if not words:
-        raise Fault("", "no measure with a range", "as in -m 'nerr10(phi=0.05..0.95)' or -m nerr9@1..40", usage=True)
+        raise InputError(
+            "", "no measure with a range", "as in -m 'nerr10(phi=0.05..0.95)' or -m nerr9@1..40", usage=True
+        )
     return [_family(word, table) for word in dict.fromkeys(words)]
 
 
@@ -82,20 +84,22 @@ def _family(text: str, table: Mapping[str, Measure] | None) -> Family:
     found = list(_RANGE.finditer(text))
     if len(found) != 1:
         what = f"has {len(found)} ranges" if found else "has no range"
-        raise Fault(repr(text), what, "write one, as in phi=0.05..0.95 or @1..40", usage=True)
+        raise InputError(repr(text), what, "write one, as in phi=0.05..0.95 or @1..40", usage=True)
     spot = found[0]
     low, high, step = (None if spot[name] is None else float(spot[name]) for name in ("low", "high", "step"))
     before, after = text[: spot.start()], text[spot.end() :]
     key = re.search(r"(\w+)=$", before)
     if low is None or high is None or not low < high or step == 0:
-        raise Fault(repr(text), f"{spot[0]} is no range", "from the lower to the higher, as in 0.05..0.95", usage=True)
+        raise InputError(
+            repr(text), f"{spot[0]} is no range", "from the lower to the higher, as in 0.05..0.95", usage=True
+        )
     draft = Family(text, before, after, key[1] if key else "k", low, high, step or 1, False, table)
     whole = low.is_integer() and high.is_integer() and (before.endswith("@") or not _takes(draft, low + 0.5))
     if step is None:
         step = 1.0 if whole else _nice((high - low) / LEAST)
     if (high - low) / step > MOST:
         what = f"{spot[0]} makes more than {MOST} values"
-        raise Fault(repr(text), what, "take larger steps, as in 1..1000..10", usage=True)
+        raise InputError(repr(text), what, "take larger steps, as in 1..1000..10", usage=True)
     family = Family(text, before, after, draft.parameter, low, high, step, whole, table)
     for end in (low, high):
         family.at(end)
@@ -105,7 +109,7 @@ def _family(text: str, table: Mapping[str, Measure] | None) -> Family:
 def _takes(family: Family, value: float) -> bool:
     try:
         family.at(value)
-    except Fault:
+    except InputError:
         return False
     return True
 

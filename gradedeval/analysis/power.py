@@ -14,7 +14,7 @@ from gradedeval.analysis.compare import differences_of, pairs_of, tested
 from gradedeval.analysis.resampling import Watch, studentised
 from gradedeval.analysis.score_matrix import Matrix, Paired, matrix_of
 from gradedeval.analysis.significance import NOTHING, check_draws
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -54,18 +54,18 @@ def power(
     seed    of the draws
     best    only the runs that are the best by each measure's own mean
 
-    Raises Fault (usage) for fewer than two runs, or draws too few for alpha, and where a measure has one
+    Raises InputError (usage) for fewer than two runs, or draws too few for alpha, and where a measure has one
     topic alone. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010, section 4.2.
     """
     check_draws(draws, alpha, seed)
     if draws * alpha < 1 - NOTHING:
         what = f"levels are multiples of 1/{draws}, and only 0 is below {alpha:g}"
-        raise Fault("--draws", what, f"{math.ceil(1 / alpha - NOTHING)} or more for --alpha {alpha:g}", usage=True)
+        raise InputError("--draws", what, f"{math.ceil(1 / alpha - NOTHING)} or more for --alpha {alpha:g}", usage=True)
     matrix = matrix_of(scores)
     if best is not None and best < 2:
-        raise Fault("--best", f"{best} makes no pair", "2 or more", usage=True)
+        raise InputError("--best", f"{best} makes no pair", "2 or more", usage=True)
     if len(matrix.runs) < 2:
-        raise Fault("", "one run makes no pair", "give two runs or more", usage=True)
+        raise InputError("", "one run makes no pair", "give two runs or more", usage=True)
     import pandas as pd  # not before it is needed
 
     rows, curves = [], []

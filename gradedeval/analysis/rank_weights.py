@@ -11,11 +11,11 @@ import numpy as np
 
 from gradedeval.analysis.background_weights import BACKGROUND, Watch, background, share_past
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import Fault, Note, nearest, plural
+from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
-from gradedeval.measures.parse import parse
-from gradedeval.options import Options, Rules
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import OptionKwargs, Options
 from gradedeval.rankings.batch import CELLS
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for, rules_given
@@ -89,7 +89,7 @@ def weights(
     depth: int = DEPTH,
     normalise: Normalise = "none",
     like: str | None = None,
-    **options: Any,
+    **keywords: Any,
 ) -> Weights:
     """The weight of each rank by measures that are sums of weighted gains.
 
@@ -102,13 +102,13 @@ def weights(
 
     Returns `Weights`: `.frame`, `.values`, `.beyond`. Measures whose weights are fixed have those; for ap, rr, sp,
     bpref and q the weights that each ranking implies are averaged over the runs and topics.
-    Zhang et al., Information Retrieval 2010, section 3. Raises Fault where a measure has no weights, or as `evaluate`.
+    Zhang et al., Information Retrieval 2010, section 3. Raises InputError where a measure has no weights, or as `evaluate`.
     """
-    rules = rules_given(like, cast(Options, options))
+    options = rules_given(like, cast(OptionKwargs, keywords))
     named = None if runs is None else named_runs(runs)
-    found = weights_by(parse(measures), named, qrels, rules, depth=depth, normalise=normalise)
+    found = weights_by(parse_measures(measures), named, qrels, options, depth=depth, normalise=normalise)
     for note in found.notes:
-        warnings.warn(note, Note, stacklevel=2)
+        warnings.warn(note, EvaluationWarning, stacklevel=2)
     return found
 
 
@@ -116,7 +116,7 @@ def weights_by(
     measures: Sequence[Measure],
     runs: Mapping[str, Any] | None,
     qrels: Any,
-    rules: Rules,
+    options: Options,
     *,
     depth: int = DEPTH,
     normalise: str = "none",
@@ -131,25 +131,27 @@ def weights_by(
     """
     _check(depth, normalise)
     if not measures:
-        raise Fault("", "no measure", "as in 'rbp(p=0.95) dcg'", usage=True)
+        raise InputError("", "no measure", "as in 'rbp(p=0.95) dcg'", usage=True)
     if (runs is None) != (qrels is None):
-        raise Fault("", "runs need qrels, and qrels runs", "give both or neither", usage=True)
-    chosen = list(dict.fromkeys(applied(measure, rules) for measure in measures))
+        raise InputError("", "runs need qrels, and qrels runs", "give both or neither", usage=True)
+    chosen = list(dict.fromkeys(applied(measure, options) for measure in measures))
     for measure in chosen:
         if measure.prior is not None:
-            raise Fault(f"'{measure}'", "a mean over intents has no weights", "name the measure inside", usage=True)
+            raise InputError(
+                f"'{measure}'", "a mean over intents has no weights", "name the measure inside", usage=True
+            )
     implied = [measure for measure in chosen if measure.name in BACKGROUND and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
     columns = {measure: _fixed(measure, depth, watch_ranks) for measure in chosen if measure not in implied}
-    notes = _cost_notes([measure for measure in chosen if measure not in implied], rules)
+    notes = _cost_notes([measure for measure in chosen if measure not in implied], options)
     said = [f"gradedeval {__version__}"]
     if implied and runs is not None:
-        judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules)
-        found = background(runs, judged, implied, rules, depth, watch, jobs)
+        judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
+        found = background(runs, judged, implied, options, depth, watch, jobs)
         columns |= {one: (found.values[:, at], float(found.beyond[at])) for at, one in enumerate(found.measures)}
         notes += found.notes
         count = len(found.counts)
-        said = [signature(judged, rules, found.measures, found.counts), f"{count} {plural(count, 'run')}"]
+        said = [signature(judged, options, found.measures, found.counts), f"{count} {plural(count, 'run')}"]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")
     values = np.stack([_normalised(columns[measure][0], measure, normalise) for measure in chosen], axis=1)
@@ -158,21 +160,21 @@ def weights_by(
     return Weights(chosen, values, beyond, " | ".join(said), notes)
 
 
-def _cost_notes(fixed: Sequence[Measure], rules: Rules) -> list[str]:
+def _cost_notes(fixed: Sequence[Measure], options: Options) -> list[str]:
     """What is said of fixed weights that depend on what documents cost: here each costs 1."""
     units = {one.name: one.definition.unit for one in fixed if one.definition.unit}
     said = [f"{name}: {unit}; the weights are those of documents that cost 1 each" for name, unit in units.items()]
-    if rules.costs is not None and not said and any(one.definition.walks for one in fixed):
+    if options.costs is not None and not said and any(one.definition.walks for one in fixed):
         said = ["--costs: fixed weights are those of documents that cost 1 each"]
     return said
 
 
 def _check(depth: int, normalise: str) -> None:
     if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or not 1 <= depth <= DEEPEST:
-        raise Fault("--depth", f"{depth} is no depth", f"from 1 to {DEEPEST} ranks", usage=True)
+        raise InputError("--depth", f"{depth} is no depth", f"from 1 to {DEEPEST} ranks", usage=True)
     if normalise not in NORMALISE:
-        cure = nearest(str(normalise), NORMALISE) or f"one of {', '.join(NORMALISE)}"
-        raise Fault("--normalise", f"no choice '{normalise}'", cure, usage=True)
+        hint = did_you_mean(str(normalise), NORMALISE) or f"one of {', '.join(NORMALISE)}"
+        raise InputError("--normalise", f"no choice '{normalise}'", hint, usage=True)
 
 
 def _normalised(weights: Floats, measure: Measure, normalise: str) -> Floats:
@@ -181,7 +183,7 @@ def _normalised(weights: Floats, measure: Measure, normalise: str) -> Floats:
     by = float(weights.sum() if normalise == "sum" else weights.max())
     if not by > 0:
         what = f"its weights down to rank {len(weights)} have {normalise} {by:g}"
-        raise Fault(f"'{measure}'", what, "leave out --normalise, or raise --depth")
+        raise InputError(f"'{measure}'", what, "leave out --normalise, or raise --depth")
     return weights / by
 
 
@@ -192,12 +194,12 @@ def static_weights(measure: Measure, depth: int, watch: Watch = iter) -> Floats:
     """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
 
     That these are the measure's weights is tried on other rankings, which differ in length, gains, judgements and pool.
-    Raises Fault (usage) where it has no fixed weights.
+    Raises InputError (usage) where it has no fixed weights.
     """
     _check(depth, "none")
     if measure.types:
-        what, cure = "its weights depend on the types of the documents", "give it a file without types"
-        raise Fault(f"'{measure}'", what, cure, usage=True)
+        what, hint = "its weights depend on the types of the documents", "give it a file without types"
+        raise InputError(f"'{measure}'", what, hint, usage=True)
     levels = _levels(measure)
     found = _shown(measure, depth, levels)
     if found is None:
@@ -231,7 +233,7 @@ def _fixed(measure: Measure, depth: int, watch: Watch) -> tuple[Floats, float]:
     """Fixed weights, and the share that lies past them."""
     if measure.name in BACKGROUND:
         what = "its weights are those of the rankings that it scores"
-        raise Fault(f"'{measure}'", what, "give RUN... QRELS for their mean", usage=True)
+        raise InputError(f"'{measure}'", what, "give RUN... QRELS for their mean", usage=True)
     found = static_weights(measure, depth, watch)
     return found, _share_beyond(measure, found)
 
@@ -273,7 +275,7 @@ def _cut(measure: Measure, g: Gains) -> Gains:
 
 
 def _check_fixed(measure: Measure, weights: Floats, levels: Floats) -> None:
-    """Raise Fault where the weights do not tell what the first ranks add to the scores of rankings drawn at random.
+    """Raise InputError where the weights do not tell what the first ranks add to the scores of rankings drawn at random.
 
     The same are drawn in each call.
     """
@@ -290,8 +292,8 @@ def _check_fixed(measure: Measure, weights: Floats, levels: Floats) -> None:
         # Where nothing else is retrieved, nothing else may count.
         others = without if further else 0.0
         if not abs(with_them - others - added) <= 1e-9 * max(1.0, abs(with_them)):
-            cure = f"as p@10, rbp and dcg are; given RUN... QRELS, {', '.join(BACKGROUND)} have weights too"
-            raise Fault(f"'{measure}'", "is no sum of gains with fixed weights", cure, usage=True)
+            hint = f"as p@10, rbp and dcg are; given RUN... QRELS, {', '.join(BACKGROUND)} have weights too"
+            raise InputError(f"'{measure}'", "is no sum of gains with fixed weights", hint, usage=True)
 
 
 def _share_beyond(measure: Measure, weights: Floats) -> float:

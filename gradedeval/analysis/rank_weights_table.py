@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.analysis.rank_weights import Weights
-from gradedeval.errors import Fault, nearest
+from gradedeval.errors import InputError, did_you_mean
 from gradedeval.formats import json_document, laid_out, separated, signed
 
 FORMATS = ("csv", "tsv", "json", "markdown", "table")
@@ -16,7 +16,7 @@ SIGNED = ("json", "markdown", "table")
 def render_weights(weights: Weights, form: str, *, digits: int | None = None) -> str:
     """The weights as text. `digits` rounds; without it tables have 6 and the others full precision.
 
-    Raises Fault (usage) for an unknown format.
+    Raises InputError (usage) for an unknown format.
     """
     if form in ("table", "markdown"):
         digits = 6 if digits is None else digits
@@ -27,7 +27,9 @@ def render_weights(weights: Weights, form: str, *, digits: int | None = None) ->
         return separated(weights.columns, rows, form)
     if form == "json":
         return json_document({"signature": weights.signature}, rows)
-    raise Fault("--format", f"no format '{form}'", nearest(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True)
+    raise InputError(
+        "--format", f"no format '{form}'", did_you_mean(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True
+    )
 
 
 def _rounded(row: list[Any], digits: int | None) -> list[Any]:

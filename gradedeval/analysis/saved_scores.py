@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from gradedeval.errors import Fault, Findings
-from gradedeval.measures.parse import parse
+from gradedeval.errors import InputError, ProblemList
+from gradedeval.measures.parse import parse_measures
 from gradedeval.scoring.scores import ALL
-from gradedeval.trec.lines import text
+from gradedeval.trec.lines import decode
 from gradedeval.trec.source import Source, name_of
 
 if TYPE_CHECKING:
@@ -53,21 +53,21 @@ def holds_scores(path: str) -> bool:
 def read_saved(source: pd.DataFrame | str | Path) -> tuple[str, list[SavedScore]]:
     """Where they come from, and the scores by topic, of a csv or tsv file (compressed or not) or of a DataFrame.
 
-    The means are left out. Raises Fault where columns are missing, a number is none, a score is there twice, or
+    The means are left out. Raises InputError where columns are missing, a number is none, a score is there twice, or
     nothing but means is left.
     """
     if isinstance(source, str | Path):
         place = Source(source).place
-        header, lines = _lines(text(Source(source).read()), place)
+        header, lines = _lines(decode(Source(source).read()), place)
     else:
         place, header = "<frame>", [str(name) for name in source.columns]
         lines = list(enumerate(source.astype(object).values.tolist(), 1))
     missing = [name for name in NEEDED if name not in header]
     if missing:
-        raise Fault(f"{place}:1", f"no column '{missing[0]}'", CURE)
+        raise InputError(f"{place}:1", f"no column '{missing[0]}'", CURE)
     found = _by_topic(_rows(header, lines, place), place)
     if not found:
-        raise Fault(place, "holds no scores by topic", CURE)
+        raise InputError(place, "holds no scores by topic", CURE)
     return place, found
 
 
@@ -80,28 +80,28 @@ def _lines(content: str, place: str) -> tuple[list[str], list[tuple[int, list[An
         header = next(reader, [])
         return header, [(reader.line_num, line) for line in reader if line]
     except csv.Error as error:
-        raise Fault(f"{place}:{reader.line_num}", f"is no csv ({error})", CURE) from None
+        raise InputError(f"{place}:{reader.line_num}", f"is no csv ({error})", CURE) from None
 
 
 def _rows(header: list[str], lines: Iterable[tuple[int, list[Any]]], place: str) -> list[tuple[int, SavedScore]]:
-    found, faults, names = [], Findings(place), dict[str, str]()
+    found, errors, names = [], ProblemList(place), dict[str, str]()
     for number, line in lines:
         if len(line) != len(header):
-            faults.add(number, f"{len(line)} cells, expected {len(header)}", CURE)
+            errors.add(number, f"{len(line)} cells, expected {len(header)}", CURE)
             continue
         cells = dict(zip(header, line, strict=True))
         try:
             values = {name: _number(cells.get(name)) for name in ("score", "residual", "unjudged")}
         except ValueError as error:
-            faults.add(number, str(error), "numbers as gradedeval writes them")
+            errors.add(number, str(error), "numbers as gradedeval writes them")
             continue
         if np.isnan(values["score"]) and cells["topic"] != ALL:
-            faults.add(number, "no score", "each row of a topic has one")
+            errors.add(number, "no score", "each row of a topic has one")
         written = str(cells["measure"])
         if written not in names:
             names[written] = _measure(written)
         found.append((number, SavedScore(str(cells["run"]), str(cells["topic"]), names[written], **values)))
-    faults.check()
+    errors.check()
     return found
 
 
@@ -117,8 +117,8 @@ def _number(cell: Any) -> float:
 def _measure(written: str) -> str:
     """The measure's name as it is written here; a user's own measure keeps its name."""
     try:
-        (found,) = parse(written)
-    except (Fault, ValueError):
+        (found,) = parse_measures(written)
+    except (InputError, ValueError):
         return written
     return str(found)
 
@@ -133,6 +133,6 @@ def _by_topic(rows: list[tuple[int, SavedScore]], place: str) -> list[SavedScore
         key = (row.run, row.topic, row.measure)
         if key in found:
             what = f"{row.measure} of topic {row.topic} of '{row.run}' again, as on line {found[key][0]}"
-            raise Fault(f"{place}:{number}", what, "keep one of the two")
+            raise InputError(f"{place}:{number}", what, "keep one of the two")
         found[key] = (number, row)
     return [row for _, row in found.values()]

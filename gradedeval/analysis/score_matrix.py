@@ -11,7 +11,7 @@ import numpy as np
 
 from gradedeval.analysis.saved_scores import SavedScore, read_saved
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import Fault, nearest, plural, some
+from gradedeval.errors import InputError, did_you_mean, plural, shorten
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -44,21 +44,21 @@ class Matrix:
     notes: list[str] = field(default_factory=list)
 
     def column(self, measure: str) -> int:
-        """Where a measure stands. Raises Fault (usage) where it is not among them."""
+        """Where a measure stands. Raises InputError (usage) where it is not among them."""
         if measure not in self.measures:
-            cure = nearest(measure, self.measures) or f"there {_are(self.measures)} {some(self.measures)}"
-            raise Fault("", f"no scores by '{measure}'", cure, usage=True)
+            hint = did_you_mean(measure, self.measures) or f"there {_are(self.measures)} {shorten(self.measures)}"
+            raise InputError("", f"no scores by '{measure}'", hint, usage=True)
         return self.measures.index(measure)
 
     def row(self, run: str) -> int:
-        """Where a run stands. Raises Fault (usage) where it is not among them."""
+        """Where a run stands. Raises InputError (usage) where it is not among them."""
         if run not in self.runs:
-            cure = nearest(run, self.runs) or f"there {_are(self.runs)} {some(self.runs)}"
-            raise Fault("", f"no run '{run}'", cure, usage=True)
+            hint = did_you_mean(run, self.runs) or f"there {_are(self.runs)} {shorten(self.runs)}"
+            raise InputError("", f"no run '{run}'", hint, usage=True)
         return self.runs.index(run)
 
     def only(self, runs: Sequence[str] | None = None, measures: Sequence[str] | None = None) -> Matrix:
-        """The same with some of the runs, or of the measures, alone. Raises Fault (usage) where one is missing."""
+        """The same with some of the runs, or of the measures, alone. Raises InputError (usage) where one is missing."""
         rows = [self.row(run) for run in (self.runs if runs is None else runs)]
         columns = [self.column(measure) for measure in (self.measures if measures is None else measures)]
         parts = {name: getattr(self, name)[rows][:, :, columns] for name in ARRAYS}
@@ -69,27 +69,29 @@ class Matrix:
         return replace(self, **names, **parts)
 
     def of(self, measure: str) -> Paired:
-        """The topics that every run keeps by one measure. Raises Fault where there are none, or a score is infinite."""
+        """The topics that every run keeps by one measure. Raises InputError where there are none, or a score is infinite."""
         column = self.column(measure)
         shared: Bools = np.logical_and.reduce(self.kept[:, :, column], axis=0)
         if not shared.any():
-            raise Fault(f"measure '{measure}'", f"no topic that all {len(self.runs)} runs keep", self.cure)
+            raise InputError(f"measure '{measure}'", f"no topic that all {len(self.runs)} runs keep", self.hint)
         score = self.score[:, shared, column]
         if not np.isfinite(score).all():
-            raise Fault(f"measure '{measure}'", "an infinite score has no mean to compare", "leave it out")
+            raise InputError(f"measure '{measure}'", "an infinite score has no mean to compare", "leave it out")
         topics = [topic for topic, counts in zip(self.topics, shared.tolist(), strict=True) if counts]
         return Paired(measure, self.runs, topics, score, self.residual[:, shared, column])
 
     def comparable(self) -> list[str]:
-        """The measures by which all runs keep some topic. Raises Fault where there are none."""
+        """The measures by which all runs keep some topic. Raises InputError where there are none."""
         shared: Bools = np.logical_and.reduce(self.kept, axis=0)
         measures = [name for name, some_topic in zip(self.measures, shared.T, strict=True) if some_topic.any()]
         if not measures:
-            raise Fault(f"measure '{self.measures[0]}'", f"no topic that all {len(self.runs)} runs keep", self.cure)
+            raise InputError(
+                f"measure '{self.measures[0]}'", f"no topic that all {len(self.runs)} runs keep", self.hint
+            )
         return measures
 
     @property
-    def cure(self) -> str:
+    def hint(self) -> str:
         """What to do where too few pairs are kept."""
         uncertain = (~self.kept & ~np.isnan(self.score)).any()
         return "compare fewer runs, or raise --max-residual" if uncertain else "take runs with topics in common"
@@ -141,7 +143,7 @@ def matrix_of(scores: Scores | Matrix | pd.DataFrame | str | Path) -> Matrix:
     scores  what `gradedeval.evaluate` returns, or saved scores: a csv or tsv file written by `gradedeval -q`, or its
             rows as a DataFrame with the columns run, topic, measure, score[, residual][, unjudged]
 
-    Raises Fault where a file or frame holds no scores by topic.
+    Raises InputError where a file or frame holds no scores by topic.
     """
     if isinstance(scores, Matrix):
         return scores
@@ -159,7 +161,7 @@ def _of_scores(scores: Scores) -> Matrix:
         columns = [at[topic] for topic in run.topics]
         for name in ARRAYS:
             getattr(found, name)[row, columns] = getattr(run, name)
-    if scores.rules.residuals == "difference":  # signed differences are no bounds
+    if scores.options.residuals == "difference":  # signed differences are no bounds
         found.residual[:], found.unjudged[:] = np.nan, np.nan
     return replace(found, signature=scores.signature, notes=list(scores.notes))
 
@@ -182,14 +184,14 @@ def _empty(runs: list[str], topics: list[str], measures: list[str]) -> Matrix:
 
 
 def joined(first: Matrix, second: Matrix) -> Matrix:
-    """The runs of both, by the measures that both have. Raises Fault where a run is in both, or no measure is."""
+    """The runs of both, by the measures that both have. Raises InputError where a run is in both, or no measure is."""
     twice = [run for run in second.runs if run in first.runs]
     if twice:
-        raise Fault("", f"run '{twice[0]}' is given twice", "give each run once", usage=True)
+        raise InputError("", f"run '{twice[0]}' is given twice", "give each run once", usage=True)
     measures = [measure for measure in first.measures if measure in second.measures]
     if not measures:
-        what = f"no measure in common ({some(first.measures)} against {some(second.measures)})"
-        raise Fault("", what, "score both by the same measures", usage=True)
+        what = f"no measure in common ({shorten(first.measures)} against {shorten(second.measures)})"
+        raise InputError("", what, "score both by the same measures", usage=True)
     topics = list(dict.fromkeys([*first.topics, *second.topics]))
     found = _empty([*first.runs, *second.runs], topics, measures)
     at = {topic: column for column, topic in enumerate(topics)}

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradedeval.analysis.resampling import Watch, is_exact, randomisation
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault, nearest, plural
+from gradedeval.errors import InputError, did_you_mean, plural
 
 Test = Literal["randomisation", "t", "wilcoxon", "sign", "tukey-hsd"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
@@ -23,30 +23,30 @@ NOTHING = 1e-12
 
 
 def scipy_stats() -> Any:
-    """scipy.stats. Raises Fault (usage) where scipy is not installed."""
+    """scipy.stats. Raises InputError (usage) where scipy is not installed."""
     try:
         from scipy import stats
     except ImportError:
-        raise Fault("", "scipy is not installed", "pip install 'gradedeval[stats]'", usage=True) from None
+        raise InputError("", "scipy is not installed", "pip install 'gradedeval[stats]'", usage=True) from None
     return stats
 
 
 def check_choice(value: str, choices: tuple[str, ...], option: str) -> None:
-    """Raises Fault (usage) where `value` is none of the choices."""
+    """Raises InputError (usage) where `value` is none of the choices."""
     if value not in choices:
-        raise Fault(
-            option, f"no choice '{value}'", nearest(value, choices) or f"one of {', '.join(choices)}", usage=True
+        raise InputError(
+            option, f"no choice '{value}'", did_you_mean(value, choices) or f"one of {', '.join(choices)}", usage=True
         )
 
 
 def check_draws(draws: int, alpha: float, seed: int = 0) -> None:
-    """Raises Fault (usage) where there is nothing to draw, the level is none, or the seed is below 0."""
+    """Raises InputError (usage) where there is nothing to draw, the level is none, or the seed is below 0."""
     if draws < 1:
-        raise Fault("--draws", f"{draws} draws are too few", "as in 10000", usage=True)
+        raise InputError("--draws", f"{draws} draws are too few", "as in 10000", usage=True)
     if not 0 < alpha < 1:
-        raise Fault("--alpha", f"{alpha:g} is no level", "between 0 and 1, as in 0.05", usage=True)
+        raise InputError("--alpha", f"{alpha:g} is no level", "between 0 and 1, as in 0.05", usage=True)
     if seed < 0:
-        raise Fault("--seed", f"{seed} is below 0", "0 or more", usage=True)
+        raise InputError("--seed", f"{seed} is below 0", "0 or more", usage=True)
 
 
 def p_values(differences: Floats, test: Test, draws: int, seed: int, watch: Watch = iter) -> Floats:
@@ -55,7 +55,7 @@ def p_values(differences: Floats, test: Test, draws: int, seed: int, watch: Watc
     differences  pairs × topics
     test         `t` (Student 1908), `wilcoxon` (1945; zeros left out), `sign` (ties left out) or `randomisation`
 
-    Raises Fault (usage) where a test needs scipy and it is not installed.
+    Raises InputError (usage) where a test needs scipy and it is not installed.
     """
     same = ~differences.any(1)
     p = np.ones(len(differences))

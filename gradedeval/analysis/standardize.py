@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault, Findings, nearest, plural, some
+from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.scoring.scores import RunScores, Scores
-from gradedeval.trec.lines import text
+from gradedeval.trec.lines import decode
 from gradedeval.trec.source import Source
 
 HEADER = ("measure", "topic", "mean", "deviation", "runs")
@@ -38,10 +38,10 @@ class Reference:
 
     @classmethod
     def of(cls, scores: Scores) -> Reference:
-        """The reference that the runs themselves make. Raises Fault (usage) where there is one run alone."""
+        """The reference that the runs themselves make. Raises InputError (usage) where there is one run alone."""
         if len(scores.runs) < 2:
             what = "one run has no deviation from others"
-            raise Fault("--standardise", what, "give several runs, or --reference FILE", usage=True)
+            raise InputError("--standardise", what, "give several runs, or --reference FILE", usage=True)
         found: dict[tuple[str, str], list[float]] = {}
         for run in scores.runs:
             for column, measure in enumerate(scores.measures):
@@ -52,12 +52,14 @@ class Reference:
 
     @classmethod
     def read(cls, path: str | Path) -> Reference:
-        """A reference saved by `text`. Raises Fault with the line of whatever is wrong."""
+        """A reference saved by `text`. Raises InputError with the line of whatever is wrong."""
         source = Source(path)
-        rows = csv.reader(io.StringIO(text(source.read()).removeprefix("\ufeff"), newline=""))
+        rows = csv.reader(io.StringIO(decode(source.read()).removeprefix("\ufeff"), newline=""))
         if tuple(next(rows, ())) != HEADER:
-            raise Fault(f"{source.place}:1", f"no columns {', '.join(HEADER)}", "--save-reference writes such a file")
-        faults, standards = Findings(source.place), dict[tuple[str, str], Standard]()
+            raise InputError(
+                f"{source.place}:1", f"no columns {', '.join(HEADER)}", "--save-reference writes such a file"
+            )
+        errors, standards = ProblemList(source.place), dict[tuple[str, str], Standard]()
         for row in rows:
             try:
                 measure, topic, mean, deviation, runs = row
@@ -68,8 +70,8 @@ class Reference:
             if good:
                 standards[measure, topic] = one
             else:
-                faults.add(rows.line_num, f"'{','.join(row)}' is no new standard", f"as in {','.join(HEADER)}")
-        faults.check()
+                errors.add(rows.line_num, f"'{','.join(row)}' is no new standard", f"as in {','.join(HEADER)}")
+        errors.check()
         most = max((one.runs for one in standards.values()), default=0)
         return cls(f"standardised by {source.place}, {most} {plural(most, 'run')}", standards)
 
@@ -89,19 +91,21 @@ def _standard(own: Floats) -> Standard:
     return Standard(float(own.mean()), 0.0 if np.ptp(own) <= 1e-12 else deviation, len(own))
 
 
-def standardised(scores: Scores, reference: Reference | str | Path | None = None) -> Scores:
+def standardize(scores: Scores, reference: Reference | str | Path | None = None) -> Scores:
     """The same scores as Φ(z), z = (score − mean) / deviation by topic and measure, Φ the normal distribution.
 
     reference  means and deviations of a set of runs, or a file of them; None: of these runs
 
     Every topic then counts alike: 0.5 is what an average run has, and 0.5 is given where the deviation is 0. The sum of
     precisions, standardised, is Zhang et al.'s sSP. There are no residuals: judging moves the other runs too. Raises
-    Fault (usage) for one run without a reference, for counts, and where the reference lacks a measure; Fault where it
+    InputError (usage) for one run without a reference, for counts, and where the reference lacks a measure; InputError where it
     lacks a topic. Webber et al., SIGIR 2008.
     """
     counts = [str(one) for one in scores.measures if one.definition.summary == "total"]
     if counts:
-        raise Fault("--standardise", f"'{counts[0]}' is a count, summed up over topics", "leave it out", usage=True)
+        raise InputError(
+            "--standardise", f"'{counts[0]}' is a count, summed up over topics", "leave it out", usage=True
+        )
     if isinstance(reference, str | Path):
         reference = Reference.read(reference)
     found = Reference.of(scores) if reference is None else reference
@@ -114,8 +118,8 @@ def _check(reference: Reference, measures: list[Measure]) -> None:
     known = list(dict.fromkeys(measure for measure, _ in reference.standards))
     for name in map(str, measures):
         if name not in known:
-            cure = nearest(name, known) or f"it has {some(known)}"
-            raise Fault("--reference", f"has no means by '{name}'", cure, usage=True)
+            hint = did_you_mean(name, known) or f"it has {shorten(known)}"
+            raise InputError("--reference", f"has no means by '{name}'", hint, usage=True)
 
 
 def _run(run: RunScores, measures: list[Measure], reference: Reference) -> RunScores:
@@ -125,7 +129,7 @@ def _run(run: RunScores, measures: list[Measure], reference: Reference) -> RunSc
             one = reference.standards.get((str(measure), run.topics[at]))
             if one is None:
                 what = f"has no mean of topic {run.topics[at]} by '{measure}'"
-                raise Fault("--reference", what, "save it anew from runs of these topics")
+                raise InputError("--reference", what, "save it anew from runs of these topics")
             z = (run.score[at, column] - one.mean) / one.deviation if one.deviation > 0 else 0.0
             score[at, column] = 0.5 * math.erfc(-z / math.sqrt(2))
     blank = np.full(score.shape, np.nan)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import click
 
 from gradedeval.cli.output import say, stop_quietly
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.version import __version__
 
 # One file a verb: gradedeval/cli/<module>.py holds it as `command`. The summaries stand here so that help imports none.
@@ -95,9 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.ClickException as error:
         say(error.format_message())
         code = error.exit_code
-    except Fault as fault:
-        say(str(fault))
-        code = fault.exit_code
+    except InputError as error:
+        say(str(error))
+        code = error.exit_code
     except BrokenPipeError:
         stop_quietly()
         code = 0
@@ -116,6 +116,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _in_a_line(error: click.UsageError) -> str:
     """click's message as fault; cure: its own `Did you mean …?`, or else where help is."""
-    fault, found, cure = error.format_message().strip().replace("(Did", "Did").partition(" Did you mean ")
+    problem, found, hint = error.format_message().strip().replace("(Did", "Did").partition(" Did you mean ")
     command = error.ctx.command_path if error.ctx else "gradedeval eval"
-    return f"{fault.rstrip('.')}; " + (f"did you mean {cure.rstrip(')')}" if found else f"`{command} -h` explains")
+    return f"{problem.rstrip('.')}; " + (f"did you mean {hint.rstrip(')')}" if found else f"`{command} -h` explains")

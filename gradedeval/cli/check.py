@@ -55,7 +55,7 @@ def command(
     seed: int | None,
     form: str | None,
     output: str | None,
-    **options: Any,
+    **keywords: Any,
 ) -> None:
     """Hold runs against bounds. Exit code 0 where all hold, 1 where one is broken, 2 where the bounds make no sense.
 
@@ -63,17 +63,17 @@ def command(
     """
     check_output(output, files)
     form = form or EXTENSIONS.get(Path(output or "").suffix.lower(), "text")
-    table = measure_table(options["measures_from"])
+    table = measure_table(keywords["measures_from"])
     file, settings = find_settings(config, table)
-    words = {kind: options.pop("minimum" if kind == "min" else kind.replace("-", "_")) for kind in KINDS}
+    words = {kind: keywords.pop("minimum" if kind == "min" else kind.replace("-", "_")) for kind in KINDS}
     demands = [*settings.demands, *(one for kind in KINDS for one in read_words(kind, words[kind]))]
-    for rule, value in settings.rules.items():
-        options[rule] = options[rule] or value
-    chosen, rules = prepared(measures or settings.measures, options, default=())
-    bounds, needed = settle(demands, chosen, rules, table)
+    for rule, value in settings.options.items():
+        keywords[rule] = keywords[rule] or value
+    chosen, options = prepared(measures or settings.measures, keywords, default=())
+    bounds, needed = settle(demands, chosen, options, table)
     if file is not None:
         say(f"settings of {file}")
-    matrix, name = with_baseline(files, baseline or settings.baseline, needed, rules)
+    matrix, name = with_baseline(files, baseline or settings.baseline, needed, options)
     tell([*matrix.notes, *(matrix.left_out() if name else [])])
     found = verdicts(
         matrix,

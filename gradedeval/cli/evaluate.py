@@ -20,9 +20,9 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import say, write
 from gradedeval.cli.standardize import STANDARD_OPTIONS, standard_options, standardised_as_told
-from gradedeval.errors import SHOWN, Fault
+from gradedeval.errors import SHOWN, InputError
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse
+from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 from gradedeval.options import LIKE
 from gradedeval.parallel import cores, processes, with_progress
 from gradedeval.scoring.cwl_quantities import all_quantities
@@ -60,7 +60,7 @@ def command(
     runs_from: str | None,
     jobs: int | None,
     keep_going: bool,
-    **options: Any,
+    **keywords: Any,
 ) -> None:
     """Score runs against graded judgements and print a table.
 
@@ -68,31 +68,33 @@ def command(
     compressed (gz, bz2, xz, zst), and one of them may be - for standard input. RUN may also be a folder of runs, or a
     pattern in quotes. `gradedeval measures` lists the measures.
     """
-    table, told = measure_table(measures_from), standard_options(options)
-    chosen = parse(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
+    table, told = measure_table(measures_from), standard_options(keywords)
+    chosen = parse_measures(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
     if cwl:
         chosen = all_quantities(chosen)
-        if options["max_residual"] is not None:
+        if keywords["max_residual"] is not None:
             what = "--max-residual leaves out topics by measure, and expected utility alone has a residual"
-            raise Fault("--cwl", what, "leave out one of them", usage=True)
+            raise InputError("--cwl", what, "leave out one of them", usage=True)
         if any(told.values()):
-            raise Fault("--cwl", "a standardised cost or depth says nothing", "leave out --standardise", usage=True)
+            raise InputError(
+                "--cwl", "a standardised cost or depth says nothing", "leave out --standardise", usage=True
+            )
     order = None if sort is None else _one(sort, table)
     form = form or form_of(output, FORMATS)
-    runs, qrels = run_and_qrels(files, options["topics_from"], runs_from)
+    runs, qrels = run_and_qrels(files, keywords["topics_from"], runs_from)
     check_output(output, (*runs, qrels))
-    rules = chosen_rules(options)
+    options = chosen_rules(keywords)
     tags, jobs = run_name == "tag", _processes(jobs)
     scores = evaluate_runs(
-        named_runs(runs), qrels, chosen, rules, by_tag=tags, jobs=jobs, keep_going=True, watch=with_progress
+        named_runs(runs), qrels, chosen, options, by_tag=tags, jobs=jobs, keep_going=True, watch=with_progress
     )
     for note in scores.notes:
         say(note)
     scores = standardised_as_told(scores, told)
-    scores = scores.sorted_by(applied(order, rules)) if order else scores
-    if digits is None and rules.like:
-        digits = LIKE[rules.like].digits if form in DISPLAYED else None
-    written = bool(scores.runs) and (output is None or keep_going or not scores.faults)
+    scores = scores.sorted_by(applied(order, options)) if order else scores
+    if digits is None and options.like:
+        digits = LIKE[options.like].digits if form in DISPLAYED else None
+    written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written:
         write(render(scores, form, by_topic=by_topic, digits=digits, cwl=cwl), output)
     _tell(scores, output, written)
@@ -107,21 +109,21 @@ def _processes(jobs: int | None) -> int:
 
 def _tell(scores: Scores, output: str | None, written: bool) -> None:
     """Why runs are not scored, and what became of the output; then the exit code is 1."""
-    if not scores.faults:
+    if not scores.errors:
         return
-    for fault in scores.faults[:SHOWN]:
-        say(str(fault))
+    for error in scores.errors[:SHOWN]:
+        say(str(error))
     if output is None or written:
         say(scores.unscored)
     else:
-        cure = "; --keep-going writes the others" if scores.runs else ""
-        say(f"{scores.unscored}, and {output} is not written{cure}")
+        hint = "; --keep-going writes the others" if scores.runs else ""
+        say(f"{scores.unscored}, and {output} is not written{hint}")
     click.get_current_context().exit(1)
 
 
 def _one(text: str, table: Mapping[str, Measure]) -> Measure:
     """The measure of --sort."""
-    found = parse(text, table) if text.strip() else []
+    found = parse_measures(text, table) if text.strip() else []
     if len(found) != 1:
-        raise Fault("--sort", f"'{text}' names {len(found)} measures", "name one", usage=True)
+        raise InputError("--sort", f"'{text}' names {len(found)} measures", "name one", usage=True)
     return found[0]

@@ -11,8 +11,8 @@ from gradedeval.analysis.explain_tables import DISPLAYED, FORMATS, render_explan
 from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import GAIN_OPTIONS, READING_OPTIONS, Sectioned, chosen_rules, output_options, with_options
 from gradedeval.cli.output import say, write
-from gradedeval.errors import Fault
-from gradedeval.measures.parse import parse
+from gradedeval.errors import InputError
+from gradedeval.measures.parse import parse_measures
 from gradedeval.options import LIKE
 from gradedeval.parallel import cores
 from gradedeval.scoring.run_names import named_runs
@@ -42,24 +42,24 @@ def command(
     output: str | None,
     digits: int | None,
     shown: int | None,
-    **options: Any,
+    **keywords: Any,
 ) -> None:
     """Say how a topic's score comes about, rank by rank.
 
     For each rank: docno, grade (blank: unjudged), gain, the measure's own workings, what the document contributes to
     the score, the score so far, and what an unjudged document could still add. The contributions sum to the score.
     """
-    chosen = parse(measures or DEFAULT, measure_table(measures_from))
+    chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
     form = form or form_of(output, FORMATS)
     if shown is not None and form not in DISPLAYED:
-        raise Fault("--show", f"{form} always has all ranks", "leave it out", usage=True)
+        raise InputError("--show", f"{form} always has all ranks", "leave it out", usage=True)
     usage = "gradedeval explain RUN QRELS --topic ID"
-    runs, qrels = run_and_qrels(files, options["topics_from"], usage=usage)
+    runs, qrels = run_and_qrels(files, keywords["topics_from"], usage=usage)
     check_output(output, files)
-    rules = chosen_rules(options)
-    explanation = explain_topic(named_runs(runs), qrels, chosen, rules, topic, jobs=cores())
+    options = chosen_rules(keywords)
+    explanation = explain_topic(named_runs(runs), qrels, chosen, options, topic, jobs=cores())
     for note in explanation.notes:
         say(note)
-    if digits is None and rules.like:
-        digits = LIKE[rules.like].digits if form in DISPLAYED else None
+    if digits is None and options.like:
+        digits = LIKE[options.like].digits if form in DISPLAYED else None
     write(render_explanation(explanation, form, digits=digits, shown=shown), output)

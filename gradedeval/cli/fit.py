@@ -9,15 +9,15 @@ import click
 
 from gradedeval.analysis.correlation import KINDS, Kind
 from gradedeval.analysis.fit import Fitted, collected, fitted, other
-from gradedeval.analysis.fit_weights import nearest_weights
+from gradedeval.analysis.fit_weights import fit_weights
 from gradedeval.analysis.parameter_search import Family, read_families
 from gradedeval.analysis.tables import fits
 from gradedeval.cli.arguments import measure_table, run_and_qrels
 from gradedeval.cli.many_runs import OTHER_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_to, tell, write_curve
 from gradedeval.cli.options import Sectioned, chosen_rules, with_options
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse
+from gradedeval.measures.parse import parse_measures
 from gradedeval.parallel import cores, with_progress
 from gradedeval.rankings.qrels import topics_of_file
 from gradedeval.scoring.run_names import named_runs
@@ -57,7 +57,7 @@ def command(
     curve: str | None,
     form: str | None,
     output: str | None,
-    **options: Any,
+    **keywords: Any,
 ) -> None:
     """Find the parameter with which a measure agrees best with another, or has the nearest weights.
 
@@ -66,23 +66,23 @@ def command(
     """
     form = form_to(form, output, files)
     curve_form(curve)
-    table = measure_table(options.pop("measures_from"))
+    table = measure_table(keywords.pop("measures_from"))
     families = read_families(measures, table)
     if weights is not None:
         if files or to:
-            raise Fault("--weights", "takes no runs and no --to", "leave them out", usage=True)
-        found = nearest_weights(weights, families, depth=ranks, renormalise=renormalise, precision=precision)
+            raise InputError("--weights", "takes no runs and no --to", "leave them out", usage=True)
+        found = fit_weights(weights, families, depth=ranks, renormalise=renormalise, precision=precision)
     else:
-        found = _agreeing(files, families, _target(to, table), kinds or ("pearson", "spearman"), precision, options)
+        found = _agreeing(files, families, _target(to, table), kinds or ("pearson", "spearman"), precision, keywords)
     tell(found.notes)
     write_curve(found.curve, curve, found.settings)
     deliver(fits(found, form), form, output, found.settings)
 
 
 def _target(to: str | None, table: Mapping[str, Measure]) -> Measure:
-    found = parse(to or "", table) if to else []
+    found = parse_measures(to or "", table) if to else []
     if len(found) != 1:
-        raise Fault("--to", f"names {len(found)} measures", "name one, as in --to err@20", usage=True)
+        raise InputError("--to", f"names {len(found)} measures", "name one, as in --to err@20", usage=True)
     return found[0]
 
 
@@ -92,14 +92,14 @@ def _agreeing(
     target: Measure,
     kinds: tuple[Kind, ...],
     precision: float,
-    options: dict[str, Any],
+    keywords: dict[str, Any],
 ) -> Fitted:
     validate, their_qrels, their_topics = (
-        options.pop(name) for name in ("validate", "validate_qrels", "validate_topics")
+        keywords.pop(name) for name in ("validate", "validate_qrels", "validate_topics")
     )
-    runs, qrels = run_and_qrels(files, options["topics_from"])
-    rules = chosen_rules(options)
-    collection = collected(named_runs(runs), qrels, rules, with_progress, cores())
+    runs, qrels = run_and_qrels(files, keywords["topics_from"])
+    options = chosen_rules(keywords)
+    collection = collected(named_runs(runs), qrels, options, with_progress, cores())
     topics = None if their_topics is None else topics_of_file(their_topics)
     there = other(collection, list(validate) or None, their_qrels, topics)
     return fitted(collection, families, target, kinds, precision, there)

@@ -9,8 +9,8 @@ from gradedeval.analysis.lint.report import LINT_FORMATS, written
 from gradedeval.cli.arguments import measure_table
 from gradedeval.cli.output import write
 from gradedeval.cli.paths import files_of
-from gradedeval.errors import Fault
-from gradedeval.measures.parse import DEFAULT, parse
+from gradedeval.errors import InputError
+from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.parallel import with_progress
 from gradedeval.scoring.run_names import named_runs
 
@@ -54,11 +54,11 @@ def command(
     Errors are what a scorer would refuse; warnings are what it would score otherwise than meant. Exit code 1: there
     are errors, or with --strict warnings.
     """
-    chosen = parse(measures or DEFAULT, measure_table(measures_from))
+    chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
     if not runs and qrels is None:
-        raise Fault("", "no run", "gradedeval lint RUN... [--qrels QRELS]", usage=True)
+        raise InputError("", "no run", "gradedeval lint RUN... [--qrels QRELS]", usage=True)
     if [*runs, qrels].count("-") > 1:
-        raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
+        raise InputError("-", "standard input can be read once", "name a file for the other", usage=True)
     files = [file for word in runs for file in files_of(word, [] if qrels is None else [qrels])]
     named = named_runs(files) if files else {}
     report = lint(named, qrels, chosen, max_depth=max_depth, tag_is_filename=tag_is_filename, watch=with_progress)

@@ -20,11 +20,11 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import say, write
 from gradedeval.cli.standardize import STANDARD_OPTIONS, standard_options, standardised_as_told
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.formats import FORMATS, render_frame
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import DEFAULT, parse
-from gradedeval.options import Rules
+from gradedeval.measures.parse import DEFAULT, parse_measures
+from gradedeval.options import Options
 from gradedeval.parallel import cores, with_progress
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
@@ -51,32 +51,32 @@ def draws_option(default: int, what: str) -> Decorator:
 
 
 def form_to(form: str | None, output: str | None, files: Sequence[str] = ()) -> str:
-    """The format: as told, or as the extension of -o asks for. Raises Fault (usage) where -o would replace a file that
+    """The format: as told, or as the extension of -o asks for. Raises InputError (usage) where -o would replace a file that
     is read."""
     check_output(output, files)
     return form or form_of(output, FORMATS)
 
 
 def prepared(
-    measures: Sequence[str], options: dict[str, Any], default: Sequence[str] = DEFAULT
-) -> tuple[list[Measure], Rules]:
+    measures: Sequence[str], keywords: dict[str, Any], default: Sequence[str] = DEFAULT
+) -> tuple[list[Measure], Options]:
     """The measures, or the default ones, and the rules that the words mean; condensed lists have no residuals."""
-    table = measure_table(options.pop("measures_from"))
-    wanted = None if options["judged_only"] else "total"
-    return parse(measures or default, table), chosen_rules({**options, "residuals": wanted})
+    table = measure_table(keywords.pop("measures_from"))
+    wanted = None if keywords["judged_only"] else "total"
+    return parse_measures(measures or default, table), chosen_rules({**keywords, "residuals": wanted})
 
 
-def scored(files: Sequence[str], measures: list[Measure], rules: Rules) -> Scores:
+def scored(files: Sequence[str], measures: list[Measure], options: Options) -> Scores:
     """The scores of RUN... QRELS."""
     runs, qrels = run_and_qrels(tuple(files))
-    return evaluate_runs(named_runs(runs), qrels, measures, rules, jobs=cores(), watch=with_progress)
+    return evaluate_runs(named_runs(runs), qrels, measures, options, jobs=cores(), watch=with_progress)
 
 
 def with_baseline(
     files: tuple[str, ...],
     baseline: str | None,
     measures: list[Measure],
-    rules: Rules,
+    options: Options,
     told: dict[str, Any] | None = None,
 ) -> tuple[Matrix, str | None]:
     """The scores of RUN... QRELS and of the baseline, and the name that goes by.
@@ -86,8 +86,8 @@ def with_baseline(
     given = Baseline.read(baseline, files[:-1])
     another = [given.path] if given.path is not None else []
     if told is not None and any(told.values()) and given.saved is not None:
-        raise Fault("--baseline", "saved scores are not standardised with the others", "name a run", usage=True)
-    scores = scored([*files[:-1], *another, *files[-1:]], measures, rules)
+        raise InputError("--baseline", "saved scores are not standardised with the others", "name a run", usage=True)
+    scores = scored([*files[:-1], *another, *files[-1:]], measures, options)
     return add_baseline(matrix_of(standardised_as_told(scores, told) if told else scores), given)
 
 
@@ -96,14 +96,14 @@ def from_saved(
     from_scores: tuple[str, ...],
     baseline: str | None,
     measures: tuple[str, ...],
-    options: dict[str, Any],
+    keywords: dict[str, Any],
 ) -> tuple[Matrix, str | None]:
     """Saved scores, and the name that the baseline among them goes by."""
-    matrix = _saved(files, measures, from_scores, options)
+    matrix = _saved(files, measures, from_scores, keywords)
     given = Baseline(name=baseline) if baseline in matrix.runs else Baseline.read(baseline, ())
     if given.path is not None:
         what = f"'{baseline}' is a run, and there are no qrels to score it by"
-        raise Fault("--baseline", what, "name a run of the scores, or other scores", usage=True)
+        raise InputError("--baseline", what, "name a run of the scores, or other scores", usage=True)
     return add_baseline(matrix, given)
 
 
@@ -111,7 +111,7 @@ def matrix_from(
     files: tuple[str, ...],
     measures: tuple[str, ...],
     from_scores: tuple[str, ...],
-    options: dict[str, Any],
+    keywords: dict[str, Any],
     baseline: str | None = None,
     paired: bool = True,
 ) -> tuple[Matrix, str | None]:
@@ -120,10 +120,10 @@ def matrix_from(
     paired  whether all runs are compared on the same topics, so that left out ones are told
     """
     if from_scores:
-        matrix, name = from_saved(files, from_scores, baseline, measures, options)
+        matrix, name = from_saved(files, from_scores, baseline, measures, keywords)
     else:
-        told = standard_options(options)
-        matrix, name = with_baseline(files, baseline, *prepared(measures, options), told)
+        told = standard_options(keywords)
+        matrix, name = with_baseline(files, baseline, *prepared(measures, keywords), told)
     tell([*matrix.notes, *(matrix.left_out() if paired else [])])
     return matrix, name
 
@@ -135,19 +135,19 @@ def tell(notes: Sequence[str]) -> None:
 
 
 def _saved(
-    files: tuple[str, ...], measures: tuple[str, ...], from_scores: tuple[str, ...], options: dict[str, Any]
+    files: tuple[str, ...], measures: tuple[str, ...], from_scores: tuple[str, ...], keywords: dict[str, Any]
 ) -> Matrix:
     if files:
         what = f"'{files[0]}' beside --from-scores"
-        raise Fault("", what, "give either RUN... QRELS or saved scores", usage=True)
-    given = [name for name, value in options.items() if value not in (None, False, ())]
+        raise InputError("", what, "give either RUN... QRELS or saved scores", usage=True)
+    given = [name for name, value in keywords.items() if value not in (None, False, ())]
     if given:
         what = f"--{given[0].replace('_', '-')} beside --from-scores"
-        raise Fault("", what, "saved scores are as they are; score the runs again", usage=True)
+        raise InputError("", what, "saved scores are as they are; score the runs again", usage=True)
     matrix, *others = [matrix_of(path) for path in from_scores]
     for other in others:
         matrix = joined(matrix, other)
-    return matrix.only(measures=[str(one) for one in parse(measures)]) if measures else matrix
+    return matrix.only(measures=[str(one) for one in parse_measures(measures)]) if measures else matrix
 
 
 def deliver(text: str, form: str, output: str | None, settings: str) -> None:
@@ -158,10 +158,10 @@ def deliver(text: str, form: str, output: str | None, settings: str) -> None:
 
 
 def curve_form(target: str | None) -> str:
-    """The format of a second result: csv, or as the extension of its file asks for. Raises Fault (usage) for others."""
+    """The format of a second result: csv, or as the extension of its file asks for. Raises InputError (usage) for others."""
     form = form_of(target, FORMATS)
     if form in ("markdown", "latex", "html"):
-        raise Fault("--curve", f"'{target}' is for people", "name a .csv, .tsv, .json or .jsonl file", usage=True)
+        raise InputError("--curve", f"'{target}' is for people", "name a .csv, .tsv, .json or .jsonl file", usage=True)
     return "csv" if form == "table" else form
 
 

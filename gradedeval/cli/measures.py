@@ -11,7 +11,7 @@ from gradedeval.cli.arguments import measure_table
 from gradedeval.cli.output import write
 from gradedeval.measures.definition import Definition, Measure
 from gradedeval.measures.notation import IA, write_value
-from gradedeval.measures.parse import parse
+from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import offered
 from gradedeval.measures.table import ALIASES
 
@@ -36,7 +36,7 @@ def command(name: str | None, measures_from: tuple[str, ...], form: str) -> None
 def _named(name: str, table: Mapping[str, Measure]) -> Measure:
     """The measure of that name, or alias, or that a longer notation such as err@20 uses."""
     bare = ALIASES.get(name.lower(), name.lower())
-    return table[bare] if bare in table else table[parse(name, table)[0].name]
+    return table[bare] if bare in table else table[parse_measures(name, table)[0].name]
 
 
 def _page(measure: Measure) -> str:

@@ -12,7 +12,7 @@ from gradedeval.measures.costs import read_costs
 from gradedeval.measures.gain_schemes import read_scheme
 from gradedeval.measures.notation import Value, read_value
 from gradedeval.measures.parse import DEFAULT
-from gradedeval.options import CHOICES, LIKE, Rules, rules_for
+from gradedeval.options import CHOICES, LIKE, Options, resolve_options
 from gradedeval.rankings.qrels import topics_of_file
 
 Decorator = Callable[[Any], Any]
@@ -185,13 +185,13 @@ def with_options(*groups: list[Decorator]) -> Decorator:
     return decorate
 
 
-def chosen_rules(options: dict[str, Any]) -> Rules:
+def chosen_rules(options: dict[str, Any]) -> Options:
     """The rules that the options and the preset make."""
     gain: str | None = options.pop("gain", None)
     costs: str | None = options.pop("costs", None)
     topics: str | None = options.pop("topics_from", None)
     scheme: Value | None = None if gain is None else read_scheme(read_value(gain), "--gain")
-    return rules_for(
+    return resolve_options(
         options.pop("like", None),
         gain=scheme,
         costs=None if costs is None else read_costs(costs),

@@ -6,8 +6,8 @@ import os
 import re
 import sys
 
-from gradedeval.errors import Fault
-from gradedeval.trec.lines import raw
+from gradedeval.errors import InputError
+from gradedeval.trec.lines import encode
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
@@ -15,12 +15,12 @@ _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 def write(text: str, target: str | None = None) -> None:
     """Write to standard output, or to a file: first beside it, then renamed, so that no half of it is ever seen.
 
-    A pipe or device is written directly. Raises Fault where the file cannot be written, OSError where stdout cannot.
+    A pipe or device is written directly. Raises InputError where the file cannot be written, OSError where stdout cannot.
     """
-    content = raw(text)
+    content = encode(text)
     if target in (None, "-", "/dev/stdout"):
         if sys.stdout is None:
-            raise Fault("<stdout>", "is closed", "open it, or name a file: -o FILE")
+            raise InputError("<stdout>", "is closed", "open it, or name a file: -o FILE")
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
@@ -33,7 +33,7 @@ def write(text: str, target: str | None = None) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise Fault(target, f"cannot be written ({error.strerror})", "nothing was written") from None
+        raise InputError(target, f"cannot be written ({error.strerror})", "nothing was written") from None
 
 
 def _replace(target: str, content: bytes) -> None:
@@ -64,7 +64,7 @@ def say(text: str) -> None:
     # What a file holds may speak to the terminal: it is shown, not done.
     shown = _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
     try:
-        sys.stderr.buffer.write(raw(shown) + b"\n")
+        sys.stderr.buffer.write(encode(shown) + b"\n")
         sys.stderr.buffer.flush()
     except OSError:
         _silence(2)

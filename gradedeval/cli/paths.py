@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from gradedeval.errors import Fault, Findings
+from gradedeval.errors import InputError, ProblemList
 from gradedeval.trec.source import Source, file_faults
 
 PATTERN = "*?["
@@ -17,22 +17,22 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
 
     leave_out  files that are no run, such as the qrels in the same folder
 
-    Raises Fault where a folder holds no file, or none matches.
+    Raises InputError where a folder holds no file, or none matches.
     """
     if os.path.isdir(word):
         with file_faults(word):
             found = sorted(os.path.join(word, name) for name in os.listdir(word) if not name.startswith("."))
-        what, cure = "holds no run", "name the folder that holds the runs"
+        what, hint = "holds no run", "name the folder that holds the runs"
     elif set(word) & set(PATTERN) and not os.path.exists(word):
         from glob import glob  # few patterns reach us: the shell has replaced them
 
         found = sorted(glob(word, recursive=True))
-        what, cure = "matches no file", "check the pattern"
+        what, hint = "matches no file", "check the pattern"
     else:
         return [word]
     found = [path for path in found if os.path.isfile(path) and not any(same_file(path, one) for one in leave_out)]
     if not found:
-        raise Fault(word, what, cure)
+        raise InputError(word, what, hint)
     return found
 
 
@@ -40,11 +40,11 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
     """The files that a list names, one word a line as in `files_of`, from the folder we are in; blank lines and those
     that begin with # are skipped, and zero bytes end lines where there are any (`find -print0`). `-` is standard input.
 
-    Raises Fault where it names none, or what is not there: the first ten lines.
+    Raises InputError where it names none, or what is not there: the first ten lines.
     """
     source = Source(list_of_runs)
     data = source.read()
-    findings = Findings(source.place)
+    findings = ProblemList(source.place)
     found: list[str] = []
     for number, line in enumerate(data.split(b"\0" if b"\0" in data else b"\n"), 1):
         word = os.fsdecode(line.strip(b"\r\n") if b"\0" in data else line.strip())
@@ -52,15 +52,15 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
             continue
         try:
             files = files_of(word, leave_out)
-        except Fault as fault:
-            findings.add(number, f"'{word}' {fault.fault}", fault.cure)
+        except InputError as error:
+            findings.add(number, f"'{word}' {error.problem}", error.hint)
             continue
         if files == ["-"] or not os.path.exists(files[0]):
             findings.add(number, f"no such file '{word}'", "paths start from the folder you are in")
         found += files
     findings.check()
     if not found:
-        raise Fault(source.place, "names no run", "one file a line")
+        raise InputError(source.place, "names no run", "one file a line")
     return found
 
 

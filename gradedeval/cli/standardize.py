@@ -8,7 +8,7 @@ import click
 
 from gradedeval.cli.options import Decorator
 from gradedeval.cli.output import write
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.scoring.scores import Scores
 
 STANDARD_OPTIONS: list[Decorator] = [
@@ -25,22 +25,24 @@ def standardised_as_told(scores: Scores, told: dict[str, Any]) -> Scores:
     if not (told["standardise"] or reference or save):
         return scores
     # Not before it is wanted: a plain evaluation does without.
-    from gradedeval.analysis.standardize import Reference, standardised
+    from gradedeval.analysis.standardize import Reference, standardize
 
     found = Reference.read(reference) if reference else Reference.of(scores)
-    changed = standardised(scores, found)
+    changed = standardize(scores, found)
     if save:
         write(found.text, save)
     return changed
 
 
 def standard_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Take the options of this section out of all options. Raises Fault (usage) where they exclude each other."""
+    """Take the options of this section out of all options. Raises InputError (usage) where they exclude each other."""
     told = {name: options.pop(name) for name in ("standardise", "reference", "save_reference")}
     wanted = [option for option, given in (("--standardise", told["standardise"]), ("--reference", told["reference"]),
                                            ("--save-reference", told["save_reference"])) if given]  # fmt: skip
     if told["reference"] and told["save_reference"]:
-        raise Fault("--save-reference", "beside --reference there is nothing new to save", "leave out one", usage=True)
+        raise InputError(
+            "--save-reference", "beside --reference there is nothing new to save", "leave out one", usage=True
+        )
     if wanted and options.get("residuals"):
-        raise Fault(wanted[0], "a standardised score has no residual", "leave out --residuals", usage=True)
+        raise InputError(wanted[0], "a standardised score has no residual", "leave out --residuals", usage=True)
     return told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gradedeval.cli.output import say, write
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.parallel import cores, with_progress
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import FORMATS
@@ -138,12 +138,12 @@ def command(
     _check_words(files, form, [word for word, given in (("-Z", norms), ("-n", no_summary)) if given], qrels_format)
     lines = chosen_lines(measures or ["official"], Setting(compat, documents or UNLIMITED), form=qrels_format)
     wanted = Wanted(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
-    rules = rules_of(complete, level, depth, judged_only, compat)
+    options = rules_of(complete, level, depth, judged_only, compat)
     runs = named_runs(list(files[1:]))
     if qrels_format == "qrels":
-        outcomes = evaluated(runs, files[0], lines, rules, wanted, form, jobs=cores(), watch=with_progress)
+        outcomes = evaluated(runs, files[0], lines, options, wanted, form, jobs=cores(), watch=with_progress)
     else:
-        outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, rules, wanted)
+        outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, options, wanted)
     with faults_in_its_words():
         found = list(outcomes)  # a fault in the last run leaves nothing half written
     for note in (note for outcome in found for note in outcome.notes):
@@ -152,11 +152,11 @@ def command(
 
 
 def _check_words(files: tuple[str, ...], form: str | None, printing: list[str], qrels_format: str) -> None:
-    """Raise Fault (usage) for files and options that do not go together. `printing`: options that -f leaves no room."""
+    """Raise InputError (usage) for files and options that do not go together. `printing`: options that -f leaves no room."""
     if len(files) < 2:
-        raise Fault("", "a qrels file and a run are needed", "gradedeval trec_eval QRELS RUN...", usage=True)
+        raise InputError("", "a qrels file and a run are needed", "gradedeval trec_eval QRELS RUN...", usage=True)
     if files.count("-") > 1:
-        raise Fault("-", "standard input can be read once", "name a file for the other", usage=True)
+        raise InputError("-", "standard input can be read once", "name a file for the other", usage=True)
     others = [*printing, *([f"-R {qrels_format}"] if qrels_format != "qrels" else [])]
     if form is not None and others:
-        raise Fault("-f", f"cannot be had with {others[0]}", "leave out one of them", usage=True)
+        raise InputError("-f", f"cannot be had with {others[0]}", "leave out one of them", usage=True)

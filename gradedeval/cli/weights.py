@@ -21,8 +21,8 @@ from gradedeval.cli.options import (
     with_options,
 )
 from gradedeval.cli.output import say, write
-from gradedeval.errors import Fault
-from gradedeval.measures.parse import parse
+from gradedeval.errors import InputError
+from gradedeval.measures.parse import parse_measures
 from gradedeval.options import option
 from gradedeval.parallel import cores, with_progress
 from gradedeval.scoring.run_names import named_runs
@@ -57,7 +57,7 @@ def command(
     form: str | None,
     output: str | None,
     digits: int | None,
-    **options: Any,
+    **keywords: Any,
 ) -> None:
     """Print the weight of each rank, a column a measure.
 
@@ -68,20 +68,20 @@ def command(
     gradedeval weights -m 'rbp(p=0.95) insq dcg@10' --depth 50
     gradedeval weights runs/*.run qrels.txt -m 'ap rr' --depth 50 --normalise sum -o weights.csv
     """
-    runs, qrels = run_and_qrels(files, options["topics_from"]) if files else ([], None)
+    runs, qrels = run_and_qrels(files, keywords["topics_from"]) if files else ([], None)
     if not measures:
-        raise Fault("", "no measure", "as in -m 'rbp(p=0.95)'", usage=True)
-    chosen = parse(measures, measure_table(measures_from))
+        raise InputError("", "no measure", "as in -m 'rbp(p=0.95)'", usage=True)
+    chosen = parse_measures(measures, measure_table(measures_from))
     form = form or _form_of(output)
-    for name in () if files else (name for name, given in options.items() if given not in (None, False)):
-        raise Fault(option(name), "says how runs are read, and there are none", "give RUN... QRELS", usage=True)
+    for name in () if files else (name for name, given in keywords.items() if given not in (None, False)):
+        raise InputError(option(name), "says how runs are read, and there are none", "give RUN... QRELS", usage=True)
     check_output(output, files)
-    rules = chosen_rules(options)
+    options = chosen_rules(keywords)
     found = weights_by(
         chosen,
         named_runs(runs) if runs else None,
         qrels,
-        rules,
+        options,
         depth=depth,
         normalise=normalise,
         jobs=cores(),

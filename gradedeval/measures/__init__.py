@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradedeval.measures.definition import QUANTITIES, Measure, ia, measure
-from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse
-from gradedeval.measures.plugins import ENTRY_POINTS, measures_from
+from gradedeval.measures.definition import QUANTITIES, Measure, intent_aware, measure
+from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
+from gradedeval.measures.plugins import ENTRY_POINTS, load_measures
 from gradedeval.measures.table import ALIASES, MEASURES
 
 __all__ = [
@@ -15,10 +15,10 @@ __all__ = [
     "MEASURES",
     "QUANTITIES",
     "Measure",
-    "ia",
+    "intent_aware",
+    "load_measures",
     "measure",
-    "measures_from",
-    "parse",
+    "parse_measures",
 ]
 
 

@@ -7,10 +7,10 @@ from functools import lru_cache
 import numpy as np
 
 from gradedeval.arrays import Floats, distinct
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, share, total, with_rest
+from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_rest
 from gradedeval.measures.parameter_files import Rows, rows_of
 from gradedeval.measures.relevant_ranks import found, hits
 
@@ -31,10 +31,10 @@ def _utility(name: str, rows: Rows) -> Floats:
         values = [float(row[-1]) for row in rows]
     except ValueError as error:
         what = f"cannot be read as a utility ({error})"
-        raise Fault(name, what, "one number a line, for ranks 1, 2, …", usage=True) from None
+        raise InputError(name, what, "one number a line, for ranks 1, 2, …", usage=True) from None
     phi = np.array(values)
     if not len(phi) or not np.isfinite(phi).all() or (phi < 0).any() or (np.diff(phi) > 0).any():
-        raise Fault(
+        raise InputError(
             name, "is no utility", "one finite number from 0 up a line, none larger than the one before", usage=True
         )
     return phi
@@ -56,7 +56,7 @@ def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Float
     reached = np.cumprod(1 - g.gain, axis=1)
     stops = g.gain.copy()
     stops[:, 1:] *= reached[:, :-1]
-    score = total(useful(stops * gamma ** (g.rank - 1), g.rank, utility))
+    score = row_sums(useful(stops * gamma ** (g.rank - 1), g.rank, utility))
     if g.tail:
         left = reached[:, -1] if reached.shape[1] else np.ones(len(score))
         score += left * beyond(g, utility, gamma)
@@ -66,7 +66,7 @@ def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Float
 def beyond(g: Gains, utility: str, gamma: float) -> Floats:
     """topics: the best case after the last document, for a user who gets there; never below the true sum."""
     lengths, topic = distinct(g.retrieved)
-    return np.array([_tail(g.tail, int(length), g.end, utility, gamma) for length in lengths])[topic]
+    return np.array([_tail(g.tail, int(length), g.last_rank, utility, gamma) for length in lengths])[topic]
 
 
 def _tail(gain: float, length: int, end: float, utility: str, gamma: float) -> float:
@@ -97,7 +97,7 @@ def stops(g: Gains, utility: str = "rr", gamma: float = 1.0) -> dict[str, Floats
 
 
 def _nerr_shows(g: Gains) -> dict[str, Floats]:
-    ideal = stops(g.perfect)
+    ideal = stops(g.ideal_batch)
     terms = with_rest(ideal["stops"] * ideal["utility"], g.gain.shape[1])
     return {**stops(g), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
 
@@ -121,7 +121,7 @@ def nerr(g: Gains) -> Floats:
 
     Chapelle et al., CIKM 2009, eq. 5, over the ideal as Järvelin & Kekäläinen, TOIS 2002.
     """
-    return share(expected_utility(g), expected_utility(g.perfect))
+    return safe_divide(expected_utility(g), expected_utility(g.ideal_batch))
 
 
 @measure(

@@ -7,14 +7,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gradedeval.errors import Fault, reason
+from gradedeval.errors import InputError, reason
 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
     """The cost of a document of each type, in any unit: seconds, characters, documents. `of`: type -> cost, above 0.
 
-    Raises Fault where a cost is no finite number above 0.
+    Raises InputError where a cost is no finite number above 0.
     """
 
     of: Mapping[bytes, float]
@@ -22,11 +22,11 @@ class Costs:
 
     def __post_init__(self) -> None:
         if not self.of:
-            raise Fault(self.place, "has no costs", "a line for each type, as in `video 30`")
+            raise InputError(self.place, "has no costs", "a line for each type, as in `video 30`")
         for name, cost in self.of.items():
             if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
                 what = f"cost {cost!r} of type '{_text(name)}' is no finite number above 0"
-                raise Fault(self.place, what, "nothing is looked at for free")
+                raise InputError(self.place, what, "nothing is looked at for free")
 
     @property
     def digest(self) -> str:
@@ -40,16 +40,16 @@ class Costs:
 def read_costs(path: str | os.PathLike[str]) -> Costs:
     """Costs from a file with lines of `type cost`, separated by blanks; `#` begins a comment line.
 
-    Raises Fault where it cannot be read, or a line is no type with its cost.
+    Raises InputError where it cannot be read, or a line is no type with its cost.
     """
     place = os.fspath(path)
     try:
         with open(path, "rb") as file:
             lines = file.read().split(b"\n")
     except OSError as error:
-        raise Fault(place, f"cannot be read ({reason(error)})", "a cost file has lines of `type cost`") from None
+        raise InputError(place, f"cannot be read ({reason(error)})", "a cost file has lines of `type cost`") from None
     if lines[0].startswith(b"\xef\xbb\xbf"):
-        raise Fault(f"{place}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
+        raise InputError(f"{place}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
     of: dict[bytes, float] = {}
     for number, line in enumerate(lines, 1):
         words = line.split()
@@ -61,9 +61,9 @@ def read_costs(path: str | os.PathLike[str]) -> Costs:
             cost = math.nan
         if len(words) != 2 or not 0 < cost < math.inf or b"_" in words[1]:
             what = f"'{_text(line.strip())}' is no type with a cost above 0"
-            raise Fault(f"{place}:{number}", what, "as in `video 30`")
+            raise InputError(f"{place}:{number}", what, "as in `video 30`")
         if name in of:
-            raise Fault(f"{place}:{number}", f"type '{_text(name)}' again", "give each type one cost")
+            raise InputError(f"{place}:{number}", f"type '{_text(name)}' again", "give each type one cost")
         of[name] = cost
     return Costs(of, place)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, share, total, with_rest
+from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_rest
 from gradedeval.measures.relevant_ranks import found, gain_found
 
 
@@ -18,13 +18,13 @@ def divisor(rank: Floats, log: float | None = None) -> Floats:
 
 def discounted(g: Gains, log: float | None = None) -> Floats:
     """topics: the sum of discounted gains."""
-    return total(gain_found(g) / divisor(found(g), log))
+    return row_sums(gain_found(g) / divisor(found(g), log))
 
 
 def ideally_discounted(g: Gains, log: float | None = None) -> Floats:
     """topics: the same of the ideal ranking, cut alike."""
     ideal = g.ideal[:, : g.k]
-    return total(ideal / divisor(np.arange(1.0, ideal.shape[1] + 1), log))
+    return row_sums(ideal / divisor(np.arange(1.0, ideal.shape[1] + 1), log))
 
 
 def _discounts(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
@@ -32,7 +32,7 @@ def _discounts(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
 
 
 def _beside_the_ideal(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
-    terms = g.perfect.gain / divisor(g.perfect.rank, log)
+    terms = g.ideal_batch.gain / divisor(g.ideal_batch.rank, log)
     return {
         **_discounts(g, log=log),
         "ideal": g.ideal_at_ranks(),
@@ -75,7 +75,7 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 
     Järvelin & Kekäläinen, TOIS 2002.
     """
-    return share(discounted(g, log), ideally_discounted(g, log))
+    return safe_divide(discounted(g, log), ideally_discounted(g, log))
 
 
 @measure(
@@ -93,4 +93,4 @@ def q(g: Gains, *, beta: float = 1.0) -> Floats:
 
     Sakai, AIRS 2004; binary form in Zhang et al., Information Retrieval 2010, section 2.1.
     """
-    return share(total(g.relevant * _blended(g, beta=beta)["blended"]), g.R)
+    return safe_divide(row_sums(g.relevant * _blended(g, beta=beta)["blended"]), g.num_relevant)

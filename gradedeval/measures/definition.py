@@ -13,7 +13,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.gain_schemes import Scale
 from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, is_prior
 from gradedeval.measures.notation import IA, Spelling, Value, write_value
@@ -117,7 +117,7 @@ class Measure:
     """A measure with its parameters: `err @ 20`, `ndcg(gain="exp") @ 10`, `rbp(p=0.5)`. Prints as it is written.
 
     Calling it sets parameters, `@` sets the cutoff; both give a new value. `str` of it parses back. With a `prior`,
-    uniform or a file, it is the mean over the intents of a topic: see `ia`.
+    uniform or a file, it is the mean over the intents of a topic: see `intent_aware`.
     """
 
     definition: Definition
@@ -126,7 +126,7 @@ class Measure:
     prior: str | None = None
 
     def __call__(self, **parameters: Value) -> Measure:
-        """The measure with parameters set. Raises Fault (usage) for a key or value that it does not take."""
+        """The measure with parameters set. Raises InputError (usage) for a key or value that it does not take."""
         given = {key: checked(self.definition, key, value) for key, value in parameters.items()}
         merged = {**dict(self.parameters), **given}
         known = self.definition.keys
@@ -134,11 +134,13 @@ class Measure:
         return replace(self, parameters=tuple((key, merged[key]) for key in order))
 
     def __matmul__(self, cutoff: int) -> Measure:
-        """The measure cut at rank `cutoff`. Raises Fault (usage) where it takes none."""
+        """The measure cut at rank `cutoff`. Raises InputError (usage) where it takes none."""
         if self.definition.cutoff == "none":
-            raise Fault(f"'{self.name}@{cutoff}'", f"{self.name} takes no cutoff", f"write {self.name}", usage=True)
+            raise InputError(
+                f"'{self.name}@{cutoff}'", f"{self.name} takes no cutoff", f"write {self.name}", usage=True
+            )
         if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
-            raise Fault(f"'{self.name}@{cutoff}'", f"cutoff {cutoff} is no rank", "ranks count from 1", usage=True)
+            raise InputError(f"'{self.name}@{cutoff}'", f"cutoff {cutoff} is no rank", "ranks count from 1", usage=True)
         return replace(self, cutoff=int(cutoff))
 
     def __str__(self) -> str:
@@ -213,34 +215,34 @@ class Measure:
         return dict(self.definition.shows(gains, **self.own)) if self.definition.shows else {}
 
     def complete(self) -> Measure:
-        """This measure where it lacks nothing; Fault (usage) where it needs a cutoff, or other parameters."""
+        """This measure where it lacks nothing; InputError (usage) where it needs a cutoff, or other parameters."""
         if self.definition.cutoff == "needed" and self.cutoff is None:
-            raise Fault(f"'{self}'", f"{self.name} needs a cutoff", f"write {self}@10", usage=True)
+            raise InputError(f"'{self}'", f"{self.name} needs a cutoff", f"write {self}@10", usage=True)
         if self.definition.needs is not None:
             self.definition.needs(self.own, self.cutoff)
         return self
 
 
-def ia(measure: Measure, prior: str = UNIFORM) -> Measure:
+def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
     """The mean of a measure over the intents of each topic: `ia(err @ 20)`, in notation `ia(err@20)`.
 
     prior  the probabilities of the intents: `uniform` over those that have a relevant document, or `@FILE` with lines
            of topic, subtopic and probability
 
-    Raises Fault (usage) where the measure is averaged over intents already, or is one that intents do not change.
+    Raises InputError (usage) where the measure is averaged over intents already, or is one that intents do not change.
     Agrawal et al., WSDM 2009; Chapelle et al., CIKM 2009, section 7.4.
     """
     if not isinstance(measure, Measure):
-        raise Fault("ia", f"{measure!r} is no measure", "ia(err @ 20), or in notation 'ia(err@20)'", usage=True)
+        raise InputError("ia", f"{measure!r} is no measure", "ia(err @ 20), or in notation 'ia(err@20)'", usage=True)
     place, definition = f"'{IA}({measure})'", measure.definition
     if measure.by_intent:
         what = f"{measure} is a mean over intents already" if measure.prior else f"{measure.name} looks at all intents"
-        raise Fault(place, what, f"write {measure}", usage=True)
+        raise InputError(place, what, f"write {measure}", usage=True)
     if definition.gain is None or definition.summary == "total":
         what = "counts documents" if definition.summary == "total" else "looks at no gain"
-        raise Fault(place, f"{measure.name} {what}: it has no mean over intents", f"write {measure}", usage=True)
+        raise InputError(place, f"{measure.name} {what}: it has no mean over intents", f"write {measure}", usage=True)
     if not is_prior(prior):
-        raise Fault(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
+        raise InputError(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
     return replace(measure, prior=prior)
 
 
@@ -303,7 +305,7 @@ def measure(
               more; a function of the parameters where it depends on them
     valid     parameter -> (what it must be, test)
     unit      what is said where a parameter is a cost and no costs are given, as in `h is in seconds`
-    needs     raises Fault (usage) where the parameters and the cutoff given are not enough
+    needs     raises InputError (usage) where the parameters and the cutoff given are not enough
     shows     its workings, rank by rank, for `gradedeval explain`: see `Shows`
     intents   whether it is a function of `Gains.intents`, the batch by intent
     floor     the lowest score there is

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.cascade_models import DEEPEST, UNWALKED, expected_utility
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import Own, measure
-from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, Intents, Pool, is_prior, share, total
+from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, Intents, Pool, is_prior, row_sums, safe_divide
 from gradedeval.measures.parameters import Valid
 
 STOP: Valid = ("in (0, 1]", lambda stop: 0 < stop <= 1)
@@ -25,7 +25,7 @@ def by_intent(g: Gains) -> Intents:
     """The batch by intent, which this family is a function of; with none, every topic is one intent."""
     if g.intents is not None:
         return g.intents
-    known = (g.R > 0)[None]
+    known = (g.num_relevant > 0)[None]
     pools = [Pool(ideal[ideal > 0][:, None]) for ideal in g.ideal]
     return Intents(
         [g], known.astype(np.float64), np.ones_like(known), pools.__getitem__, g.tail > 0, ~known & (g.tail > 0)
@@ -67,7 +67,7 @@ def erria(g: Gains, *, stop: float = 1.0, norm: str = "none", prior: str = UNIFO
         return score
     top = float(g.levels[-1]) if len(g.levels) else 0.0
     nothing = replace(g, gain=g.gain[:, :0], retrieved=np.zeros_like(g.retrieved), tail=top * stop)
-    return share(score, expected_utility(nothing))
+    return safe_divide(score, expected_utility(nothing))
 
 
 @measure(
@@ -83,15 +83,17 @@ def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
     intents = by_intent(g)
     score = intents.weighted([expected_utility(stopping(one, stop)) for one in intents.each])
     ideal = intents.ideal(stop, g.k, intents.weight) * stop
-    return share(score, total(ideal / _ranks(ideal)))
+    return safe_divide(score, row_sums(ideal / _ranks(ideal)))
 
 
 def _ends(own: Own, cutoff: int | None) -> None:
-    """Raise Fault (usage) where the best there is would be a sum without end."""
+    """Raise InputError (usage) where the best there is would be a sum without end."""
     alpha = float(str(own.get("alpha", 0.5)))
     if own.get("norm") == "best" and cutoff is None and _enough(alpha) > DEEPEST:
         what = f"norm=best with alpha={alpha:g} is a sum without end"
-        raise Fault("'alpha_dcg'", what, f"give a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20", usage=True)
+        raise InputError(
+            "'alpha_dcg'", what, f"give a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20", usage=True
+        )
 
 
 @measure(residual="retrieved", intents=True, valid={"alpha": ALPHA, "norm": NORM}, needs=_ends)
@@ -103,10 +105,10 @@ def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
     Clarke et al., SIGIR 2008, section 4; ndeval's alpha-DCG is alpha_dcg(norm=best).
     """
     intents = by_intent(g)
-    scores = [total(novel(one, alpha)[0] / divisor(one.rank)) for one in intents.each]
+    scores = [row_sums(novel(one, alpha)[0] / divisor(one.rank)) for one in intents.each]
     if norm == "none":
         return intents.total(scores)
-    return share(intents.marginal(scores), np.full(len(g.gain), _best_dcg(alpha, g.end)))
+    return safe_divide(intents.marginal(scores), np.full(len(g.gain), _best_dcg(alpha, g.last_rank)))
 
 
 @measure(cutoff="renormalises", intents=True, valid={"alpha": ALPHA})  # no ceiling: as nerria
@@ -119,8 +121,8 @@ def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
     """
     intents = by_intent(g)
     ideal = intents.ideal(alpha, g.k)
-    scores = [total(novel(one, alpha)[0] / divisor(one.rank)) for one in intents.each]
-    return share(intents.total(scores), total(ideal / divisor(_ranks(ideal))))
+    scores = [row_sums(novel(one, alpha)[0] / divisor(one.rank)) for one in intents.each]
+    return safe_divide(intents.total(scores), row_sums(ideal / divisor(_ranks(ideal))))
 
 
 @measure(residual="endless", ceiling=1, intents=True, valid={"alpha": ALPHA, "beta": BETA})
@@ -146,7 +148,7 @@ def nnrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     intents = by_intent(g)
     ideal = intents.ideal(alpha, g.k)
     score = intents.total([_patient(one, alpha, beta) for one in intents.each])
-    return share(score, total(ideal * beta ** (_ranks(ideal) - 1)))
+    return safe_divide(score, row_sums(ideal * beta ** (_ranks(ideal) - 1)))
 
 
 @measure(residual="endless", ceiling=1, intents=True)
@@ -158,17 +160,17 @@ def strec(g: Gains) -> Floats:
     Zhai et al., SIGIR 2003; ndeval's strec.
     """
     intents = by_intent(g)
-    covered = [one.relevant.any(1) | ((one.tail > 0) & (one.retrieved < g.end)) for one in intents.each]
+    covered = [one.relevant.any(1) | ((one.tail > 0) & (one.retrieved < g.last_rank)) for one in intents.each]
     return intents.marginal([one.astype(np.float64) for one in covered])
 
 
 def _patient(g: Gains, alpha: float, beta: float) -> Floats:
     """topics: Σ_i β^(i−1) rel_i (1 − α)^(relevant before i) for one intent."""
     added, left = novel(g, alpha)
-    score = total(added * beta ** (g.rank - 1))
+    score = row_sums(added * beta ** (g.rank - 1))
     if g.tail:
         goes_on = beta * (1 - alpha * g.tail)
-        ranks = np.maximum(g.end - g.retrieved, 0)
+        ranks = np.maximum(g.last_rank - g.retrieved, 0)
         score += left * g.tail * beta ** g.retrieved.astype(np.float64) * (1 - goes_on**ranks) / (1 - goes_on)
     return score
 

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from gradedeval.arrays import Floats, distinct
-from gradedeval.errors import Fault, reason, some
+from gradedeval.errors import InputError, reason, shorten
 from gradedeval.measures.notation import Value, write_value
 
 Scale = Literal["unit", "raw", "thresholds"]
@@ -73,9 +73,9 @@ class GainTable:
 
 
 def read_scheme(value: Value, place: str) -> Value:
-    """`value` where it names a gain scheme; Fault (usage) where it does not."""
+    """`value` where it names a gain scheme; InputError (usage) where it does not."""
     if not (value in SCHEMES or isinstance(value, tuple) or is_pairs(value) or str(value).startswith("@")):
-        raise Fault(
+        raise InputError(
             place,
             f"no gain scheme '{write_value(value)}'",
             f'{", ".join(SCHEMES)}, values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain lines as in '
@@ -84,9 +84,9 @@ def read_scheme(value: Value, place: str) -> Value:
         )
     values = value if isinstance(value, tuple) else list(read_pairs(str(value)).values()) if is_pairs(value) else [0]
     if min(values) < 0:
-        raise Fault(place, f"gain {write_value(min(values))} is below 0", "gains are 0 or more", usage=True)
+        raise InputError(place, f"gain {write_value(min(values))} is below 0", "gains are 0 or more", usage=True)
     if isinstance(value, str) and value.startswith("@") and not os.path.isfile(value[1:]):
-        raise Fault(place, f"no file '{value[1:]}'", "gain=@FILE reads lines of grade,gain", usage=True)
+        raise InputError(place, f"no file '{value[1:]}'", "gain=@FILE reads lines of grade,gain", usage=True)
     return value
 
 
@@ -113,7 +113,7 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
             worth, top = _replaced(worth, top, read_pairs(str(scheme)), grades)
         if not np.isfinite(top):
             what = f"the gain of grade {grades.top:g} is no finite number"
-            raise Fault(place, what, "give gain=linear, or the gains themselves")
+            raise InputError(place, what, "give gain=linear, or the gains themselves")
     worth = np.where(grades.labels < 0, 0.0, worth)  # whatever the scheme gives grade 0
     if scale == "unit":
         _check_unit(worth, grades, place)
@@ -124,7 +124,7 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
     if grades.max_gain is not None and scale == "unit":
         top = _max_gain(grades.max_gain, worth, place)
     if scale == "unit" and top > 1:
-        raise Fault(place, f"the top gain {top:g} is outside 0..1", "give values up to 1, or --max-gain 1")
+        raise InputError(place, f"the top gain {top:g} is outside 0..1", "give values up to 1, or --max-gain 1")
     return GainTable(worth, top)
 
 
@@ -143,10 +143,10 @@ def threshold_table(steps: tuple[float, ...] | None, grades: Grades, place: str)
     levels = thresholds(grades)
     steps = steps or (1.0,) * len(levels)
     if len(steps) != len(levels):
-        raise Fault(
+        raise InputError(
             place,
             f"g has {len(steps)} values for {len(levels)} thresholds",
-            f"give one for each of the grades {some([f'{level:g}' for level in levels], 9)}",
+            f"give one for each of the grades {shorten([f'{level:g}' for level in levels], 9)}",
         )
     shares = np.append(0, np.cumsum(steps))
     shares /= shares[-1]
@@ -158,10 +158,10 @@ def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: 
     needed = [*grades.labels[grades.labels >= 0].tolist(), grades.top]
     missing = [grade for grade in needed if grade not in given]
     if missing and isinstance(scheme, str):
-        raise Fault(scheme[1:], f"no gain for grade {missing[0]:g}", "give each grade, and the top grade, a line")
+        raise InputError(scheme[1:], f"no gain for grade {missing[0]:g}", "give each grade, and the top grade, a line")
     if missing:
         what = f"gains {write_value(scheme)} have no value for grade {missing[0]:g}"
-        raise Fault(place, what, "give one for each grade from 0, or a file: gain=@gains.csv")
+        raise InputError(place, what, "give one for each grade from 0, or a file: gain=@gains.csv")
     top = max(gain for grade, gain in given.items() if grade >= 0)
     return np.array([given.get(label, 0.0) for label in grades.labels.tolist()]), top
 
@@ -176,20 +176,22 @@ def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
     outside = np.flatnonzero(worth > 1)
     if len(outside):
         what = f"grade {grades.labels[outside[0]]:g} is worth {worth[outside[0]]:g}, outside 0..1"
-        raise Fault(place, what, "use gain=linear or gain=exp, or give values up to 1")
+        raise InputError(place, what, "use gain=linear or gain=exp, or give values up to 1")
 
 
 def _max_gain(given: float, worth: Floats, place: str) -> float:
     highest = worth.max(initial=0)
     if not highest <= given <= 1:
-        raise Fault("--max-gain", f"{given:g} is no top gain for {place}", f"it must be from {highest:g} up to 1")
+        raise InputError("--max-gain", f"{given:g} is no top gain for {place}", f"it must be from {highest:g} up to 1")
     return float(given)
 
 
 def _check_thresholds(worth: Floats, at_zero: float, place: str) -> None:
     if (np.diff(worth) < 0).any() or at_zero:
         name = place.strip("'").partition("(")[0]
-        raise Fault(place, f"{name} needs gain 0 for grade 0 and gains that rise with the grade", "or give g=… itself")
+        raise InputError(
+            place, f"{name} needs gain 0 for grade 0 and gains that rise with the grade", "or give g=… itself"
+        )
 
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
@@ -207,16 +209,16 @@ def read_pairs(value: str) -> dict[float, float]:
 
 
 def read_gains(name: str) -> dict[float, float]:
-    """grade -> gain, of a file. Raises Fault where it has none, or a line is no pair."""
+    """grade -> gain, of a file. Raises InputError where it has none, or a line is no pair."""
     from pathlib import Path
 
     known: dict[float, float] = {}
     try:
         lines = Path(name).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise Fault(name, f"cannot be read ({reason(error)})", "a gain file has lines of grade,gain") from None
+        raise InputError(name, f"cannot be read ({reason(error)})", "a gain file has lines of grade,gain") from None
     if lines and lines[0].startswith("\ufeff"):
-        raise Fault(f"{name}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
+        raise InputError(f"{name}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
     for number, row in enumerate((line.split(",") for line in lines), 1):
         if not "".join(row).strip() or row[0].startswith("#") or (number == 1 and row[0].strip().lower() == "grade"):
             continue
@@ -226,8 +228,8 @@ def read_gains(name: str) -> dict[float, float]:
             grade = gain = math.nan
         if not (math.isfinite(grade) and math.isfinite(gain)) or gain < 0 or grade in known:
             what = f"{','.join(row)!r} is no new grade,gain pair"
-            raise Fault(f"{name}:{number}", what, "as in 2,0.5; gains from 0 up")
+            raise InputError(f"{name}:{number}", what, "as in 2,0.5; gains from 0 up")
         known[grade] = gain
     if not known:
-        raise Fault(name, "has no gains", "a gain file has lines of grade,gain")
+        raise InputError(name, "has no gains", "a gain file has lines of grade,gain")
     return known

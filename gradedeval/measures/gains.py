@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, shared
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 
 if TYPE_CHECKING:
     from gradedeval.measures.notation import Value
@@ -58,7 +58,7 @@ class Gains:
         each = {one.name: getattr(self, one.name) for one in fields(self) if one.init and one.name != "levels"}
         return {name: own for name, own in each.items() if isinstance(own, np.ndarray)}
 
-    def of_topics(self, rows: slice) -> Gains:
+    def select(self, rows: slice) -> Gains:
         """Only these topics of the batch."""
         return replace(self, **{name: own[rows] for name, own in self.by_topic().items()})
 
@@ -78,22 +78,22 @@ class Gains:
         return shared(self.relevant.cumsum(1, dtype=np.float64))
 
     @cached_property
-    def R(self) -> Ints:
+    def num_relevant(self) -> Ints:
         """topics: how many judged documents are relevant (gain above 0)."""
         return shared(np.count_nonzero(self.ideal, axis=1))
 
     @property
-    def end(self) -> float:
+    def last_rank(self) -> float:
         """The last rank that counts: the cutoff, or infinity."""
         return np.inf if self.k is None else self.k
 
     @property
-    def depth(self) -> Ints | int:
+    def effective_depth(self) -> Ints | int:
         """The cutoff; without one, the number of documents retrieved."""
         return self.retrieved if self.k is None else self.k
 
     @cached_property
-    def perfect(self) -> Gains:
+    def ideal_batch(self) -> Gains:
         """The ideal ranking of the pool, cut like this one."""
         ideal = self.ideal[:, : self.k]
         return replace(self, gain=ideal, retrieved=np.count_nonzero(ideal, axis=1), tail=0.0)
@@ -104,7 +104,7 @@ class Gains:
         return np.pad(self.ideal[:, :width], ((0, 0), (0, max(0, width - self.ideal.shape[1]))))
 
 
-def total(values: Floats | Bools) -> Floats:
+def row_sums(values: Floats | Bools) -> Floats:
     """The sum of each row, added up rank by rank.
 
     `values.sum(1)` would add in an order that depends on the width of the batch: a topic's last digit must not depend
@@ -128,10 +128,10 @@ def total(values: Floats | Bools) -> Floats:
 def with_rest(values: Floats, ranks: int) -> Floats:
     """topics × (ranks + 1): values cut or padded to so many ranks, and then the sum of what stands below them."""
     padded = np.pad(values[:, :ranks], ((0, 0), (0, max(0, ranks - values.shape[1]))))
-    return np.column_stack([padded, total(values[:, ranks:])])
+    return np.column_stack([padded, row_sums(values[:, ranks:])])
 
 
-def share(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
+def safe_divide(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
     """`part / whole` by topic, where 0 / 0 is 0: a topic with nothing to find scores 0.
 
     Anything else over 0 is infinite; that arises only in the best case of a topic without known relevant documents,
@@ -155,13 +155,13 @@ _NONE = np.iinfo(np.int64).max
 def is_prior(value: Value) -> bool:
     """Whether `value` says how intents are weighed: `uniform`, or a file as in `@prior.txt`.
 
-    Raises Fault (usage) where there is no such file.
+    Raises InputError (usage) where there is no such file.
     """
     if not isinstance(value, str) or value[:1] != "@":
         return value == UNIFORM
     if not os.path.isfile(value[1:]):
-        cure = "prior=@FILE reads lines of topic, subtopic and probability"
-        raise Fault(f"prior={value}", f"no file '{value[1:]}'", cure, usage=True)
+        hint = "prior=@FILE reads lines of topic, subtopic and probability"
+        raise InputError(f"prior={value}", f"no file '{value[1:]}'", hint, usage=True)
     return True
 
 
@@ -194,7 +194,7 @@ class Pool:
         left = np.array(weight)
         added = np.zeros(depth)
         for rank in range(depth):
-            worth = total(kinds * left)
+            worth = row_sums(kinds * left)
             worth[first == _NONE] = -1
             added[rank] = worth.max()
             tied = np.flatnonzero(worth >= added[rank] * (1 - _SAME))
@@ -229,8 +229,8 @@ class Intents:
 
         In the best case the mean is the largest that any set of further intents makes of it.
         """
-        summed, count = self.weighted(scores), total(self.weight.T)
-        best = share(summed, count)
+        summed, count = self.weighted(scores), row_sums(self.weight.T)
+        best = safe_divide(summed, count)
         if not self.open.any():
             return best
         for score in np.sort(np.where(self.open, np.array(scores), -np.inf), axis=0)[::-1]:
@@ -263,4 +263,4 @@ class Intents:
 
 def _sum(scores: Floats, counted: Bools) -> Floats:
     """topics: the sum of intents × topics, added up one by one. A score that does not count may be infinite."""
-    return total(np.where(counted, scores, 0.0).T)
+    return row_sums(np.where(counted, scores, 0.0).T)

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, share, total, with_rest
+from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_rest
 from gradedeval.measures.parameters import Valid
 from gradedeval.measures.precision import mean_gain, summed_precision
 
@@ -45,7 +45,7 @@ def gap(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
         (step * summed_precision(batch, level) for step, level in zip(steps, batch.levels, strict=True)),
         start=np.zeros(len(batch.gain)),
     )
-    return share(precisions, total(batch.ideal))
+    return safe_divide(precisions, row_sums(batch.ideal))
 
 
 @measure(gain="thresholds", scale="thresholds", residual="retrieved", ceiling=1, valid=STEPS)
@@ -56,7 +56,7 @@ def grecall(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
 
     Robertson et al., SIGIR 2010, section 3.2.
     """
-    return share(total(batch.gain), total(batch.ideal))
+    return safe_divide(row_sums(batch.gain), row_sums(batch.ideal))
 
 
 @measure(gain="thresholds", scale="thresholds", residual="endless", cutoff="needed", ceiling=1, valid=STEPS)

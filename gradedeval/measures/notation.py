@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 
 Value = str | int | float | tuple[float, ...]
 
@@ -26,7 +26,7 @@ _BARE = re.compile(r"[\w.:+/~-]+")
 class Spelling:
     """A measure as somebody wrote it: `name` in lower case, `parameters` in the order written.
 
-    inner  the measure in the parentheses of `ia`
+    inner  the measure in the parentheses of `intent_aware`
     """
 
     name: str
@@ -64,16 +64,16 @@ def split(text: str) -> list[str]:
 def read(text: str) -> list[Spelling]:
     """What one measure's text says; several where `P.5,10` stands for several cutoffs.
 
-    Raises Fault (usage) where the text is no `name(key=value,...)@cutoff` and no `name:key=value,...@cutoff`.
+    Raises InputError (usage) where the text is no `name(key=value,...)@cutoff` and no `name:key=value,...@cutoff`.
     """
     listed = _CUTOFF_LIST.fullmatch(text)
     if listed:
         return [Spelling(listed["name"].lower(), (), _cutoff(text, number)) for number in listed["cutoffs"].split(",")]
     shape = _SHAPE.fullmatch(text.strip())
     if not shape:
-        cure = "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"
+        hint = "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"
         several = "," in re.sub(r"\(.*?\)", "", text)
-        raise Fault(repr(text), "is no measure", "separate measures by blanks" if several else cure, usage=True)
+        raise InputError(repr(text), "is no measure", "separate measures by blanks" if several else hint, usage=True)
     inside = shape["inside"] or shape["after"] or ""
     cutoff = None if shape["cutoff"] is None else _cutoff(text, shape["cutoff"])
     if shape["name"].lower() == IA:
@@ -85,10 +85,10 @@ def _by_intent(text: str, inside: str, cutoff: int | None) -> list[Spelling]:
     """What `ia(MEASURE)` and `ia(MEASURE,prior=@FILE)` say; a cutoff behind it is the measure's."""
     found = _INTENTS.fullmatch(inside)
     if not found or not found["inner"].strip():
-        raise Fault(repr(text), "has no measure inside", f"as in {IA}(err@20)", usage=True)
+        raise InputError(repr(text), "has no measure inside", f"as in {IA}(err@20)", usage=True)
     if re.search(r"""^[\w-]+,\s*\w+\s*=""", found["inner"].strip()):
-        cure = f"the measure's own stand in its own parentheses, as in {IA}(err(rel=2)@20)"
-        raise Fault(repr(text), f"{IA} has no parameter but prior", cure, usage=True)
+        hint = f"the measure's own stand in its own parentheses, as in {IA}(err(rel=2)@20)"
+        raise InputError(repr(text), f"{IA} has no parameter but prior", hint, usage=True)
     prior = tuple(_parameters(text, found["prior"] or ""))
     return [Spelling(IA, prior, cutoff, inner) for inner in read(found["inner"].strip())]
 
@@ -96,7 +96,7 @@ def _by_intent(text: str, inside: str, cutoff: int | None) -> list[Spelling]:
 def _cutoff(text: str, digits: str) -> int:
     cutoff = int(digits) if len(digits) < 19 else 0
     if not cutoff:
-        raise Fault(repr(text), f"cutoff {digits} is no rank", "ranks count from 1", usage=True)
+        raise InputError(repr(text), f"cutoff {digits} is no rank", "ranks count from 1", usage=True)
     return cutoff
 
 
@@ -106,12 +106,12 @@ def _parameters(text: str, inside: str) -> list[tuple[str, Value]]:
     while at < len(inside):
         one = _PARAMETER.match(inside, at)
         if not one:
-            raise Fault(
+            raise InputError(
                 repr(text), f"cannot read '{inside[at:]}'", "parameters are key=value, separated by commas", usage=True
             )
         key = one["key"]
         if key in dict(found):
-            raise Fault(repr(text), f"'{key}' is given twice", "give it once", usage=True)
+            raise InputError(repr(text), f"'{key}' is given twice", "give it once", usage=True)
         found.append((key, read_value(one["value"])))
         at = one.end()
     return found

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gradedeval.errors import Fault, reason
+from gradedeval.errors import InputError, reason
 from gradedeval.measures.notation import Value
 
 Rows = tuple[tuple[str, ...], ...]
 
 
 def needs_file(name: str, role: str, example: str) -> Callable[[Mapping[str, Value], int | None], None]:
-    """A check of a measure's parameters that raises Fault (usage) where `file` is not among them."""
+    """A check of a measure's parameters that raises InputError (usage) where `file` is not among them."""
 
     def check(own: Mapping[str, Value], cutoff: int | None) -> None:
         if not own.get("file"):
-            raise Fault(f"'{name}'", f"needs a file of {role}", example, usage=True)
+            raise InputError(f"'{name}'", f"needs a file of {role}", example, usage=True)
 
     return check
 
@@ -23,7 +23,7 @@ def needs_file(name: str, role: str, example: str) -> Callable[[Mapping[str, Val
 def rows_of(name: str, role: str, expected: str) -> Rows:
     """The rows of a file; blank lines and those that begin with `#` are skipped.
 
-    Raises Fault (usage) where it cannot be read; `role` and `expected` say as what, and what it should hold.
+    Raises InputError (usage) where it cannot be read; `role` and `expected` say as what, and what it should hold.
     """
     import csv  # a measure rarely needs a file
     from pathlib import Path
@@ -32,11 +32,11 @@ def rows_of(name: str, role: str, expected: str) -> Rows:
         lines = Path(name).read_text("utf-8").splitlines()
         found = tuple(tuple(row) for row in csv.reader(lines) if row and not row[0].startswith("#"))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise Fault(name, f"cannot be read as {role} ({reason(error)})", expected, usage=True) from None
+        raise InputError(name, f"cannot be read as {role} ({reason(error)})", expected, usage=True) from None
     if lines and lines[0].startswith("\ufeff"):
-        raise Fault(f"{name}:1", "begins with a byte order mark", "save the file as UTF-8 without one", usage=True)
+        raise InputError(f"{name}:1", "begins with a byte order mark", "save the file as UTF-8 without one", usage=True)
     if not found:
-        raise Fault(name, "is empty", expected, usage=True)
+        raise InputError(name, "is empty", expected, usage=True)
     return found
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.errors import Fault, nearest
+from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.gain_schemes import read_scheme
 from gradedeval.measures.notation import Value, read_value, write_value
 
@@ -26,7 +26,7 @@ _REL: Valid = ("a grade above 0", lambda value: isinstance(value, int | float) a
 
 
 def checked(definition: Any, key: str, value: Value) -> Value:
-    """The value as the measure takes it. Raises Fault (usage) for a key or value that it does not take."""
+    """The value as the measure takes it. Raises InputError (usage) for a key or value that it does not take."""
     place = f"'{definition.name}'"
     example = f"as in {key}={_example(definition, key)}"
     if isinstance(value, list):
@@ -34,14 +34,14 @@ def checked(definition: Any, key: str, value: Value) -> Value:
     if key == "g" and isinstance(value, int | float):
         value = (float(value),)
     if isinstance(value, float | tuple) and not np.isfinite(value).all():
-        raise Fault(place, f"{key}={write_value(value)} is not finite", example, usage=True)
+        raise InputError(place, f"{key}={write_value(value)} is not finite", example, usage=True)
     if key not in definition.keys and definition.open:
         if not isinstance(value, int | float):
-            raise Fault(place, f"{key}={write_value(value)} is not a number", f"as in {key}=0.5", usage=True)
+            raise InputError(place, f"{key}={write_value(value)} is not a number", f"as in {key}=0.5", usage=True)
         return value
     if key not in definition.keys:
         takes = f"it takes {', '.join(definition.keys)}" if definition.keys else "it takes none"
-        raise Fault(place, f"no parameter '{key}'", nearest(key, definition.keys) or takes, usage=True)
+        raise InputError(place, f"no parameter '{key}'", did_you_mean(key, definition.keys) or takes, usage=True)
     if key == "gain":
         return read_scheme(read_value(value) if isinstance(value, str) else value, place)
     what, valid = definition.valid.get(key, _REL if key == "rel" else _kind(definition.parameters[key]))
@@ -52,7 +52,7 @@ def checked(definition: Any, key: str, value: Value) -> Value:
     except TypeError:
         good = False
     if not good:
-        raise Fault(place, f"{key}={write_value(value)} is not {what}", example, usage=True)
+        raise InputError(place, f"{key}={write_value(value)} is not {what}", example, usage=True)
     return value
 
 

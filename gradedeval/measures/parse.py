@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from gradedeval.errors import Fault, nearest
-from gradedeval.measures.definition import Measure, ia
+from gradedeval.errors import InputError, did_you_mean
+from gradedeval.measures.definition import Measure, intent_aware
 from gradedeval.measures.notation import IA, Spelling, read, split
 from gradedeval.measures.plugins import _entry_point, _load_entry_point
 from gradedeval.measures.table import ALIASES, MEASURES
@@ -22,23 +22,27 @@ _WITH_CUTOFF = ("p", "recall", "ndcg_cut", "map_cut", "relative_p", "success", "
 _STEPS = {"ssp": "write -m sp --standardise"}
 
 
-def parse(text: str | Measure | Iterable[str | Measure], table: Mapping[str, Measure] | None = None) -> list[Measure]:
+def parse_measures(
+    text: str | Measure | Iterable[str | Measure], table: Mapping[str, Measure] | None = None
+) -> list[Measure]:
     """The measures that `text` names, each once, in the order written.
 
     text   `"err@20 ndcg(gain=exp)@10"`, a Measure, or several of either
     table  name -> Measure; default the table of this package
 
-    Raises Fault (usage) for a wrong name, key, value or cutoff, with the nearest right one.
+    Raises InputError (usage) for a wrong name, key, value or cutoff, with the nearest right one.
     """
     if isinstance(text, Measure):
         return [text.complete()]
     if not isinstance(text, str):
         if not isinstance(text, Iterable):
-            raise Fault("", f"{text!r} is no measure", "give text as in 'err@20', a Measure, or several", usage=True)
-        return list(dict.fromkeys(one for part in text for one in parse(part, table)))
+            raise InputError(
+                "", f"{text!r} is no measure", "give text as in 'err@20', a Measure, or several", usage=True
+            )
+        return list(dict.fromkeys(one for part in text for one in parse_measures(part, table)))
     spelt = [spelling for word in split(text) for spelling in read(word)]
     if not spelt:
-        raise Fault(
+        raise InputError(
             repr(text), "names no measure", "as in 'err@20 ndcg@10'; `gradedeval measures` lists them", usage=True
         )
     return list(dict.fromkeys(_find(one, MEASURES if table is None else table) for one in spelt))
@@ -55,10 +59,10 @@ def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
     if name not in table and _entry_point(name):
         table = {**table, name: _load_entry_point(name)}
     if name not in table:
-        cure = _STEPS.get(name) or nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
+        hint = _STEPS.get(name) or did_you_mean(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
         if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
-            cure = f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
-        raise Fault("", f"no measure '{spelling.name}'", cure, usage=True)
+            hint = f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
+        raise InputError("", f"no measure '{spelling.name}'", hint, usage=True)
     found = table[name](**dict(spelling.parameters))
     return (found if cutoff is None else found @ cutoff).complete()
 
@@ -67,6 +71,6 @@ def _over_intents(spelling: Spelling, inner: Spelling, table: Mapping[str, Measu
     """`ia(inner)`. A cutoff behind it is the cutoff of the measure inside."""
     if spelling.cutoff is not None:
         if inner.cutoff is not None:
-            raise Fault(f"'{spelling}'", "has two cutoffs", f"write {IA}({inner})", usage=True)
+            raise InputError(f"'{spelling}'", "has two cutoffs", f"write {IA}({inner})", usage=True)
         inner = replace(inner, cutoff=spelling.cutoff)
-    return ia(_find(inner, table), **{key: str(value) for key, value in spelling.parameters})
+    return intent_aware(_find(inner, table), **{key: str(value) for key, value in spelling.parameters})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import IA
 from gradedeval.measures.table import ALIASES, MEASURES
@@ -16,27 +16,29 @@ foreign: list[str] = []
 """Where code came from that is not ours: it may have something to do when the process ends."""
 
 
-def measures_from(path: str | os.PathLike[str]) -> dict[str, Measure]:
-    """The measures of a user's Python file, by name. Raises Fault (usage) where it has none or does not load."""
+def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
+    """The measures of a user's Python file, by name. Raises InputError (usage) where it has none or does not load."""
     place = str(path)
     spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
     if not os.path.isfile(path) or spec is None or spec.loader is None:
-        raise Fault(place, "is no Python file", "--measures-from takes a .py file", usage=True)
+        raise InputError(place, "is no Python file", "--measures-from takes a .py file", usage=True)
     module = importlib.util.module_from_spec(spec)
     foreign.append(place)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # whatever the user's file raises is no traceback of ours
-        raise Fault(place, f"does not load ({type(error).__name__}: {error})", usage=True) from error
+        raise InputError(place, f"does not load ({type(error).__name__}: {error})", usage=True) from error
     # A file may import our measures to build on them; those stay ours.
     found = {
         one.name: one for one in vars(module).values() if isinstance(one, Measure) and one not in MEASURES.values()
     }
     if not found:
-        raise Fault(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
+        raise InputError(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
     taken = [name for name in found if name in (*MEASURES, *ALIASES, IA)]
     if taken:
-        raise Fault(place, f"'{taken[0]}' is a measure of gradedeval already", "give yours another name", usage=True)
+        raise InputError(
+            place, f"'{taken[0]}' is a measure of gradedeval already", "give yours another name", usage=True
+        )
     return found
 
 
@@ -54,11 +56,15 @@ def _load_entry_point(name: str) -> Measure:
     try:
         loaded = point.load()
     except Exception as error:
-        raise Fault(f"entry point '{point.name}'", f"does not load ({error})", usage=True) from error
+        raise InputError(f"entry point '{point.name}'", f"does not load ({error})", usage=True) from error
     if not isinstance(loaded, Measure):
-        raise Fault(f"entry point '{point.name}'", "is no measure", "decorate it with @gradedeval.measure", usage=True)
+        raise InputError(
+            f"entry point '{point.name}'", "is no measure", "decorate it with @gradedeval.measure", usage=True
+        )
     if loaded.name != point.name.lower():
-        raise Fault(f"entry point '{point.name}'", f"is the measure '{loaded.name}'", "give both one name", usage=True)
+        raise InputError(
+            f"entry point '{point.name}'", f"is the measure '{loaded.name}'", "give both one name", usage=True
+        )
     return loaded
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, share, total
+from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import Valid
 from gradedeval.measures.relevant_ranks import at_found, found, hits, nth, passed
 
@@ -16,28 +16,28 @@ from gradedeval.measures.relevant_ranks import at_found, found, hits, nth, passe
 def summed_precision(g: Gains, least: float = 0.0) -> Floats:
     """topics: the sum of the precisions at the relevant documents, those whose gain is above 0 and `least` or more."""
     if not least:
-        return total(nth(g) / found(g))
+        return row_sums(nth(g) / found(g))
     relevant = g.gain >= least
-    return total(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
+    return row_sums(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
 
 
 def mean_gain(g: Gains) -> Floats:
     """topics: gain per rank down to the cutoff, which must be given."""
-    return share(total(g.gain) + g.tail * (g.depth - g.retrieved), g.depth)
+    return safe_divide(row_sums(g.gain) + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
 
 
 def average_precision(g: Gains) -> Floats:
     """topics: AP."""
-    return share(summed_precision(g), g.R)
+    return safe_divide(summed_precision(g), g.num_relevant)
 
 
 def preferred(g: Gains, k: float = 0) -> Floats:
     """topics: bpref."""
-    most = (k + g.R)[:, None]
-    non_relevant = (g.pool - g.R)[:, None]
+    most = (k + g.num_relevant)[:, None]
+    non_relevant = (g.pool - g.num_relevant)[:, None]
     # Where N is 0 nothing can stand above, so any divisor will do.
     preferred = 1 - np.minimum(most, passed(g)) / np.maximum(np.minimum(most, non_relevant), 1)
-    return share(total(np.where(np.isfinite(found(g)), preferred, 0.0)), g.R)
+    return safe_divide(row_sums(np.where(np.isfinite(found(g)), preferred, 0.0)), g.num_relevant)
 
 
 def _precision(g: Gains) -> dict[str, Floats]:
@@ -45,12 +45,12 @@ def _precision(g: Gains) -> dict[str, Floats]:
 
 
 def _beside_the_ideal(g: Gains) -> dict[str, Floats]:
-    return {**_precision(g), "ideal": np.minimum(g.rank, g.R[:, None]) / g.rank}
+    return {**_precision(g), "ideal": np.minimum(g.rank, g.num_relevant[:, None]) / g.rank}
 
 
 def _preferred(g: Gains, *, k: float = 0) -> dict[str, Floats]:
     above = (g.judged & ~g.relevant).cumsum(1, dtype=np.float64)
-    most = np.minimum(k + g.R, g.pool - g.R)[:, None]
+    most = np.minimum(k + g.num_relevant, g.pool - g.num_relevant)[:, None]
     return {"above": above, "preferred": 1 - np.minimum(above, most) / np.maximum(most, 1)}
 
 
@@ -84,7 +84,7 @@ def p(g: Gains) -> Floats:
 
     trec_eval's P.
     """
-    return share(hits(g) + g.tail * (g.depth - g.retrieved), g.depth)
+    return safe_divide(hits(g) + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
 
 
 @measure(residual="retrieved", ceiling=1)
@@ -95,7 +95,7 @@ def recall(g: Gains) -> Floats:
 
     trec_eval's recall.
     """
-    return share(hits(g), g.R)
+    return safe_divide(hits(g), g.num_relevant)
 
 
 @measure(cutoff="none", ceiling=1)
@@ -106,7 +106,7 @@ def rprec(g: Gains) -> Floats:
 
     trec_eval's Rprec.
     """
-    return share(np.count_nonzero(found(g) <= g.R[:, None], axis=1), g.R)
+    return safe_divide(np.count_nonzero(found(g) <= g.num_relevant[:, None], axis=1), g.num_relevant)
 
 
 @measure(ceiling=1, valid={"k": ("0 or more", lambda k: k >= 0)}, shows=_preferred)
@@ -128,7 +128,7 @@ def judged(g: Gains) -> Floats:
 
     ir_measures' Judged.
     """
-    return share(total(g.judged), g.retrieved)
+    return safe_divide(row_sums(g.judged), g.retrieved)
 
 
 @measure(gain=None, ceiling=1)
@@ -139,7 +139,7 @@ def unjudged(g: Gains) -> Floats:
 
     trec_eval's unj.
     """
-    return share(g.retrieved - total(g.judged), g.depth)
+    return safe_divide(g.retrieved - row_sums(g.judged), g.effective_depth)
 
 
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -158,10 +158,10 @@ def interpolated(g: Gains, recall: float, add: float) -> Floats:
     precision = nth(g) / found(g)
     # From the end on: the best that is still to come.
     best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
-    wanted = np.maximum(np.floor(recall * g.R + add), 1).astype(np.int64)
+    wanted = np.maximum(np.floor(recall * g.num_relevant + add), 1).astype(np.int64)
     reached = np.append(best, np.zeros((len(best), 1)), axis=1)
     value = reached[np.arange(len(best)), np.minimum(wanted - 1, best.shape[1])]
-    return share(value, np.minimum(g.R, 1))
+    return safe_divide(value, np.minimum(g.num_relevant, 1))
 
 
 @measure(residual="retrieved", ceiling=1, valid={"recall": SHARE, "add": ADD})
@@ -198,9 +198,9 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
 
     trec_eval's Rprec_mult.
     """
-    depth = np.floor(times * g.R + 0.9).astype(np.int64)
-    depth = np.where(g.R > 0, depth, 0)
-    return share(np.count_nonzero(found(g) <= depth[:, None], axis=1), depth)
+    depth = np.floor(times * g.num_relevant + 0.9).astype(np.int64)
+    depth = np.where(g.num_relevant > 0, depth, 0)
+    return safe_divide(np.count_nonzero(found(g) <= depth[:, None], axis=1), depth)
 
 
 # trec_eval's guard against a sample without a document above.
@@ -238,8 +238,8 @@ def yaap(g: Gains) -> Floats:
     Robertson, CIKM 2006; trec_eval's yaap.
     """
     summed = summed_precision(g)
-    odds: Floats = np.log((1 + summed) / (1 + g.R - summed))
-    return np.where(g.R > 0, odds, 0.0)
+    odds: Floats = np.log((1 + summed) / (1 + g.num_relevant - summed))
+    return np.where(g.num_relevant > 0, odds, 0.0)
 
 
 @measure(ceiling=1, sampled=True)
@@ -258,4 +258,4 @@ def infap(g: Gains) -> Floats:
     precision_above = (relevant_above + EPSILON) / (sampled + 2 * EPSILON)
     with np.errstate(invalid="ignore"):  # past the last relevant document found
         expected = 1 / found(g) + pooled / found(g) * precision_above
-    return share(total(np.where(np.isfinite(found(g)), expected, 0.0)), g.R)
+    return safe_divide(row_sums(np.where(np.isfinite(found(g)), expected, 0.0)), g.num_relevant)

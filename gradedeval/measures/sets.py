@@ -6,7 +6,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, share, total
+from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.relevant_ranks import hits
 
 
@@ -18,7 +18,7 @@ def relative_p(g: Gains) -> Floats:
 
     trec_eval's relative_P.
     """
-    return share(hits(g), np.minimum(g.depth, g.R))
+    return safe_divide(hits(g), np.minimum(g.effective_depth, g.num_relevant))
 
 
 @measure(residual="retrieved", cutoff="renormalises", ceiling=1)
@@ -29,7 +29,7 @@ def set_p(g: Gains) -> Floats:
 
     trec_eval's set_P; van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
-    return share(hits(g), g.retrieved)
+    return safe_divide(hits(g), g.retrieved)
 
 
 @measure(residual="retrieved", cutoff="renormalises", ceiling=1)
@@ -40,7 +40,7 @@ def set_relative_p(g: Gains) -> Floats:
 
     trec_eval's set_relative_P.
     """
-    return share(hits(g), np.minimum(g.retrieved, g.R))
+    return safe_divide(hits(g), np.minimum(g.retrieved, g.num_relevant))
 
 
 @measure(residual="retrieved", ceiling=1)
@@ -51,7 +51,7 @@ def set_recall(g: Gains) -> Floats:
 
     trec_eval's set_recall; van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
-    return share(hits(g), g.R)
+    return safe_divide(hits(g), g.num_relevant)
 
 
 @measure(residual="retrieved", cutoff="renormalises", ceiling=1)
@@ -62,7 +62,7 @@ def set_map(g: Gains) -> Floats:
 
     trec_eval's set_map.
     """
-    return share(hits(g) ** 2, g.retrieved * g.R)
+    return safe_divide(hits(g) ** 2, g.retrieved * g.num_relevant)
 
 
 @measure(residual="retrieved", cutoff="renormalises", ceiling=1, valid={"x": ("0 or more", lambda x: x >= 0)})
@@ -73,10 +73,10 @@ def set_f(g: Gains, *, x: float = 1.0) -> Floats:
 
     trec_eval's set_F; van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
-    precision = share(hits(g), g.retrieved)
+    precision = safe_divide(hits(g), g.retrieved)
     # With nothing known to be relevant recall has no bound but 1.
-    recall = np.minimum(share(hits(g), g.R), 1)
-    return share((x + 1) * precision * recall, recall + x * precision)
+    recall = np.minimum(safe_divide(hits(g), g.num_relevant), 1)
+    return safe_divide((x + 1) * precision * recall, recall + x * precision)
 
 
 @measure(floor=-np.inf, rewards=False, valid={"docs": ("0 or more", lambda docs: docs >= 0)})
@@ -87,7 +87,7 @@ def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: flo
 
     trec_eval's utility; Hull, TREC-7 filtering track, 1998.
     """
-    found, retrieved, relevant = hits(g), g.retrieved, g.R
+    found, retrieved, relevant = hits(g), g.retrieved, g.num_relevant
     worth = a * found + b * (retrieved - found) + c * (relevant - found)
     return np.asarray(worth + (d * (docs - retrieved - relevant + found) if d else 0.0), dtype=np.float64)
 
@@ -100,7 +100,7 @@ def num_nonrel_judged_ret(g: Gains) -> Floats:
 
     trec_eval's num_nonrel_judged_ret.
     """
-    return total(g.judged & ~g.relevant)
+    return row_sums(g.judged & ~g.relevant)
 
 
 @measure(gain=None, summary="total")
@@ -122,7 +122,7 @@ def num_rel(g: Gains) -> Floats:
 
     trec_eval's num_rel.
     """
-    return g.R.astype(np.float64)
+    return g.num_relevant.astype(np.float64)
 
 
 @measure(summary="total")
@@ -133,7 +133,7 @@ def num_rel_ret(g: Gains) -> Floats:
 
     trec_eval's num_rel_ret.
     """
-    return total(g.relevant)
+    return row_sums(g.relevant)
 
 
 @measure(gain=None, cutoff="none", summary="total")

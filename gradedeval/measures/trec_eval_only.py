@@ -7,7 +7,7 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, share, total
+from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import Valid
 from gradedeval.measures.relevant_ranks import at_found, found, gain_found, nth
 
@@ -18,9 +18,9 @@ def lagging(g: Gains) -> Floats:
     After its last document the ideal ranking goes on by 1 a rank, so that idle ranks cost something there too.
     """
     gain = gain_found(g)
-    idle = np.maximum(found(g) - g.R[:, None], 0)
+    idle = np.maximum(found(g) - g.num_relevant[:, None], 0)
     lag = np.where(np.isfinite(found(g)), at_found(g, g.ideal.cumsum(1)) + idle - gain.cumsum(1), 0.0)
-    return share(total(gain / np.log2(2 + lag)), total(g.ideal))
+    return safe_divide(row_sums(gain / np.log2(2 + lag)), row_sums(g.ideal))
 
 
 @measure(cutoff="none", ceiling=1)
@@ -31,7 +31,7 @@ def bing(g: Gains) -> Floats:
 
     trec_eval's binG.
     """
-    return share(total(np.where(np.isfinite(found(g)), 1 / np.log2(2 + found(g) - nth(g)), 0)), g.R)
+    return safe_divide(row_sums(np.where(np.isfinite(found(g)), 1 / np.log2(2 + found(g) - nth(g)), 0)), g.num_relevant)
 
 
 @measure(gain="linear", scale="raw", cutoff="none", ceiling=1, sated=True)
@@ -68,9 +68,9 @@ def ndcg_rel(g: Gains) -> Floats:
     """
     dcg, ideal = _dcg(g), _ideal_dcg(g)
     some = np.isfinite(found(g))
-    at_ranks = np.where(some, share(dcg, at_found(g, ideal)), 0.0)
-    whole = share(_last(dcg), _last(ideal))
-    return share(total(at_ranks) + (g.R - np.count_nonzero(some, axis=1)) * whole, g.R)
+    at_ranks = np.where(some, safe_divide(dcg, at_found(g, ideal)), 0.0)
+    whole = safe_divide(_last(dcg), _last(ideal))
+    return safe_divide(row_sums(at_ranks) + (g.num_relevant - np.count_nonzero(some, axis=1)) * whole, g.num_relevant)
 
 
 @measure(gain="linear", scale="raw", cutoff="none", ceiling=1)
@@ -84,16 +84,18 @@ def rndcg(g: Gains) -> Floats:
     """
     gain = gain_found(g) / divisor(found(g))
     ideal = _ideal_dcg(g)
-    longer = g.retrieved >= g.R + 2
-    summed = np.where(longer, share(_last(gain.cumsum(1)), _last(ideal)), 0.0)
+    longer = g.retrieved >= g.num_relevant + 2
+    summed = np.where(longer, safe_divide(_last(gain.cumsum(1)), _last(ideal)), 0.0)
     points = longer.astype(np.int64)
     for level in g.levels:
         here = (g.ideal == level).any(1)
         last = np.count_nonzero(g.ideal >= level, axis=1)
         reached = ideal[np.arange(len(ideal)), np.maximum(last, 1) - 1] if ideal.shape[1] else np.zeros(len(ideal))
-        summed = summed + np.where(here, share(total(np.where(found(g) <= last[:, None], gain, 0.0)), reached), 0.0)
+        summed = summed + np.where(
+            here, safe_divide(row_sums(np.where(found(g) <= last[:, None], gain, 0.0)), reached), 0.0
+        )
         points = points + here
-    return share(summed, points)
+    return safe_divide(summed, points)
 
 
 def _last(cumulated: Floats) -> Floats:
@@ -114,7 +116,7 @@ def rbp_topic(g: Gains, *, p: float = 0.9) -> Floats:
     """
     highest = g.ideal[:, 0] if g.ideal.shape[1] else np.zeros(len(g.ideal))
     gain = gain_found(g)
-    return share(total((1 - p) * gain * p ** np.where(np.isfinite(found(g)), found(g) - 1, 0)), highest)
+    return safe_divide(row_sums((1 - p) * gain * p ** np.where(np.isfinite(found(g)), found(g) - 1, 0)), highest)
 
 
 @measure(ceiling=1, rewards=False, valid={"p": PATIENCE})
@@ -126,6 +128,6 @@ def rbp_resid(g: Gains, *, p: float = 0.9) -> Floats:
     Moffat & Zobel, TOIS 2008, section 3; trec_eval 10's rbp_resid.
     """
     here = g.rank <= g.retrieved[:, None]
-    unknown = total(np.where(here & ~g.judged, (1 - p) * p ** (g.rank - 1), 0.0))
+    unknown = row_sums(np.where(here & ~g.judged, (1 - p) * p ** (g.rank - 1), 0.0))
     beyond = p ** g.retrieved.astype(np.float64) - (0.0 if g.k is None else p**g.k)
     return np.where(g.retrieved > 0, unknown + beyond, 0.0)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats, distinct
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.definition import Cutoff, Function, Measure, Own, measure
-from gradedeval.measures.gains import Gains, total
+from gradedeval.measures.gains import Gains, row_sums
 from gradedeval.measures.parameter_files import Rows, is_header, needs_file, rows_of
 from gradedeval.measures.parameters import POSITIVE
 
@@ -32,7 +32,7 @@ def expected_gain(g: Gains, weight: Callable[[Floats], Floats], beyond: Callable
     weight  ranks -> w
     beyond  n -> the sum of w over the ranks after n, down to the cutoff
     """
-    score = total(g.gain * weight(g.rank))
+    score = row_sums(g.gain * weight(g.rank))
     if g.tail:
         lengths, topic = distinct(g.retrieved)
         score += g.tail * np.array([beyond(length) for length in lengths.tolist()])[topic]
@@ -44,7 +44,7 @@ def _by_rank(g: Gains, weights: Floats) -> Floats:
 
     What they lack of 1 lies past them: a distribution that was cut leaves that unknown.
     """
-    last = int(min(g.end, len(weights)))
+    last = int(min(g.last_rank, len(weights)))
     cut_off = max(0.0, 1 - math.fsum(weights)) if g.k is None else 0.0
     return expected_gain(g, lambda rank: _first(weights, len(rank)), lambda n: float(weights[n:last].sum()) + cut_off)
 
@@ -108,7 +108,7 @@ def _logarithmic_integral(x: float) -> float:
 
 @weighting(
     cutoff="needed",
-    shows=lambda g: _weighs(g, np.full(len(g.rank), 1 / g.end)),
+    shows=lambda g: _weighs(g, np.full(len(g.rank), 1 / g.last_rank)),
 )
 def uniform(g: Gains) -> Floats:
     """Uniform weights: everybody looks at k documents, all alike.
@@ -117,21 +117,21 @@ def uniform(g: Gains) -> Floats:
 
     Zhang et al., Information Retrieval 2010, section 3.2.1.
     """
-    k = int(g.end)
+    k = int(g.last_rank)
     return expected_gain(g, lambda rank: np.full(len(rank), 1 / k), lambda n: (k - n) / k)
 
 
 def _zipf_converges(own: Own, cutoff: int | None) -> None:
     beta = float(own.get("beta", 1))  # type: ignore[arg-type]
     if cutoff is None and beta <= 1:
-        raise Fault("'zipf'", f"with beta={beta:g} the weights have no finite sum", "write zipf@100", usage=True)
+        raise InputError("'zipf'", f"with beta={beta:g} the weights have no finite sum", "write zipf@100", usage=True)
 
 
 @weighting(
     cutoff="renormalises",
     valid={"beta": POSITIVE},
     needs=_zipf_converges,
-    shows=lambda g, *, beta=1.0: _weighs(g, g.rank**-beta / powers(beta, 0, g.end)),
+    shows=lambda g, *, beta=1.0: _weighs(g, g.rank**-beta / powers(beta, 0, g.last_rank)),
 )
 def zipf(g: Gains, *, beta: float = 1.0) -> Floats:
     """Zipf weights: a power law, down to rank k; without a cutoff for beta > 1 only.
@@ -140,8 +140,8 @@ def zipf(g: Gains, *, beta: float = 1.0) -> Floats:
 
     Zhang et al., Information Retrieval 2010, section 3.2.2.
     """
-    whole = powers(beta, 0, g.end)
-    return expected_gain(g, lambda rank: rank**-beta / whole, lambda n: powers(beta, n, g.end) / whole)
+    whole = powers(beta, 0, g.last_rank)
+    return expected_gain(g, lambda rank: rank**-beta / whole, lambda n: powers(beta, n, g.last_rank) / whole)
 
 
 @lru_cache
@@ -184,7 +184,7 @@ def _down_to(n: int, b: float) -> float:
 @weighting(
     cutoff="needed",
     valid={"b": ("a whole number from 2", lambda b: b >= 2 and b == int(b))},
-    shows=lambda g, *, b=2: _weighs(g, _logharmonic(g.rank, b, _down_to(int(g.end), b))),
+    shows=lambda g, *, b=2: _weighs(g, _logharmonic(g.rank, b, _down_to(int(g.last_rank), b))),
 )
 def logharmonic(g: Gains, *, b: float = 2) -> Floats:
     """Log-harmonic weights: the discount of Järvelin & Kekäläinen's DCG, scaled to sum to 1 down to rank k.
@@ -193,7 +193,7 @@ def logharmonic(g: Gains, *, b: float = 2) -> Floats:
 
     Zhang et al., Information Retrieval 2010, eq. 2.
     """
-    k, whole = int(g.end), _down_to(int(g.end), b)
+    k, whole = int(g.last_rank), _down_to(int(g.last_rank), b)
     return expected_gain(
         g,
         lambda rank: _logharmonic(rank, b, whole),
@@ -204,7 +204,7 @@ def logharmonic(g: Gains, *, b: float = 2) -> Floats:
 def read_weights(name: str) -> Floats:
     """The weights of a file with lines of `rank,weight` for ranks 1, 2, …, the first of which may be a header.
 
-    Raises Fault (usage) where it cannot be read, or is no distribution.
+    Raises InputError (usage) where it cannot be read, or is no distribution.
     """
     return _weights(name, rows_of(name, "weights", "lines of rank,weight"))
 
@@ -218,15 +218,15 @@ def _weights(name: str, rows: Rows) -> Floats:
         pair = _floats(row)
         if len(pair) != 2 or pair[0] != len(weights) + 1 or not 0 <= pair[1] < math.inf:
             what = f"'{','.join(row)}' is not rank {len(weights) + 1} with a weight from 0"
-            cure = "lines of rank,weight, separated by commas, ranks 1, 2, …"
-            raise Fault(name, what, cure, usage=True)
+            hint = "lines of rank,weight, separated by commas, ranks 1, 2, …"
+            raise InputError(name, what, hint, usage=True)
         weights.append(pair[1])
     if not weights:
-        raise Fault(name, "has no weights", "lines of rank,weight", usage=True)
+        raise InputError(name, "has no weights", "lines of rank,weight", usage=True)
     found = np.array(weights)
     if not 0 < found.sum() <= 1 + 1e-9:
         what = f"its weights sum to {found.sum():g}"
-        raise Fault(name, what, "a distribution sums to 1, or less where it was cut", usage=True)
+        raise InputError(name, what, "a distribution sums to 1, or less where it was cut", usage=True)
     return found
 
 

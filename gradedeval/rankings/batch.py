@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.options import Rules
+from gradedeval.options import Options
 
 Codes = NDArray[Any]
 
@@ -117,9 +117,9 @@ class Documents:
         )
 
 
-def judged_codes(labels: Floats, rules: Rules) -> Bools:
+def judged_codes(labels: Floats, options: Options) -> Bools:
     """code: whether it is judged; the last two codes, unjudged and beyond, are not."""
-    judged = np.ones(len(labels), dtype=bool) if rules.negative == "judged" else labels >= 0
+    judged = np.ones(len(labels), dtype=bool) if options.negative == "judged" else labels >= 0
     return np.append(judged, [False, False])
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault, nearest
-from gradedeval.trec.lines import raw
+from gradedeval.errors import InputError, did_you_mean
+from gradedeval.trec.lines import encode
 
 # Our column names, and those of ir_measures and PyTerrier.
 TOPIC = ("topic", "query_id", "qid")
@@ -54,7 +54,7 @@ def dict_intents(judged: Mapping[Any, Any]) -> list[tuple[bytes, tuple[bytes, by
         for docno, grades in inner(documents, "qrels", topic).items():
             if not isinstance(grades, Mapping):
                 what = f"is a {type(grades).__name__}"
-                raise Fault(f"qrels['{topic}']['{docno}']", what, "a dict subtopic -> grade is expected")
+                raise InputError(f"qrels['{topic}']['{docno}']", what, "a dict subtopic -> grade is expected")
             for subtopic, grade in grades.items():
                 known = number(grade, f"qrels['{topic}']['{docno}']['{subtopic}']", "grade")
                 both = (ident(docno, "qrels"), ident(subtopic, "qrels"))
@@ -74,14 +74,14 @@ def frame_intents(frame: Any) -> list[tuple[bytes, tuple[bytes, bytes], float, i
 def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
     """The documents of a dict topic -> docno -> score."""
     if ranks:
-        raise Fault("run", "a dict has no ranks", "--ties rank takes a file or a DataFrame", usage=True)
+        raise InputError("run", "a dict has no ranks", "--ties rank takes a file or a DataFrame", usage=True)
     # A sum that is infinite, or none, tells of a score that may be: quicker than a look at each.
     with np.errstate(over="ignore", invalid="ignore"):
         found = {ident(topic, "run"): _dict_topic(topic, inner(one, "run", topic)) for topic, one in run.items()}
     if len(found) < len(run):
         names = [ident(topic, "run") for topic in run]
         again = next(topic for at, topic in enumerate(run) if names[at] in names[:at])
-        raise Fault("run", f"topic '{again}' stands there twice, as text and as a number", "give each topic once")
+        raise InputError("run", f"topic '{again}' stands there twice, as text and as a number", "give each topic once")
     return found
 
 
@@ -96,7 +96,7 @@ def _dict_topic(topic: Any, documents: Mapping[Any, Any]) -> Ranking:
     values = values.astype(np.float64, copy=False)
     if not math.isfinite(values.sum()) and not np.isfinite(values).all():
         docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
-        raise Fault(f"run['{topic}']['{docno}']", "score is not finite", "a score is a finite number")
+        raise InputError(f"run['{topic}']['{docno}']", "score is not finite", "a score is a finite number")
     # Text stays text: encoding every docno would take longer than the evaluation.
     docnos: list[Any] = list(documents)
     try:
@@ -110,7 +110,7 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, R
     """The documents of a DataFrame with a topic, a docno and a score column; with `ranks` a rank column, with `types` a
     column of types."""
     if not len(frame):
-        raise Fault("run", "is empty", "a row for each document is expected")
+        raise InputError("run", "is empty", "a row for each document is expected")
     topics = _ids(frame, TOPIC, "run")
     docnos: list[Any] = column(frame, DOCNO, "run")
     try:
@@ -136,7 +136,7 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, R
 
 
 def _numbers(values: list[Any], what: str) -> Floats:
-    """A column of a run as finite floats, or Fault."""
+    """A column of a run as finite floats, or InputError."""
     if set(map(type, values)) == {float}:
         found = np.array(values)
         if np.isfinite(found).all():
@@ -147,7 +147,7 @@ def _numbers(values: list[Any], what: str) -> Floats:
 def inner(documents: Any, what: str, topic: Any) -> Mapping[Any, Any]:
     """The documents of one topic of a nested dict."""
     if not isinstance(documents, Mapping):
-        raise Fault(f"{what}['{topic}']", f"is a {type(documents).__name__}", "a dict docno -> number is expected")
+        raise InputError(f"{what}['{topic}']", f"is a {type(documents).__name__}", "a dict docno -> number is expected")
     return documents
 
 
@@ -156,8 +156,8 @@ def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
     for name in known:
         if name in frame.columns:
             return list(frame[name].tolist())
-    near = next((nearest(str(name), known) for name in frame.columns if nearest(str(name), known)), "")
-    raise Fault(what, f"no column '{known[0]}' among {', '.join(map(str, frame.columns))}", near, usage=True)
+    near = next((did_you_mean(str(name), known) for name in frame.columns if did_you_mean(str(name), known)), "")
+    raise InputError(what, f"no column '{known[0]}' among {', '.join(map(str, frame.columns))}", near, usage=True)
 
 
 def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:
@@ -168,25 +168,25 @@ def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:
 
 
 def ident(name: Any, what: str) -> bytes:
-    """An id as bytes. Raises Fault for a float: 51.0 is what a table reader made of an id."""
+    """An id as bytes. Raises InputError for a float: 51.0 is what a table reader made of an id."""
     if isinstance(name, str):
         try:
-            return raw(name)
+            return encode(name)
         except UnicodeEncodeError:
-            raise Fault(what, f"id {name!r} is no text", "ids are characters that a file can hold") from None
+            raise InputError(what, f"id {name!r} is no text", "ids are characters that a file can hold") from None
     if isinstance(name, bytes):
         return name
     if isinstance(name, int | np.integer) and not isinstance(name, bool):
         return str(name).encode()
-    raise Fault(what, f"id {name!r} is a {type(name).__name__}", "ids are text: read them with dtype=str")
+    raise InputError(what, f"id {name!r} is a {type(name).__name__}", "ids are text: read them with dtype=str")
 
 
 def number(value: Any, place: str, what: str) -> float:
-    """A finite float, or Fault."""
+    """A finite float, or InputError."""
     try:
         found = float(value) if not isinstance(value, str | bytes) else math.nan
     except (TypeError, ValueError, OverflowError):
         found = math.nan
     if not math.isfinite(found):
-        raise Fault(place, f"{what} {value!r} is no finite number", f"a {what} is a number")
+        raise InputError(place, f"{what} {value!r} is no finite number", f"a {what} is a number")
     return found

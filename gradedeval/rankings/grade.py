@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from gradedeval.options import Rules
+from gradedeval.options import Options
 from gradedeval.rankings.batch import Batch, GradedRun, judged_codes, same
 from gradedeval.rankings.grade_file import Watch, grade_file, unwatched
 from gradedeval.rankings.grade_in_memory import grade_listed
@@ -20,7 +20,7 @@ __all__ = ["Batch", "GradedRun", "grade_run", "judged_codes"]
 def grade_run(
     source: Any,
     qrels: Qrels,
-    rules: Rules,
+    options: Options,
     docnos_of: frozenset[bytes] = frozenset(),
     types: bool = False,
     *,
@@ -39,13 +39,13 @@ def grade_run(
     each       what is made of each batch, in the process that read it; this is what the run gives then
     watch      passes on parts of a file as they are done, of so many in all
 
-    Raises Fault, here or while the batches are taken, where the run cannot be read or has no topic in common with the
+    Raises InputError, here or while the batches are taken, where the run cannot be read or has no topic in common with the
     qrels.
     """
     if isinstance(source, str | os.PathLike) or (hasattr(source, "read") and not hasattr(source, "columns")):
         if types:
             one = Source(source)
-            listed = run_of_bytes(one.place, one.read(), rules, types=True)
-            return grade_listed(listed, qrels, rules, docnos_of, each=each)
-        return grade_file(Source(source), qrels, rules, docnos_of, jobs=jobs, depth=depth, each=each, watch=watch)
-    return grade_listed(read_run(source, rules, types), qrels, rules, docnos_of, each=each)
+            listed = run_of_bytes(one.place, one.read(), options, types=True)
+            return grade_listed(listed, qrels, options, docnos_of, each=each)
+        return grade_file(Source(source), qrels, options, docnos_of, jobs=jobs, depth=depth, each=each, watch=watch)
+    return grade_listed(read_run(source, options, types), qrels, options, docnos_of, each=each)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.errors import Fault
-from gradedeval.options import Rules
+from gradedeval.errors import InputError
+from gradedeval.options import Options
 from gradedeval.parallel import Failed, in_turn, processes
 from gradedeval.rankings.batch import Batch, Documents, GradedRun, by_width, judged_codes, same, together
 from gradedeval.rankings.grade_in_memory import grade_listed
@@ -53,7 +53,7 @@ def unwatched(pieces: Iterable[Any], *_: Any) -> Iterable[Any]:
 def grade_file(
     source: Source,
     qrels: Qrels,
-    rules: Rules,
+    options: Options,
     docnos_of: frozenset[bytes],
     *,
     size: int = BLOCK,
@@ -62,14 +62,14 @@ def grade_file(
     each: Callable[[Batch], Any] = same,
     watch: Watch = unwatched,
 ) -> GradedRun:
-    """Read a run from a file and join it with the qrels. Raises Fault, here or while the batches are taken.
+    """Read a run from a file and join it with the qrels. Raises InputError, here or while the batches are taken.
 
     jobs   processes that may share a large file
     depth  rankings may be cut below this rank, if there is one
     each   what is made of each batch, in the process that read it
     watch  passes on parts of a file as they are done, of so many in all
     """
-    reading = _Reading(Stream(source), qrels, rules, docnos_of, size, jobs, depth, each, watch)
+    reading = _Reading(Stream(source), qrels, options, docnos_of, size, jobs, depth, each, watch)
     try:
         reading.begin()
     except Irregular:
@@ -84,7 +84,7 @@ def divisible(source: Any) -> bool:
             return False
         with open(source, "rb") as file:
             return opener(file.read(8), os.fspath(source)) is None
-    except (OSError, Fault):
+    except (OSError, InputError):
         return False
 
 
@@ -107,7 +107,7 @@ class _Reading:
         self,
         stream: Stream,
         qrels: Qrels,
-        rules: Rules,
+        options: Options,
         docnos_of: frozenset[bytes],
         size: int,
         jobs: int,
@@ -115,9 +115,9 @@ class _Reading:
         each: Callable[[Batch], Any],
         watch: Watch,
     ) -> None:
-        self.stream, self.qrels, self.rules, self.docnos_of, self.size = stream, qrels, rules, docnos_of, size
+        self.stream, self.qrels, self.options, self.docnos_of, self.size = stream, qrels, options, docnos_of, size
         self.jobs, self.depth, self.each, self.watch = jobs, depth, each, watch
-        self.judged = judged_codes(qrels.labels, rules)
+        self.judged = judged_codes(qrels.labels, options)
         self.found: dict[bytes, None] = {}
         self.dropped: dict[bytes, int] = {}
         self.run = GradedRun(stream.place, iter(()))
@@ -175,8 +175,8 @@ class _Reading:
 
     def listed(self) -> GradedRun:
         """The same by the simple reader."""
-        run = run_of_bytes(self.stream.place, self.stream.whole(), self.rules)
-        return grade_listed(run, self.qrels, self.rules, self.docnos_of, each=self.each)
+        run = run_of_bytes(self.stream.place, self.stream.whole(), self.options)
+        return grade_listed(run, self.qrels, self.options, self.docnos_of, each=self.each)
 
     def _batches(self, first: _Part, rest: Generator[_Part, None, None]) -> Iterator[Any]:
         try:
@@ -201,18 +201,18 @@ class _Reading:
         finally:
             rest.close()
             self.stream.close()
-        chosen = choose_topics(self.found, self.stream.place, self.qrels, self.rules)
+        chosen = choose_topics(self.found, self.stream.place, self.qrels, self.options)
         yield from self._missing([topic for topic in chosen.topics if topic not in self.found])
         self.run.topics, self.run.missing = chosen.topics, chosen.missing
-        self.run.notes = [*dropped_notes(self.stream.place, sum(self.dropped.values()), self.rules), *chosen.notes]
+        self.run.notes = [*dropped_notes(self.stream.place, sum(self.dropped.values()), self.options), *chosen.notes]
 
     def _part(self, block: Block) -> _Part:
         topics = TopicNumbers()
-        rows = read_rows(block, self.qrels, self.rules, topics)
+        rows = read_rows(block, self.qrels, self.options, topics)
         if self.large and len(rows.topic) > SCATTERED + 2 * len(rows.topics):
             # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
             return _Part(rows.topics, [], {}, rows.tag, turns=True)
-        rows, dropped = joined(rows, topics, self.qrels, self.rules)
+        rows, dropped = joined(rows, topics, self.qrels, self.options)
         return _Part(rows.topics, list(self._ranked(rows)), dropped, rows.tag)
 
     def _gathered(self, only: frozenset[bytes] | None) -> Iterator[Any]:
@@ -224,7 +224,7 @@ class _Reading:
         def part_of(number: int) -> _Part:
             rows = divided[number]
             topics = rows.topics
-            rows, dropped = settle_repeated(rows, self.rules)
+            rows, dropped = settle_repeated(rows, self.options)
             return _Part(topics, [self.each(batch) for batch in self._ranked(rows)], dropped, "")
 
         for part in self.watch(self._each(part_of, len(divided)), len(divided), "parts"):
@@ -245,7 +245,7 @@ class _Reading:
             def listed(number: int) -> list[Listed]:
                 found = []
                 for block in _blocks_of(shares[number], size):
-                    rows = read_listed(block, self.qrels, self.rules, topics, only)
+                    rows = read_listed(block, self.qrels, self.options, topics, only)
                     found.append(Listed.of(block, rows, list(topics.names)))  # there will be more of them
                 return found
 
@@ -254,14 +254,14 @@ class _Reading:
                     gathered.add(one)
         else:
             for block in blocks(self.stream, size):
-                rows = read_listed(block, self.qrels, self.rules, gathered.topics, only)
+                rows = read_listed(block, self.qrels, self.options, gathered.topics, only)
                 gathered.keep_text(block)
                 gathered.add(Listed.of(block, rows, gathered.topics.names))
         return gathered
 
     def _ranked(self, rows: Rows) -> Iterator[Batch]:
         """Batches of the topics that may count: which do is known when all have been seen."""
-        wanted, unjudged_too = self.rules.topics_from, self.rules.topics == "run"
+        wanted, unjudged_too = self.options.topics_from, self.options.topics == "run"
         documents = Documents(rows.topics, rows.counts, rows.code, rows.score, rows.rank, rows.docno)
         counted = [
             at
@@ -273,7 +273,7 @@ class _Reading:
         pool = self.qrels.pool_of(documents.topics)
         for own in by_width(np.maximum(documents.counts, pool.sum(1))):
             some = documents if len(own) == len(documents.topics) else documents.of(own)
-            batch = ranked(some, pool[own], self.judged, self.rules, self.docnos_of)
+            batch = ranked(some, pool[own], self.judged, self.options, self.docnos_of)
             yield batch if self.depth is None else replace(batch, codes=batch.codes[:, : self.depth])
 
     def _missing(self, topics: list[bytes]) -> Iterator[Any]:
@@ -283,7 +283,7 @@ class _Reading:
         for own in by_width(pool.sum(1)):
             if len(own):
                 none = Documents([topics[row] for row in own.tolist()], pool[own, 0] * 0, code, None, None, _no_docno)
-                yield self.each(ranked(none, pool[own], self.judged, self.rules, self.docnos_of))
+                yield self.each(ranked(none, pool[own], self.judged, self.options, self.docnos_of))
 
 
 def _blocks_of(segment: Segment, size: int) -> Iterator[Block]:

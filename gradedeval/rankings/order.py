@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Ints
-from gradedeval.options import Rules
+from gradedeval.options import Options
 from gradedeval.rankings.batch import Batch, Documents
 
 
-def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos_of: frozenset[bytes]) -> Batch:
+def ranked(documents: Documents, pool: Ints, judged: Bools, options: Options, docnos_of: frozenset[bytes]) -> Batch:
     """A batch of these topics: their documents ordered and cut by the rules.
 
     pool    topics × labels
@@ -21,23 +21,23 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, rules: Rules, docnos
     """
     topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
     row = np.repeat(np.arange(len(topics)), retrieved)
-    order = _order(documents, row, pool.shape[1], rules, docnos_of) if rules.order == "score" else None
-    if rules.judged_only:
+    order = _order(documents, row, pool.shape[1], options, docnos_of) if options.order == "score" else None
+    if options.judged_only:
         order = np.arange(len(row)) if order is None else order
         kept = judged[code[order]]
-        if rules.like == "trec_eval" and rules.depth is not None:  # it cuts first, and then drops
-            kept &= _ranks(retrieved) < rules.depth
+        if options.like == "trec_eval" and options.depth is not None:  # it cuts first, and then drops
+            kept &= _ranks(retrieved) < options.depth
         order = order[kept]
         retrieved = np.bincount(row[order], minlength=len(topics))
     if order is not None:
         code = code[order]
         kind = kind[order] if kind is not None else None
-    if rules.depth is not None and retrieved.max(initial=0) > rules.depth:
-        kept = _ranks(retrieved) < rules.depth
+    if options.depth is not None and retrieved.max(initial=0) > options.depth:
+        kept = _ranks(retrieved) < options.depth
         order = np.flatnonzero(kept) if order is None else order[kept]
         code = code[kept]
         kind = kind[kept] if kind is not None else None
-        retrieved = np.minimum(retrieved, rules.depth)
+        retrieved = np.minimum(retrieved, options.depth)
     return Batch(
         topics,
         _laid_out(code, retrieved, pool.shape[1] + 1),
@@ -78,7 +78,9 @@ def _ranks(counts: Ints) -> Ints:
     return ranks
 
 
-def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docnos_of: frozenset[bytes]) -> Ints | None:
+def _order(
+    documents: Documents, topic: Ints, unjudged: int, options: Options, docnos_of: frozenset[bytes]
+) -> Ints | None:
     """The documents of each topic from the best to the worst, as positions; None where they are listed so.
 
     Docnos settle only the ties that can change a score, those between different grades or types, and all ties of the
@@ -86,26 +88,26 @@ def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docno
     """
     score = documents.score
     # Most runs list their documents from the best to the worst already.
-    if score is None or (rules.scores == "float64" and _falls(score, documents.counts)):
+    if score is None or (options.scores == "float64" and _falls(score, documents.counts)):
         return None
     falling: NDArray[Any] = -score
-    if rules.scores == "float32":
+    if options.scores == "float32":
         with np.errstate(over="ignore"):  # what no single float holds is infinite, and ties
             falling = falling.astype(np.float32).astype(np.float64)
     code = documents.code
-    if rules.ties == "rank" and documents.rank is not None:
+    if options.ties == "rank" and documents.rank is not None:
         return np.lexsort((documents.rank, falling, topic))
-    if rules.ties in ("best", "worst"):
+    if options.ties in ("best", "worst"):
         grade = np.where(code == unjudged, -1, code.astype(np.int64))  # the unjudged stand below every grade
-        return np.lexsort((-grade if rules.ties == "best" else grade, falling, topic))
+        return np.lexsort((-grade if options.ties == "best" else grade, falling, topic))
     same = topic[1:] == topic[:-1]
     order = None
     rises = (falling[1:] < falling[:-1]) & same
     if rises.any():
-        order = _sorted(falling, documents.counts, topic, np.flatnonzero(rises), rules.ties == "file")
+        order = _sorted(falling, documents.counts, topic, np.flatnonzero(rises), options.ties == "file")
         falling = falling[order]
     tied = same & (falling[1:] == falling[:-1])
-    if rules.ties == "file" or not tied.any():
+    if options.ties == "file" or not tied.any():
         return order
     # A tie is a stretch of positions each tied with the one before; it matters where something changes within it.
     matters = code[1:] != code[:-1] if order is None else np.diff(code[order]) != 0
@@ -118,7 +120,7 @@ def _order(documents: Documents, topic: Ints, unjudged: int, rules: Rules, docno
     if not matters.any():
         return order
     order = np.arange(len(topic)) if order is None else order
-    _settle_ties(order, tied, matters, documents.docno, rules.ties == "docno-desc")
+    _settle_ties(order, tied, matters, documents.docno, options.ties == "docno-desc")
     return order
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import Fault, Findings, plural
+from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Duplicates
 from gradedeval.rankings.docno_index import Index
 from gradedeval.rankings.frames import dict_intents, dict_judgements, frame_intents, frame_judgements
@@ -24,11 +24,11 @@ from gradedeval.trec.lines import (
     Irregular,
     check_text,
     decimal,
+    decode,
     fields,
     looks_like,
     settle,
     skipped,
-    text,
 )
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream
@@ -54,7 +54,7 @@ class Qrels:
     labels. pool: topics × labels, how many documents of the topic have each. subtopics: the intents, None where not
     asked for; then documents with unlike grades for any intent have codes of their own, and labels repeat. notes: what
     was skipped or assumed.
-    Raises Fault where the source is no qrels.
+    Raises InputError where the source is no qrels.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class Qrels:
             rows = _judgements_of_bytes(self.place, data, lenient, self.notes, subtopics)
             try:
                 return self._of_rows(rows, duplicates, subtopics)
-            except Fault as fault:
+            except InputError as error:
                 if subtopics or not _tells_subtopics(data):
                     raise
-                cure = f"{fault.cure}; --subtopics keeps all, where the second column is a subtopic"
-                raise Fault(fault.place, fault.fault, cure, also=fault.also, beyond=fault.beyond) from None
+                hint = f"{error.hint}; --subtopics keeps all, where the second column is a subtopic"
+                raise InputError(error.place, error.problem, hint, also=error.also, beyond=error.beyond) from None
         finally:
             stream.close()
         if found.repeated:
@@ -103,7 +103,7 @@ class Qrels:
     def _of_rows(self, rows: list[Judgement], duplicates: Duplicates, subtopics: bool) -> Judged:
         graded = _by_topic(self.place, rows, duplicates, self.notes)
         if not graded:
-            raise Fault(self.place, "no judgements", f"lines of {' '.join(QRELS_FIELDS)} are expected")
+            raise InputError(self.place, "no judgements", f"lines of {' '.join(QRELS_FIELDS)} are expected")
         if subtopics:
             self.codes, labels, self.subtopics = by_subtopic(graded)
             return judged_of(self.codes, labels)
@@ -156,7 +156,7 @@ class Qrels:
     def text_codes(self) -> dict[bytes, dict[str, int]]:
         """`codes` with docnos as text: for runs that come as dicts, thousands of them in a training loop."""
         return {
-            topic: {text(docno): code for docno, code in documents.items()} for topic, documents in self.codes.items()
+            topic: {decode(docno): code for docno, code in documents.items()} for topic, documents in self.codes.items()
         }
 
     @cached_property
@@ -178,7 +178,7 @@ def _judgements(source: Any, subtopics: bool) -> list[Judgement]:
         return dict_intents(source) if subtopics else dict_judgements(source)
     if hasattr(source, "columns"):
         return frame_intents(source) if subtopics else frame_judgements(source)
-    raise Fault(
+    raise InputError(
         "qrels",
         f"cannot read a {type(source).__name__}",
         "give a path, an open file, a DataFrame or a dict",
@@ -188,7 +188,7 @@ def _judgements(source: Any, subtopics: bool) -> list[Judgement]:
 
 def _judgements_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str], subtopics: bool) -> list[Judgement]:
     """The judgements line by line: the reference that the block reader agrees with."""
-    findings = Findings(place)
+    findings = ProblemList(place)
     grades: dict[bytes, float] = {}
     rows: list[Judgement] = []
     for number, (topic, subtopic, docno, token) in fields(data, findings, QRELS_FIELDS):
@@ -198,19 +198,19 @@ def _judgements_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str
         else:
             findings.add(number, *about_grade(token, number))
     if not rows and looks_like(data, RUN_FIELDS):
-        raise Fault(
+        raise InputError(
             place, f"looks like a run ({len(RUN_FIELDS)} fields a line)", "the order is RUN... QRELS: are they swapped?"
         )
     settle(findings, lenient, notes)
     if not rows:
-        raise Fault(place, f"no judgements{skipped(findings)}", f"lines of {' '.join(QRELS_FIELDS)} are expected")
+        raise InputError(place, f"no judgements{skipped(findings)}", f"lines of {' '.join(QRELS_FIELDS)} are expected")
     return rows
 
 
 def about_grade(token: bytes, number: int) -> tuple[str, str]:
     """What is wrong with the grade in line `number`, and the cure."""
-    cure = "remove the line if it is a header" if number == 1 else "a grade is a number, as in 2 or 0.5"
-    return f"grade '{text(token)}' is no number", cure
+    hint = "remove the line if it is a header" if number == 1 else "a grade is a number, as in 2 or 0.5"
+    return f"grade '{decode(token)}' is no number", hint
 
 
 def _tells_subtopics(data: bytes) -> bool:
@@ -243,7 +243,7 @@ def _settle_duplicates(
     """Docnos judged more than once in a topic: an error, or the first or last grade, and a note either way."""
     twice = {(topic, docno) for topic, docno, _, _ in again}
     first = {row[:2]: row[3] for row in reversed(rows) if row[:2] in twice}
-    findings = Findings(place)
+    findings = ProblemList(place)
     same = differing = 0
     for topic, docno, grade, number in again:
         before = graded[topic][docno]
@@ -254,8 +254,8 @@ def _settle_duplicates(
             graded[topic][docno] = before if policy == "first" else grade
         else:
             what = f"grade {grade:g}, and {before:g} in line {first[topic, docno]}"
-            cure = "give it once" if grade == before else "--duplicates first or last keeps one"
-            findings.add(number, f"docno {_called(docno)} of topic {text(topic)} again: {what}", cure)
+            hint = "give it once" if grade == before else "--duplicates first or last keeps one"
+            findings.add(number, f"docno {_called(docno)} of topic {decode(topic)} again: {what}", hint)
     findings.check()
     if same:
         notes.append(_repeated(place, same))
@@ -270,16 +270,16 @@ def _repeated(place: str, count: int) -> str:
 
 
 def _called(docno: bytes | tuple[bytes, bytes]) -> str:
-    return text(docno) if isinstance(docno, bytes) else f"{text(docno[0])} for subtopic {text(docno[1])}"
+    return decode(docno) if isinstance(docno, bytes) else f"{decode(docno[0])} for subtopic {decode(docno[1])}"
 
 
 def topics_of_file(path: str | os.PathLike[str]) -> frozenset[bytes]:
-    """The topic ids of a `--topics-from` file: the first field of every line. Raises Fault for a file without any."""
+    """The topic ids of a `--topics-from` file: the first field of every line. Raises InputError for a file without any."""
     source = Source(path)
     data = source.read()
     check_text(data, source.place)
     lines = [line.split() for line in data.split(b"\n") if not line.startswith(b"#")]
     topics = frozenset(line[0] for line in lines if line)
     if not topics:
-        raise Fault(source.place, "names no topic", "one topic a line")
+        raise InputError(source.place, "names no topic", "one topic a line")
     return topics

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.options import Rules
+from gradedeval.options import Options
 from gradedeval.rankings.docno_index import look_up, regions, repeated, unlike
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.topic_codes import TopicNumbers
-from gradedeval.trec.lines import RUN_FIELDS, Irregular, text
+from gradedeval.trec.lines import RUN_FIELDS, Irregular, decode
 from gradedeval.trec.swar import Bytes, Words, words_at
 from gradedeval.trec.tokenizer import check_beginning, split_lines
 from gradedeval.trec.topic_blocks import Block
@@ -99,21 +99,21 @@ class Rows:
 
 
 def read_listed(
-    block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, only: frozenset[bytes] | None = None
+    block: Block, qrels: Qrels, options: Options, topics: TopicNumbers, only: frozenset[bytes] | None = None
 ) -> Rows:
     """The documents of a block as listed, topics among each other, numbered as they have been in the blocks before:
     those of the topics in `only`, or all.
 
     Raises Irregular where a line is no line of a run.
     """
-    rows = read_rows(block, qrels, rules, topics, order_is_enough=False)
+    rows = read_rows(block, qrels, options, topics, order_is_enough=False)
     if only is not None and not only.issuperset(topics.names):
         rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic_of]))
     _join_each(rows, topics.rows(qrels.row), qrels)
     return rows
 
 
-def joined(rows: Rows, topics: TopicNumbers, qrels: Qrels, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
+def joined(rows: Rows, topics: TopicNumbers, qrels: Qrels, options: Options) -> tuple[Rows, dict[bytes, int]]:
     """The documents of a block topic after topic, with the codes of their grades, without those that repeat in their
     topic; and how many were dropped of which topics.
 
@@ -125,10 +125,10 @@ def joined(rows: Rows, topics: TopicNumbers, qrels: Qrels, rules: Rules) -> tupl
     if _join(rows, number, qrels):
         return rows, {}
     _join_each(rows, number, qrels)
-    return settle_repeated(rows, rules)
+    return settle_repeated(rows, options)
 
 
-def read_rows(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, order_is_enough: bool = True) -> Rows:
+def read_rows(block: Block, qrels: Qrels, options: Options, topics: TopicNumbers, order_is_enough: bool = True) -> Rows:
     """The documents of a block as listed, none of them judged.
 
     order_is_enough  whether their scores are compared with no other block's
@@ -138,13 +138,13 @@ def read_rows(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, or
     if not block.offset:
         check_beginning(block.buffer, block.begin)
     lines = split_lines(block.buffer, block.begin, block.end, len(RUN_FIELDS))
-    scores, some = rules.order == "score", len(lines) > 0
+    scores, some = options.order == "score", len(lines) > 0
     none = np.empty(0, dtype=np.int64)
     own, size = topics.stretches(lines) if some else (none, none)
     unjudged = len(qrels.labels)
     score = None
     if scores:
-        score = lines.comparable(4) if order_is_enough and rules.scores != "float32" else lines.numbers(4)
+        score = lines.comparable(4) if order_is_enough and options.scores != "float32" else lines.numbers(4)
     return Rows(
         topics.names,
         own,
@@ -154,9 +154,9 @@ def read_rows(block: Block, qrels: Qrels, rules: Rules, topics: TopicNumbers, or
         lines.start(2),
         lines.length(2),
         score,
-        lines.numbers(3) if scores and rules.ties == "rank" else None,
+        lines.numbers(3) if scores and options.ties == "rank" else None,
         lambda start, length: block.buffer[start : start + length].tobytes(),
-        text(*lines.tokens(5, np.zeros(1, dtype=np.int64))) if some else "",
+        decode(*lines.tokens(5, np.zeros(1, dtype=np.int64))) if some else "",
         block.buffer,
     )
 
@@ -190,7 +190,7 @@ def _join_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
     rows.code[hit] = qrels.code[found]
 
 
-def settle_repeated(rows: Rows, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
+def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int]]:
     """The documents without those that repeat in their topic, and how many were dropped of which topics.
 
     Raises Irregular where repeated documents are an error.
@@ -205,13 +205,13 @@ def settle_repeated(rows: Rows, rules: Rules) -> tuple[Rows, dict[bytes, int]]:
         key = (int(rows.topic_of[row]), rows.docno(row))
         first.setdefault(key, row)
         last[key] = row
-    chosen = first if rules.duplicates == "first" else last
+    chosen = first if options.duplicates == "first" else last
     kept = np.ones(len(rows), dtype=bool)
     kept[suspects] = False
     kept[list(chosen.values())] = True
     if kept.all():
         return rows, {}
-    if rules.duplicates in ("error", "refuse"):
+    if options.duplicates in ("error", "refuse"):
         raise Irregular
     dropped: dict[bytes, int] = {}
     for topic in rows.topic_of[~kept].tolist():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from gradedeval.errors import Fault, plural, some
-from gradedeval.options import Rules
+from gradedeval.errors import InputError, plural, shorten
+from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.trec.lines import text
+from gradedeval.trec.lines import decode
 
 
 @dataclass
@@ -20,39 +20,39 @@ class Chosen:
     notes: list[str] = field(default_factory=list)
 
 
-def choose_topics(found: Collection[bytes], place: str, qrels: Qrels, rules: Rules) -> Chosen:
-    """Settle the topics of a run in which `found` occur. Raises Fault where it has none in common with the qrels."""
-    wanted = rules.topics_from
+def choose_topics(found: Collection[bytes], place: str, qrels: Qrels, options: Options) -> Chosen:
+    """Settle the topics of a run in which `found` occur. Raises InputError where it has none in common with the qrels."""
+    wanted = options.topics_from
     judged = [topic for topic in qrels.topics if wanted is None or topic in wanted]
     if not judged:
-        raise Fault("--topics-from", f"names no topic of {qrels.place}", f"as in {_names(qrels.topics)}")
+        raise InputError("--topics-from", f"names no topic of {qrels.place}", f"as in {_names(qrels.topics)}")
     if not found:
-        raise Fault(place, "is empty", "a document a line is expected")
+        raise InputError(place, "is empty", "a document a line is expected")
     listed = set(found)
     both = [topic for topic in judged if topic in listed]
     if not both:
         against = f"({_names(found, 2)} against {_names(judged, 2)})"
-        raise Fault(place, f"no topic in common with {qrels.place} {against}", "are they one collection's?")
+        raise InputError(place, f"no topic in common with {qrels.place} {against}", "are they one collection's?")
     missing = [topic for topic in judged if topic not in listed]
     extra = [topic for topic in found if topic not in qrels.row and (wanted is None or topic in wanted)]
     chosen = Chosen(both)
-    cure = "left out"
-    if rules.topics == "qrels":
+    hint = "left out"
+    if options.topics == "qrels":
         chosen = Chosen(judged, len(missing))
-        cure = "they score 0 (--topics both leaves them out)"
-    elif rules.topics == "run":
+        hint = "they score 0 (--topics both leaves them out)"
+    elif options.topics == "run":
         chosen = Chosen(both + extra)
-    elif rules.topics == "relevant":
+    elif options.topics == "relevant":
         chosen = _relevant(both, place, qrels)
     if missing:
         of = f"{len(missing)} of {len(judged)} judged {plural(len(judged), 'topic')}"
-        chosen.notes.append(f"{place}: {of} not in the run ({_names(missing)}); {cure}")
+        chosen.notes.append(f"{place}: {of} not in the run ({_names(missing)}); {hint}")
     unknown = sorted((wanted or frozenset()) - listed - set(judged))
     if unknown:
         count = f"{len(unknown)} {plural(len(unknown), 'topic')}"
         chosen.notes.append(f"--topics-from: {count} in neither {place} nor {qrels.place} ({_names(unknown)})")
     if extra:
-        fate = "they score 0" if rules.topics == "run" else "ignored"
+        fate = "they score 0" if options.topics == "run" else "ignored"
         chosen.notes.append(f"{place}: {len(extra)} {plural(len(extra), 'topic')} not judged ({_names(extra)}); {fate}")
     return chosen
 
@@ -62,11 +62,11 @@ def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:
     positive = qrels.pool_of(both)[:, qrels.labels > 0].sum(1)
     topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
     if not topics:
-        raise Fault(qrels.place, "no topic has a relevant document", "--topics both scores them all 0")
+        raise InputError(qrels.place, "no topic has a relevant document", "--topics both scores them all 0")
     left_out = len(both) - len(topics)
     said = f"{place}: {left_out} {plural(left_out, 'topic')} without relevant documents; left out"
     return Chosen(topics, notes=[said] if left_out else [])
 
 
 def _names(topics: Collection[bytes], most: int = 5) -> str:
-    return some([text(topic) for topic in topics], most)
+    return shorten([decode(topic) for topic in topics], most)

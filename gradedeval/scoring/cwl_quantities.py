@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gradedeval.errors import Fault, some
+from gradedeval.errors import InputError, shorten
 from gradedeval.measures.definition import QUANTITIES, Measure
 from gradedeval.measures.table import MEASURES
 from gradedeval.scoring.scores import Scores
@@ -14,15 +14,17 @@ from gradedeval.scoring.scores import Scores
 def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
     """Each measure as expected utility, total utility, cost, total cost and depth.
 
-    Raises Fault (usage) for one that is no C/W/L measure, or says which quantity it is.
+    Raises InputError (usage) for one that is no C/W/L measure, or says which quantity it is.
     """
     found: list[Measure] = []
     for measure in measures:
         if not measure.definition.walks:
             family = [name for name, one in MEASURES.items() if one.definition.walks]
-            raise Fault("--cwl", f"{measure} is no C/W/L measure", f"those are {some(family, 30)}", usage=True)
+            raise InputError("--cwl", f"{measure} is no C/W/L measure", f"those are {shorten(family, 30)}", usage=True)
         if "of" in measure.own:
-            raise Fault("--cwl", f"'{measure}' is one quantity", "--cwl prints all five: leave of= out", usage=True)
+            raise InputError(
+                "--cwl", f"'{measure}' is one quantity", "--cwl prints all five: leave of= out", usage=True
+            )
         found += [measure if of == "eu" else measure(of=of) for of in QUANTITIES]
     return found
 
@@ -46,7 +48,7 @@ def records(scores: Scores, by_topic: bool) -> Iterator[dict[str, Any]]:
 def _columns(scores: Scores) -> dict[str, tuple[int, str]]:
     """Column -> which quantity, and what of it: its score, or a part of its residual."""
     found = {of: (at, "score") for at, of in enumerate(QUANTITIES)}
-    if scores.rules.residuals == "difference":
+    if scores.options.residuals == "difference":
         return found | {f"{of}.residual": (at, "residual") for at, of in enumerate(QUANTITIES)}
     # Only expected utility has a residual that is a bound.
     return found | {part: (0, part) for part in ("residual", "unjudged", "beyond") if part in scores.columns}

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
-from gradedeval.errors import Fault, Note
+from gradedeval.errors import EvaluationWarning, InputError
 from gradedeval.measures.costs import Costs, read_costs
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import DEFAULT, parse
-from gradedeval.options import Options, Rules, rules_for
+from gradedeval.measures.parse import DEFAULT, parse_measures
+from gradedeval.options import OptionKwargs, Options, resolve_options
 from gradedeval.rankings.grade_file import Watch, unwatched
 from gradedeval.rankings.qrels import Qrels, topics_of_file
 from gradedeval.scoring.intents import check_intents
@@ -20,7 +20,7 @@ from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.runs import Outcome, outcomes
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import RunScores, Scores
-from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, looks_like, raw
+from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, encode, looks_like
 from gradedeval.trec.source import Source
 
 
@@ -31,7 +31,7 @@ def evaluate(
     *,
     like: str | None = None,
     jobs: int = 1,
-    **options: Unpack[Options],
+    **keywords: Unpack[OptionKwargs],
 ) -> Scores:
     """Score one run, or several, against graded judgements.
 
@@ -45,35 +45,35 @@ def evaluate(
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
     jobs      processes that share several runs, or a large one; more than 1 forks this process, on Linux and where no
               other thread is alive; elsewhere one does it all
-    options   any field of `gradedeval.Rules`, as in gain="exp", residuals="total", depth=1000; `topics_from` is a file
+    options   any field of `gradedeval.Options`, as in gain="exp", residuals="total", depth=1000; `topics_from` is a file
               or the ids themselves
 
     Returns `Scores`: `.frame`, `.means`, `.residuals`, `.signature`, `.by_topic(measure)`. What is skipped or assumed
-    is a warning of the class `gradedeval.Note`, and in `.notes`. Raises `gradedeval.Fault` (a ValueError) where a
+    is a warning of the class `gradedeval.EvaluationWarning`, and in `.notes`. Raises `gradedeval.InputError` (a ValueError) where a
     measure, an option, the run or the qrels is wrong.
     """
-    rules = rules_given(like, options)
-    chosen = parse(measures)
+    options = rules_given(like, keywords)
+    chosen = parse_measures(measures)
     if not chosen:
-        raise Fault("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
+        raise InputError("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
     if jobs < 1:
-        raise Fault("jobs", f"{jobs} is no number of processes", "give 1 or more", usage=True)
-    scores = evaluate_runs(named_runs(run), qrels, chosen, rules, jobs=jobs)
+        raise InputError("jobs", f"{jobs} is no number of processes", "give 1 or more", usage=True)
+    scores = evaluate_runs(named_runs(run), qrels, chosen, options, jobs=jobs)
     for note in scores.notes:
-        warnings.warn(note, Note, stacklevel=2)
+        warnings.warn(note, EvaluationWarning, stacklevel=2)
     return scores
 
 
-def rules_given(like: str | None, options: Options) -> Rules:
-    """The rules that the keywords of `evaluate` make. Raises Fault (usage) as `rules_for` does."""
-    given: dict[str, Any] = dict(options)
+def rules_given(like: str | None, keywords: OptionKwargs) -> Options:
+    """The rules that the keywords of `evaluate` make. Raises InputError (usage) as `resolve_options` does."""
+    given: dict[str, Any] = dict(keywords)
     if isinstance(given.get("gain"), list):
         given["gain"] = tuple(given["gain"])
     if given.get("topics_from") is not None:
         given["topics_from"] = _chosen_topics(given["topics_from"])
     if given.get("costs") is not None:
         given["costs"] = _costs(given["costs"])
-    return rules_for(like, **given)
+    return resolve_options(like, **given)
 
 
 def _costs(costs: Any) -> Any:
@@ -81,7 +81,7 @@ def _costs(costs: Any) -> Any:
     if isinstance(costs, str | os.PathLike):
         return read_costs(costs)
     if isinstance(costs, Mapping):
-        return Costs({raw(str(name)): cost for name, cost in costs.items()})
+        return Costs({encode(str(name)): cost for name, cost in costs.items()})
     return costs
 
 
@@ -89,78 +89,82 @@ def _chosen_topics(topics: Any) -> frozenset[bytes]:
     """Topic ids, from a file of them or as they are."""
     if isinstance(topics, str | os.PathLike):
         return topics_of_file(topics)
-    return frozenset(topic if isinstance(topic, bytes) else raw(str(topic)) for topic in topics)
+    return frozenset(topic if isinstance(topic, bytes) else encode(str(topic)) for topic in topics)
 
 
 def evaluate_runs(
     runs: Mapping[str, Any],
     qrels: Any,
     measures: Iterable[Measure],
-    rules: Rules,
+    options: Options,
     *,
     by_tag: bool = False,
     jobs: int = 1,
     keep_going: bool = False,
     watch: Watch = unwatched,
 ) -> Scores:
-    """Score runs by name; with `by_tag` each goes by its tag instead. Raises Fault as `evaluate` does.
+    """Score runs by name; with `by_tag` each goes by its tag instead. Raises InputError as `evaluate` does.
 
     keep_going  collect the faults of runs in `.faults`, and score the others; one run's alone is raised
     watch       passes on what becomes of each run, of so many in all, and may show how far the work has come; of a run
                 that is alone, its parts
     """
     measures = list(measures)
-    if isinstance(qrels, Qrels) and rules.subtopics and qrels.subtopics is None:
-        raise Fault("--subtopics", "these qrels were read without", "Qrels(..., subtopics=True) reads them", usage=True)
-    check_intents(measures, qrels.subtopics is not None if isinstance(qrels, Qrels) else rules.subtopics)
-    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, rules, jobs)
-    scorer = Scorer(judged, measures, rules)
+    if isinstance(qrels, Qrels) and options.subtopics and qrels.subtopics is None:
+        raise InputError(
+            "--subtopics", "these qrels were read without", "Qrels(..., subtopics=True) reads them", usage=True
+        )
+    check_intents(measures, qrels.subtopics is not None if isinstance(qrels, Qrels) else options.subtopics)
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options, jobs)
+    scorer = Scorer(judged, measures, options)
     listed = list(runs.items())
     done: dict[int, Outcome] = {}
     for number, found in watch(outcomes(listed, scorer, jobs, watch), len(listed)):
         done[number] = found
-        if found.fault and not keep_going and all(before in done for before in range(number)):
-            raise found.fault
+        if found.error and not keep_going and all(before in done for before in range(number)):
+            raise found.error
     found_of = {name: done[number] for number, (name, _) in enumerate(listed)}
     scored = _scored(found_of, by_tag)
-    faults = [found.fault for found in found_of.values() if found.fault]
-    if faults and (not keep_going or (not scored and len(set(map(str, faults))) == 1)):
-        raise faults[0]  # or it is of the only run, or of no run in particular
+    errors = [found.error for found in found_of.values() if found.error]
+    if errors and (not keep_going or (not scored and len(set(map(str, errors))) == 1)):
+        raise errors[0]  # or it is of the only run, or of no run in particular
     notes = [*scorer.notes, *(note for found in found_of.values() for note in found.notes)]
     if len({tuple(topics) for topics in {id(one.topics): one.topics for one in scored}.values()}) > 1:
         notes.append("the runs are averaged over different topics; --topics qrels counts the same for all")
-    named = [_of_run(found.fault, found.place) for found in found_of.values() if found.fault]
-    return Scores(scored, scorer.measures, judged, rules, notes, faults=named)
+    named = [_of_run(found.error, found.place) for found in found_of.values() if found.error]
+    return Scores(scored, scorer.measures, judged, options, notes, errors=named)
 
 
 def _scored(found_of: Mapping[str, Outcome], by_tag: bool) -> list[RunScores]:
     """The scores under the names that runs go by. Raises the first fault that is of the user's words."""
     scored: dict[str, RunScores] = {}
     for name, found in found_of.items():
-        if found.fault and found.fault.usage:
-            raise found.fault
+        if found.error and found.error.usage:
+            raise found.error
         if found.scores is None:
             continue
         called = found.tag or name if by_tag else name
         if called in scored:
-            raise Fault(found.place, f"its tag '{called}' is another run's too", "leave out --run-name tag", usage=True)
+            raise InputError(
+                found.place, f"its tag '{called}' is another run's too", "leave out --run-name tag", usage=True
+            )
         scored[called] = replace(found.scores, run=called)
     return list(scored.values())
 
 
-def _of_run(fault: Fault, place: str) -> Fault:
+def _of_run(error: InputError, place: str) -> InputError:
     """The fault with the name of the run that it is of."""
-    if fault.place.startswith(place):
-        return fault
-    named = f"{place}: {fault.place}" if fault.place else place
-    return Fault(named, fault.fault, fault.cure, also=fault.also, beyond=fault.beyond)
+    if error.place.startswith(place):
+        return error
+    named = f"{place}: {error.place}" if error.place else place
+    return InputError(named, error.problem, error.hint, also=error.also, beyond=error.beyond)
 
 
-def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules, jobs: int = 1) -> Qrels:
-    """The qrels, read by the rules. Raises Fault where they are none, and says so where a run was given for them."""
+def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int = 1) -> Qrels:
+    """The qrels, read by the rules. Raises InputError where they are none, and says so where a run was given for them."""
     try:
-        return Qrels(qrels, duplicates=rules.duplicates, lenient=rules.lenient, subtopics=rules.subtopics, jobs=jobs)
-    except Fault:
+        return Qrels(qrels, duplicates=options.duplicates, lenient=options.lenient, subtopics=options.subtopics, jobs=jobs)
+    except InputError:
         files = [
             one
             for one in (*list(runs.values())[:1], qrels)
@@ -172,12 +176,14 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, rules: Rules, jobs: int = 1) 
 
 
 def check_swapped(run: Source, qrels: Source) -> None:
-    """Raise Fault where the run has the fields of qrels, and the qrels those of a run."""
+    """Raise InputError where the run has the fields of qrels, and the qrels those of a run."""
     if not looks_like(qrels.read(), RUN_FIELDS):
         return
     if looks_like(run.read(), RUN_FIELDS):
         what = f"looks like a run ({len(RUN_FIELDS)} fields a line), as does {run.place}"
-        raise Fault(qrels.place, what, "the qrels file comes last")
+        raise InputError(qrels.place, what, "the qrels file comes last")
     if looks_like(run.read(), QRELS_FIELDS):
         what = f"looks like a run ({len(RUN_FIELDS)} fields a line), and {run.place} like qrels"
-        raise Fault(qrels.place, f"{what} ({len(QRELS_FIELDS)} fields a line)", "swap them: the order is RUN... QRELS")
+        raise InputError(
+            qrels.place, f"{what} ({len(QRELS_FIELDS)} fields a line)", "swap them: the order is RUN... QRELS"
+        )

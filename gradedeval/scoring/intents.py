@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradedeval.errors import Fault, Findings, plural, some
+from gradedeval.errors import InputError, ProblemList, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
 from gradedeval.measures.gains import UNIFORM, Gains, Intents, Pool
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.subtopics import NO_INTENT
-from gradedeval.trec.lines import decimal, fields, text
+from gradedeval.trec.lines import decimal, decode, fields
 from gradedeval.trec.source import Source
 
 
 def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
-    """Raise Fault (usage) where a measure weighs intents, and the qrels are read without them."""
+    """Raise InputError (usage) where a measure weighs intents, and the qrels are read without them."""
     for measure in measures:
         if not subtopics and (measure.prior is not None or prior_of(measure) != UNIFORM):
-            cure = "add --subtopics: the second column of the qrels tells them"
-            raise Fault(f"'{measure}'", "there are no intents", cure, usage=True)
+            hint = "add --subtopics: the second column of the qrels tells them"
+            raise InputError(f"'{measure}'", "there are no intents", hint, usage=True)
 
 
 def prior_of(measure: Measure) -> str:
@@ -35,7 +35,7 @@ class ByIntent:
 
     table_of  the measure's gains on a scale of grades
 
-    notes: what of the intents' probabilities is not used. Raises Fault where they cannot be read.
+    notes: what of the intents' probabilities is not used. Raises InputError where they cannot be read.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class ByIntent:
         least = 1 if self.qrels.subtopics is None else 0
         counts = np.array([max(least, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
         each = [gains_of(table) for table in self.tables[: int(counts.max(initial=1))]]
-        known = np.array([one.R > 0 for one in each]) & (np.arange(len(each))[:, None] < counts)
+        known = np.array([one.num_relevant > 0 for one in each]) & (np.arange(len(each))[:, None] < counts)
         listed = np.arange(len(each))[:, None] < np.maximum(counts, 1)
         if self.prior is None:
             return Intents(each, known.astype(np.float64), listed, self._pools(topics), best, listed & ~known & best)
@@ -80,10 +80,10 @@ class ByIntent:
         """The probabilities of a topic's intents, of which these have a relevant document."""
         assert self.prior is not None
         names, given = self.names.get(topic, []), self.prior.chance.get(topic, {})
-        missing = [text(names[at]) for at in known if names[at] not in given]
+        missing = [decode(names[at]) for at in known if names[at] not in given]
         if missing:
-            what = f"no probability for subtopic {some(missing)} of topic {text(topic)}"
-            raise Fault(self.prior.place, what, "give each a line, with 0 if nobody means it")
+            what = f"no probability for subtopic {shorten(missing)} of topic {decode(topic)}"
+            raise InputError(self.prior.place, what, "give each a line, with 0 if nobody means it")
         return [given.get(name, 0.0) for name in names]
 
     def _pools(self, topics: list[bytes]) -> Callable[[int], Pool]:
@@ -119,17 +119,17 @@ class Prior:
 
     def notes(self, names: Mapping[bytes, list[bytes]]) -> list[str]:
         """What of the file is not used, or not found among the subtopics that have judgements."""
-        others = [text(topic) for topic in self.chance if topic not in names]
+        others = [decode(topic) for topic in self.chance if topic not in names]
         lost = [
-            f"{text(subtopic)} of {text(topic)}"
+            f"{decode(subtopic)} of {decode(topic)}"
             for topic, own in self.chance.items()
             for subtopic in own.keys() - set(names.get(topic, own))
         ]
         said = []
         if others:
-            said.append(f"{self.place}: {len(others)} {plural(len(others), 'topic')} not judged ({some(others)})")
+            said.append(f"{self.place}: {len(others)} {plural(len(others), 'topic')} not judged ({shorten(others)})")
         if lost:
-            count = f"{len(lost)} {plural(len(lost), 'subtopic')} without judgements ({some(sorted(lost))})"
+            count = f"{len(lost)} {plural(len(lost), 'subtopic')} without judgements ({shorten(sorted(lost))})"
             said.append(f"{self.place}: {count}; they score 0")
         return said
 
@@ -137,28 +137,28 @@ class Prior:
 def read_prior(path: str) -> Prior:
     """The probabilities in a file with lines of topic, subtopic and probability.
 
-    A topic's probabilities are divided by their sum, which must be 1 but for rounding. Raises Fault where it is not,
+    A topic's probabilities are divided by their sum, which must be 1 but for rounding. Raises InputError where it is not,
     where a line has no probability, or repeats another.
     """
     source = Source(path)
-    findings = Findings(source.place)
+    findings = ProblemList(source.place)
     chance: dict[bytes, dict[bytes, float]] = {}
     last: dict[bytes, int] = {}
     for number, (topic, subtopic, token) in fields(source.read(), findings, FIELDS):
         value, own = decimal(token), chance.setdefault(topic, {})
         last[topic] = number
         if not 0 <= value <= 1:
-            findings.add(number, f"'{text(token)}' is no probability", "a probability is a number from 0 to 1")
+            findings.add(number, f"'{decode(token)}' is no probability", "a probability is a number from 0 to 1")
         elif subtopic == NO_INTENT:
             findings.add(number, "subtopic 0 is no intent", "remove the line")
         elif subtopic in own:
-            findings.add(number, f"subtopic {text(subtopic)} of topic {text(topic)} again", "give it once")
+            findings.add(number, f"subtopic {decode(subtopic)} of topic {decode(topic)} again", "give it once")
         else:
             own[subtopic] = value
     findings.check()
     for topic, own in chance.items():
         if abs(sum(own.values()) - 1) > ROUNDED:
-            what = f"the probabilities of topic {text(topic)} sum to {sum(own.values()):g}"
+            what = f"the probabilities of topic {decode(topic)} sum to {sum(own.values()):g}"
             findings.add(last[topic], what, "they must sum to 1")
     findings.check()
     scaled = {topic: {name: one / sum(own.values()) for name, one in own.items()} for topic, own in chance.items()}

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.trec.source import name_of
 
 
@@ -17,7 +17,7 @@ def named_runs(run: Any) -> dict[str, Any]:
         return {str(name): one for name, one in run.items()}
     several = list(run) if isinstance(run, list | tuple) else [run]
     if not several:
-        raise Fault("", "no run", "give at least one", usage=True)
+        raise InputError("", "no run", "give at least one", usage=True)
     paths = [one for one in several if isinstance(one, str | os.PathLike)]
     names = dict(zip(map(os.fsdecode, paths), file_names([os.fsdecode(path) for path in paths]), strict=True))
     named: dict[str, Any] = {}
@@ -25,7 +25,7 @@ def named_runs(run: Any) -> dict[str, Any]:
         name = names[os.fsdecode(one)] if isinstance(one, str | os.PathLike) else _own_name(one)
         name = name or ("run" if len(several) == 1 else f"run{number}")
         if name in named:
-            raise Fault("", f"run '{name}' is given twice", "give each run once", usage=True)
+            raise InputError("", f"run '{name}' is given twice", "give each run once", usage=True)
         named[name] = one
     return named
 

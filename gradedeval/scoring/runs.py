@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.parallel import Failed, keep_memory, processes, spread
 from gradedeval.rankings.grade import grade_run
 from gradedeval.rankings.grade_file import Watch, divisible, unwatched
@@ -31,7 +31,7 @@ class Outcome:
     scores: RunScores | None = None
     tag: str = ""
     notes: list[str] = field(default_factory=list)
-    fault: Fault | None = None
+    error: InputError | None = None
 
 
 def outcomes(
@@ -84,7 +84,7 @@ def outcome(name: str, source: Any, scorer: Scorer, jobs: int, watch: Watch = un
         run = grade_run(
             source,
             scorer.qrels,
-            scorer.rules,
+            scorer.options,
             types=scorer.types,
             jobs=jobs,
             depth=scorer.depth,
@@ -92,13 +92,13 @@ def outcome(name: str, source: Any, scorer: Scorer, jobs: int, watch: Watch = un
             watch=watch,
         )
         return Outcome(run.place, scorer.score(run, name), run.tag, run.notes)
-    except Fault as fault:
-        return Outcome(place, fault=fault)
+    except InputError as error:
+        return Outcome(place, error=error)
 
 
 def _lost(name: str) -> Outcome:
     """What becomes of a run that cannot be read again: the process that died took along what it had read."""
-    return Outcome(name, fault=Fault(name, "the process that read it died", "give it again, as a file if you can"))
+    return Outcome(name, error=InputError(name, "the process that read it died", "give it again, as a file if you can"))
 
 
 def _read_once(source: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradedeval.errors import Fault, nearest
+from gradedeval.errors import InputError, did_you_mean
 from gradedeval.formats import TABLES, json_document, json_lines, laid_out, rounded, separated, signed
 from gradedeval.measures.definition import Measure
 from gradedeval.scoring.cwl_quantities import records
@@ -33,7 +33,7 @@ def render(scores: Scores, form: str, *, by_topic: bool = False, digits: int | N
 
     cwl     the five quantities of each measure as columns; the measures are those of `all_quantities`
 
-    Raises Fault (usage) for an unknown format.
+    Raises InputError (usage) for an unknown format.
     """
     if form in TABLES:
         return _table(scores, form, by_topic, 4 if digits is None else digits, cwl)
@@ -45,7 +45,9 @@ def render(scores: Scores, form: str, *, by_topic: bool = False, digits: int | N
         rows = [{name: getattr(row, name) for name in scores.columns} for row in scores.rows(by_topic)]
         counts = {str(one) for one in scores.measures if one.definition.summary == "total"}
         return _LONG[form](scores, [_numbers(row, counts, digits) for row in rows])
-    raise Fault("--format", f"no format '{form}'", nearest(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True)
+    raise InputError(
+        "--format", f"no format '{form}'", did_you_mean(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True
+    )
 
 
 def _numbers(row: dict[str, Any], counts: set[str], digits: int | None) -> dict[str, Any]:

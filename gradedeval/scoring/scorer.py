@@ -10,34 +10,34 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault, some
+from gradedeval.errors import InputError, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades, binary_table, graded_table, threshold_table
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.notation import Value
 from gradedeval.measures.table import MEASURES
-from gradedeval.options import LIKE, Rules
+from gradedeval.options import LIKE, Options
 from gradedeval.rankings.batch import Batch, GradedRun, judged_codes
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.batch_gains import Views, last_rank
 from gradedeval.scoring.intents import ByIntent, check_intents
 from gradedeval.scoring.scores import RunScores
-from gradedeval.trec.lines import text
+from gradedeval.trec.lines import decode
 
 
-def applied(measure: Measure, rules: Rules) -> Measure:
+def applied(measure: Measure, options: Options) -> Measure:
     """The measure with the gain scheme and relevance level that the rules give it where it names none itself.
 
     What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
     """
     given = dict(measure.parameters)
-    preset = _preset(measure, rules.like)
+    preset = _preset(measure, options.like)
     wanted: dict[str, Value] = {}
     if not {"gain", "rel", "g"} & given.keys():
-        if rules.gain is not None and measure.definition.scale:
-            wanted["gain"] = rules.gain
-        elif rules.rel is not None and (measure.definition.gain == "binary" or "rel" in preset):
-            wanted["rel"] = rules.rel
+        if options.gain is not None and measure.definition.scale:
+            wanted["gain"] = options.gain
+        elif options.rel is not None and (measure.definition.gain == "binary" or "rel" in preset):
+            wanted["rel"] = options.rel
     settled = given.keys() | wanted.keys()
     if {"gain", "rel"} & settled:
         settled |= {"gain", "rel"}
@@ -77,34 +77,34 @@ class Scorer:
     """Scores runs against one qrels by one list of measures and one set of rules; `types`: whether it needs to know the
     type of each document."""
 
-    def __init__(self, qrels: Qrels, measures: Sequence[Measure], rules: Rules) -> None:
-        self.qrels, self.rules = qrels, rules
-        self.measures = list(dict.fromkeys(applied(measure, rules) for measure in measures))
-        self.grades = _grades(qrels, rules)
+    def __init__(self, qrels: Qrels, measures: Sequence[Measure], options: Options) -> None:
+        self.qrels, self.options = qrels, options
+        self.measures = list(dict.fromkeys(applied(measure, options) for measure in measures))
+        self.grades = _grades(qrels, options)
         self.tables = _tables(self.measures, self.grades)
-        self.judged = judged_codes(qrels.labels, rules)
+        self.judged = judged_codes(qrels.labels, options)
         check_intents(self.measures, qrels.subtopics is not None)
         self.by_intent = {
             replace(one, cutoff=None): ByIntent(qrels, one, self.grades, _table)
             for one in self.measures
             if one.by_intent
         }
-        self.types = rules.costs is not None or any(one.types for one in self.measures)
+        self.types = options.costs is not None or any(one.types for one in self.measures)
 
     @property
     def depth(self) -> int | None:
         """The last rank that any measure looks at; None where one looks at all."""
         last = [last_rank(one) for one in self.measures]
-        return None if self.rules.residual_depth == "full" or None in last else max(rank for rank in last if rank)
+        return None if self.options.residual_depth == "full" or None in last else max(rank for rank in last if rank)
 
     @property
     def notes(self) -> list[str]:
         """What was assumed for all runs."""
         notes = list(self.qrels.notes)
         if self.grades.top <= 0:
-            cure = "--top-grade N says what the top grade is"
-            notes.append(f"{self.qrels.place}: no grade above 0: all gains are 0 and residuals blank; {cure}")
-        units = {} if self.rules.costs else {one.name: one.definition.unit for one in self.measures}
+            hint = "--top-grade N says what the top grade is"
+            notes.append(f"{self.qrels.place}: no grade above 0: all gains are 0 and residuals blank; {hint}")
+        units = {} if self.options.costs else {one.name: one.definition.unit for one in self.measures}
         notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
         notes += dict.fromkeys(note for one in self.by_intent.values() for note in one.notes)
         single = [str(one) for one in self.measures if one.by_intent and self.qrels.subtopics is None]
@@ -113,7 +113,7 @@ class Scorer:
             notes.append(f"{self.qrels.place}: read without --subtopics, so for {what}")
         elif self.by_intent and self.qrels.subtopics and not any(self.qrels.subtopics.names.values()):
             notes.append(f"{self.qrels.place}: no subtopic but 0, which is no intent; intents score 0")
-        if self.rules.max_residual is not None:
+        if self.options.max_residual is not None:
             unbounded = [str(one) for one in self.measures if one.residual == "none"]
             if unbounded:
                 have = "has" if len(unbounded) == 1 else "have"
@@ -132,21 +132,21 @@ class Scorer:
             found = found[:, [row[topic] for topic in run.topics]]
         score, unjudged, residual = found
         kept = np.ones(score.shape, dtype=bool)
-        if self.rules.max_residual is not None:
-            kept = ~(residual > self.rules.max_residual)
+        if self.options.max_residual is not None:
+            kept = ~(residual > self.options.max_residual)
         # Thousands of runs share one list of names.
-        topics = self.topics if run.topics == self.qrels.topics else [text(topic) for topic in run.topics]
+        topics = self.topics if run.topics == self.qrels.topics else [decode(topic) for topic in run.topics]
         return RunScores(name, topics, run.missing, score, unjudged, residual, kept)
 
     @cached_property
     def topics(self) -> list[str]:
         """The topics of the qrels."""
-        return [text(topic) for topic in self.qrels.topics]
+        return [decode(topic) for topic in self.qrels.topics]
 
     def views(self, batch: Batch) -> Views:
         """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
         worth."""
-        return Views(batch, self.judged, self.qrels.labels, self.rules.costs, self.by_intent)
+        return Views(batch, self.judged, self.qrels.labels, self.options.costs, self.by_intent)
 
     def part(self, batch: Batch) -> Part:
         """The scores of a batch: what `grade_run` may make of each, in the process that read it."""
@@ -154,9 +154,9 @@ class Scorer:
         views = self.views(batch)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             score = found[0, :, column] = scores_of(measure, views(table, measure))
-            if self.rules.residuals == "difference":
+            if self.options.residuals == "difference":
                 found[1:, :, column] = self._difference(measure, table, views, score)
-            elif self.rules.wants_residuals and measure.residual != "none" and table.top > 0:
+            elif self.options.wants_residuals and measure.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
                 found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
         return Part(batch.topics, found, batch.types)
@@ -172,7 +172,7 @@ class Scorer:
     def _best(self, measure: Measure, table: GainTable, views: Views) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
         definition, residual = measure.definition, measure.residual
-        if self.rules.residual_depth == "full" and measure.merely_stops:
+        if self.options.residual_depth == "full" and measure.merely_stops:
             measure = replace(measure, cutoff=None)
         inside = np.minimum(_run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
         if residual == "retrieved":
@@ -182,7 +182,7 @@ class Scorer:
 
 
 def scores_of(measure: Measure, gains: Gains) -> Floats:
-    """The scores of a batch. Raises Fault where a user's own measure fails, or a score is no number."""
+    """The scores of a batch. Raises InputError where a user's own measure fails, or a score is no number."""
     return _numeric(measure, _run_measure(measure, gains))
 
 
@@ -191,7 +191,9 @@ def _type_notes(place: str, measure: Measure, types: set[bytes]) -> list[str]:
     named = measure.types
     listed = {"are others to": types - named, "are not of this run, but of": named - types}
     return [
-        f"{place}: the types {some(sorted(map(text, own)))} {what} {measure}" for what, own in listed.items() if own
+        f"{place}: the types {shorten(sorted(map(decode, own)))} {what} {measure}"
+        for what, own in listed.items()
+        if own
     ]
 
 
@@ -201,38 +203,40 @@ def _run_measure(measure: Measure, gains: Gains) -> Floats:
             with np.errstate(over="ignore", invalid="ignore"):
                 return measure.score(gains)
         scores = np.asarray(measure.score(gains), dtype=np.float64)
-    except Fault as fault:
-        raise fault if fault.place else Fault(f"measure '{measure}'", fault.fault, fault.cure) from None
+    except InputError as error:
+        raise error if error.place else InputError(f"measure '{measure}'", error.problem, error.hint) from None
     except (Exception, SystemExit) as error:
         if MEASURES.get(measure.name) == Measure(measure.definition):
             raise
         # A user's own measure: its errors are messages, not our tracebacks.
-        raise Fault(f"measure '{measure}'", f"failed ({type(error).__name__}: {error})", "mend its function") from error
+        raise InputError(
+            f"measure '{measure}'", f"failed ({type(error).__name__}: {error})", "mend its function"
+        ) from error
     if scores.shape != (len(gains.gain),):
         what = f"gave shape {scores.shape}"
-        raise Fault(f"measure '{measure}'", what, f"one score a topic: ({len(gains.gain)},)")
+        raise InputError(f"measure '{measure}'", what, f"one score a topic: ({len(gains.gain)},)")
     return scores
 
 
 def _numeric(measure: Measure, scores: Floats) -> Floats:
-    """The scores, capped at the ceiling that the last bit of a sum may pass. Raises Fault where one is no number."""
+    """The scores, capped at the ceiling that the last bit of a sum may pass. Raises InputError where one is no number."""
     if np.isnan(scores).any():
-        raise Fault(f"measure '{measure}'", "a score is no number", "give gains that are not so large")
+        raise InputError(f"measure '{measure}'", "a score is no number", "give gains that are not so large")
     ceiling = measure.definition.ceiling
     return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
 
 
-def _grades(qrels: Qrels, rules: Rules) -> Grades:
+def _grades(qrels: Qrels, options: Options) -> Grades:
     highest = float(qrels.labels[-1])
-    if rules.top_grade is not None and highest > rules.top_grade:
-        given = "--top-grade" if rules.like is None else f"top grade {rules.top_grade:g}"
-        raise Fault(
+    if options.top_grade is not None and highest > options.top_grade:
+        given = "--top-grade" if options.like is None else f"top grade {options.top_grade:g}"
+        raise InputError(
             qrels.place,
-            f"grade {highest:g} is above the top grade {rules.top_grade:g}",
+            f"grade {highest:g} is above the top grade {options.top_grade:g}",
             f"raise {given} or mend the grade",
         )
-    top = highest if rules.top_grade is None else rules.top_grade
-    return Grades(qrels.labels, top, rules.top_grade is not None, rules.max_gain)
+    top = highest if options.top_grade is None else options.top_grade
+    return Grades(qrels.labels, top, options.top_grade is not None, options.max_gain)
 
 
 def _tables(measures: Sequence[Measure], grades: Grades) -> list[GainTable]:

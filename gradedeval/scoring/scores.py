@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure, Summary
-from gradedeval.options import Rules
+from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.signature import signature
 
@@ -90,10 +90,10 @@ class Scores:
     runs: list[RunScores]
     measures: list[Measure]
     qrels: Qrels
-    rules: Rules
+    options: Options
     notes: list[str] = field(default_factory=list)
     steps: tuple[str, ...] = ()
-    faults: list[Fault] = field(default_factory=list)
+    errors: list[InputError] = field(default_factory=list)
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
@@ -114,7 +114,7 @@ class Scores:
         """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
         kept, summary = run.kept[:, column], self.measures[column].definition.summary
         names = ("score", "residual", "unjudged")
-        known = names if self.rules.wants_residuals else names[:1]  # all others are blank
+        known = names if self.options.wants_residuals else names[:1]  # all others are blank
         parts = [np.array([run.summary(part, column, summary) if part in known else np.nan]) for part in names]
         topics: list[str] = []
         if by_topic:
@@ -133,11 +133,13 @@ class Scores:
     def sorted_by(self, measure: Measure) -> Scores:
         """The same with the runs from the best to the worst by a measure, as applied; equal runs stay in order.
 
-        Raises Fault (usage) where it is not among the measures.
+        Raises InputError (usage) where it is not among the measures.
         """
         if measure not in self.measures:
             known = ", ".join(map(str, self.measures))
-            raise Fault("--sort", f"'{measure}' is not among the measures ({known})", f"add -m '{measure}'", usage=True)
+            raise InputError(
+                "--sort", f"'{measure}' is not among the measures ({known})", f"add -m '{measure}'", usage=True
+            )
         column, summary = self.measures.index(measure), measure.definition.summary
         means = [run.summary("score", column, summary) for run in self.runs]
         order = sorted(range(len(means)), key=lambda at: (np.isnan(means[at]), -means[at]))
@@ -146,21 +148,21 @@ class Scores:
     @property
     def several(self) -> bool:
         """Whether several runs were asked for: then it must be said which one a score is of."""
-        return len(self.runs) + len(self.faults) > 1
+        return len(self.runs) + len(self.errors) > 1
 
     @property
     def unscored(self) -> str:
         """How many runs have no scores, in words."""
-        count = len(self.faults)
+        count = len(self.errors)
         return f"{count} of {count + len(self.runs)} runs {'is' if count == 1 else 'are'} not scored"
 
     @property
     def columns(self) -> list[str]:
         """The columns of the tidy table that these rules fill."""
         columns = ["run", "topic", "measure", "score"]
-        columns += ["residual"] if self.rules.wants_residuals else []
-        columns += ["unjudged", "beyond"] if self.rules.residuals == "split" else []
-        return columns + (["topics"] if self.rules.max_residual is not None else [])
+        columns += ["residual"] if self.options.wants_residuals else []
+        columns += ["unjudged", "beyond"] if self.options.residuals == "split" else []
+        return columns + (["topics"] if self.options.max_residual is not None else [])
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -209,7 +211,7 @@ class Scores:
     def signature(self) -> str:
         """All that the numbers depend on, in one line."""
         counts = [(len(run.topics), run.missing) for run in self.runs]
-        return " | ".join([signature(self.qrels, self.rules, self.measures, counts), *self.steps])
+        return " | ".join([signature(self.qrels, self.options, self.measures, counts), *self.steps])
 
 
 def _blanked(values: Floats) -> list[float | None]:

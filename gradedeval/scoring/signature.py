@@ -11,7 +11,7 @@ from gradedeval.errors import plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import UNIFORM
 from gradedeval.measures.notation import IA, Value, write_value
-from gradedeval.options import Rules
+from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import prior_of
 from gradedeval.version import __version__
@@ -20,12 +20,12 @@ FILES = {"file", "utility"}
 """Parameters that may name a file."""
 
 
-def signature(qrels: Qrels, rules: Rules, measures: Sequence[Measure], counts: Sequence[tuple[int, int]]) -> str:
+def signature(qrels: Qrels, options: Options, measures: Sequence[Measure], counts: Sequence[tuple[int, int]]) -> str:
     """Version, qrels, topics, order, every rule that is not the default, and the gains of each measure.
 
     counts: for each run, how many topics it is scored on, and how many of those it lacks
     """
-    top = qrels.labels[-1] if rules.top_grade is None else rules.top_grade
+    top = qrels.labels[-1] if options.top_grade is None else options.top_grade
     lacking = [missing for _, missing in counts]
     missing = f"{'up to ' if min(lacking) < max(lacking) else ''}{max(lacking)} missing"
     parts = [
@@ -33,8 +33,8 @@ def signature(qrels: Qrels, rules: Rules, measures: Sequence[Measure], counts: S
         f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}{_intents(qrels)}",
         f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}"
         + (f" ({missing})" if any(lacking) else ""),
-        "order file" if rules.order == "file" else f"ties {rules.ties}",
-        *_unusual(rules),
+        "order file" if options.order == "file" else f"ties {options.ties}",
+        *_unusual(options),
         *_gains(measures),
         *_priors(measures),
         *_files(measures),
@@ -47,23 +47,23 @@ def _range(values: Sequence[float] | Floats) -> str:
     return f"{low:g}" if low == high else f"{low:g}..{high:g}"
 
 
-def _unusual(rules: Rules) -> list[str]:
+def _unusual(options: Options) -> list[str]:
     """What differs from the defaults and changes a number."""
-    default = Rules()
-    said: list[str] = [f"like {rules.like}"] if rules.like else []
+    default = Options()
+    said: list[str] = [f"like {options.like}"] if options.like else []
     for name in ("scores", "depth", "topics", "negative", "max_gain", "duplicates", "residual_depth", "max_residual"):
-        value = getattr(rules, name)
+        value = getattr(options, name)
         if value != getattr(default, name):
             said.append(
                 f"{name.replace('_', ' ')} {value:g}"
                 if isinstance(value, float)
                 else f"{name.replace('_', ' ')} {value}"
             )
-    said += [f"costs {rules.costs.digest}"] if rules.costs else []
-    said += ["signed differences"] if rules.residuals == "difference" else []
-    said += ["judged only"] if rules.judged_only else []
-    said += ["lenient"] if rules.lenient else []
-    return said + ([_chosen(rules.topics_from)] if rules.topics_from is not None else [])
+    said += [f"costs {options.costs.digest}"] if options.costs else []
+    said += ["signed differences"] if options.residuals == "difference" else []
+    said += ["judged only"] if options.judged_only else []
+    said += ["lenient"] if options.lenient else []
+    return said + ([_chosen(options.topics_from)] if options.topics_from is not None else [])
 
 
 def _chosen(topics: frozenset[bytes]) -> str:

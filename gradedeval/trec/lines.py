@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from gradedeval.errors import Fault, Findings, plural
+from gradedeval.errors import InputError, ProblemList, plural
 
 
 class Irregular(Exception):
@@ -24,16 +24,16 @@ _DECIMAL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def fields(
-    data: bytes, findings: Findings, expected: tuple[str, ...], extra: bool = False
+    data: bytes, findings: ProblemList, expected: tuple[str, ...], extra: bool = False
 ) -> Iterator[tuple[int, list[bytes]]]:
     """Line number and fields of every line that has as many fields as expected; the others are findings.
 
     extra: what a line has beyond these fields is ignored.
 
-    Blank lines and lines that begin with `#` are skipped. Raises Fault where there are no bytes, or they are no text.
+    Blank lines and lines that begin with `#` are skipped. Raises InputError where there are no bytes, or they are no text.
     """
     if not data.strip():
-        raise Fault(findings.place, "is empty", f"lines of {' '.join(expected)} are expected")
+        raise InputError(findings.place, "is empty", f"lines of {' '.join(expected)} are expected")
     check_text(data, findings.place)
     width = len(expected)
     for number, line in enumerate(data.split(b"\n"), 1):
@@ -63,13 +63,13 @@ def _cure(found: list[bytes], width: int) -> str:
 
 
 def check_text(data: bytes, place: str) -> None:
-    """Raise Fault where bytes are no text lines: a byte order mark, a control byte, a lone carriage return."""
+    """Raise InputError where bytes are no text lines: a byte order mark, a control byte, a lone carriage return."""
     if data.startswith(BYTE_ORDER_MARKS):
-        raise Fault(f"{place}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
+        raise InputError(f"{place}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
     control = _CONTROL.search(data)
     if control:
         line = data.count(b"\n", 0, control.start()) + 1
-        raise Fault(f"{place}:{line}", *about_control(control[0]))
+        raise InputError(f"{place}:{line}", *about_control(control[0]))
 
 
 def control_byte(data: bytes) -> bytes:
@@ -84,17 +84,17 @@ def about_control(byte: bytes) -> tuple[str, str]:
     return what, "save the file as UTF-8" if byte == b"\x00" else "give a text file with LF or CRLF line ends"
 
 
-def settle(findings: Findings, lenient: bool, notes: list[str]) -> None:
+def settle(findings: ProblemList, lenient: bool, notes: list[str]) -> None:
     """Raise what was found in a file; `--lenient` makes a note of it instead."""
     if lenient and findings.count:
-        first = findings.faults[0].place.rpartition(":")[2]
+        first = findings.errors[0].place.rpartition(":")[2]
         count = f"{findings.count} bad {plural(findings.count, 'line')}"
         notes.append(f"{findings.place}: {count} skipped, the first of them line {first}")
     else:
         findings.check()
 
 
-def skipped(findings: Findings) -> str:
+def skipped(findings: ProblemList) -> str:
     """For the message about a file of which nothing is left: ` (12 bad lines skipped)`, or nothing."""
     return f" ({findings.count} bad {plural(findings.count, 'line')} skipped)" if findings.count else ""
 
@@ -115,11 +115,11 @@ def decimal(token: bytes) -> float:
     return value if math.isfinite(value) else math.nan
 
 
-def text(name: bytes) -> str:
+def decode(name: bytes) -> str:
     """An id as text; bytes that are no UTF-8 survive the way back."""
     return name.decode("utf-8", "surrogateescape")
 
 
-def raw(name: str) -> bytes:
+def encode(name: str) -> bytes:
     """An id as bytes: the way back of `text`."""
     return name.encode("utf-8", "surrogateescape")

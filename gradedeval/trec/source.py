@@ -12,7 +12,7 @@ from importlib import import_module
 from io import BytesIO
 from typing import IO, Any
 
-from gradedeval.errors import Fault, reason
+from gradedeval.errors import InputError, reason
 
 SLICE = 1 << 16
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -32,11 +32,11 @@ class Source:
         return str(getattr(self.target, "name", "<file>"))
 
     def read(self) -> bytes:
-        """All of it, unpacked. Raises Fault where it cannot be read."""
+        """All of it, unpacked. Raises InputError where it cannot be read."""
         return unpack(self.packed(), self.place)
 
     def packed(self) -> bytes:
-        """All of it, as it is stored. Raises Fault where it cannot be read."""
+        """All of it, as it is stored. Raises InputError where it cannot be read."""
         with file_faults(self.place):
             if not isinstance(self.target, str | os.PathLike):
                 content = self.target.read()
@@ -48,39 +48,39 @@ class Source:
 
 
 def standard_input(place: str) -> IO[bytes]:
-    """The bytes of standard input. Raises Fault where it is closed."""
+    """The bytes of standard input. Raises InputError where it is closed."""
     if sys.stdin is None:
-        raise Fault(place, "is closed", "name a file")
+        raise InputError(place, "is closed", "name a file")
     return sys.stdin.buffer
 
 
 @contextmanager
 def file_faults(place: str) -> Iterator[None]:
-    """What the operating system says of a file, as Fault."""
+    """What the operating system says of a file, as InputError."""
     try:
         yield
     except IsADirectoryError:
-        raise Fault(place, "is a directory", "name a file") from None
+        raise InputError(place, "is a directory", "name a file") from None
     except FileNotFoundError:
-        raise Fault(place, "no such file", "check the path") from None
+        raise InputError(place, "no such file", "check the path") from None
     except PermissionError:
-        raise Fault(place, "may not be read", "check its permissions") from None
+        raise InputError(place, "may not be read", "check its permissions") from None
     except UnicodeDecodeError as error:
-        raise Fault(place, f"is not text ({error.reason})", "open it in binary mode: open(path, 'rb')") from None
-    except Fault:
+        raise InputError(place, f"is not text ({error.reason})", "open it in binary mode: open(path, 'rb')") from None
+    except InputError:
         raise
     except (OSError, ValueError) as error:  # a file that is closed is a wrong value
-        raise Fault(place, f"cannot be read ({reason(error)})", "check the file") from None
+        raise InputError(place, f"cannot be read ({reason(error)})", "check the file") from None
 
 
 @contextmanager
 def temporary_faults() -> Iterator[None]:
-    """What the operating system says of a temporary file, as Fault."""
+    """What the operating system says of a temporary file, as InputError."""
     try:
         yield
     except OSError as error:
         what = f"cannot be written ({reason(error)})"
-        raise Fault("temporary file", what, "TMPDIR names a folder with more space") from None
+        raise InputError("temporary file", what, "TMPDIR names a folder with more space") from None
 
 
 def name_of(path: str) -> str:
@@ -126,14 +126,14 @@ def unpacked(read: Callable[[int], bytes], opened: Callable[[], Any]) -> Iterato
 
 
 def unpack(packed: bytes, place: str) -> bytes:
-    """The bytes that packed ones hold, by content. Raises Fault where they are broken."""
+    """The bytes that packed ones hold, by content. Raises InputError where they are broken."""
     opened = opener(packed[:8], place)
     if opened is None:
         return packed
     try:
         return b"".join(unpacked(BytesIO(packed).read, opened))
     except (EOFError, OSError, zlib.error) as error:
-        raise Fault(place, f"broken compressed data ({error})", "copy or compress the file again") from None
+        raise InputError(place, f"broken compressed data ({error})", "copy or compress the file again") from None
 
 
 def _library(name: str, place: str) -> Any:
@@ -141,7 +141,7 @@ def _library(name: str, place: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise Fault(place, f"is packed, and this Python lacks {name}", "unpack it first") from None
+        raise InputError(place, f"is packed, and this Python lacks {name}", "unpack it first") from None
 
 
 def _xz(place: str) -> Any:
@@ -153,7 +153,7 @@ def _zstd(place: str) -> Any:
     try:
         import zstandard
     except ImportError:
-        raise Fault(place, "is compressed with zstd", "pip install 'gradedeval[zstd]'") from None
+        raise InputError(place, "is compressed with zstd", "pip install 'gradedeval[zstd]'") from None
     return _Library(zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
 
 

@@ -38,7 +38,7 @@ GRACE = 0.5
 
 
 class Stream:
-    """The bytes of a source from its beginning, unpacked. Raises Fault where it cannot be read.
+    """The bytes of a source from its beginning, unpacked. Raises InputError where it cannot be read.
 
     A file can be read again; what comes from a pipe is kept, as it came, in memory or in a temporary file.
     """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.table import MEASURES
-from gradedeval.options import Rules, rules_for
+from gradedeval.options import Options, resolve_options
 from gradedeval.scoring.score_tables import render
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import Scores
@@ -29,9 +29,9 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
 
 
-def rules_of(complete: bool, level: int | None, depth: int | None, judged_only: bool, version: str) -> Rules:
+def rules_of(complete: bool, level: int | None, depth: int | None, judged_only: bool, version: str) -> Options:
     """trec_eval's rules: -c, -l, -M, -J, and the precision in which a version of it reads scores."""
-    rules = rules_for(
+    options = resolve_options(
         "trec_eval",
         topics="qrels" if complete else "both",
         rel=level,
@@ -39,25 +39,25 @@ def rules_of(complete: bool, level: int | None, depth: int | None, judged_only: 
         judged_only=judged_only,
         scores="float32" if version == "9" else None,
     )
-    return replace(rules, extra_fields=True)
+    return replace(options, extra_fields=True)
 
 
 def evaluated(
     runs: Mapping[str, str],
     qrels: str,
     lines: list[Line],
-    rules: Rules,
+    options: Options,
     wanted: Wanted,
     form: str | None = None,
     *,
     jobs: int = 1,
     watch: Watch = iter,
 ) -> Iterator[Outcome]:
-    """The text of each run, or one text of all in another `form`; `jobs` processes may share a large run. Raises Fault
+    """The text of each run, or one text of all in another `form`; `jobs` processes may share a large run. Raises InputError
     where a file is wrong."""
     lines, notes = (lines, []) if form is None else _as_numbers(lines, form)
-    judged = read_qrels(qrels, rules)
-    scorer = Scorer(judged, needed(lines), rules)
+    judged = read_qrels(qrels, options)
+    scorer = Scorer(judged, needed(lines), options)
     yield Outcome("", [*scorer.notes, *notes])
     scores = []
     for name, path in watch(list(runs.items())):
@@ -65,36 +65,36 @@ def evaluated(
         scores.append(scored.scores)
         yield Outcome(_text(scored, lines, wanted, len(runs)) if form is None else "", scored.notes)
     if form is not None:
-        yield Outcome(render(Scores(scores, scorer.measures, judged, rules), form, by_topic=wanted.by_topic))
+        yield Outcome(render(Scores(scores, scorer.measures, judged, options), form, by_topic=wanted.by_topic))
 
 
 def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:
     """The lines that a format of ours has room for, and what is to be said of the others: it holds numbers alone.
 
-    Raises Fault (usage) where none is left.
+    Raises InputError (usage) where none is left.
     """
     counted = [replace(line, measure=MEASURES["num_q"]) if line.name == "num_q" else line for line in lines]
     lost = ", ".join(line.name for line in counted if line.measure is None)
     kept = [line for line in counted if line.measure is not None]
     what = f"{form} holds numbers, and no text as {lost}"
     if not kept:
-        raise Fault("-f", what, "leave out -f", usage=True)
+        raise InputError("-f", what, "leave out -f", usage=True)
     return kept, [f"-f: {what}; without -f it is printed"] if lost else []
 
 
 def evaluated_by_groups(
-    runs: Mapping[str, str], qrels: str, holds: str, lines: list[Line], rules: Rules, wanted: Wanted
+    runs: Mapping[str, str], qrels: str, holds: str, lines: list[Line], options: Options, wanted: Wanted
 ) -> Iterator[Outcome]:
     """The same for qrels of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`)."""
-    if rules.judged_only:
-        raise Fault("-J", f"cannot be had with -R {holds}", "leave out one of them", usage=True)
+    if options.judged_only:
+        raise InputError("-J", f"cannot be had with -R {holds}", "leave out one of them", usage=True)
     groups = read_groups(qrels) if holds == "qrels_jg" else None
     preferences = None if groups else read_preferences(qrels, holds)
     for name, path in runs.items():
         if groups is not None:
-            scored = score_groups(name, path, groups, lines, rules)
+            scored = score_groups(name, path, groups, lines, options)
         elif preferences is not None:
-            scored = score_preferences(name, path, preferences, lines, rules)
+            scored = score_preferences(name, path, preferences, lines, options)
         yield Outcome(_text(scored, lines, wanted, len(runs)), scored.notes)
 
 

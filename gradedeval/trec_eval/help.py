@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
-from gradedeval.errors import Fault, nearest
+from gradedeval.errors import InputError, did_you_mean
 from gradedeval.trec_eval.measures import FORMATS
 from gradedeval.trec_eval.output_lines import Entry, Setting
 
@@ -18,7 +18,7 @@ HOLDS = {
 
 
 def manual(usage: str, measures: Iterable[str], holds: str) -> str:
-    """The help page; with measures, what these are as well. Raises Fault (usage) for a name that is none."""
+    """The help page; with measures, what these are as well. Raises InputError (usage) for a name that is none."""
     entries, nicknames = FORMATS[holds]
     named: dict[str, Entry] = {}
     for word in measures:
@@ -28,8 +28,8 @@ def manual(usage: str, measures: Iterable[str], holds: str) -> str:
         elif name in entries:
             named[name] = entries[name]
         else:
-            cure = nearest(name, [*entries, *nicknames]) or "`gradedeval measures NAME` explains our own"
-            raise Fault("-m", f"no measure '{name}' of trec_eval", cure, usage=True)
+            hint = did_you_mean(name, [*entries, *nicknames]) or "`gradedeval measures NAME` explains our own"
+            raise InputError("-m", f"no measure '{name}' of trec_eval", hint, usage=True)
     if named:
         return "\n".join(_page(name, entry) for name, entry in named.items())
     parts = [usage, "", _folded(f"QRELS ({holds}): ", f"{HOLDS[holds]}.", 2), "", "Measures:"]

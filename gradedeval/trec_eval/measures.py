@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from gradedeval.errors import Fault, nearest
+from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse
+from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import LIKE
 from gradedeval.trec_eval.output_lines import (
@@ -151,7 +151,7 @@ def chosen_lines(
     form  what the qrels hold, which decides what can be asked for
 
     Parameters given to a measure replace its defaults; given more than once, they add up.
-    Raises Fault (usage) for a name, a parameter or a notation that is wrong.
+    Raises InputError (usage) for a name, a parameter or a notation that is wrong.
     """
     entries, nicknames = FORMATS[form]
     wanted: dict[str, list[str]] = {}
@@ -187,20 +187,22 @@ def _lines(name: str, entry: Entry, words: str, setting: Setting) -> list[Line]:
     """The lines of a measure of trec_eval; a fault that ours finds is told in the words given."""
     try:
         return entry.lines(name, words, setting)
-    except Fault as fault:
-        raise fault if fault.place.startswith("-m ") else wrong(name, words, fault.fault) from None
+    except InputError as error:
+        raise error if error.place.startswith("-m ") else wrong(name, words, error.problem) from None
 
 
 def _check_format(word: str, form: str) -> None:
-    """Raise Fault (usage) for a measure of another format, and where a format knows none but trec_eval's."""
+    """Raise InputError (usage) for a measure of another format, and where a format knows none but trec_eval's."""
     name = word.partition(".")[0]
     others = [other for other, (entries, nicknames) in FORMATS.items() if name in entries or word in nicknames]
     if others and form not in others:
-        raise Fault("-m", f"'{name}' cannot be had from {form}", f"it needs -R {' or -R '.join(others)}", usage=True)
+        raise InputError(
+            "-m", f"'{name}' cannot be had from {form}", f"it needs -R {' or -R '.join(others)}", usage=True
+        )
     if form != "qrels":
         entries, nicknames = FORMATS[form]
-        cure = nearest(name, [*entries, *nicknames]) or f"as in -m {nicknames[-1]}"
-        raise Fault("-m", f"no measure '{word}' of {form}", cure, usage=True)
+        hint = did_you_mean(name, [*entries, *nicknames]) or f"as in -m {nicknames[-1]}"
+        raise InputError("-m", f"no measure '{word}' of {form}", hint, usage=True)
 
 
 def _in_order(lines: list[Line]) -> list[Line]:
@@ -214,11 +216,11 @@ def _in_order(lines: list[Line]) -> list[Line]:
 
 def _own(word: str, table: Mapping[str, Measure] | None, known: Iterable[str]) -> list[Measure]:
     try:
-        return parse(word, table)
-    except Fault as fault:
-        if "no measure" not in fault.fault:
+        return parse_measures(word, table)
+    except InputError as error:
+        if "no measure" not in error.problem:
             raise
         by_case = {name.lower(): name for name in known}
-        cure = f"did you mean '{by_case[word.lower()]}'?" if word.lower() in by_case else nearest(word, known)
-        cure = cure or fault.cure
-        raise Fault("-m", f"no measure '{word}'", cure, usage=True) from None
+        hint = f"did you mean '{by_case[word.lower()]}'?" if word.lower() in by_case else did_you_mean(word, known)
+        hint = hint or error.hint
+        raise InputError("-m", f"no measure '{word}'", hint, usage=True) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 
 CURES = {
     "--topics both leaves them out": "without -c they are left out",
@@ -21,14 +21,14 @@ def in_its_words(message: str) -> str:
     return message
 
 
-def _translated(fault: Fault) -> Fault:
-    return Fault(
-        fault.place,
-        in_its_words(fault.fault),
-        in_its_words(fault.cure),
-        usage=fault.usage,
-        also=[_translated(one) for one in fault.also],
-        beyond=fault.beyond,
+def _translated(error: InputError) -> InputError:
+    return InputError(
+        error.place,
+        in_its_words(error.problem),
+        in_its_words(error.hint),
+        usage=error.usage,
+        also=[_translated(one) for one in error.also],
+        beyond=error.beyond,
     )
 
 
@@ -37,5 +37,5 @@ def faults_in_its_words() -> Iterator[None]:
     """Faults that come out of here have cures that trec_eval's command line has."""
     try:
         yield
-    except Fault as fault:
-        raise _translated(fault) from None
+    except InputError as error:
+        raise _translated(error) from None

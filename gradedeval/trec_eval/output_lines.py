@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure, Summary
 from gradedeval.measures.gain_schemes import is_pairs
 from gradedeval.measures.table import MEASURES
@@ -74,9 +74,9 @@ class Entry:
     takes: str = ""
 
 
-def wrong(name: str, words: str, cure: str) -> Fault:
+def wrong(name: str, words: str, hint: str) -> InputError:
     """What to say of parameters that a measure does not take."""
-    return Fault(f"-m {name}.{words}", "takes no such parameters", cure, usage=True)
+    return InputError(f"-m {name}.{words}", "takes no such parameters", hint, usage=True)
 
 
 def _numbers(name: str, words: str) -> list[float]:

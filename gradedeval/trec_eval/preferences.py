@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import Fault, Findings
-from gradedeval.trec.lines import QRELS_FIELDS, decimal, fields, text
+from gradedeval.errors import InputError, ProblemList
+from gradedeval.trec.lines import QRELS_FIELDS, decimal, decode, fields
 from gradedeval.trec.source import Source
 
 PREFS_FIELDS = ("topic", "group", "subgroup", "docno", "value")
@@ -34,11 +34,11 @@ class Preferences:
 def read_preferences(path: str, form: str) -> Preferences:
     """The preferences of a file: `prefs` has five fields a line, `qrels_prefs` is qrels, one group of one list a topic.
 
-    Raises Fault where a line is none, or a list has a document twice.
+    Raises InputError where a line is none, or a list has a document twice.
     """
     source = Source(path)
     found = Preferences(source.place)
-    findings = Findings(source.place)
+    findings = ProblemList(source.place)
     expected = PREFS_FIELDS if form == "prefs" else QRELS_FIELDS
     for number, row in fields(source.read(), findings, expected):
         topic, docno, token = row[0], row[-2], row[-1]
@@ -46,14 +46,14 @@ def read_preferences(path: str, form: str) -> Preferences:
         value = decimal(token)
         own = found.topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})
         if value != value:
-            findings.add(number, f"value '{text(token)}' is no number", "a larger value is preferred")
+            findings.add(number, f"value '{decode(token)}' is no number", "a larger value is preferred")
         elif docno in own:
-            findings.add(number, f"docno {text(docno)} of topic {text(topic)} again in its list", "give it once")
+            findings.add(number, f"docno {decode(docno)} of topic {decode(topic)} again in its list", "give it once")
         else:
             own[docno] = value
     findings.check()
     if not found.topics:
-        raise Fault(source.place, "no preferences", f"lines of {' '.join(expected)} are expected")
+        raise InputError(source.place, "no preferences", f"lines of {' '.join(expected)} are expected")
     return found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault, reason
+from gradedeval.errors import InputError, reason
 from gradedeval.scoring.scores import ALL, LEAST
 from gradedeval.trec_eval.output_lines import Line
 from gradedeval.trec_eval.score import Scored
@@ -116,11 +116,11 @@ def _scaled(scored: Scored, lines: list[Line], wanted: Wanted) -> Floats:
 
 
 def read_norms(path: str) -> Norms:
-    """The file of -Z: lines of topic, measure, mean and standard deviation. Raises Fault where it has none."""
+    """The file of -Z: lines of topic, measure, mean and standard deviation. Raises InputError where it has none."""
     try:
         content = Path(path).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError as error:
-        raise Fault(
+        raise InputError(
             path, f"cannot be read ({reason(error)})", "-Z takes lines of topic measure mean deviation"
         ) from None
     norms: dict[tuple[str, str], tuple[float, float]] = {}
@@ -132,9 +132,9 @@ def read_norms(path: str) -> Norms:
             topic, measure, mean, deviation = words
             norms[topic, measure] = (float(mean), float(deviation))
         except ValueError:
-            raise Fault(
+            raise InputError(
                 f"{path}:{number}", f"'{line}' is no topic, measure, mean and standard deviation", "mend the line"
             ) from None
     if not norms:
-        raise Fault(path, "is empty", "-Z takes lines of topic measure mean deviation")
+        raise InputError(path, "is empty", "-Z takes lines of topic measure mean deviation")
     return norms

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.table import MEASURES
-from gradedeval.options import Rules
+from gradedeval.options import Options
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import grade_run
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.scorer import Scorer, applied
 from gradedeval.scoring.scores import RunScores
-from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, looks_like, raw, text
+from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decode, encode, looks_like
 from gradedeval.trec.source import Source
 from gradedeval.trec_eval.output_lines import Line
 
@@ -46,13 +46,13 @@ class Scored:
     notes: list[str] = field(default_factory=list)
 
 
-def read_qrels(path: str, rules: Rules) -> Qrels:
-    """The judgements. Raises Fault where there are none; a run in their place is named."""
+def read_qrels(path: str, options: Options) -> Qrels:
+    """The judgements. Raises InputError where there are none; a run in their place is named."""
     try:
-        return Qrels(path, duplicates=rules.duplicates)
-    except Fault as fault:
-        if "looks like a run" in fault.fault:
-            raise Fault(fault.place, fault.fault, f"{ORDER}: are they swapped?") from None
+        return Qrels(path, duplicates=options.duplicates)
+    except InputError as error:
+        if "looks like a run" in error.problem:
+            raise InputError(error.place, error.problem, f"{ORDER}: are they swapped?") from None
         raise
 
 
@@ -63,25 +63,25 @@ def needed(lines: list[Line]) -> list[Measure]:
 
 
 def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], jobs: int = 1) -> Scored:
-    """Score a run by the measures of the lines. Raises Fault where it is none."""
+    """Score a run by the measures of the lines. Raises InputError where it is none."""
     try:
-        graded = grade_run(path, scorer.qrels, scorer.rules, jobs=jobs)
+        graded = grade_run(path, scorer.qrels, scorer.options, jobs=jobs)
         seen = _Seen(scorer.qrels.labels, max((line.length for line in lines), default=0))
         graded.batches = seen.passed_on(graded.batches)
         scores = scorer.score(graded, name)
-    except Fault as fault:
-        if fault.place == path and path != "-" and looks_like(Source(path).read(), QRELS_FIELDS):
+    except InputError as error:
+        if error.place == path and path != "-" and looks_like(Source(path).read(), QRELS_FIELDS):
             what = f"looks like qrels ({len(QRELS_FIELDS)} fields a line, not {len(RUN_FIELDS)})"
-            raise Fault(path, what, f"{ORDER}: are they swapped?") from None
+            raise InputError(path, what, f"{ORDER}: are they swapped?") from None
         raise
-    order = sorted(range(len(scores.topics)), key=lambda at: raw(scores.topics[at]))
+    order = sorted(range(len(scores.topics)), key=lambda at: encode(scores.topics[at]))
     column = {measure: at for at, measure in enumerate(scorer.measures)}
     values = np.full((len(order), len(lines)), np.nan)
     for at, line in enumerate(lines):
         if line.measure is not None:
-            values[:, at] = scores.score[order, column[applied(line.measure, scorer.rules)]]
+            values[:, at] = scores.score[order, column[applied(line.measure, scorer.options)]]
             if line.relevant:
-                known = scores.score[order, column[applied(MEASURES["num_rel"], scorer.rules)]]
+                known = scores.score[order, column[applied(MEASURES["num_rel"], scorer.options)]]
                 values[:, at] *= known > 0
     topics = [scores.topics[at] for at in order]
     empty = [not seen.retrieved.get(topic, 0) for topic in topics]
@@ -100,7 +100,7 @@ class _Seen:
 
     def passed_on(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         for batch in batches:
-            topics = [text(topic) for topic in batch.topics]
+            topics = [decode(topic) for topic in batch.topics]
             self.retrieved.update(zip(topics, batch.retrieved.tolist(), strict=True))
             if self.length:
                 shown: Any = self.characters[batch.codes[:, : self.length]]

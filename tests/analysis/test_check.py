@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT, Command, shell
 
 import gradedeval
-from gradedeval import Bound, Fault
+from gradedeval import Bound, InputError
 from gradedeval.analysis.check import Verdict, verdicts
 from gradedeval.analysis.check_config import line_of
 from gradedeval.analysis.check_report import FORMS, render_verdicts
@@ -350,17 +350,17 @@ def test_verdicts_are_a_tidy_frame(words: Path) -> None:
     # Four topics fall by 3/6 and one rises by 1/6: 4 of 32 sign flips have all the threes alike, 13 or 11 sixths.
     assert frame["found"].tolist() == [0.5, 0.5, 4 / 32]
     assert frame["worst"][0] == "1 -0.5000, 2 -0.5000, 3 -0.5000, 4 -0.5000"
-    with pytest.raises(Fault, match="Bound: no choice 'most'"):
+    with pytest.raises(InputError, match="Bound: no choice 'most'"):
         Bound("most", "rr", 0.1)  # type: ignore[arg-type]
 
 
 def test_a_bound_on_what_nobody_knows_is_a_fault(words: Path) -> None:
     scores = gradedeval.evaluate(words / "new.run", words / "qrels.txt", "bpref rr", residuals=True)
-    with pytest.raises(Fault, match="bpref has no residual; bound the share of judged documents"):
+    with pytest.raises(InputError, match="bpref has no residual; bound the share of judged documents"):
         gradedeval.check(scores, [Bound("max-unjudged", "bpref", 0.1)])
-    with pytest.raises(Fault, match="a drop from nothing; give --baseline"):
+    with pytest.raises(InputError, match="a drop from nothing; give --baseline"):
         gradedeval.check(scores, [Bound("max-drop", "rr", 0.1)])
-    with pytest.raises(Fault, match="the baseline is the only run"):
+    with pytest.raises(InputError, match="the baseline is the only run"):
         gradedeval.check(scores, [Bound("max-drop", "rr", 0.1)], "new.run")
 
 
@@ -416,7 +416,7 @@ def test_a_level_that_no_drop_can_come_to_is_refused(words: Path, cli: Command) 
                                                           "--draws 199 or more, or --test t")  # fmt: skip
     assert cli(*check, *two, "199").code == 1
     assert cli(*check, "--significant", "rr=0.01", "--draws", "1", "--test", "t").code == 1
-    with pytest.raises(Fault, match="significant rr: with 9 draws p is"):
+    with pytest.raises(InputError, match="significant rr: with 9 draws p is"):
         gradedeval.check(gradedeval.evaluate(["main.run", "new.run"], "qrels.txt", "rr"),
                          [Bound("significant", "rr", 0.05)], "main.run", draws=9)  # fmt: skip
 

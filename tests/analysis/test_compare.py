@@ -168,7 +168,7 @@ def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> N
         for test in ("randomisation", "t", "tukey-hsd"):
             found = cli("compare", *words, "-m", "rr", "--test", test)
             assert (found.code, found.out, found.messages[-1]) == (1, b"", says)
-    with pytest.raises(gradedeval.Fault, match="a test needs two"):
+    with pytest.raises(gradedeval.InputError, match="a test needs two"):
         gradedeval.compare("part.csv")
 
 
@@ -205,7 +205,7 @@ def test_draws_too_few_for_any_pair_are_told(
         frame = gradedeval.compare(scores, **words)
     # The runs differ by as much as they can: in every topic.
     assert (frame["p_corrected"] <= 0.05).any() == (says is None)
-    assert [one.category for one in caught] == ([] if says is None else [gradedeval.Note])
+    assert [one.category for one in caught] == ([] if says is None else [gradedeval.EvaluationWarning])
     assert says is None or says in str(caught[0].message)
     scores.frame.to_csv(files / "s.csv", index=False)
     options = ("--test", test, "--draws", str(draws), *(("--correction", correction) if correction else ()))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import gradedeval
-from gradedeval import Fault
+from gradedeval import InputError
 from gradedeval.analysis.correlation import KINDS, agreement, between, tau_ap
 from gradedeval.analysis.score_matrix import matrix_of
 
@@ -150,12 +150,12 @@ def test_saved_scores_correlate_as_the_runs_do(cli: Command, tmp_path: Path) -> 
 
 def test_one_measure_or_one_run_has_nothing_to_agree_with() -> None:
     one = gradedeval.evaluate(RUNS[0], QRELS, "err@20 ap")
-    with pytest.raises(Fault, match="one run has no ordering; give more runs, or --above pearson"):
+    with pytest.raises(InputError, match="one run has no ordering; give more runs, or --above pearson"):
         gradedeval.correlate(one)
     assert gradedeval.correlate(one, "pearson", "spearman")["n"].tolist() == [50, 50]
-    with pytest.raises(Fault, match="two measures or more are correlated; give another -m"):
+    with pytest.raises(InputError, match="two measures or more are correlated; give another -m"):
         gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap"))
-    with pytest.raises(Fault, match="--above: no choice 'kendall'"):
+    with pytest.raises(InputError, match="--above: no choice 'kendall'"):
         gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap rr"), "kendall")  # type: ignore[arg-type]
 
 

@@ -19,7 +19,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from test_properties import ANCHOR, STEADY, TOP, VARIANTS, Topic, any_topic, every
 
-from gradedeval import Explanation, Fault, Gains, Measure, Note, evaluate, explain, measure, parse, total
+from gradedeval import (
+    EvaluationWarning,
+    Explanation,
+    Gains,
+    InputError,
+    Measure,
+    evaluate,
+    explain,
+    measure,
+    parse_measures,
+    row_sums,
+)
 from gradedeval.analysis.explain import Explained
 from gradedeval.analysis.explain_tables import DISPLAYED, FORMATS
 from gradedeval.measures.definition import QUANTITIES
@@ -35,7 +46,7 @@ ALL = list(dict.fromkeys(VARIANTS + TOTALS))
 
 def quietly(*words: Any, **options: Any) -> Explanation:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Note)
+        warnings.simplefilter("ignore", EvaluationWarning)
         return explain(*words, **options)
 
 
@@ -51,7 +62,7 @@ def scores(topic: Topic, measures: Sequence[Measure]) -> Any:
     run = {"t": topic.run, "anchor": {"grade3": 1.0}}
     qrels = {"t": topic.judgements, "anchor": ANCHOR}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Note)
+        warnings.simplefilter("ignore", EvaluationWarning)
         (found,) = evaluate(run, qrels, measures, topics="run", top_grade=TOP, residuals="total").runs
     row = found.topics.index("t")
     return found.score[row], found.residual[row]
@@ -212,7 +223,7 @@ def _summed_to(measure: Measure) -> float:
 def test_long_rankings_are_worked_on_in_parts(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     dice = random.Random(3)
     topic = Topic(tuple(dice.choice([None, 0, 1, 2, 3]) for _ in range(60)), (3, 3, 1))
-    measures = parse("err ndcg ap gap bpref judged num_ret p@100 inst q(beta=10)@20")
+    measures = parse_measures("err ndcg ap gap bpref judged num_ret p@100 inst q(beta=10)@20")
     whole = [one.columns for one in explained(topic, measures)]
     monkeypatch.setattr("gradedeval.analysis.contributions.CELLS", cells)
     assert [one.columns for one in explained(topic, measures)] == whole
@@ -461,10 +472,10 @@ def test_a_topic_that_does_not_count_is_a_fault_in_clear_words(
 ) -> None:
     run = {"1": {"a": 1.0}, "2": {"x": 1.0}, "9": {"q": 1.0}, "5": {"o": 1.0}}
     qrels = {"1": {"a": 1}, "2": {"x": 1}, "3": {"z": 2}, "4": {"v": 0}, "5": {"o": 0}}
-    with pytest.raises(Fault) as fault:
+    with pytest.raises(InputError) as error:
         quietly(run, qrels, "ap", topic=topic, **rules)
-    assert str(fault.value) == says
-    assert fault.value.exit_code == 2
+    assert str(error.value) == says
+    assert error.value.exit_code == 2
 
 
 def test_the_only_topic_need_not_be_named() -> None:
@@ -480,7 +491,7 @@ def test_one_run_is_explained_with_the_residual_at_the_cutoff() -> None:
         ({"run": run, "residual_depth": "full"}, "--residual-depth"),
         ({"run": run, "max_residual": 0.1}, "--max-residual"),
     ):
-        with pytest.raises(Fault, match=says):
+        with pytest.raises(InputError, match=says):
             explain(**{"qrels": qrels, **words})  # type: ignore[arg-type]
 
 
@@ -488,7 +499,7 @@ def test_an_explanation_has_the_signature_and_the_numbers_of_the_evaluation() ->
     words = (io.StringIO(RUN), io.StringIO(JUDGED), "err@20 gap")
     explanation = quietly(*words, topic="1", gain="linear")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Note)
+        warnings.simplefilter("ignore", EvaluationWarning)
         found = evaluate(io.StringIO(RUN), io.StringIO(JUDGED), "err@20 gap", gain="linear")
     assert explanation.signature == found.signature
     assert explanation.notes == found.notes
@@ -519,7 +530,7 @@ def test_a_measure_of_one_s_own_is_explained_without_a_word_and_shows_what_it_li
 
     def half(g: Gains, *, by: float = 2.0) -> Any:
         """Half."""
-        return total(g.gain / by)
+        return row_sums(g.gain / by)
 
     plain, shown = measure(gain="linear")(half), measure(gain="linear", shows=halves)(half)
     for one, names in ((plain, set()), (shown, {"half"})):
@@ -540,9 +551,9 @@ def test_a_measure_of_one_s_own_is_explained_without_a_word_and_shows_what_it_li
 def test_what_a_measure_shows_must_be_one_number_a_rank(shows: Any, says: str) -> None:
     def mine(g: Gains) -> Any:
         """Mine."""
-        return total(g.gain)
+        return row_sums(g.gain)
 
-    with pytest.raises(Fault, match=says):
+    with pytest.raises(InputError, match=says):
         by_hand(measure(gain="linear", shows=shows)(mine), "a u c", FOUR)  # type: ignore[arg-type]
 
 

@@ -12,8 +12,8 @@ from conftest import Command
 from scipy import stats
 
 import gradedeval
-from gradedeval import Fault
-from gradedeval.analysis.fit_weights import divergence, nearest_weights, read_vector
+from gradedeval import InputError
+from gradedeval.analysis.fit_weights import divergence, fit_weights, read_vector
 from gradedeval.analysis.parameter_search import Family, band, best, read_families, search
 from gradedeval.analysis.score_matrix import matrix_of
 
@@ -71,7 +71,7 @@ def test_whole_ends_are_no_whole_numbers_where_the_measure_takes_others() -> Non
     ],
 )
 def test_what_is_no_range_is_a_fault_of_usage(text: str, says: str) -> None:
-    with pytest.raises(Fault, match=says.replace("?", r"\?").replace("(", r"\(")) as caught:
+    with pytest.raises(InputError, match=says.replace("?", r"\?").replace("(", r"\(")) as caught:
         read_families([text])
     assert caught.value.usage
 
@@ -153,7 +153,7 @@ def test_pairs_that_the_target_is_too_uncertain_of_are_left_out() -> None:
     kept = gradedeval.evaluate(RUNS, QRELS, "err@20", max_residual=0.01)
     count = sum(int(run.kept.sum()) for run in kept.runs)
     assert some.frame["pairs"][0] == count < 200
-    with pytest.raises(Fault, match="--max-residual: leaves no"):
+    with pytest.raises(InputError, match="--max-residual: leaves no"):
         gradedeval.fit(RUNS[0], QRELS, "nerr9@1..5", "rbp(p=0.99)", by="pearson", max_residual=0)
 
 
@@ -234,7 +234,7 @@ def test_the_divergence_is_scipy_s_entropy() -> None:
 
 def test_a_geometric_vector_gives_its_persistence() -> None:
     ranks = np.arange(1, 301)
-    found = nearest_weights(0.27 * 0.73 ** (ranks - 1), "rbp(p=0.05..0.99)").frame.iloc[0]
+    found = fit_weights(0.27 * 0.73 ** (ranks - 1), "rbp(p=0.05..0.99)").frame.iloc[0]
     assert found["value"] == 0.73
     assert found["divergence"] == pytest.approx(0, abs=1e-9)
     assert (found["depth"], found["covered"]) == (300, pytest.approx(1))
@@ -243,7 +243,7 @@ def test_a_geometric_vector_gives_its_persistence() -> None:
 def test_depth_and_normalisation_change_the_nearest_weights() -> None:
     vector = 1 / np.arange(1, 101)
     own = [
-        nearest_weights(vector, "rbp(p=0.05..0.99)", depth=depth, renormalise=scaled).frame.iloc[0]
+        fit_weights(vector, "rbp(p=0.05..0.99)", depth=depth, renormalise=scaled).frame.iloc[0]
         for depth, scaled in ((20, False), (100, False), (20, True))
     ]
     assert own[0]["value"] < own[1]["value"]
@@ -255,9 +255,9 @@ def test_depth_and_normalisation_change_the_nearest_weights() -> None:
 
 
 def test_weights_that_are_no_distribution_need_to_be_scaled() -> None:
-    with pytest.raises(Fault, match=r"sum to 7\.04, and a distribution's to 1; --renormalise scales them"):
-        nearest_weights(np.ones(20), "dcg@20..21")
-    assert nearest_weights(np.ones(20), "dcg@20..21", renormalise=True).frame["value"][0] == 20
+    with pytest.raises(InputError, match=r"sum to 7\.04, and a distribution's to 1; --renormalise scales them"):
+        fit_weights(np.ones(20), "dcg@20..21")
+    assert fit_weights(np.ones(20), "dcg@20..21", renormalise=True).frame["value"][0] == 20
 
 
 def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from conftest import Command
 
 import gradedeval
-from gradedeval import Fault
+from gradedeval import InputError
 from gradedeval.analysis.resampling import studentised
 from gradedeval.analysis.score_matrix import Matrix, matrix_of
 
@@ -83,11 +83,11 @@ def test_settings_and_curve_at_the_prompt(cli: Command, tmp_path: Path) -> None:
 
 
 def test_faults_of_usage(matrix: Matrix) -> None:
-    with pytest.raises(Fault, match="--best: 1 makes no pair; 2 or more"):
+    with pytest.raises(InputError, match="--best: 1 makes no pair; 2 or more"):
         gradedeval.power(matrix, best=1)
-    with pytest.raises(Fault, match="one run makes no pair"):
+    with pytest.raises(InputError, match="one run makes no pair"):
         gradedeval.power(matrix.only(runs=matrix.runs[:1]))
-    with pytest.raises(Fault, match="--draws: levels are multiples of 1/99, and only 0"):
+    with pytest.raises(InputError, match="--draws: levels are multiples of 1/99, and only 0"):
         gradedeval.power(matrix, draws=99, alpha=0.01)
     assert gradedeval.power(matrix, draws=100, alpha=0.01).frame["pairs"].tolist() == [6, 6]
 

@@ -22,7 +22,7 @@ from gradedeval.analysis.resampling import (
     tukey_hsd,
 )
 from gradedeval.analysis.significance import corrected, drawn, effect_size, p_values
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 
 Floats = NDArray[np.float64]
 
@@ -289,7 +289,7 @@ def test_levels_of_a_true_null_hypothesis_are_uniform_or_nearly() -> None:
     ],
 )
 def test_a_trial_that_makes_no_sense_is_a_fault_of_usage(given: dict[str, object], says: str) -> None:
-    with pytest.raises(Fault, match="^" + says.replace("?", r"\?")) as caught:
+    with pytest.raises(InputError, match="^" + says.replace("?", r"\?")) as caught:
         Trial(**given)  # type: ignore[arg-type]
     assert caught.value.usage
 

@@ -10,7 +10,7 @@ from conftest import Command
 from scipy import stats
 
 import gradedeval
-from gradedeval import Fault
+from gradedeval import InputError
 from gradedeval.analysis.score_matrix import matrix_of
 from gradedeval.analysis.standardize import Reference
 
@@ -24,7 +24,7 @@ def test_scores_are_the_normal_distribution_of_z() -> None:
     own = matrix_of(plain).score
     deviation = own.std(0, ddof=1)
     z = (own - own.mean(0)) / np.where(deviation > 1e-12, deviation, np.inf)
-    found = gradedeval.standardised(plain)
+    found = gradedeval.standardize(plain)
     assert matrix_of(found).score == pytest.approx(stats.norm.cdf(z), abs=1e-12)
     assert found.signature.endswith(" | standardised over 4 runs")
     assert set(found.residuals["rivers-bm25.run"].values()) == {None}
@@ -34,13 +34,13 @@ def test_scores_are_the_normal_distribution_of_z() -> None:
 def test_two_runs_stand_as_far_apart_on_every_topic_and_equal_ones_in_the_middle() -> None:
     qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
     runs = {"x": {"1": {"a": 2, "b": 1}, "2": {"a": 2}}, "y": {"1": {"b": 2, "a": 1}, "2": {"a": 2}}}
-    found = gradedeval.standardised(gradedeval.evaluate(runs, qrels, "rr"))
+    found = gradedeval.standardize(gradedeval.evaluate(runs, qrels, "rr"))
     assert found.by_topic("rr", "x") == {"1": pytest.approx(stats.norm.cdf(np.sqrt(0.5))), "2": 0.5}
     assert found.by_topic("rr", "y") == {"1": pytest.approx(stats.norm.cdf(-np.sqrt(0.5))), "2": 0.5}
 
 
 def test_the_mean_of_all_runs_is_about_a_half_on_every_topic() -> None:
-    own = matrix_of(gradedeval.standardised(gradedeval.evaluate(RUNS, QRELS, "ap"))).score[:, :, 0]
+    own = matrix_of(gradedeval.standardize(gradedeval.evaluate(RUNS, QRELS, "ap"))).score[:, :, 0]
     assert np.abs(own.mean(0) - 0.5).max() < 0.1
 
 
@@ -65,13 +65,13 @@ def test_other_verbs_take_standardised_scores(cli: Command) -> None:
 
 def test_what_cannot_be_standardised_is_a_fault() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "num_ret ap")
-    with pytest.raises(Fault, match="'num_ret' is a count"):
-        gradedeval.standardised(scores)
+    with pytest.raises(InputError, match="'num_ret' is a count"):
+        gradedeval.standardize(scores)
     reference = Reference.of(gradedeval.evaluate(RUNS, QRELS, "ap", topics_from=["301"]))
-    with pytest.raises(Fault, match="--reference: has no means by 'rr'; it has ap"):
-        gradedeval.standardised(gradedeval.evaluate(RUNS[0], QRELS, "rr"), reference)
-    with pytest.raises(Fault, match="--reference: has no mean of topic 302 by 'ap'; save it anew"):
-        gradedeval.standardised(gradedeval.evaluate(RUNS[0], QRELS, "ap"), reference)
+    with pytest.raises(InputError, match="--reference: has no means by 'rr'; it has ap"):
+        gradedeval.standardize(gradedeval.evaluate(RUNS[0], QRELS, "rr"), reference)
+    with pytest.raises(InputError, match="--reference: has no mean of topic 302 by 'ap'; save it anew"):
+        gradedeval.standardize(gradedeval.evaluate(RUNS[0], QRELS, "ap"), reference)
 
 
 def test_ssp_is_a_step_and_no_measure(cli: Command) -> None:

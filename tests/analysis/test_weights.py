@@ -17,12 +17,12 @@ import pytest
 from conftest import DATA, Command, Outcome, shared
 
 import gradedeval
-from gradedeval import MEASURES, Fault, Measure, Note, parse
+from gradedeval import MEASURES, EvaluationWarning, InputError, Measure, parse_measures
 from gradedeval.analysis import background_weights
 from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.measures.parse import DEFAULT
 
-pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.Note")
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
 Run = Mapping[str, Mapping[str, float]]
 Judgements = Mapping[str, Mapping[str, int]]
@@ -89,7 +89,9 @@ def test_topics_of_one_run_alone_count_as_pairs() -> None:
 def test_topics_without_relevant_documents_weigh_nothing_and_are_counted() -> None:
     qrels = {"1": {"a": 1}, "2": {"b": 0}}
     run = {"1": {"a": 1.0}, "2": {"b": 1.0}}
-    with pytest.warns(Note, match=r"^ap, bpref: 1 topic without relevant documents \(2\); all weights are 0 there$"):
+    with pytest.warns(
+        EvaluationWarning, match=r"^ap, bpref: 1 topic without relevant documents \(2\); all weights are 0 there$"
+    ):
         weights = gradedeval.weights("ap sp bpref", run, qrels, depth=2)
     # Topic 1 has N = 0: nothing can stand above a, so each rank weighs 1/R there.
     assert weights.values.tolist() == [[0.5, 0.5, 0.5], [0.25, 0.25, 0.5]]
@@ -185,7 +187,7 @@ def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
 )
 def test_a_ranking_under_its_own_weights_scores_as_by_the_measure(name: str) -> None:
     """AP and its kin are inner products of relevance and weights (Zhang et al., equation 1): what makes W theirs."""
-    least = dict(parse(name)[0].parameters).get("rel", 1)
+    least = dict(parse_measures(name)[0].parameters).get("rel", 1)
     for seed in range(5):
         runs, qrels = drawn(seed)
         for run in runs.values():
@@ -253,13 +255,13 @@ CLOSED = {
 @pytest.mark.parametrize("name", CLOSED)
 def test_fixed_weights_are_those_of_the_closed_form(name: str) -> None:
     expected = [CLOSED[name](i) for i in range(1, 31)]
-    assert static_weights(parse(name)[0], 30).tolist() == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    assert static_weights(parse_measures(name)[0], 30).tolist() == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 600])
 def test_the_depth_changes_no_fixed_weight(depth: int) -> None:
     """600 ranks take more than one batch."""
-    for measure in parse("rbp(p=0.99) sdcg@10 dcg insq"):
+    for measure in parse_measures("rbp(p=0.99) sdcg@10 dcg insq"):
         whole = static_weights(measure, 600)
         assert static_weights(measure, depth).tolist() == pytest.approx(whole[:depth].tolist(), rel=1e-12)
 
@@ -269,7 +271,7 @@ def of_the_table() -> Iterator[Measure]:
     for measure in MEASURES.values():
         policy = measure.definition.cutoff
         for one in (measure, *([measure @ 4, measure @ 10] if policy != "none" else [])):
-            with contextlib.suppress(Fault):
+            with contextlib.suppress(InputError):
                 yield one.complete()
 
 
@@ -283,7 +285,7 @@ VARY = {*DEFAULT, "inst", "cwlrr", "cwlap", "bpm", "bpmd", "ift", "recall", "rpr
 def is_fixed(measure: Measure) -> bool:
     try:
         static_weights(measure, 2)
-    except Fault:
+    except InputError:
         return False
     return True
 
@@ -309,8 +311,8 @@ def test_a_measure_with_fixed_weights_is_their_sum_with_the_gains(measure: Measu
 @pytest.mark.parametrize("name", sorted(VARY))
 @pytest.mark.parametrize("depth", [1, 10])
 def test_what_depends_on_the_documents_found_has_no_fixed_weights(name: str, depth: int) -> None:
-    with pytest.raises(Fault, match="is no sum of gains with fixed weights; as p@10, rbp and dcg are"):
-        static_weights(parse(name)[0], depth)
+    with pytest.raises(InputError, match="is no sum of gains with fixed weights; as p@10, rbp and dcg are"):
+        static_weights(parse_measures(name)[0], depth)
 
 
 @pytest.mark.parametrize(
@@ -480,14 +482,14 @@ def test_the_extension_says_the_format(name: str, begins: str, cli: Command, tmp
 
 
 def test_python_gives_a_frame(files: Path, cli: Command) -> None:
-    frame = gradedeval.weights(["rbp", parse("dcg")[0]], depth=3).frame
+    frame = gradedeval.weights(["rbp", parse_measures("dcg")[0]], depth=3).frame
     assert list(frame.columns) == ["rank", "rbp", "dcg"]
     assert frame["rank"].tolist() == [1, 2, 3]
     assert frame.to_csv(index=False) == cli("weights", "-m", "rbp dcg", "--depth", "3").text
 
 
 def test_a_run_in_python_may_be_what_evaluate_takes(files: Path) -> None:
-    with pytest.warns(Note, match="second.run: 1 of 2 judged topics"):
+    with pytest.warns(EvaluationWarning, match="second.run: 1 of 2 judged topics"):
         found = gradedeval.weights("ap", [files / "first.run", files / "second.run"], files / "qrels.txt", depth=4)
     assert column(found, "ap") == pytest.approx([1 / 8, 1 / 4, 1 / 6, 1 / 8])
 
@@ -592,7 +594,7 @@ def test_wrong_use_in_python_is_a_fault() -> None:
         ({"qrels": QRELS}, "runs need qrels"),
         ({"tie": "best"}, "no option 'tie'; did you mean 'ties'"),
     ):
-        with pytest.raises(Fault, match=says):
+        with pytest.raises(InputError, match=says):
             gradedeval.weights(**{"measures": "rbp", **options})  # type: ignore[arg-type]
 
 

@@ -37,7 +37,7 @@ def seconds(work: Callable[[], object]) -> float:
 def ours(qrels: Dicts, run: Dicts) -> dict[str, Callable[[], object]]:
     import pandas as pd
 
-    judged, measures = gradedeval.Qrels(qrels), gradedeval.parse("ap ndcg@10")
+    judged, measures = gradedeval.Qrels(qrels), gradedeval.parse_measures("ap ndcg@10")
     rows = [(topic, docno, score) for topic, documents in run.items() for docno, score in documents.items()]
     frame = pd.DataFrame(rows, columns=["topic", "docno", "score"])
     return {

@@ -12,12 +12,12 @@ import pytest
 from conftest import ROOT
 
 import gradedeval
-from gradedeval import MEASURES, Gains, Measure, Walk, cwl, parse
+from gradedeval import MEASURES, Gains, Measure, Walk, cwl, parse_measures
 from gradedeval.measures.cwl_family.infinite_sums import damped, squared_ratios, trigamma
 from gradedeval.measures.definition import QUANTITIES
 
 SAMPLES = ROOT / "qrels_samples"
-GIVEN = parse(f'cwl(C="phi*(1-r)",phi=0.7) cwl(C="((i+1)/(i+2))**2") ddm(file={SAMPLES}/chances.csv)')
+GIVEN = parse_measures(f'cwl(C="phi*(1-r)",phi=0.7) cwl(C="((i+1)/(i+2))**2") ddm(file={SAMPLES}/chances.csv)')
 FAMILY = [one for one in MEASURES.values() if one.definition.walks and one.name not in ("cwl", "ddm")] + GIVEN
 ENDLESS = ("nerr5", "nerr6")
 FOR_EVER = (0, 0, 1, math.inf, math.inf)
@@ -33,7 +33,7 @@ def gains(values: list[float], tail: float = 0.0, k: int | None = None) -> Gains
 
 
 def score(measure: str | Measure, values: list[float], tail: float = 0.0) -> float:
-    (one,) = parse(measure)
+    (one,) = parse_measures(measure)
     last = one.cutoff if one.definition.cutoff == "needed" else None
     return float(one.score(gains(values[:last], tail, one.cutoff))[0])
 
@@ -78,7 +78,7 @@ def test_all_five_quantities_equal_cwl_eval_at_its_horizon(name: str) -> None:
     ranking = pytest.importorskip("cwl.ruler.ranking")
     theirs = their_class(CWL_EVAL[name][0])(*CWL_EVAL[name][1])
     draw = random.Random(7)
-    (ours,) = parse(name)
+    (ours,) = parse_measures(name)
     for length in (1, 2, 7, 30, 400, 1000):
         values = [draw.choice([0.0, 0.0, 0.25, 0.5, 1.0]) for _ in range(length)]
         theirs.measure(ranking.Ranking("t", np.array(values), np.full(length, np.nan)))
@@ -177,10 +177,10 @@ def test_sums_to_infinity_are_ten_million_terms_and_what_an_integral_says_of_the
     # Between the integrals from the last term on and from one further.
     least, most = (viewed[-1] * at**2 / (at + j[-1] + more) for more in (1, 0))
     total = sum(viewed) + float(terms.sum())
-    depth = score(parse(name)[0](of="ed"), values)
+    depth = score(parse_measures(name)[0](of="ed"), values)
     assert total + least - 1e-12 * total <= depth <= total + most + 1e-12 * total
     assert most - least < 1e-9
-    short = score(parse(name)[0](of="ed", horizon=1000), values)
+    short = score(parse_measures(name)[0](of="ed", horizon=1000), values)
     missed = float(terms[1000 - len(viewed) :].sum()) + least  # what a horizon of 1,000 leaves out
     assert depth - short == pytest.approx(missed, rel=1e-6)
     assert missed > 0.005 * depth
@@ -244,8 +244,8 @@ def test_a_goal_that_is_far_away_keeps_the_forager_without_overflow() -> None:
 
 
 def test_inst_refuses_a_goal_below_a_half() -> None:
-    with pytest.raises(gradedeval.Fault, match=r"T=0.4 is not 0.5 or more"):
-        parse("inst(T=0.4)")
+    with pytest.raises(gradedeval.InputError, match=r"T=0.4 is not 0.5 or more"):
+        parse_measures("inst(T=0.4)")
 
 
 def test_quantities_other_than_expected_utility_have_no_residual() -> None:

@@ -15,7 +15,7 @@ from test_cwl import their_class
 from test_sums import bejeweled, by_loop
 
 import gradedeval
-from gradedeval import parse
+from gradedeval import parse_measures
 from gradedeval.measures.definition import QUANTITIES
 from gradedeval.scoring.cwl_quantities import all_quantities, records
 
@@ -59,7 +59,7 @@ def printed(file: Path) -> Iterator[tuple[str, str, list[float]]]:
 
 def scored(run: Path, gains: Path, measures: list[str], **options: Any) -> dict[tuple[str, str], list[float]]:
     scores = gradedeval.evaluate(
-        run, gains, all_quantities(parse(measures)), like="cwl_eval", residuals="difference", **options
+        run, gains, all_quantities(parse_measures(measures)), like="cwl_eval", residuals="difference", **options
     )
     plain = {str(one): name for one, name in zip(scores.measures[:: len(QUANTITIES)], measures, strict=True)}
     columns = [*QUANTITIES, *(f"{of}.residual" for of in QUANTITIES)]
@@ -99,7 +99,7 @@ EXPECTED = sorted((CWL / "expected").glob("*.out"))
 
 
 @shared
-@pytest.mark.filterwarnings("ignore:.*without --costs:gradedeval.Note")
+@pytest.mark.filterwarnings("ignore:.*without --costs:gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("file", EXPECTED, ids=lambda file: file.name)
 def test_every_number_that_cwl_eval_prints(file: Path) -> None:
     parts = file.name.split(".")
@@ -162,7 +162,7 @@ def their_numbers(metric: Any) -> list[float]:
 
 
 @shared
-@pytest.mark.filterwarnings("ignore:.*without --costs:gradedeval.Note")
+@pytest.mark.filterwarnings("ignore:.*without --costs:gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("file", RUNS, ids=lambda file: file.name)
 def test_real_runs_to_nine_digits(file: Path, tmp_path: Path) -> None:
     ranking = pytest.importorskip("cwl.ruler.ranking")

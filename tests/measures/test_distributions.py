@@ -11,7 +11,7 @@ from conftest import ROOT
 from test_cwl import score
 
 import gradedeval
-from gradedeval import Fault, parse
+from gradedeval import InputError, parse_measures
 from gradedeval.measures.weighting_models import inverse_logarithms, powers
 
 SAMPLES = ROOT / "qrels_samples"
@@ -69,7 +69,7 @@ def test_the_weight_of_a_rank_is_the_score_of_a_document_there(name: str, weight
 )
 @pytest.mark.parametrize("length", [0, 1, 30, 200, 5000])
 def test_weights_within_and_beyond_the_run_sum_to_all(name: str, mass: float, length: int) -> None:
-    length = min(length, parse(name)[0].cutoff or length)
+    length = min(length, parse_measures(name)[0].cutoff or length)
     assert score(name, [1.0] * length, tail=1.0) == pytest.approx(mass, abs=1e-13)
 
 
@@ -97,10 +97,10 @@ def test_sums_of_inverse_logarithms_are_those_added_up(after: int, last: int) ->
 
 @pytest.mark.parametrize("name", ["zipf", "zipf(beta=0.9)", "zipf(beta=1)", "logharmonic", "uniform"])
 def test_a_weighting_without_a_finite_sum_needs_a_cutoff(name: str) -> None:
-    with pytest.raises(Fault) as refused:
-        parse(name)
+    with pytest.raises(InputError) as refused:
+        parse_measures(name)
     assert refused.value.usage
-    assert "@" in refused.value.cure
+    assert "@" in refused.value.hint
 
 
 @pytest.mark.parametrize(
@@ -119,14 +119,14 @@ def test_a_weighting_without_a_finite_sum_needs_a_cutoff(name: str) -> None:
 def test_a_broken_file_of_weights_is_named(tmp_path: Path, content: str, said: str) -> None:
     file = tmp_path / "w.csv"
     file.write_text(content)
-    with pytest.raises(Fault) as refused:
-        parse(f"wp(file={file})")
+    with pytest.raises(InputError) as refused:
+        parse_measures(f"wp(file={file})")
     assert str(refused.value).startswith(f"{file}: ")
     assert said in str(refused.value)
 
 
 def test_the_rank_may_weigh_more_further_down_and_says_so() -> None:
-    assert [one.sated for one in parse(f"poisson poisson(alpha=2) wp(file={SAMPLES}/attention.csv)")] == [
+    assert [one.sated for one in parse_measures(f"poisson poisson(alpha=2) wp(file={SAMPLES}/attention.csv)")] == [
         False,
         True,
         False,

@@ -11,7 +11,7 @@ import pytest
 from test_cwl import score
 
 import gradedeval
-from gradedeval import Fault, cwl, parse
+from gradedeval import InputError, cwl, parse_measures
 from gradedeval.measures.cwl_family.formula import read_formula
 from gradedeval.measures.cwl_family.infinite_sums import Endless, extrapolated
 
@@ -110,8 +110,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_formula_reaches_nothing_but_numbers(name: str) -> None:
-    with pytest.raises(Fault) as refused:
-        parse(f'cwl(C="{HOSTILE[name]}")') if '"' not in HOSTILE[name] else read_formula(HOSTILE[name])
+    with pytest.raises(InputError) as refused:
+        parse_measures(f'cwl(C="{HOSTILE[name]}")') if '"' not in HOSTILE[name] else read_formula(HOSTILE[name])
     assert refused.value.exit_code == 2
     assert "\n" not in str(refused.value).replace(HOSTILE[name], "")
 
@@ -135,8 +135,8 @@ def test_there_are_enough_hostile_formulas() -> None:
     ],
 )
 def test_what_is_wrong_with_a_formula_is_said_before_any_file_is_read(written: str, said: str) -> None:
-    with pytest.raises(Fault) as refused:
-        parse(written)
+    with pytest.raises(InputError) as refused:
+        parse_measures(written)
     assert said in str(refused.value)
     assert refused.value.usage
 
@@ -164,9 +164,9 @@ QRELS = {"t": {"a": 0, "b": 1, "c": 2}}
 def test_a_c_that_is_no_chance_and_a_sum_that_does_not_converge_are_errors_with_rank_and_value(
     written: str, said: str
 ) -> None:
-    with pytest.raises(Fault) as refused:
+    with pytest.raises(InputError) as refused:
         gradedeval.evaluate(RUN, QRELS, written)
-    assert str(refused.value).startswith(f"measure '{parse(written)[0]}': ")
+    assert str(refused.value).startswith(f"measure '{parse_measures(written)[0]}': ")
     assert said in str(refused.value)
     assert refused.value.exit_code == 1
 
@@ -174,7 +174,7 @@ def test_a_c_that_is_no_chance_and_a_sum_that_does_not_converge_are_errors_with_
 def test_where_everybody_has_stopped_nothing_needs_to_converge() -> None:
     # Everyone stops at the first relevant document: the endless rest is nobody's. Elsewhere a horizon does.
     assert score('cwl(C="where(r>0,0,1)")', [0, 0, 1]) == pytest.approx(1 / 3)
-    with pytest.raises(Fault, match="does not converge"):
+    with pytest.raises(InputError, match="does not converge"):
         score('cwl(C="where(r>0,0,1)")', [0, 0, 0])
     assert score('cwl(C="where(r>0,0,1)",horizon=1000)', [0, 0, 0]) == 0
 
@@ -202,7 +202,7 @@ SPELT = {
 def test_a_formula_sums_to_what_the_closed_form_says(name: str, tail: float) -> None:
     for values in ([], [1.0], [0.5, 0, 1, 0, 0.25, 0.5], [0.0] * 40):
         for of in ("eu", "etu", "ec", "etc", "ed"):
-            ours, theirs = (score(parse(one)[0](of=of), values, tail) for one in (name, SPELT[name]))
+            ours, theirs = (score(parse_measures(one)[0](of=of), values, tail) for one in (name, SPELT[name]))
             assert theirs == pytest.approx(ours, rel=1e-10, abs=1e-10), of
 
 
@@ -222,7 +222,7 @@ def test_what_falls_off_no_faster_than_the_rank_is_endless(factor: str) -> None:
 
 
 def test_weights_that_nothing_found_can_change_have_a_residual() -> None:
-    static, adaptive = parse('cwl(C="(i/(i+1))**2") cwl(C="p*(1-r)",p=0.8)')
+    static, adaptive = parse_measures('cwl(C="(i/(i+1))**2") cwl(C="p*(1-r)",p=0.8)')
     assert (static.residual, adaptive.residual) == ("endless", "none")
     scores = gradedeval.evaluate(RUN, QRELS, [static, adaptive], residuals=True)
     # V = 1/i², so that what lies beyond rank 3 has the weight 1 − (1 + 1/4 + 1/9) / (π²/6).
@@ -261,13 +261,13 @@ def test_chances_by_type_follow_column_2_of_the_run(tmp_path: Path) -> None:
     run.write_text("t web a 1 3 x\nt ad b 2 2 x\nt map c 3 1 x\n")
     qrels.write_text("t 0 a 1\nt 0 c 1\n")
     # C = .5 (web, rank 1), .2 (ad, its last goes on), .8 (*, and so for ever): V = 1, .5, .1, .08, …
-    with pytest.warns(gradedeval.Note, match="the types map, web are others to ddm"):
+    with pytest.warns(gradedeval.EvaluationWarning, match="the types map, web are others to ddm"):
         means = gradedeval.evaluate(run, qrels, [f"ddm(file={chances})", f"ddm(file={chances},of=ed)"]).means
     assert list(means.values()) == [pytest.approx(1.1 / 2), pytest.approx(1 + 0.5 + 0.1 * 5)]
-    with pytest.raises(Fault, match="a dict has no types"):
+    with pytest.raises(InputError, match="a dict has no types"):
         gradedeval.evaluate(RUN, QRELS, f"ddm(file={chances})")
     chances.write_text("1,ad,0.2\n1,map,0.3\n1,web,0.5\n1,nosuch,0.1\n1,*,0.5\n")
-    with pytest.warns(gradedeval.Note, match="the types nosuch are not of this run, but of ddm"):
+    with pytest.warns(gradedeval.EvaluationWarning, match="the types nosuch are not of this run, but of ddm"):
         gradedeval.evaluate(run, qrels, f"ddm(file={chances})")
 
 
@@ -287,18 +287,18 @@ def test_chances_by_type_follow_column_2_of_the_run(tmp_path: Path) -> None:
 def test_a_broken_file_of_chances_is_named(tmp_path: Path, content: str, said: str) -> None:
     file = tmp_path / "c.csv"
     file.write_text(content)
-    with pytest.raises(Fault) as refused:
-        parse(f"ddm(file={file})")
+    with pytest.raises(InputError) as refused:
+        parse_measures(f"ddm(file={file})")
     assert said in str(refused.value)
     assert str(refused.value).startswith(str(file))
 
 
 def test_a_measure_by_a_file_needs_the_file() -> None:
     for name in ("ddm", "wp"):
-        with pytest.raises(Fault, match="needs a file"):
-            parse(name)
-        with pytest.raises(Fault, match=r"nowhere\.csv: cannot be read"):
-            parse(f"{name}(file=nowhere.csv)")
+        with pytest.raises(InputError, match="needs a file"):
+            parse_measures(name)
+        with pytest.raises(InputError, match=r"nowhere\.csv: cannot be read"):
+            parse_measures(f"{name}(file=nowhere.csv)")
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_what_changes_far_down_is_seen(formula: str, depth: float) -> None:
     ["where(i<300000,(i/(i+1))**2,1)", "where(i<100000,(i/(i+1))**3,i/(i+1))", "where(i<40,0.2,1)", "(i/(i+1))**0.99"],
 )
 def test_a_sum_that_turns_endless_far_down_is_an_error(formula: str) -> None:
-    with pytest.raises(Fault, match="does not converge"):
+    with pytest.raises(InputError, match="does not converge"):
         score(f'cwl(C="{formula}")', [0.5])
 
 
@@ -334,7 +334,7 @@ def test_nobody_needs_a_chance_where_nobody_gets() -> None:
 
 def test_rounding_takes_no_chance_past_1() -> None:
     assert score('cwl(C="sqrt(2)**2/2*(1-r)")', [1.0]) == 1
-    with pytest.raises(Fault, match=r"C\(1\) is 1.000001"):
+    with pytest.raises(InputError, match=r"C\(1\) is 1.000001"):
         score('cwl(C="1.000001*(1-r)")', [0.0])
 
 
@@ -345,13 +345,13 @@ def test_a_greek_letter_is_itself_however_it_is_typed(name: str) -> None:
 
 @pytest.mark.parametrize(("own", "name"), [("horizon=5", "horizon"), ("rel=1", "rel")])
 def test_what_has_its_own_meaning_in_a_measure_is_no_name(own: str, name: str) -> None:
-    with pytest.raises(Fault, match=f"'{name}' has its own meaning"):
-        parse(f'cwl(C="{name}*0.1",{own})')
+    with pytest.raises(InputError, match=f"'{name}' has its own meaning"):
+        parse_measures(f'cwl(C="{name}*0.1",{own})')
 
 
 @pytest.mark.parametrize("text", ["0.5 # *9", "0.5\n", "1_0*r", "r\\\n+1"])
 def test_a_formula_is_no_more_than_a_formula(text: str) -> None:
-    with pytest.raises(Fault, match="is not allowed"):
+    with pytest.raises(InputError, match="is not allowed"):
         read_formula(text)
 
 
@@ -366,6 +366,6 @@ def test_a_cutoff_ends_every_quantity_at_its_rank() -> None:
 
 def test_patience_without_a_goal_is_no_parameter_of_ift() -> None:
     for written in ("ift(T=2,b2=3)", "ift(A=0.2,b1=5)", "ift(A=0.2,R1=5)"):
-        with pytest.raises(Fault, match="which is not given"):
-            parse(written)
-    parse("ift(b1=0.5) ift(T=1,A=0.1,b2=3) ift(T=1,b1=2)")
+        with pytest.raises(InputError, match="which is not given"):
+            parse_measures(written)
+    parse_measures("ift(b1=0.5) ift(T=1,A=0.1,b2=3) ift(T=1,b1=2)")

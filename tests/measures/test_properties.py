@@ -26,7 +26,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import gradedeval
-from gradedeval import MEASURES, Fault, Measure, parse
+from gradedeval import MEASURES, InputError, Measure, parse_measures
 from gradedeval.scoring.batch_gains import last_rank
 
 SAMPLES = ROOT / "qrels_samples"
@@ -80,16 +80,16 @@ def variants(table: Mapping[str, Measure] = MEASURES) -> list[Measure]:
         found |= dict.fromkeys(measure if k is None else measure @ k for k in cutoffs)
         for key in measure.definition.keys:
             for value in VALUES.get(key, []):
-                with contextlib.suppress(Fault):  # a key may mean another thing to another measure
+                with contextlib.suppress(InputError):  # a key may mean another thing to another measure
                     other = measure(**{key: value})
                     own = [k for k in (None, 3) if k in cutoffs] or [None]
                     found |= dict.fromkeys(other if k is None else other @ k for k in own)
-    return list(dict.fromkeys([*filter(_is_complete, found), *parse(MORE)]))
+    return list(dict.fromkeys([*filter(_is_complete, found), *parse_measures(MORE)]))
 
 
 def _is_complete(measure: Measure) -> bool:
     """Whether it lacks nothing: a measure by a file or a formula is nothing without them."""
-    with contextlib.suppress(Fault):
+    with contextlib.suppress(InputError):
         return measure.complete() == measure
     return False
 
@@ -159,7 +159,9 @@ class Found:
 
 def evaluated(run: Any, qrels: Any, measures: Sequence[Measure] = VARIANTS, **rules: Any) -> Found:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gradedeval.Note)  # topics without run or judgements are wanted here
+        warnings.simplefilter(
+            "ignore", gradedeval.EvaluationWarning
+        )  # topics without run or judgements are wanted here
         scores = gradedeval.evaluate(run, qrels, measures, **{"top_grade": TOP, "residuals": "split", **rules})
     found = scores.runs[0]
     row = {topic: at for at, topic in enumerate(found.topics)}
@@ -243,7 +245,7 @@ def test_measures_with_a_cutoff_score_a_file_the_same_beside_one_without(cutoff:
     qrels = {topic: {f"d{at}": at % 4 for at in range(0, 60, 3)} for topic in DEEP}
     measures = [measure for measure in VARIANTS if last_rank(measure) == cutoff]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gradedeval.Note)
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         alone = gradedeval.evaluate(io.BytesIO(run.encode()), qrels, measures, **options).frame
         beside = gradedeval.evaluate(io.BytesIO(run.encode()), qrels, [*measures, MEASURES["ap"]], **options).frame
     assert len(measures) > 50
@@ -503,14 +505,14 @@ def test_filling_in_is_no_bound_of_bpref() -> None:
     # Run b a, a relevant and b not; c is relevant and missed: R = 2, N = 1, and bpref = ½ (1 − 1/min(2,1)) = 0. Nothing
     # in the run is unjudged, so filling it in leaves 0. Judge d, not retrieved, irrelevant: N = 2, bpref = ½ (1 − ½).
     before, after = Topic((0, 1), (1,)), Topic((0, 1), (1, 0))
-    assert scored([before, after], parse("bpref")).score.ravel().tolist() == [0, 0.25]
+    assert scored([before, after], parse_measures("bpref")).score.ravel().tolist() == [0, 0.25]
 
 
 def test_filling_in_is_no_bound_of_rprec() -> None:
     # Run b a u: R = 1 and b is not relevant, so precision at rank 1 is 0; u in rank 3 stands too low to change that
     # with R as it is. Judge u relevant: R = 2, and a is among the first 2: ½.
     before, after = Topic((0, 1, None)), Topic((0, 1, 1))
-    assert scored([before, after], parse("rprec")).score.ravel().tolist() == [0, 0.5]
+    assert scored([before, after], parse_measures("rprec")).score.ravel().tolist() == [0, 0.5]
 
 
 # --- the parts of the residual ---------------------------------------------------------------------------------------
@@ -543,7 +545,7 @@ def test_a_residual_needs_something_unjudged_or_beyond_the_end(measure: Measure)
 def test_the_table_splits_a_residual_into_unjudged_and_beyond(measure: Measure) -> None:
     topic = Topic((None, 1, None), (2,))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gradedeval.Note)
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         scores = gradedeval.evaluate(
             {"t": topic.run}, {"t": topic.judgements, "anchor": ANCHOR}, measure, residuals="split"
         )
@@ -557,7 +559,9 @@ def test_the_table_splits_a_residual_into_unjudged_and_beyond(measure: Measure) 
 @settings(STEADY, max_examples=40)
 @given(topic=any_topic)
 def test_beyond_the_end_rbp_keeps_p_to_the_n_of_the_top_gain(topic: Topic) -> None:
-    measures = parse("rbp rbp(p=0.5) rbp(p=0.95) rbp(p=0) rbp(p=0.9,gain=exp) rbp(rel=2) rbp(p=0.6,gain=0:0.1:0.2:0.4)")
+    measures = parse_measures(
+        "rbp rbp(p=0.5) rbp(p=0.95) rbp(p=0) rbp(p=0.9,gain=exp) rbp(rel=2) rbp(p=0.6,gain=0:0.1:0.2:0.4)"
+    )
     top = [1, 1, 1, 1, 7 / 8, 1, 0.4]
     p = [0.8, 0.5, 0.95, 0, 0.9, 0.8, 0.6]
     found = scored([topic], measures)
@@ -595,7 +599,7 @@ def test_beyond_the_end_rbp_keeps_p_to_the_n_of_the_top_gain(topic: Topic) -> No
 )
 def test_a_missing_topic_could_still_have_the_best_possible_score(measure: str, best: float) -> None:
     run, qrels = {"anchor": {"grade3": 1.0}}, {"anchor": ANCHOR, "missing": {"a": 1, "b": 0}}
-    found = evaluated(run, qrels, parse(measure))
+    found = evaluated(run, qrels, parse_measures(measure))
     row = found.row["missing"]
     assert found.score[row, 0] == 0
     assert found.unjudged[row, 0] == 0
@@ -639,7 +643,7 @@ def test_a_topic_without_relevant_documents_scores_0(measure: Measure) -> None:
     assert found.score.ravel().tolist() == [0, 0, 0, 0]
 
 
-IDEAL = parse(
+IDEAL = parse_measures(
     "ndcg ndcg@1 ndcg@3 ndcg@10 ndcg(gain=exp) ndcg(log=2) ndcg(rel=2) nerr nerr@3 nerr(gain=linear) ap ap(rel=2)"
     " gap gap(g=1:2:3) gap(gain=exp) q q(beta=0) q(beta=10,gain=exp) recall recall(rel=2) grecall rprec rprec(rel=2)"
     " bpref bpref(k=10)"
@@ -706,7 +710,7 @@ TOPICS = st.lists(any_topic, min_size=1, max_size=6)
 @settings(STEADY, max_examples=15)
 @given(topics=TOPICS)
 def test_two_notations_of_one_measure_agree(one: str, other: str, topics: list[Topic]) -> None:
-    measures = parse([one, other])
+    measures = parse_measures([one, other])
     found = scored(topics, measures)
     assert found.score[:, 0] == pytest.approx(found.score[:, 1], abs=1e-12)
     if len({measure.residual for measure in measures}) == 1:
@@ -716,14 +720,14 @@ def test_two_notations_of_one_measure_agree(one: str, other: str, topics: list[T
 @settings(STEADY)
 @given(topic=any_topic)
 def test_average_precision_is_the_sum_of_precisions_over_r(topic: Topic) -> None:
-    ap, sp, num_rel = scored([topic], parse("ap sp num_rel")).score[0]
+    ap, sp, num_rel = scored([topic], parse_measures("ap sp num_rel")).score[0]
     assert ap * num_rel == pytest.approx(sp, abs=1e-12)
 
 
 @settings(STEADY)
 @given(topic=any_topic)
 def test_precision_and_recall_count_the_same_documents(topic: Topic) -> None:
-    p, recall, hits, num_rel = scored([topic], parse("p@5 recall@5 num_rel_ret@5 num_rel")).score[0]
+    p, recall, hits, num_rel = scored([topic], parse_measures("p@5 recall@5 num_rel_ret@5 num_rel")).score[0]
     assert p * 5 == pytest.approx(hits)
     assert recall * num_rel == pytest.approx(hits if num_rel else 0)
 
@@ -731,7 +735,7 @@ def test_precision_and_recall_count_the_same_documents(topic: Topic) -> None:
 @settings(STEADY)
 @given(topic=any_topic)
 def test_judged_and_unjudged_share_the_ranks_that_a_full_run_has(topic: Topic) -> None:
-    judged, unjudged = scored([topic], parse("judged unjudged")).score[0]
+    judged, unjudged = scored([topic], parse_measures("judged unjudged")).score[0]
     assert judged + unjudged == pytest.approx(1 if topic.ranking else 0)
 
 
@@ -741,7 +745,7 @@ def test_judged_and_unjudged_share_the_ranks_that_a_full_run_has(topic: Topic) -
 @given(topic=any_topic)
 def test_a_normalised_measure_is_a_share_of_the_ideal_run_s(share: str, whole: str, form: str, topic: Topic) -> None:
     ideal = Topic(tuple(sorted(topic.pool, reverse=True)))
-    found = scored([topic, ideal], parse([form.format(share), form.format(whole)])).score
+    found = scored([topic, ideal], parse_measures([form.format(share), form.format(whole)])).score
     expected = found[0, 1] / found[1, 1] if found[1, 1] else 0
     assert found[0, 0] == pytest.approx(expected, abs=1e-12)
 
@@ -756,10 +760,10 @@ def test_err_with_top_grade_4_is_gdeval_s(ranking: list[int | None]) -> None:
         expected += satisfied * decay / rank
         decay *= 1 - satisfied
     topic = Topic(tuple(ranking), (4,))
-    assert scored([topic], parse("err@20"), top_grade=4).score[0, 0] == pytest.approx(expected, abs=1e-12)
-    assert scored([topic], parse("err@20"), top_grade=None, like="gdeval", topics="run").score[0, 0] == pytest.approx(
-        expected, abs=1e-12
-    )
+    assert scored([topic], parse_measures("err@20"), top_grade=4).score[0, 0] == pytest.approx(expected, abs=1e-12)
+    assert scored([topic], parse_measures("err@20"), top_grade=None, like="gdeval", topics="run").score[
+        0, 0
+    ] == pytest.approx(expected, abs=1e-12)
 
 
 @settings(STEADY)
@@ -866,7 +870,7 @@ def test_the_plain_score_is_a_lower_bound(measure: Measure) -> None:
     ],
 )
 def test_a_judgement_of_a_retrieved_document_can_lower_a_score(measure: str, before: float, after: float) -> None:
-    score = scored([Topic((1, None)), Topic((1, 3))], parse(measure)).score.ravel()
+    score = scored([Topic((1, None)), Topic((1, 3))], parse_measures(measure)).score.ravel()
     assert score.tolist() == pytest.approx([before, after])
     assert after < before
 
@@ -886,13 +890,13 @@ def test_a_judgement_of_a_retrieved_document_can_lower_a_score(measure: str, bef
     ],
 )
 def test_a_judgement_of_a_missed_document_can_lower_a_score(measure: str, before: float, after: float) -> None:
-    score = scored([Topic((1,)), Topic((1,), (1,))], parse(measure)).score.ravel()
+    score = scored([Topic((1,)), Topic((1,), (1,))], parse_measures(measure)).score.ravel()
     assert score.tolist() == pytest.approx([before, after])
 
 
 def test_a_judgement_of_a_retrieved_document_can_lower_average_precision() -> None:
     # Run a x x u: AP = 1/1; with u relevant in rank 4 it is ½ (1 + 2/4) = ¾.
-    score = scored([Topic((1, 0, 0, None)), Topic((1, 0, 0, 1))], parse("ap")).score.ravel()
+    score = scored([Topic((1, 0, 0, None)), Topic((1, 0, 0, 1))], parse_measures("ap")).score.ravel()
     assert score.tolist() == [1, 0.75]
 
 
@@ -943,7 +947,7 @@ def any_measure(draw: Callable[[Any], Any], folder: Path) -> Measure:
     for key in draw(
         st.lists(st.sampled_from(measure.definition.keys), unique=True) if measure.definition.keys else st.just([])
     ):
-        with contextlib.suppress(Fault):  # a key may mean another thing to another measure
+        with contextlib.suppress(InputError):  # a key may mean another thing to another measure
             measure = measure(**{key: _value(draw, key, folder)})
     cutoff = draw(st.one_of(st.none(), st.integers(1, 10**6)))
     if measure.definition.cutoff == "needed" or (cutoff and measure.definition.cutoff != "none"):
@@ -963,20 +967,20 @@ def in_the_shell(written: str) -> str:
 def test_what_a_measure_prints_is_read_back_as_the_same_measure(data: st.DataObject, folder: Path) -> None:
     measure = data.draw(any_measure(folder))
     written = str(measure)
-    assert parse(written) == [measure]
-    assert str(parse(written)[0]) == written
-    assert parse(in_the_shell(written)) == [measure]
-    assert parse(f"{written} p@3") == list(dict.fromkeys([measure, *parse("p@3")]))
+    assert parse_measures(written) == [measure]
+    assert str(parse_measures(written)[0]) == written
+    assert parse_measures(in_the_shell(written)) == [measure]
+    assert parse_measures(f"{written} p@3") == list(dict.fromkeys([measure, *parse_measures("p@3")]))
 
 
 @every(VARIANTS)
 def test_every_notation_of_a_measure_is_the_same_measure(measure: Measure) -> None:
     written = str(measure)
-    assert parse(written) == [measure]
-    assert parse(in_the_shell(written)) == [measure]
+    assert parse_measures(written) == [measure]
+    assert parse_measures(in_the_shell(written)) == [measure]
     name, bracket, rest = written.partition("(")
-    assert parse(name.upper() + bracket + rest) == [measure]
-    assert hash(parse(written)[0]) == hash(measure)
+    assert parse_measures(name.upper() + bracket + rest) == [measure]
+    assert hash(parse_measures(written)[0]) == hash(measure)
 
 
 @pytest.mark.parametrize("name", ["gains, new.csv", "gains@10", "my gains.csv", "a(b).csv", "x=1,y=2", "it's.csv", "5"])
@@ -984,15 +988,15 @@ def test_a_file_name_is_quoted_where_it_would_be_read_as_something_else(name: st
     (folder / name).write_text("1\n0.5\n", encoding="utf-8")
     measure = MEASURES["cascade"](utility=name) @ 20
     assert str(measure) == f'cascade(utility="{name}")@20'
-    assert parse(str(measure)) == parse(f'cascade:utility="{name}"@20') == [measure]
+    assert parse_measures(str(measure)) == parse_measures(f'cascade:utility="{name}"@20') == [measure]
     graded = MEASURES["ndcg"](gain=f"@{name}")
-    assert parse(str(graded)) == [graded]
+    assert parse_measures(str(graded)) == [graded]
 
 
 @pytest.mark.parametrize("text", ["q(beta=1e999)", "q(beta=inf)", "q(beta=nan)", "q(gain=0:1e999)", "gap(g=1:1e999)"])
 def test_a_number_that_is_not_finite_is_no_value(text: str) -> None:
-    with pytest.raises(Fault, match=r"beta|gain|g="):
-        parse(text)
+    with pytest.raises(InputError, match=r"beta|gain|g="):
+        parse_measures(text)
 
 
 def test_a_measure_made_in_python_prints_what_can_be_read() -> None:

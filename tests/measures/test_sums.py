@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from test_cwl import gains, score
 
-from gradedeval import MEASURES, Fault, Gains, Measure, parse, total
+from gradedeval import MEASURES, Gains, InputError, Measure, parse_measures, row_sums
 from gradedeval.measures.cwl_family import infinite_sums as panels
 from gradedeval.measures.cwl_family import infinite_sums as series
 from gradedeval.measures.cwl_family.infinite_sums import damped, exponential_integral, squared_ratios
@@ -131,7 +131,7 @@ def test_great_patience(measure: str, exact: float) -> None:
 def test_great_patience_and_documents_that_cost() -> None:
     # Half of the users are gone after 1e12 seconds: the first document takes 3e12, an eighth is left.
     one = costly([1.0], [3e12])
-    (measure,) = parse("tbg(h=1e12,of=ed)")
+    (measure,) = parse_measures("tbg(h=1e12,of=ed)")
     assert measure.score(one) == pytest.approx([1 + 1442695040889.4634074 / 8], rel=1e-14)
 
 
@@ -176,7 +176,7 @@ def test_foragers_who_stay_for_long(measure: str, values: list[float], tail: flo
 
 def brute_force(measure: str, gained: float, spent: float, tail: float, ranks: int) -> float:
     """1 + C(1) + C(1) C(2) + … past the end of a ranking, in extended precision where the machine has it."""
-    given = dict(parse(measure)[0].parameters)
+    given = dict(parse_measures(measure)[0].parameters)
     m = np.arange(1, ranks + 1, dtype=np.longdouble)
     logs = np.zeros_like(m)
     if "T" in given:
@@ -228,7 +228,7 @@ def test_a_forager_whom_nothing_stops_stays_for_ever() -> None:
 
 
 def test_each_topic_has_its_own_forager() -> None:
-    (measure,) = parse("ift(A=.2,b2=1e-5,R2=10,of=ed)")
+    (measure,) = parse_measures("ift(A=.2,b2=1e-5,R2=10,of=ed)")
     gain = np.array([[1.0, 0, 0], [0, 0, 0], [1.0, 0, 0], [1.0, 1, 0]])
     number = np.array([3, 3, 3, 2])
     batch = Gains(gain, gain >= 0, gain, number, number, np.array([1.0]), None, 0.0)
@@ -240,7 +240,7 @@ def test_each_topic_has_its_own_forager() -> None:
 def test_a_sum_that_is_not_settled_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(panels, "PLAIN", 1 << 16)
     monkeypatch.setattr(panels, "SMOOTH", 0.0)
-    with pytest.raises(Fault, match=r"not settled 65\d{3} ranks past the end .*; horizon=1000 ends it"):
+    with pytest.raises(InputError, match=r"not settled 65\d{3} ranks past the end .*; horizon=1000 ends it"):
         score("ift(A=.2,b2=1e-6,R2=10,of=ed)", TEN)
 
 
@@ -356,14 +356,14 @@ def costly(values: list[float], costs: list[float], tail: float = 0.0, k: int | 
 
 
 def test_every_measure_has_its_loop() -> None:
-    assert {parse(name)[0].name for name in LOOPS} | {"cwlap"} == {one.name for one in OWN}
+    assert {parse_measures(name)[0].name for name in LOOPS} | {"cwlap"} == {one.name for one in OWN}
 
 
 @pytest.mark.parametrize("horizon", [1, 3, 7, 50])
 @pytest.mark.parametrize("name", [*LOOPS, "cwlap"])
 def test_all_five_quantities_equal_plain_loops(name: str, horizon: int) -> None:
     draw = random.Random(f"{name} {horizon}")
-    (measure,) = parse(name)
+    (measure,) = parse_measures(name)
     k = measure.cutoff
     for _ in range(12):
         length = draw.choice([0, 1, 2, 3, 5, 9, 30])
@@ -394,5 +394,5 @@ def test_a_row_is_added_up_rank_by_rank_whatever_stands_beside_it(topics: int, r
             sum_of_row += value
         by_hand.append(sum_of_row)
     wide = np.asfortranarray(values)
-    assert total(values).tolist() == total(wide).tolist() == by_hand
-    assert [total(values[at : at + 1])[0] for at in range(topics)] == by_hand
+    assert row_sums(values).tolist() == row_sums(wide).tolist() == by_hand
+    assert [row_sums(values[at : at + 1])[0] for at in range(topics)] == by_hand

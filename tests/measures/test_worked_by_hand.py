@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import gradedeval
-from gradedeval import Fault, Note, Scores, evaluate, parse
+from gradedeval import EvaluationWarning, InputError, Scores, evaluate, parse_measures
 
 LOG3 = math.log2(3)  # the divisor at rank 2 is log2 3; at ranks 1 and 3 it is 1 and 2
 
@@ -39,7 +39,7 @@ def residual(measure: str, docnos: str, judged: Mapping[str, float], **rules: An
 def told(run: Any, qrels: Any, measures: str, **rules: Any) -> Scores:
     """An evaluation with something to say: in `.notes`."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Note)
+        warnings.simplefilter("ignore", EvaluationWarning)
         return evaluate(run, qrels, measures, **rules)
 
 
@@ -260,19 +260,19 @@ def test_judged_is_a_share_of_what_is_retrieved_and_unjudged_a_share_of_k() -> N
 
 @pytest.mark.parametrize("measure", ["p", "gprecision"])
 def test_precision_needs_a_cutoff(measure: str) -> None:
-    with pytest.raises(Fault, match="needs a cutoff"):
-        parse(measure)
+    with pytest.raises(InputError, match="needs a cutoff"):
+        parse_measures(measure)
 
 
 @pytest.mark.parametrize("measure", ["rprec@5", "num_rel@5", "num_q@5"])
 def test_what_counts_the_whole_pool_takes_no_cutoff(measure: str) -> None:
-    with pytest.raises(Fault, match="takes no cutoff"):
-        parse(measure)
+    with pytest.raises(InputError, match="takes no cutoff"):
+        parse_measures(measure)
 
 
 def test_ranks_count_from_1() -> None:
-    with pytest.raises(Fault, match="cutoff 0"):
-        parse("err@0")
+    with pytest.raises(InputError, match="cutoff 0"):
+        parse_measures("err@0")
 
 
 # --- gains -----------------------------------------------------------------------------------------------------------
@@ -360,7 +360,7 @@ def test_a_top_grade_given_is_the_top_of_the_scale() -> None:
 
 
 def test_a_grade_above_the_top_grade_given_is_an_error() -> None:
-    with pytest.raises(Fault, match="grade 3 is above the top grade 2"):
+    with pytest.raises(InputError, match="grade 3 is above the top grade 2"):
         score("err", "a", {"a": 3}, top_grade=2)
 
 
@@ -435,7 +435,7 @@ def test_a_gain_scheme_for_all_graded_measures_beats_defaults_and_loses_to_a_mea
     ],
 )
 def test_a_gain_outside_0_to_1_is_an_error_where_it_is_a_chance(measure: str, judged: Mapping[str, float]) -> None:
-    with pytest.raises(Fault, match=r"0\.\.1"):
+    with pytest.raises(InputError, match=r"0\.\.1"):
         score(measure, "a b", judged)
 
 
@@ -447,12 +447,12 @@ def test_a_gain_above_1_is_fine_where_gains_are_cumulated() -> None:
     ("scheme", "grade", "missing"), [("0:1", 2, "grade 2"), ("0:1", 0.5, "grade 0.5"), ("0:0.5:1", 3, "grade 3")]
 )
 def test_a_grade_without_a_value_in_the_list_is_an_error(scheme: str, grade: float, missing: str) -> None:
-    with pytest.raises(Fault, match=f"no value for {missing}"):
+    with pytest.raises(InputError, match=f"no value for {missing}"):
         score(f"dcg(gain={scheme})", "a", {"a": grade, "b": 1})
 
 
 def test_a_list_needs_a_value_for_the_top_grade_given() -> None:
-    with pytest.raises(Fault, match="no value for grade 3"):
+    with pytest.raises(InputError, match="no value for grade 3"):
         score("dcg(gain=0:0.5:1)", "a", {"a": 2}, top_grade=3)
 
 
@@ -475,7 +475,7 @@ def test_a_gain_for_a_negative_grade_in_a_file_is_no_top_gain(tmp_path: Path) ->
 def test_a_grade_that_a_file_of_gains_lacks_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "gains.csv"
     file.write_text("0,0\n1,1\n", encoding="utf-8")
-    with pytest.raises(Fault, match="no gain for grade 2"):
+    with pytest.raises(InputError, match="no gain for grade 2"):
         score(f'dcg(gain="@{file}")', "a", {"a": 2})
 
 
@@ -484,7 +484,7 @@ def test_exponential_gains_of_a_very_long_scale() -> None:
     # without it.
     assert score("err", "x a", {"a": 1100, "b": 1099}) == 1 / 2
     assert score("err", "x b", {"a": 1100, "b": 1099}) == pytest.approx(1 / 4)
-    with pytest.raises(Fault, match="1100"):
+    with pytest.raises(InputError, match="1100"):
         score("dcg(gain=exp)", "a", {"a": 1100})
 
 
@@ -545,7 +545,7 @@ def test_fractional_grades_are_thresholds_themselves() -> None:
 def test_another_number_of_weights_than_of_thresholds_is_an_error(
     measure: str, g: str, judged: Mapping[str, float]
 ) -> None:
-    with pytest.raises(Fault, match=r"g has \d values for \d thresholds"):
+    with pytest.raises(InputError, match=r"g has \d values for \d thresholds"):
         score(f"{measure}(g={g})@5", "a b", judged)
 
 
@@ -566,12 +566,12 @@ def test_graded_precision_is_a_share_whatever_the_gains() -> None:
 
 @pytest.mark.parametrize("gain", ["0.1:0.5:1", "0:1:0.5", "1:0:0"])
 def test_gap_needs_gains_that_rise_from_0(gain: str) -> None:
-    with pytest.raises(Fault, match="gain 0 for grade 0"):
+    with pytest.raises(InputError, match="gain 0 for grade 0"):
         score(f"gap(gain={gain})", "a b", {"a": 1, "b": 2, "c": 0})
 
 
 def test_gap_needs_a_gain_of_0_for_grade_0_even_where_nobody_gave_that_grade() -> None:
-    with pytest.raises(Fault, match="gain 0 for grade 0"):
+    with pytest.raises(InputError, match="gain 0 for grade 0"):
         score("gap(gain=0.1:0.5:1)", "a b", {"a": 1, "b": 2})
 
 
@@ -616,7 +616,7 @@ def test_ties_can_go_by_the_rank_column() -> None:
 
 
 def test_a_run_without_ranks_cannot_have_its_ties_by_rank() -> None:
-    with pytest.raises(Fault, match="rank"):
+    with pytest.raises(InputError, match="rank"):
         evaluate({"t": {"a": 1.0, "b": 1.0}}, {"t": {"a": 1}}, "rr", ties="rank")
 
 
@@ -697,7 +697,7 @@ def test_a_condensed_list_drops_spam_where_spam_is_unjudged() -> None:
 
 
 def test_a_condensed_list_has_no_residual() -> None:
-    with pytest.raises(Fault, match="condensed"):
+    with pytest.raises(InputError, match="condensed"):
         score("rr", "a", {"a": 1}, judged_only=True, residuals="total")
 
 
@@ -728,7 +728,7 @@ def test_what_is_left_out_or_scores_0_is_counted_and_named() -> None:
     notes = told(RUN, QRELS, "rr").notes
     assert any("1 of 3 judged topics not in the run (lacking)" in note for note in notes)
     assert any("1 topic not judged (extra)" in note for note in notes)
-    with pytest.warns(Note, match="1 of 2 judged topics not in the run"):
+    with pytest.warns(EvaluationWarning, match="1 of 2 judged topics not in the run"):
         evaluate({"a": ranked("x")}, {"a": {"x": 1}, "b": {"x": 1}}, "rr")
 
 
@@ -749,7 +749,7 @@ def test_a_topic_is_its_bytes() -> None:
     run = {"051": ranked("a"), "2019-1": ranked("a"), "économie-8": ranked("a")}
     qrels = {"051": {"a": 1}, "2019-1": {"a": 1}, "économie-8": {"a": 0}}
     assert evaluate(run, qrels, "rr").by_topic("rr") == {"051": 1, "2019-1": 1, "économie-8": 0}
-    with pytest.raises(Fault, match="no topic in common"):
+    with pytest.raises(InputError, match="no topic in common"):
         evaluate({"51": ranked("a")}, {"051": {"a": 1}}, "rr")
 
 
@@ -793,13 +793,13 @@ TWICE = ("t Q0 a 1 3 x", "t Q0 b 2 2 x", "t Q0 a 3 1 x")
 
 @pytest.mark.parametrize("policy", ["error", "refuse"])
 def test_a_document_twice_in_a_run_is_an_error_with_both_lines(policy: str) -> None:
-    with pytest.raises(Fault, match=r"(?s):3: .*docno a.*topic t.*line 1"):
+    with pytest.raises(InputError, match=r"(?s):3: .*docno a.*topic t.*line 1"):
         evaluate(lines(*TWICE), {"t": {"a": 1}}, "rr", duplicates=policy)
 
 
 @pytest.mark.parametrize(("policy", "rr"), [("first", 1), ("last", 1 / 2)])
 def test_the_first_or_the_last_of_a_document_in_a_run_can_count(policy: str, rr: float) -> None:
-    with pytest.warns(Note, match="1 repeated document"):
+    with pytest.warns(EvaluationWarning, match="1 repeated document"):
         found = evaluate(lines(*TWICE), {"t": {"a": 1}}, "rr num_ret", duplicates=policy)
     assert found.means == {"rr": rr, "num_ret": 2}
 
@@ -810,32 +810,32 @@ def test_a_document_may_be_in_two_topics() -> None:
 
 
 def test_a_document_twice_under_names_that_are_one_docno_is_a_duplicate_too() -> None:
-    with pytest.raises(Fault, match="again"):
+    with pytest.raises(InputError, match="again"):
         evaluate({"t": {"1": 2.0, 1: 1.0}}, {"t": {"1": 1, "2": 1}}, "recall")
 
 
 @pytest.mark.parametrize("policy", ["error", "refuse"])
 def test_two_grades_of_one_document_are_an_error_with_both_lines(policy: str) -> None:
     qrels = lines("t 0 a 1", "t 0 b 0", "t 0 a 2")
-    with pytest.raises(Fault, match=r"(?s):3: .*docno a.*topic t.*grade 2.*1 in line 1"):
+    with pytest.raises(InputError, match=r"(?s):3: .*docno a.*topic t.*grade 2.*1 in line 1"):
         evaluate({"t": ranked("a")}, qrels, "dcg", duplicates=policy)
 
 
 @pytest.mark.parametrize(("policy", "dcg"), [("first", 1), ("last", 2)])
 def test_the_first_or_the_last_grade_of_a_document_can_count(policy: str, dcg: float) -> None:
     qrels = lines("t 0 a 1", "t 0 b 0", "t 0 a 2")
-    with pytest.warns(Note, match="1 judgement repeated"):
+    with pytest.warns(EvaluationWarning, match="1 judgement repeated"):
         assert evaluate({"t": ranked("a")}, qrels, "dcg", duplicates=policy).means == {"dcg": dcg}
 
 
 def test_one_grade_given_twice_is_a_note_and_counts_once() -> None:
     qrels = lines("t 0 a 1", "t 0 a 1", "t 0 b 1")
-    with pytest.warns(Note, match="repeated with the same grade"):
+    with pytest.warns(EvaluationWarning, match="repeated with the same grade"):
         assert evaluate({"t": ranked("a")}, qrels, "num_rel").means == {"num_rel": 2}
 
 
 def test_one_grade_given_twice_is_refused_where_any_duplicate_is() -> None:
-    with pytest.raises(Fault, match="line 1"):
+    with pytest.raises(InputError, match="line 1"):
         evaluate({"t": ranked("a")}, lines("t 0 a 1", "t 0 a 1"), "num_rel", duplicates="refuse")
 
 
@@ -934,7 +934,7 @@ def test_like_trec_eval_gains_are_linear() -> None:
 
 
 def test_like_trec_eval_refuses_any_duplicate() -> None:
-    with pytest.raises(Fault, match="again"):
+    with pytest.raises(InputError, match="again"):
         evaluate({"t": ranked("a")}, lines("t 0 a 1", "t 0 a 1"), "ap", like="trec_eval")
 
 
@@ -949,7 +949,7 @@ def test_like_gdeval_scores_topics_in_both_files_with_a_relevant_document() -> N
 
 
 def test_like_gdeval_a_grade_above_4_is_an_error() -> None:
-    with pytest.raises(Fault, match="grade 5"):
+    with pytest.raises(InputError, match="grade 5"):
         score("err", "a", {"a": 5}, like="gdeval")
 
 
@@ -1004,6 +1004,6 @@ def test_linear_gains_given_for_all_measures_beat_the_binary_rbp_of_ir_measures(
 
 def test_every_preset_is_an_option_of_the_library() -> None:
     for tool in ("trec_eval", "gdeval", "ir_measures", "cwl_eval"):
-        assert gradedeval.evaluate({"t": ranked("a")}, {"t": {"a": 1}}, "rr", like=tool).rules.like == tool
-    with pytest.raises(Fault, match="did you mean 'gdeval'"):
+        assert gradedeval.evaluate({"t": ranked("a")}, {"t": {"a": 1}}, "rr", like=tool).options.like == tool
+    with pytest.raises(InputError, match="did you mean 'gdeval'"):
         evaluate({"t": ranked("a")}, {"t": {"a": 1}}, "rr", like="gdevl")

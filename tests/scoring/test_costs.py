@@ -13,7 +13,7 @@ import pytest
 from conftest import Command
 
 import gradedeval
-from gradedeval import Fault
+from gradedeval import InputError
 from gradedeval.measures.costs import Costs
 
 # Two topics: documents a (page), b (video), c (page), d (ad); b is relevant, c half so, d unjudged.
@@ -75,14 +75,14 @@ def test_a_dataframe_has_a_column_of_types(folder: Path) -> None:
     frame["score"] = [float(r[4]) for r in rows]
     ours = gradedeval.evaluate(frame, folder / "qrels.txt", "tbg(h=30)", costs=PRICE)
     assert ours.means == scored(folder, "tbg(h=30)", costs=PRICE).means
-    with pytest.raises(Fault, match="no column 'type'"):
+    with pytest.raises(InputError, match="no column 'type'"):
         gradedeval.evaluate(frame.drop(columns="type"), folder / "qrels.txt", "tbg(h=30)", costs=PRICE)
-    with pytest.raises(Fault, match="a dict has no types; costs take a file or a DataFrame"):
+    with pytest.raises(InputError, match="a dict has no types; costs take a file or a DataFrame"):
         gradedeval.evaluate({"t": {"a": 1.0}}, folder / "qrels.txt", "tbg(h=30)", costs=PRICE)
 
 
 def test_what_is_measured_in_seconds_or_characters_says_so_without_costs(folder: Path) -> None:
-    with pytest.warns(gradedeval.Note) as said:
+    with pytest.warns(gradedeval.EvaluationWarning) as said:
         scored(folder, "tbg u rbp")
     assert [str(one.message) for one in said] == [
         "tbg: h is in seconds; without --costs each document costs 1",
@@ -137,7 +137,7 @@ def test_a_missing_cost_file_is_one_line(folder: Path, cli: Command) -> None:
     result = cli("run.txt", "qrels.txt", "-m", "rbp", "--costs", "nowhere")
     assert result.messages[0].startswith("nowhere: cannot be read (No such file or directory)")
     for bad in ({}, {"page": 0}, {"page": "1"}, {"page": float("nan")}, 3):
-        with pytest.raises(Fault):
+        with pytest.raises(InputError):
             scored(folder, "rbp", costs=bad)
 
 
@@ -209,7 +209,7 @@ def test_what_does_not_go_with_five_columns_is_said(
 
 
 def test_a_signed_difference_settles_no_topic(folder: Path) -> None:
-    with pytest.raises(Fault, match="a signed difference is no bound"):
+    with pytest.raises(InputError, match="a signed difference is no bound"):
         scored(folder, "rbp", residuals="difference", max_residual=0.1)
 
 
@@ -241,13 +241,13 @@ def test_like_cwl_eval_brings_its_horizon_and_its_differences(folder: Path) -> N
         "bpm(horizon=1000,gain=grade)",
         "err(gain=grade)",
     ]
-    assert scores.rules.residuals == "difference"
+    assert scores.options.residuals == "difference"
     total = gradedeval.evaluate(
         folder / "run.txt", folder / "gains.txt", "insq(horizon=50)", like="cwl_eval", max_residual=1
     )
-    assert (str(total.measures[0]), total.rules.residuals) == ("insq(horizon=50,gain=grade)", None)
+    assert (str(total.measures[0]), total.options.residuals) == ("insq(horizon=50,gain=grade)", None)
     split = gradedeval.evaluate(folder / "run.txt", folder / "gains.txt", "insq", like="cwl_eval", residuals="split")
-    assert split.rules.residuals == "split"
+    assert split.options.residuals == "split"
 
 
 def test_a_tie_of_two_types_is_settled_by_docno_however_it_is_listed(folder: Path) -> None:

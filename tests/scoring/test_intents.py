@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from test_properties import any_measure, in_the_shell
 
 import gradedeval
-from gradedeval import MEASURES, Fault, Measure, Qrels, ia, parse
+from gradedeval import MEASURES, InputError, Measure, Qrels, intent_aware, parse_measures
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=40)
 WEB_TRACK = DATA / "web-track"
@@ -43,7 +43,7 @@ def scored(
     }
     qrels = {f"t{at}": judged for at, (_, judged) in enumerate(topics)}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gradedeval.Note)
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         found = gradedeval.evaluate(
             run, qrels, measures, **{"topics": "run", "residuals": "total", "top_grade": 3, "subtopics": True, **rules}
         )
@@ -134,14 +134,14 @@ def slow(measure: Measure, listed: Listed, judged: Judged) -> float:
     return score / summed([(1 - alpha) ** i for i in range(k)]) if own["norm"] == "best" else score
 
 
-NOVEL = parse(
+NOVEL = parse_measures(
     "erria(rel=1,stop=0.5) erria(rel=1,stop=0.5)@3 erria(rel=1,stop=0.5,norm=best)@3 erria(rel=2,stop=0.3,norm=best)@5"
     " nerria(rel=1,stop=0.5) nerria(rel=1,stop=0.5)@2 alpha_dcg alpha_dcg@3 alpha_dcg(norm=best)@3"
     " alpha_dcg(alpha=0,norm=best)@2 alpha_dcg(alpha=1)@4 alpha_dcg(norm=best) alpha_ndcg alpha_ndcg@1 alpha_ndcg@3"
     " alpha_ndcg(alpha=0)@3 alpha_ndcg(alpha=1) alpha_ndcg(rel=2)@3 nrbp nrbp(alpha=0.25,beta=0.8) nrbp@2"
     " nrbp(rel=2) nnrbp nnrbp@2 strec strec@1 strec@3 strec(rel=2)@3"
 )
-INNER = parse(
+INNER = parse_measures(
     "err err@3 err(gain=linear) err(gain=0.1:0.2:0.5:0.6)@2 ndcg ndcg@3 ndcg(gain=exp)@2 nerr@3 rbp rbp(rel=2)@3 ap"
     " ap(rel=2) gap gap(g=1:2:4) gap@2 q p@3 rr recall@2 rprec bpref success@2 gprecision@3 cascade(utility=dcg)@3 sp"
 )
@@ -162,10 +162,10 @@ ANCHOR: tuple[Listed, Judged] = (["a"], {f"a{grade}": {"1": grade} for grade in 
 )
 def test_scores_are_those_of_slow_loops_over_intents(topics: list[tuple[Listed, Judged]]) -> None:
     scale = reference.Scale((-2, 0, 1, 2, 3), 3)
-    measures, found, _, _ = scored([*topics, ANCHOR], [*NOVEL, parse("erria")[0], *map(ia, INNER)])
+    measures, found, _, _ = scored([*topics, ANCHOR], [*NOVEL, parse_measures("erria")[0], *map(intent_aware, INNER)])
     expected = [
         [slow(measure, *topic) for measure in NOVEL]
-        + [marginal(parse("err")[0], *topic, scale)]
+        + [marginal(parse_measures("err")[0], *topic, scale)]
         + [marginal(inner, *topic, scale) for inner in INNER]
         for topic in topics
     ]
@@ -180,7 +180,7 @@ def test_scores_are_those_of_slow_loops_over_intents(topics: list[tuple[Listed, 
 @settings(STEADY, max_examples=15)
 @given(topics=st.lists(any_topic, min_size=1, max_size=4))
 def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[Listed, Judged]]) -> None:
-    measures = parse("err@3 ndcg ap gap bpref q p@3 rbp judged num_rel num_ret unjudged@5")
+    measures = parse_measures("err@3 ndcg ap gap bpref q p@3 rbp judged num_rel num_ret unjudged@5")
     topics = [*topics, ANCHOR]
     flat: Any = [(listed, {d: max(own.values()) for d, own in judged.items()}) for listed, judged in topics]
     for rules in ({}, {"negative": "unjudged"}, {"ties": "best"}, {"ties": "worst"}):
@@ -188,7 +188,7 @@ def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[
         _, plain, plain_residual, _ = scored(flat, measures, subtopics=False, **rules)
         assert np.array_equal(score, plain)
         assert np.array_equal(residual, plain_residual, equal_nan=True)
-        _, beside, _, _ = scored(topics, [*measures, *map(ia, INNER), *NOVEL], **rules)
+        _, beside, _, _ = scored(topics, [*measures, *map(intent_aware, INNER), *NOVEL], **rules)
         assert np.array_equal(beside[:, : len(measures)], plain)
 
 
@@ -197,7 +197,7 @@ def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[
 def test_a_topic_has_the_same_score_to_the_last_bit_in_any_company(
     topics: list[tuple[Listed, Judged]], cells: int
 ) -> None:
-    measures = [*NOVEL, *map(ia, INNER)]
+    measures = [*NOVEL, *map(intent_aware, INNER)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gradedeval.rankings.batch.CELLS", cells)
         _, score, residual, _ = scored([*topics, ANCHOR], measures)
@@ -214,7 +214,7 @@ def test_a_topic_has_the_same_score_to_the_last_bit_in_any_company(
 LATER: tuple[tuple[int, int] | None, ...] = (None, (0, 0), (1, 0), (2, 1), (0, 2), (2, 2))
 BASE: Judged = {"z": {"1": 0, "2": 0}}
 MISSED = ((), ((2, 0),), ((1, 0), (0, 1)))
-OWN = parse(
+OWN = parse_measures(
     "erria erria@2 erria(rel=1,stop=0.5,norm=best)@2 erria(norm=best) strec strec@1 strec@2 nrbp nrbp@2"
     " nrbp(alpha=0.9,beta=0.8) alpha_dcg alpha_dcg@2 alpha_dcg(norm=best)@2 alpha_dcg(norm=best)"
 )
@@ -224,14 +224,14 @@ def with_residual() -> Iterator[Measure]:
     """Every other measure with a residual, its own parameters as they are, uncut and cut."""
     for one in MEASURES.values():
         for cutoff in (None, 2):
-            with contextlib.suppress(Fault):  # some need a cutoff, or parameters
+            with contextlib.suppress(InputError):  # some need a cutoff, or parameters
                 measure = (one if cutoff is None else one @ cutoff).complete()
                 if measure.residual != "none" and not measure.by_intent:
                     yield measure
 
 
 INSIDE = list(with_residual())
-BOUNDED = [*OWN, *map(ia, INSIDE)]
+BOUNDED = [*OWN, *map(intent_aware, INSIDE)]
 
 
 def topic_of(ranking: Sequence[tuple[int, int] | None], missed: Sequence[tuple[int, int]]) -> tuple[Listed, Judged]:
@@ -267,8 +267,11 @@ def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(prio
         lines = [f"t{at} {line}" for at in range(len(topics)) for line in prior.split("\n")]
         (tmp_path / "prior.txt").write_text("\n".join(lines))
         word = f"@{tmp_path / 'prior.txt'}"
-        measures = [ia(inner, word) for inner in parse("err err@2 ndcg ndcg@2 ap gap rbp p@2 recall rr q dcg")]
-        measures += [one(prior=word) for one in parse("erria erria@2 erria(rel=1,stop=0.5,norm=best)@2")]
+        measures = [
+            intent_aware(inner, word)
+            for inner in parse_measures("err err@2 ndcg ndcg@2 ap gap rbp p@2 recall rr q dcg")
+        ]
+        measures += [one(prior=word) for one in parse_measures("erria erria@2 erria(rel=1,stop=0.5,norm=best)@2")]
     _, score, residual, _ = scored([topic_of(*topic) for topic in topics], measures, top_grade=2)
     assert not np.isnan(residual).any()
     bound = score + residual + 1e-9
@@ -296,7 +299,7 @@ def test_the_bound_holds_with_more_intents_and_longer_rankings(
 
 def test_a_residual_needs_something_unjudged_or_beyond_the_end() -> None:
     topics = [topic_of(r, missed) for r in itertools.product(LATER[1:], repeat=2) for missed in MISSED]
-    measures, _, residual, _ = scored(topics, [*BOUNDED, *parse("erria@2 strec@2 nrbp@2 ia(err@2) ia(rbp@2)")])
+    measures, _, residual, _ = scored(topics, [*BOUNDED, *parse_measures("erria@2 strec@2 nrbp@2 ia(err@2) ia(rbp@2)")])
     beyond = [one.residual == "endless" and (one.cutoff or 9) > 2 for one in measures]
     for column, measure in enumerate(measures):
         summed = measure.definition.cutoff == "summed"  # weights of the full depth depend on what follows
@@ -375,8 +378,11 @@ def test_err_ia_at_1_is_divided_by_its_best_like_all_others() -> None:
 def test_probabilities_from_a_file_weigh_the_intents(tmp_path: Path) -> None:
     # RR of the intents 1, 2, 3: 1/2, 1/3, 1/5. Nothing is known of intent 9, whose share is lost.
     (tmp_path / "p").write_text("1 1 .2\n1 2 .3\n1 3 .1\n1 9 .4\n7 1 1\n")
-    for measure in (parse("erria(rel=1)")[0](prior=f"@{tmp_path / 'p'}"), ia(MEASURES["rr"], f"@{tmp_path / 'p'}")):
-        with pytest.warns(gradedeval.Note) as said:
+    for measure in (
+        parse_measures("erria(rel=1)")[0](prior=f"@{tmp_path / 'p'}"),
+        intent_aware(MEASURES["rr"], f"@{tmp_path / 'p'}"),
+    ):
+        with pytest.warns(gradedeval.EvaluationWarning) as said:
             scores = gradedeval.evaluate(RUN, QRELS, measure, subtopics=True)
         assert list(scores.means.values()) == pytest.approx([0.2 / 2 + 0.3 / 3 + 0.1 / 5], abs=1e-15)
         assert [str(note.message).partition("p: ")[2] for note in said] == [
@@ -384,14 +390,14 @@ def test_probabilities_from_a_file_weigh_the_intents(tmp_path: Path) -> None:
             "1 subtopic without judgements (9 of 1); they score 0",
         ]
         assert " prior" in scores.signature
-        assert parse(str(measure)) == [measure]
+        assert parse_measures(str(measure)) == [measure]
 
 
 def test_a_topic_without_judgements_has_the_intents_that_its_probabilities_name(tmp_path: Path) -> None:
     (tmp_path / "p").write_text("t0 1 1\nt1 1 .5\nt1 2 .5\n")
     topics: list[tuple[Listed, Judged]] = [(["d"], {"d": {"1": 3}}), (["x"], {})]
-    measure = parse("erria(rel=1)@2")[0](prior=f"@{tmp_path / 'p'}")
-    _, score, residual, _ = scored(topics, [measure, ia(parse("p@2")[0], f"@{tmp_path / 'p'}")])
+    measure = parse_measures("erria(rel=1)@2")[0](prior=f"@{tmp_path / 'p'}")
+    _, score, residual, _ = scored(topics, [measure, intent_aware(parse_measures("p@2")[0], f"@{tmp_path / 'p'}")])
     assert score[1].tolist() == [0, 0]
     assert residual[1].tolist() == [1, 1]
 
@@ -430,10 +436,10 @@ def test_a_fault_of_a_file_of_probabilities_is_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("p").write_text(lines)
-    with pytest.raises(Fault) as fault:
+    with pytest.raises(InputError) as error:
         gradedeval.evaluate(RUN, QRELS, "ia(rr,prior=@p)", subtopics=True)
-    assert str(fault.value) == message
-    assert fault.value.exit_code == 1
+    assert str(error.value) == message
+    assert error.value.exit_code == 1
 
 
 # --- notation ---------------------------------------------------------------------------------------------------------
@@ -458,14 +464,14 @@ def test_what_a_mean_over_intents_prints_is_read_back(data: st.DataObject, prior
     inner = data.draw(any_measure(folder))
     if inner.definition.gain is None or inner.definition.summary == "total" or inner.by_intent:
         return
-    measure = ia(inner, prior)
+    measure = intent_aware(inner, prior)
     written = str(measure)
     assert written == f"ia({inner})" or prior != "uniform"
-    assert parse(written) == [measure]
-    assert parse(in_the_shell(written)) == [measure]
-    assert parse(f"IA{written[2:]} p@3") == [measure, *parse("p@3")]
+    assert parse_measures(written) == [measure]
+    assert parse_measures(in_the_shell(written)) == [measure]
+    assert parse_measures(f"IA{written[2:]} p@3") == [measure, *parse_measures("p@3")]
     assert measure != inner
-    assert hash(parse(written)[0]) == hash(measure)
+    assert hash(parse_measures(written)[0]) == hash(measure)
 
 
 @pytest.mark.parametrize(
@@ -484,15 +490,15 @@ def test_what_a_mean_over_intents_prints_is_read_back(data: st.DataObject, prior
     ],
 )
 def test_notations_of_a_mean_over_intents(text: str, same: list[str]) -> None:
-    assert [str(measure) for measure in parse(text)] == same
+    assert [str(measure) for measure in parse_measures(text)] == same
 
 
 def test_means_over_intents_are_values_in_python() -> None:
     from gradedeval.measures import err, ndcg
 
-    assert str(ia(err @ 20)) == str(ia(err) @ 20) == "ia(err@20)"
-    assert str(ia(ndcg)(gain="exp") @ 10) == "ia(ndcg(gain=exp)@10)"
-    assert parse([ia(err @ 20), "ia(err@20)"]) == [ia(err @ 20)]
+    assert str(intent_aware(err @ 20)) == str(intent_aware(err) @ 20) == "ia(err@20)"
+    assert str(intent_aware(ndcg)(gain="exp") @ 10) == "ia(ndcg(gain=exp)@10)"
+    assert parse_measures([intent_aware(err @ 20), "ia(err@20)"]) == [intent_aware(err @ 20)]
 
 
 # --- sources ----------------------------------------------------------------------------------------------------------
@@ -516,7 +522,7 @@ def test_a_file_a_frame_and_a_dict_give_the_same(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {"topic": columns[0], "subtopic": columns[1], "docno": columns[2], "grade": map(int, columns[3])}
     )
-    measures = [*NOVEL, *map(ia, INNER), *INNER]
+    measures = [*NOVEL, *map(intent_aware, INNER), *INNER]
     found = [
         gradedeval.evaluate(run, qrels, measures, subtopics=True, residuals="total", top_grade=3)
         for run in (RUN, tmp_path / "run")
@@ -538,7 +544,7 @@ def test_a_file_a_frame_and_a_dict_give_the_same(tmp_path: Path) -> None:
 def test_qrels_read_with_subtopics_need_no_rule() -> None:
     qrels = Qrels(QRELS, subtopics=True)
     assert gradedeval.evaluate(RUN, qrels, "ia(rr)").means["ia(rr)"] > 0
-    with pytest.raises(Fault, match=r"read without; Qrels\(..., subtopics=True\)"):
+    with pytest.raises(InputError, match=r"read without; Qrels\(..., subtopics=True\)"):
         gradedeval.evaluate(RUN, Qrels({"1": {"a": 1}}), "rr", subtopics=True)
 
 
@@ -570,9 +576,9 @@ def test_the_digest_changes_with_any_judgement_and_not_with_their_order() -> Non
     ],
 )
 def test_qrels_without_subtopics_are_refused(qrels: Any, message: str) -> None:
-    with pytest.raises(Fault) as fault:
+    with pytest.raises(InputError) as error:
         Qrels(qrels, subtopics=True)
-    assert str(fault.value).startswith(message)
+    assert str(error.value).startswith(message)
 
 
 def test_a_judgement_repeated_for_one_subtopic_is_settled_as_others_are() -> None:
@@ -580,11 +586,11 @@ def test_a_judgement_repeated_for_one_subtopic_is_settled_as_others_are() -> Non
     assert Qrels(io.StringIO(same), subtopics=True).notes == [
         "<file>: 1 judgement repeated with the same grade; counted once"
     ]
-    with pytest.raises(Fault, match="docno a for subtopic 2 of topic 1 again: grade 3, and 2 in line 2"):
+    with pytest.raises(InputError, match="docno a for subtopic 2 of topic 1 again: grade 3, and 2 in line 2"):
         Qrels(io.StringIO(unlike), subtopics=True)
     kept = Qrels(io.StringIO(unlike), subtopics=True, duplicates="last")
     assert kept.labels.tolist() == [3]
-    with pytest.raises(Fault, match="--subtopics keeps all, where the second column is a subtopic"):
+    with pytest.raises(InputError, match="--subtopics keeps all, where the second column is a subtopic"):
         Qrels(io.StringIO("1 1 a 1\n1 2 a 2\n"))
 
 
@@ -596,7 +602,7 @@ def test_topics_without_intents_or_run_score_0_and_stay_in_the_mean() -> None:
     qrels = {"1": {"a": {"1": 1}}, "2": {"a": {"0": 1}}, "3": {"a": {"1": 0}}, "4": {"a": {"1": 1}}}
     measures = "ia(rr) erria(rel=1) strec nrbp alpha_ndcg rr"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gradedeval.Note)
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         every = gradedeval.evaluate(run, qrels, measures, subtopics=True)
         both = gradedeval.evaluate(run, qrels, measures, subtopics=True, topics="both")
         theirs = gradedeval.evaluate(run, qrels, measures, subtopics=True, topics="run")
@@ -608,7 +614,7 @@ def test_topics_without_intents_or_run_score_0_and_stay_in_the_mean() -> None:
 
 
 def test_qrels_without_any_intent_are_mentioned() -> None:
-    with pytest.warns(gradedeval.Note, match="no subtopic but 0, which is no intent; intents score 0"):
+    with pytest.warns(gradedeval.EvaluationWarning, match="no subtopic but 0, which is no intent; intents score 0"):
         gradedeval.evaluate({"1": {"a": 1}}, {"1": {"a": {"0": 1}}}, "erria", subtopics=True)
 
 
@@ -729,10 +735,10 @@ def test_a_mean_over_intents_has_no_weights(cli: Command) -> None:
 
 @pytest.mark.parametrize("alpha", ["0", "1e-9"])
 def test_a_sum_that_has_no_end_asks_for_a_cutoff(alpha: str) -> None:
-    with pytest.raises(Fault, match=r"a sum without end; give a cutoff") as fault:
-        parse(f"alpha_dcg(alpha={alpha},norm=best)")
-    assert fault.value.usage
-    assert parse(f"alpha_dcg(alpha={alpha},norm=best)@20 alpha_dcg(alpha={alpha})")
+    with pytest.raises(InputError, match=r"a sum without end; give a cutoff") as error:
+        parse_measures(f"alpha_dcg(alpha={alpha},norm=best)")
+    assert error.value.usage
+    assert parse_measures(f"alpha_dcg(alpha={alpha},norm=best)@20 alpha_dcg(alpha={alpha})")
 
 
 def test_the_quantities_of_cwl_measures_have_means_too() -> None:
@@ -780,7 +786,7 @@ def test_err_ia_at_1_is_not_what_pyndeval_makes_of_it() -> None:
     lines = [("1", "1", "a", 1), ("1", "2", "b", 1)]
     theirs = pyndeval.ndeval(lines, [("1", "a", 2.0), ("1", "x", 1.0)], ["ERR-IA@2"])["1"]
     topic: tuple[Listed, Judged] = (["a", "x"], {"a": {"1": 1}, "b": {"2": 1}})
-    _, score, _, _ = scored([topic], [parse(NDEVAL["ERR-IA@2"])[0] @ k for k in (1, 2)])
+    _, score, _, _ = scored([topic], [parse_measures(NDEVAL["ERR-IA@2"])[0] @ k for k in (1, 2)])
     assert score[0] == pytest.approx([1 / 2, 1 / 2 / (1 + 1 / 2 / 2)])
     assert theirs["ERR-IA@2"] == pytest.approx(score[0, 1])
 
@@ -811,7 +817,7 @@ def test_every_topic_of_the_web_track_scores_as_in_ndeval(name: str, alpha: floa
     own = {"erria": {"stop": alpha}, "nerria": {"stop": alpha}}
     own |= {"alpha_dcg": {"alpha": alpha}, "alpha_ndcg": {"alpha": alpha}}
     own |= {"nrbp": {"alpha": alpha, "beta": beta}, "nnrbp": {"alpha": alpha, "beta": beta}}
-    ours = {theirs: parse(text)[0] for theirs, text in NDEVAL.items()}
+    ours = {theirs: parse_measures(text)[0] for theirs, text in NDEVAL.items()}
     ours = {theirs: measure(**own.get(measure.name, {})) for theirs, measure in ours.items()}
     for skill in (0, 1, 3, 10):
         run = {}

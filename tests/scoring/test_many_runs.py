@@ -21,8 +21,8 @@ from test_blocks import awkward, qrels_beside, real_runs
 import gradedeval
 from gradedeval import parallel as forked
 from gradedeval import parallel as progress
-from gradedeval.errors import Fault
-from gradedeval.options import Rules
+from gradedeval.errors import InputError
+from gradedeval.options import Options
 from gradedeval.parallel import Failed, in_order, spread
 from gradedeval.rankings import grade_file as streamed
 from gradedeval.rankings import qrels
@@ -244,10 +244,10 @@ def test_more_bad_runs_than_anybody_reads_are_counted(folder: Path, cli: Command
 def test_in_python_the_first_bad_run_is_raised(folder: Path, shared_out: None) -> None:
     runs = [str(folder / "runs" / name) for name in ("0.run", "bad.run", "1.run")]
     for jobs in (1, 2):
-        with pytest.raises(Fault, match=r"bad\.run:1: score 'much' is no number") as told:
+        with pytest.raises(InputError, match=r"bad\.run:1: score 'much' is no number") as told:
             gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap", jobs=jobs)
-        assert told.value.fault == "score 'much' is no number"
-    with pytest.raises(Fault, match="0 is no number of processes"):
+        assert told.value.problem == "score 'much' is no number"
+    with pytest.raises(InputError, match="0 is no number of processes"):
         gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap", jobs=0)
 
 
@@ -260,7 +260,7 @@ def test_in_python_processes_give_the_same_of_anything_that_is_a_run(folder: Pat
     found = []
     for jobs in (1, 2):
         runs["file"] = io.BytesIO(run_of(3).encode())
-        with pytest.warns(gradedeval.Note, match="4 of 5 judged topics not in the run"):
+        with pytest.warns(gradedeval.EvaluationWarning, match="4 of 5 judged topics not in the run"):
             found.append(gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap ndcg", jobs=jobs).means)
     assert found[0] == found[1]
     assert nobody_is_left()
@@ -451,7 +451,7 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
     defaults = {**streamed.grade_file.__kwdefaults__, "size": 1 << 8}
     monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", defaults)
     paths = [folder / "large.run", *(folder / "runs" / name for name in SIX), folder / "larger.run"]
-    with pytest.warns(gradedeval.Note, match="900 topics not judged"):
+    with pytest.warns(gradedeval.EvaluationWarning, match="900 topics not judged"):
         found = gradedeval.evaluate(paths, str(folder / "qrels.txt"), "ap", jobs=2)
     assert list(found.means) == ["large.run", *SIX, "larger.run"]
     assert log.read_text().split() == [str(os.getpid())] * 3
@@ -484,7 +484,7 @@ def test_topics_of_many_runs_are_kept_once(folder: Path, shared_out: None) -> No
     read = gradedeval.Qrels(folder / "qrels.txt")
     runs = {name: folder / "runs" / name for name in SIX}
     for jobs in (1, 2):
-        found = evaluate_runs(runs, read, gradedeval.parse("ap"), Rules(), jobs=jobs)
+        found = evaluate_runs(runs, read, gradedeval.parse_measures("ap"), Options(), jobs=jobs)
         assert len({id(one.topics) for one in found.runs}) == 1
         assert found.runs[0].topics == ["1", "2", "3", "4", "5"]
 
@@ -570,7 +570,7 @@ def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path, monkeypatc
     monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 600})
     for runs in (["0.run"], ["0.run", "1.run"]):
         paths = {name: folder / "runs" / name for name in runs}
-        evaluate_runs(paths, folder / "qrels.txt", gradedeval.parse("ap"), Rules(), jobs=jobs, watch=watch)
+        evaluate_runs(paths, folder / "qrels.txt", gradedeval.parse_measures("ap"), Options(), jobs=jobs, watch=watch)
     parts = [(number, count) for number, count, label in seen if label == "parts"]
     assert len(parts) > 1
     assert [number for number, _ in parts] == list(range(1, len(parts) + 1))
@@ -581,9 +581,9 @@ def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path, monkeypatc
 def test_a_fault_is_the_same_after_a_journey() -> None:
     import pickle
 
-    fault = Fault("a.run:3", "what", "cure", usage=True, also=[Fault("a.run:4", "more")], beyond=5)
-    again = pickle.loads(pickle.dumps(fault))
-    assert (str(again), again.usage, again.place, again.exit_code) == (str(fault), True, "a.run:3", 2)
+    error = InputError("a.run:3", "what", "cure", usage=True, also=[InputError("a.run:4", "more")], beyond=5)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.usage, again.place, again.exit_code) == (str(error), True, "a.run:3", 2)
 
 
 def test_the_simple_reader_stands_in_where_a_segment_cannot_be_read(

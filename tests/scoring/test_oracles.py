@@ -54,7 +54,7 @@ def evaluated(run: Any, qrels: Any, measures: Iterable[str] | str, **rules: Any)
     """As `evaluate`, without the notes: missing and unjudged topics, and qrels without a relevant document, are here by
     intent."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gradedeval.Note)
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         return gradedeval.evaluate(run, qrels, measures, **rules)
 
 

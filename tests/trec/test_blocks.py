@@ -21,8 +21,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gradedeval import parallel as forked
-from gradedeval.errors import Fault
-from gradedeval.options import Rules
+from gradedeval.errors import InputError
+from gradedeval.options import Options
 from gradedeval.rankings import docno_index as index
 from gradedeval.rankings import grade_file as streamed
 from gradedeval.rankings import interleaved as scattered
@@ -77,12 +77,12 @@ def outcome(made: Callable[[], GradedRun]) -> Any:
                 docnos = batch.docnos.get(topic)
                 found[topic] = (codes[:count].tolist(), pool.tolist(), docnos, batch.unjudged, batch.codes.dtype)
         return [(topic, found[topic]) for topic in run.topics], run.missing, run.notes, run.tag
-    except Fault as fault:
-        return str(fault)
+    except InputError as error:
+        return str(error)
 
 
 def both(
-    run: bytes, judgements: Qrels, rules: Rules, size: int, docnos_of: frozenset[bytes] = frozenset()
+    run: bytes, judgements: Qrels, rules: Options, size: int, docnos_of: frozenset[bytes] = frozenset()
 ) -> tuple[Any, Any]:
     """What the simple reader finds, and what the block reader finds."""
     simple = outcome(lambda: grade_listed(run_of_bytes("run", run, rules), judgements, rules, docnos_of))
@@ -158,7 +158,7 @@ def spoilt(text: str, draw: random.Random) -> str:
 @pytest.mark.parametrize("name", RULES)
 def test_blocks_of_any_size_give_what_the_simple_reader_gives(name: str) -> None:
     draw = random.Random(name)
-    rules = Rules(**RULES[name])
+    rules = Options(**RULES[name])
     said = set()
     for _ in range(120):
         run, judgements = awkward(draw)
@@ -184,7 +184,7 @@ def test_a_collision_of_all_hashes_changes_nothing() -> None:
             run, judgements = awkward(draw)
             read = Qrels(io.BytesIO(judgements))
             for size in SIZES:
-                simple, found = both(run, read, Rules(duplicates="first"), size)
+                simple, found = both(run, read, Options(duplicates="first"), size)
                 assert found == simple
 
 
@@ -200,7 +200,7 @@ def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
         draw.shuffle(lines)
         read = Qrels(io.BytesIO(b"".join(lines)))
         for size in SIZES:
-            simple, found = both(run, read, Rules(duplicates="first"), size)
+            simple, found = both(run, read, Options(duplicates="first"), size)
             assert found == simple
 
 
@@ -219,7 +219,7 @@ def test_topics_with_one_hash_stay_in_order_of_appearance(monkeypatch: pytest.Mo
         read = Qrels(io.BytesIO(content))
         same_qrels(read, read_simply(content))
         for size in SIZES:
-            simple, found = both(run, read, Rules(duplicates="first", topics="run"), size)
+            simple, found = both(run, read, Options(duplicates="first", topics="run"), size)
             assert found == simple
 
 
@@ -263,7 +263,7 @@ def test_a_judged_document_with_the_hash_of_another_is_another(monkeypatch: pyte
         monkeypatch.setattr(module, "hashes", by_first_letter)
     read = Qrels(io.BytesIO(b"".join(b"1 0 %c%d 2\n" % (letter, letter % 3) for letter in range(65, 91))))
     run = b"".join(b"1 Q0 %c1 1 %d x\n" % (letter, letter) for letter in range(65, 91))
-    simple, found = both(run, read, Rules(), 1 << 20)
+    simple, found = both(run, read, Options(), 1 << 20)
     assert found == simple
 
 
@@ -272,7 +272,7 @@ def test_a_topic_larger_than_a_block_and_a_topic_that_comes_back_at_the_end() ->
     read = Qrels({str(topic): {f"d{at}": at % 3 for at in range(0, 50, 7)} for topic in range(40)})
     lines += [f"{topic} Q0 late{topic} 51 1500 t\n" for topic in (3, 17)]
     for size in (100, 1000, 10000):
-        simple, found = both("".join(lines).encode(), read, Rules(), size)
+        simple, found = both("".join(lines).encode(), read, Options(), size)
         assert found == simple
         assert len(found[0][3][1][0]) == 51
 
@@ -281,7 +281,7 @@ def test_many_topics_that_take_turns() -> None:
     draw = random.Random(5)
     lines = [f"{topic} Q0 d{at} {at} {draw.random()} t\n" for at in range(12) for topic in range(5000)]
     read = Qrels({str(topic): {f"d{at}": at % 3 for at in range(0, 12, 3)} for topic in range(0, 5000, 2)})
-    for rules in (Rules(), Rules(topics="run", ties="rank")):
+    for rules in (Options(), Options(topics="run", ties="rank")):
         for size in (1 << 18, 1 << 22):
             simple, found = both("".join(lines).encode(), read, rules, size)
             assert found == simple
@@ -290,7 +290,7 @@ def test_many_topics_that_take_turns() -> None:
 def test_one_topic_of_many_documents_among_small_ones_stays_small() -> None:
     lines = [f"big Q0 d{at} 1 {-at} t\n" for at in range(30000)] + [f"t{at} Q0 d1 1 1 t\n" for at in range(2000)]
     read = Qrels({f"t{at}": {"d1": 1} for at in range(2000)} | {"big": {"d7": 1}})
-    run = grade_file(named("".join(lines).encode()), read, Rules(), frozenset())
+    run = grade_file(named("".join(lines).encode()), read, Options(), frozenset())
     assert sum(batch.codes.size for batch in run) < 1 << 19
 
 
@@ -320,7 +320,7 @@ def test_faults_are_told_as_the_simple_reader_tells_them(spoilt: bytes) -> None:
     good = b"".join(b"%d Q0 d%d 1 1 t\n" % (topic, topic) for topic in range(2, 30))
     for content in (spoilt, good + spoilt):
         for size in SIZES:
-            simple, found = both(content, read, Rules(), size)
+            simple, found = both(content, read, Options(), size)
             assert found == simple
 
 
@@ -331,7 +331,7 @@ def test_a_line_of_any_length_has_its_six_fields_or_is_told(fields: int) -> None
         line = b" ".join([*(b"1" for _ in range(fields - 1)), b"x" * (length - 2 * (fields - 1))]) + b"\n"
         for beside in (b"1 Q0 d 1 2 t\n", b"1 Q0 d 1 2 " + b"t" * 52 + b"\n"):
             for content in (line, line + beside, beside + line):
-                simple, found = both(content, read, Rules(duplicates="first"), 1 << 20)
+                simple, found = both(content, read, Options(duplicates="first"), 1 << 20)
                 assert found == simple
 
 
@@ -344,7 +344,7 @@ def test_processes_share_a_large_file_and_give_the_same(monkeypatch: pytest.Monk
             run, judgements = awkward(draw)
             path.write_bytes(run)
             read = Qrels(io.BytesIO(judgements))
-            for rules in (Rules(), Rules(duplicates="last", ties="rank"), Rules(lenient=True)):
+            for rules in (Options(), Options(duplicates="last", ties="rank"), Options(lenient=True)):
                 simple = outcome(lambda: grade_listed(run_of_bytes(str(path), run, rules), read, rules))  # noqa: B023
                 among_all = partial(grade_file, Source(path), read, rules, frozenset(), size=100, jobs=jobs)
                 assert outcome(among_all) == simple
@@ -376,7 +376,7 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
     lines = [f"t{topic} Q0 d{draw.randrange(30)} {at} {draw.randrange(9)} x\n" for topic, at in turns]
     path.write_text("".join(lines))
     read = Qrels({f"t{topic}": {f"d{at}": at % 3 for at in range(0, 30, 2)} for topic in range(3, 60)})
-    rules = Rules(duplicates="first", topics="run")
+    rules = Options(duplicates="first", topics="run")
     simple = outcome(lambda: grade_listed(run_of_bytes(str(path), path.read_bytes(), rules), read, rules))
     assert outcome(partial(grade_file, Source(path), read, rules, frozenset(), size=200, jobs=jobs)) == simple
     assert len(shared) == 3
@@ -401,7 +401,7 @@ def qrels_beside(run: Path) -> Path:
 @shared
 @pytest.mark.parametrize("path", list(real_runs()))
 def test_real_runs_give_what_the_simple_reader_gives(path: Path) -> None:
-    rules = Rules(duplicates="first", ties="docno-desc")
+    rules = Options(duplicates="first", ties="docno-desc")
     read = Qrels(qrels_beside(path), duplicates="first")
     content = Source(path).read()
     for size in (1 << 12, 1 << 21):
@@ -434,8 +434,8 @@ def made(read: Callable[..., Qrels], content: bytes) -> Any:
     """The qrels, or what is wrong with them."""
     try:
         return read(content, duplicates="first")
-    except Fault as fault:
-        return str(fault)
+    except InputError as error:
+        return str(error)
 
 
 def same_qrels(blocks: Qrels, simple: Qrels) -> None:
@@ -521,10 +521,10 @@ def packed_with_zstd(content: bytes) -> bytes:
 @pytest.mark.parametrize("size", [300, 1 << 21])
 def test_packed_runs_and_pipes_give_the_same(content: bytes, packed: Callable[[bytes], bytes], size: int) -> None:
     read = Qrels({str(topic): {f"d{at}": at % 3 for at in range(0, 50, 7)} for topic in range(30)})
-    simple, found = both(content, read, Rules(), size)
+    simple, found = both(content, read, Options(), size)
     assert found == simple
     for source in (named(packed(content)), Source(Pipe(packed(content)))):
-        assert outcome(partial(grade_file, source, read, Rules(), frozenset(), size=size)) == simple
+        assert outcome(partial(grade_file, source, read, Options(), frozenset(), size=size)) == simple
 
 
 @pytest.mark.parametrize("packed", [gzip.compress, bz2.compress, lzma.compress, packed_with_zstd])
@@ -532,9 +532,9 @@ def test_broken_packed_runs_are_told_as_before(packed: Callable[[bytes], bytes])
     read = Qrels({"1": {"d1": 1}})
     whole = packed(RUN)
     for content in (whole[:-10], whole[:-1], whole[: len(whole) // 2], whole[:20] + b"broken" + whole[26:]):
-        with pytest.raises(Fault) as told:
+        with pytest.raises(InputError) as told:
             named(content).read()
-        assert outcome(partial(grade_file, named(content), read, Rules(), frozenset())) == str(told.value)
+        assert outcome(partial(grade_file, named(content), read, Options(), frozenset())) == str(told.value)
 
 
 # Numbers and tokens ---------------------------------------------------------------------------------------------------

@@ -327,7 +327,7 @@ JUDGED = {"1": {"a": 1}, "2": {"c": 0, "d": 1}, "3": {"e": 1}}
 
 def test_a_geometric_mean_takes_a_hundred_thousandth_for_0() -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gradedeval.Note)
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         scores = gradedeval.evaluate(TWO, JUDGED, "gm_ap gm_map ap", residuals="total")
     assert scores.means["gm_ap"] == pytest.approx((1 * 0.5 * 0.00001) ** (1 / 3))
     # The residual of the mean is the mean of the best cases less the mean: topic 1's b could raise nothing.

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gradedeval.analysis.lint.submissions import Judgements, Ranking, Submission
-from gradedeval.errors import plural, some
-from gradedeval.trec.lines import text
+from gradedeval.errors import plural, shorten
+from gradedeval.trec.lines import decode
 from gradedeval.trec.source import name_of
 
 DEPTHS = (10, 20, 100)
@@ -59,9 +59,9 @@ class Facts:
 
 def facts_of(run: Submission) -> Facts:
     """What is known of a submission by itself."""
-    facts = Facts(text(next(iter(run.tags), b"")), len(run.topics), run.documents)
+    facts = Facts(decode(next(iter(run.tags), b"")), len(run.topics), run.documents)
     for topic, ranking in run.topics.items():
-        facts.depth[text(topic)] = len(ranking.line_of)
+        facts.depth[decode(topic)] = len(ranking.line_of)
         facts.content ^= hash((topic, *ranking.docnos, *ranking.score_list))
         double = _shared(ranking.scores)
         with np.errstate(over="ignore"):
@@ -83,7 +83,7 @@ def check_alone(run: Submission, facts: Facts, max_depth: int | None, tag_is_fil
     if max_depth is not None:
         for topic, ranking in run.topics.items():
             if len(ranking.docnos) > max_depth:
-                what = f"topic {text(topic)} has {len(ranking.docnos)} documents, more than {max_depth}"
+                what = f"topic {decode(topic)} has {len(ranking.docnos)} documents, more than {max_depth}"
                 run.error("depth", what, f"keep the {max_depth} best", ranking.lines[max_depth])
     _check_ranks(run)
     _check_scores(run)
@@ -95,13 +95,13 @@ def check_alone(run: Submission, facts: Facts, max_depth: int | None, tag_is_fil
 def _check_tags(run: Submission, tag_is_filename: bool) -> None:
     if len(run.tags) > 1:
         second = list(run.tags)[1]
-        what = f"{len(run.tags)} tags ({some(map(text, run.tags))}); this is the first line of the second"
+        what = f"{len(run.tags)} tags ({shorten(map(decode, run.tags))}); this is the first line of the second"
         run.warn("tag", what, "a run has one tag", run.tags[second])
     name = Path(name_of(run.place)).name
     stems = {name, Path(name).stem}
     for tag, line in run.tags.items():
-        if tag_is_filename and text(tag) not in stems:
-            run.error("tag", f"tag '{text(tag)}' is not the file's name", f"write {Path(name).stem}", line)
+        if tag_is_filename and decode(tag) not in stems:
+            run.error("tag", f"tag '{decode(tag)}' is not the file's name", f"write {Path(name).stem}", line)
 
 
 def _check_ranks(run: Submission) -> None:
@@ -142,7 +142,7 @@ def _check_scores(run: Submission) -> None:
     long = {topic: ranking for topic, ranking in run.topics.items() if len(ranking.docnos) > 1}
     flat = [topic for topic, ranking in long.items() if ranking.scores.min() == ranking.scores.max()]
     if flat:
-        what = f"all documents have one score in {len(flat)} of {len(run.topics)} topics ({some(map(text, flat))})"
+        what = f"all documents have one score in {len(flat)} of {len(run.topics)} topics ({shorten(map(decode, flat))})"
         run.warn("score", what, "their order is that of docnos; give scores", long[flat[0]].lines[0])
     for kind, test in (("too large", _too_large), ("too small", _too_small)):
         lines = [line for ranking in run.topics.values() for line in _where(ranking, test(ranking.scores))]
@@ -154,11 +154,9 @@ def _check_scores(run: Submission) -> None:
         same.setdefault(tuple(ranking.docnos), []).append(topic)
     for first, *others in same.values():
         if others:
-            which = f"{plural(len(others), 'topic')} {some(map(text, others))}"
+            which = f"{plural(len(others), 'topic')} {shorten(map(decode, others))}"
             have = "has" if len(others) == 1 else "have"
-            what = (
-                f"{which} ({len(others)} of {len(run.topics)}) {have} the documents of topic {text(first)} in its order"
-            )
+            what = f"{which} ({len(others)} of {len(run.topics)}) {have} the documents of topic {decode(first)} in its order"
             run.warn("copied", what, "was it copied?", long[others[0]].lines[0])
 
 
@@ -196,14 +194,14 @@ def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str
     of_all = set(known)
     facts.extra = [topic for topic in facts.depth if topic not in of_all]
     if known and facts.topics and len(facts.missing) == len(known):
-        against = f"({some(facts.depth, 2)} against {some(known, 2)})"
+        against = f"({shorten(facts.depth, 2)} against {shorten(known, 2)})"
         run.error("topics", f"no topic in common with {where} {against}", "are they one collection's?")
         return
     if facts.missing and facts.topics:
-        what = f"{len(facts.missing)} of {len(known)} topics of {where} are missing ({some(facts.missing)})"
+        what = f"{len(facts.missing)} of {len(known)} topics of {where} are missing ({shorten(facts.missing)})"
         run.warn("topics", what, "a missing topic scores 0")
     if facts.extra:
-        count = f"{len(facts.extra)} {plural(len(facts.extra), 'topic')} not in {where} ({some(facts.extra)})"
+        count = f"{len(facts.extra)} {plural(len(facts.extra), 'topic')} not in {where} ({shorten(facts.extra)})"
         run.warn("topics", count, "they are ignored")
 
 

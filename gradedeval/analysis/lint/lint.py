@@ -9,8 +9,8 @@ from gradedeval.analysis.lint.checks import Facts, check_alone, check_judged, ch
 from gradedeval.analysis.lint.submissions import Judgements, Submission, read_judgements, read_submission
 from gradedeval.analysis.lint.tie_effects import check_moves, clean_qrels
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import DEFAULT, parse
-from gradedeval.trec.lines import text
+from gradedeval.measures.parse import DEFAULT, parse_measures
+from gradedeval.trec.lines import decode
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,18 @@ def lint(
     tag_is_filename  whether a run's tag must be the name of its file
     watch            passes the runs on one by one, and may show how far the work has come
 
-    Raises Fault where a measure cannot be computed from these qrels; all that is wrong with the files is in the report.
+    Raises InputError where a measure cannot be computed from these qrels; all that is wrong with the files is in the report.
     """
     judged = None if qrels is None else read_judgements(qrels)
     clean = clean_qrels(judged) if judged is not None and judged.grades else None
-    chosen = list(measures) if measures is not None else parse(DEFAULT)
+    chosen = list(measures) if measures is not None else parse_measures(DEFAULT)
     report = Report([], [], judged)
     for name, path in watch(list(runs.items())):
         run = read_submission(name, path)
         own = facts_of(run)
         check_alone(run, own, max_depth, tag_is_filename)
         if judged is not None and clean is not None:
-            check_topics(run, own, list(map(text, judged.grades)), judged.place)
+            check_topics(run, own, list(map(decode, judged.grades)), judged.place)
             check_judged(run, own, judged)
             check_moves(run, own, clean, chosen)
         elif own.tied:

@@ -73,7 +73,7 @@ def _json(report: Report) -> str:
             "errors": file.count("error"),
             "warnings": file.count("warning"),
             "defects": [
-                {"weight": one.weight, "kind": one.kind, "place": one.place, "fault": one.fault, "cure": one.cure}
+                {"weight": one.weight, "kind": one.kind, "place": one.place, "fault": one.problem, "cure": one.hint}
                 for one in file.defects
             ],
             **({"facts": facts[id(file)].as_dict} if id(file) in facts else {}),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import Fault, plural
+from gradedeval.errors import InputError, plural
 from gradedeval.rankings.qrels import about_grade
 from gradedeval.rankings.run import about_score, score_of
 from gradedeval.trec.lines import (
@@ -23,8 +23,8 @@ from gradedeval.trec.lines import (
     about_width,
     control_byte,
     decimal,
+    decode,
     looks_like,
-    text,
 )
 from gradedeval.trec.source import Source
 
@@ -38,11 +38,11 @@ class Defect:
     weight: Weight
     kind: str
     place: str
-    fault: str
-    cure: str = ""
+    problem: str
+    hint: str = ""
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.fault}" + (f"; {self.cure}" if self.cure else "")
+        return f"{self.place}: {self.problem}" + (f"; {self.hint}" if self.hint else "")
 
 
 @dataclass
@@ -87,15 +87,15 @@ class Submission:
     tags: dict[bytes, int] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
 
-    def add(self, weight: Weight, kind: str, fault: str, cure: str = "", line: int | None = None) -> None:
+    def add(self, weight: Weight, kind: str, error: str, hint: str = "", line: int | None = None) -> None:
         place = self.place if line is None else f"{self.place}:{line}"
-        self.defects.append(Defect(weight, kind, place, fault, cure))
+        self.defects.append(Defect(weight, kind, place, error, hint))
 
-    def error(self, kind: str, fault: str, cure: str = "", line: int | None = None) -> None:
-        self.add("error", kind, fault, cure, line)
+    def error(self, kind: str, error: str, hint: str = "", line: int | None = None) -> None:
+        self.add("error", kind, error, hint, line)
 
-    def warn(self, kind: str, fault: str, cure: str = "", line: int | None = None) -> None:
-        self.add("warning", kind, fault, cure, line)
+    def warn(self, kind: str, error: str, hint: str = "", line: int | None = None) -> None:
+        self.add("warning", kind, error, hint, line)
 
     @property
     def documents(self) -> int:
@@ -137,7 +137,7 @@ def read_submission(name: str, path: str) -> Submission:
         ranking = run.topics.setdefault(topic, Ranking())
         before = ranking.line_of.setdefault(docno, number)
         if before != number:
-            what = f"docno {text(docno)} of topic {text(topic)} again, first in line {before}"
+            what = f"docno {decode(docno)} of topic {decode(topic)} again, first in line {before}"
             run.error("duplicate", what, "give each document once", number)
             continue
         listed = ranks[rank] if rank in ranks else ranks.setdefault(rank, decimal(rank))
@@ -157,7 +157,7 @@ def _about_columns(run: Submission, columns: dict[bytes, int], bad_ranks: list[i
         column, line = next(iter(odd.items()))
         run.warn(
             "Q0",
-            f"the second column is '{text(column)}', not Q0",
+            f"the second column is '{decode(column)}', not Q0",
             "write Q0 there, unless it is a type of document for --costs",
             line,
         )
@@ -185,10 +185,12 @@ def read_judgements(path: str) -> Judgements:
         if before == number:
             known[docno] = grade
         elif known[docno] == grade:
-            what = f"docno {text(docno)} of topic {text(topic)} again with the same grade, first in line {before}"
+            what = f"docno {decode(docno)} of topic {decode(topic)} again with the same grade, first in line {before}"
             qrels.warn("duplicate", what, "give it once", number)
         else:
-            what = f"docno {text(docno)} of topic {text(topic)} again: grade {grade:g}, and {known[docno]:g} in line"
+            what = (
+                f"docno {decode(docno)} of topic {decode(topic)} again: grade {grade:g}, and {known[docno]:g} in line"
+            )
             qrels.error("duplicate", f"{what} {before}", "decide for one", number)
     if not qrels.grades and not qrels.defects:
         qrels.error("empty", "no judgements", f"lines of {' '.join(QRELS_FIELDS)} are expected")
@@ -201,8 +203,8 @@ def _bytes_of(path: str, file: Submission, expected: tuple[str, ...]) -> bytes:
     """All of a file; nothing, and a defect, where it cannot be read."""
     try:
         data = Source(path).read()
-    except Fault as fault:
-        file.error("file", fault.fault, fault.cure)
+    except InputError as error:
+        file.error("file", error.problem, error.hint)
         return b""
     if not data.strip():
         file.error("empty", "is empty", f"lines of {' '.join(expected)} are expected")

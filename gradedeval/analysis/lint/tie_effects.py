@@ -10,23 +10,26 @@ import numpy as np
 from gradedeval.analysis.lint.checks import Facts
 from gradedeval.analysis.lint.submissions import Judgements, Submission
 from gradedeval.measures.definition import Measure
-from gradedeval.options import Rules, Ties
+from gradedeval.options import Options, Ties
 from gradedeval.rankings.grade_in_memory import grade_listed
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Retrieved, Run
 from gradedeval.scoring.scorer import Scorer
-from gradedeval.trec.lines import text
+from gradedeval.trec.lines import decode
 
 
 def clean_qrels(judged: Judgements) -> Qrels:
     """The judgements that are in order."""
     return Qrels(
-        {text(topic): {text(docno): grade for docno, grade in known.items()} for topic, known in judged.grades.items()}
+        {
+            decode(topic): {decode(docno): grade for docno, grade in known.items()}
+            for topic, known in judged.grades.items()
+        }
     )
 
 
 def check_moves(run: Submission, facts: Facts, qrels: Qrels, measures: Sequence[Measure]) -> None:
-    """Score the run, and note how far ties leave its scores open. Raises Fault where a measure cannot be had."""
+    """Score the run, and note how far ties leave its scores open. Raises InputError where a measure cannot be had."""
     if not any(topic in qrels.row for topic in run.topics):
         return
     orders: dict[str, Ties] = {"score": "docno-desc"}
@@ -44,10 +47,10 @@ def check_moves(run: Submission, facts: Facts, qrels: Qrels, measures: Sequence[
 
 
 def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], ties: Ties) -> list[float]:
-    rules = replace(Rules(), ties=ties)
+    options = replace(Options(), ties=ties)
     topics = {topic: Retrieved(own.docnos, own.scores, own.ranks) for topic, own in run.topics.items()}
-    scorer = Scorer(qrels, measures, rules)
-    found = scorer.score(grade_listed(Run(run.place, topics), qrels, rules), run.name)
+    scorer = Scorer(qrels, measures, options)
+    found = scorer.score(grade_listed(Run(run.place, topics), qrels, options), run.name)
     return [
         found.summary("score", at, measure.definition.summary) if found.topics else np.nan
         for at, measure in enumerate(scorer.measures)

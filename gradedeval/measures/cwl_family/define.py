@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.cwl_family.quantities import Paths, at_horizon, paths, quantity, steps
 from gradedeval.measures.cwl_family.walk import Continuation, counted, walk_of
 from gradedeval.measures.definition import QUANTITIES, Cutoff, Definition, Measure, Own, Residual
@@ -136,13 +136,13 @@ FARTHEST, CELLS = 1 << 22, 1 << 22
 def _in_parts(g: Gains, last: int) -> list[Gains]:
     """The topics in parts that are walked together down to a rank; none where all are."""
     each = topics_at_once(last)
-    return [g.of_topics(slice(at, at + each)) for at in range(0, len(g.gain), each)] if each < len(g.gain) else []
+    return [g.select(slice(at, at + each)) for at in range(0, len(g.gain), each)] if each < len(g.gain) else []
 
 
 def topics_at_once(last: int) -> int:
-    """How many topics are walked together down to a rank. Raises Fault where that is too far."""
+    """How many topics are walked together down to a rank. Raises InputError where that is too far."""
     if last > FARTHEST:
-        raise Fault("", f"rank {last:,} is too far to walk to", f"the last is {FARTHEST:,}")
+        raise InputError("", f"rank {last:,} is too far to walk to", f"the last is {FARTHEST:,}")
     return max(1, CELLS // max(last, 1))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.errors import Fault, nearest
+from gradedeval.errors import InputError, did_you_mean
 
 LONGEST, MOST_PARTS, DEEPEST, HIGHEST_POWER = 300, 100, 80, 1000
 # What Python's grammar would take beside numbers, names and operators: comments, further lines, 1_000.
@@ -87,7 +87,7 @@ class Formula:
 def read_formula(text: str) -> Formula:
     """A formula of numbers, names, + - * / **, comparisons, parentheses and `where exp log sqrt min max`.
 
-    Raises Fault (usage) for anything else, and where it is too long, too deep, or has too high a power.
+    Raises InputError (usage) for anything else, and where it is too long, too deep, or has too high a power.
     """
     if len(text) > LONGEST:
         raise _fault(text[:20] + "…", f"a formula has at most {LONGEST} characters, this one {len(text)}")
@@ -106,8 +106,8 @@ def read_formula(text: str) -> Formula:
     return Formula(part, part.names)
 
 
-def _fault(text: str, what: str, cure: str = "") -> Fault:
-    return Fault(f"formula '{text}'", what, cure, usage=True)
+def _fault(text: str, what: str, hint: str = "") -> InputError:
+    return InputError(f"formula '{text}'", what, hint, usage=True)
 
 
 def _part(node: ast.AST, text: str, depth: int) -> Part:
@@ -138,9 +138,9 @@ def _part(node: ast.AST, text: str, depth: int) -> Part:
             return Part(function=function, of=tuple(map(inner, arguments)))
     source = ast.get_source_segment(text.strip(), node) if isinstance(node, ast.expr) else None
     called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-    cure = nearest(called, FUNCTIONS) if called else "write ** for powers" if "^" in (source or "") else ""
+    hint = did_you_mean(called, FUNCTIONS) if called else "write ** for powers" if "^" in (source or "") else ""
     knows = f"it knows numbers, names, + - * / **, comparisons, {' '.join(FUNCTIONS)}"
-    raise _fault(text, f"'{source or text}' is not allowed", cure or knows)
+    raise _fault(text, f"'{source or text}' is not allowed", hint or knows)
 
 
 def _number(value: float, text: str) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.cwl_family.define import cwl
 from gradedeval.measures.cwl_family.infinite_sums import walked_on
 from gradedeval.measures.cwl_family.walk import Walk
@@ -131,13 +131,13 @@ def _ift_rest(walk: Walk, **parameters: Any) -> Floats:
 
 
 def _ift_needs(own: Own, cutoff: int | None) -> None:
-    """Raise Fault where a parameter is given of a part that is not."""
+    """Raise InputError where a parameter is given of a part that is not."""
     for part, names in (("T", ("b1", "R1")), ("A", ("b2", "R2"))):
         idle = [name for name in names if name in own]
         if idle and part not in own and {"T", "A"} & own.keys():
             other = "A" if part == "T" else "T"
             what = f"{idle[0]} belongs to {part}, which is not given beside {other}"
-            raise Fault("'ift'", what, f"give {part} as well, or neither", usage=True)
+            raise InputError("'ift'", what, f"give {part} as well, or neither", usage=True)
 
 
 @cwl(

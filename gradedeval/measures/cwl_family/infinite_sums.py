@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats, distinct
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 
 LEFT = 1e-15
 # So many terms are added up before an expansion takes over, and from this x on a series in 1/x has so many terms.
@@ -220,7 +220,7 @@ Chances = Callable[[Floats], tuple[Floats, Floats]]
 
 
 def walked_on(chances: Chances, highest: float) -> float:
-    """1 + C(1) + C(1) C(2) + …; infinite where C stays 1. Raises Fault where PLAIN ranks one by one are not enough.
+    """1 + C(1) + C(1) C(2) + …; infinite where C stays 1. Raises InputError where PLAIN ranks one by one are not enough.
 
     chances  m -> log C(m) in two parts to be added up: the first never rises
     highest  the limit of the second, which rises or falls all the way
@@ -245,7 +245,7 @@ def walked_on(chances: Chances, highest: float) -> float:
             added, lost, plain = 1 + float(np.exp(logs[:-1]).sum()), float(logs[-1]), plain + int(step)
         else:
             what = f"its sum is not settled {plain} ranks past the end of a ranking, where C still leaps"
-            raise Fault("", what, "horizon=1000 ends it")
+            raise InputError("", what, "horizon=1000 ends it")
         ranks, log_viewed, at = ranks + float(np.exp(log_viewed)) * added, log_viewed + lost, at + step
     return np.inf
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats
 from gradedeval.measures.cwl_family.walk import Walk, checked
-from gradedeval.measures.gains import Gains, share, total, with_rest
+from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Paths:
     @cached_property
     def depth(self) -> Floats:
         """topics: ΣV, how many ranks are viewed."""
-        return total(self.viewed) + self.after
+        return row_sums(self.viewed) + self.after
 
     def forever(self, fades: bool) -> Floats:
         """topics: the chance of never stopping; `fades` says that V tends to 0."""
@@ -68,9 +68,9 @@ def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
     if of == "ed":
         return depth
     if of in ("ec", "etc"):
-        spent = total(viewed * walk.cost) + after if walk.priced else depth
+        spent = row_sums(viewed * walk.cost) + after if walk.priced else depth
         return spent if of == "etc" else _rate(spent, depth, 1.0)
-    gained = total(viewed * walk.gain) + (walk.tail * after if walk.tail else 0)
+    gained = row_sums(viewed * walk.gain) + (walk.tail * after if walk.tail else 0)
     if of == "eu":
         return _rate(gained, depth, walk.tail)
     # Whoever never stops gains nothing in all: the sum is over those who stop.
@@ -83,16 +83,16 @@ def _down_to(paths: Paths, of: str, cut: int) -> Floats:
     walk = paths.walk
     if of in ("etu", "etc"):
         so_far = walk.gained if of == "etu" else walk.spent
-        return total((paths.stopping * so_far)[:, :cut])
+        return row_sums((paths.stopping * so_far)[:, :cut])
     each = {"eu": walk.gain, "ec": walk.cost}.get(of)
-    seen = total((paths.viewed if each is None else paths.viewed * each)[:, :cut])
-    return seen if of == "ed" else share(seen, paths.depth)
+    seen = row_sums((paths.viewed if each is None else paths.viewed * each)[:, :cut])
+    return seen if of == "ed" else safe_divide(seen, paths.depth)
 
 
 def _rate(part: Floats, depth: Floats, limit: float) -> Floats:
     """part / depth; where the walk never ends, the limit."""
     endless = np.isinf(depth)
-    return np.where(endless, limit, share(np.where(endless, 0, part), np.where(endless, 1, depth)))
+    return np.where(endless, limit, safe_divide(np.where(endless, 0, part), np.where(endless, 1, depth)))
 
 
 def at_horizon(paths: Paths, of: str, cut: int | None) -> Floats:
@@ -101,7 +101,7 @@ def at_horizon(paths: Paths, of: str, cut: int | None) -> Floats:
     if of not in ("etu", "etc") or cut is not None:
         return quantity(paths, of, cut, fades=True)
     so_far = walk.gained if of == "etu" else walk.spent
-    return total(paths.stopping * so_far)
+    return row_sums(paths.stopping * so_far)
 
 
 def steps(paths: Paths, g: Gains, of: str, cut: int | None, fades: bool) -> dict[str, Floats]:
@@ -114,7 +114,10 @@ def steps(paths: Paths, g: Gains, of: str, cut: int | None, fades: bool) -> dict
     walk, viewed, after, ranks = paths.walk, paths.viewed, paths.after, g.gain.shape[1]
     depth = paths.depth
     own: dict[str, Floats] = {}
-    weight, weight_after = share(viewed, depth[:, None]), np.where(np.isinf(depth), 1.0, share(after, depth))
+    weight, weight_after = (
+        safe_divide(viewed, depth[:, None]),
+        np.where(np.isinf(depth), 1.0, safe_divide(after, depth)),
+    )
     if of in ("eu", "ec"):
         terms = weight * (walk.gain if of == "eu" else walk.cost)
         rest = weight_after * (walk.tail if of == "eu" else 1.0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import Fault, nearest
+from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.cwl_family.define import cwl
 from gradedeval.measures.cwl_family.formula import FUNCTIONS, read_formula
 from gradedeval.measures.cwl_family.infinite_sums import geometric
@@ -26,23 +26,23 @@ RESERVED = {"C", "of", "horizon", "gain", "rel"}
 
 
 def _needs_formula(own: Own, cutoff: int | None) -> None:
-    """Raise Fault where there is no formula, or its names and the parameters are not the same."""
+    """Raise InputError where there is no formula, or its names and the parameters are not the same."""
     if not own.get("C"):
-        raise Fault("'cwl'", "needs C, a formula", 'as in cwl(C="phi*(1-r)",phi=.6)', usage=True)
+        raise InputError("'cwl'", "needs C, a formula", 'as in cwl(C="phi*(1-r)",phi=.6)', usage=True)
     place, names = "'cwl'", read_formula(str(own["C"])).names
     given = {unicodedata.normalize("NFKC", name) for name in own.keys() - {"C", "of", "horizon"}}
     for name in sorted(given | (names & RESERVED)):
         if name in RESERVED or name in VARIABLES or name in FUNCTIONS:
-            raise Fault(place, f"'{name}' has its own meaning in a formula", "choose another name", usage=True)
+            raise InputError(place, f"'{name}' has its own meaning in a formula", "choose another name", usage=True)
     unknown = sorted(names - set(VARIABLES) - given)
     if unknown:
         known = [*VARIABLES, *sorted(given), *FUNCTIONS]
-        close = nearest(unknown[0], known) if len(unknown[0]) > 3 else ""
-        cure = close or f"give it a value: {unknown[0]}=0.5"
-        raise Fault(place, f"no '{unknown[0]}' in formulas (it knows {', '.join(known)})", cure, usage=True)
+        close = did_you_mean(unknown[0], known) if len(unknown[0]) > 3 else ""
+        hint = close or f"give it a value: {unknown[0]}=0.5"
+        raise InputError(place, f"no '{unknown[0]}' in formulas (it knows {', '.join(known)})", hint, usage=True)
     unused = sorted(given - names)
     if unused:
-        raise Fault(place, f"'{unused[0]}' is not in the formula {own['C']}", "leave it out", usage=True)
+        raise InputError(place, f"'{unused[0]}' is not in the formula {own['C']}", "leave it out", usage=True)
 
 
 def _bound(own: Own) -> Residual:
@@ -85,7 +85,7 @@ ANY = b"*"
 def read_chances(name: str) -> dict[bytes, Floats]:
     """Type -> C(1), C(2), …, from a file with lines of `rank,C` or `rank,type,C`; the last of each type goes on.
 
-    Raises Fault (usage) where it cannot be read, a C is no chance, or ranks are left out.
+    Raises InputError (usage) where it cannot be read, a C is no chance, or ranks are left out.
     """
     return _chances(name, rows_of(name, "chances", "lines of rank,C or rank,type,C"))
 
@@ -104,16 +104,16 @@ def _chances(name: str, rows: Rows) -> dict[bytes, Floats]:
         own = found.setdefault(kind, [])
         if len(row) not in (2, 3) or rank != len(own) + 1 or not 0 <= c <= 1:
             what = f"'{','.join(row)}' is not rank {len(own) + 1} with a chance from 0 to 1"
-            raise Fault(name, what, "lines of rank,C or rank,type,C, ranks 1, 2, …", usage=True)
+            raise InputError(name, what, "lines of rank,C or rank,type,C, ranks 1, 2, …", usage=True)
         own.append(c)
     if not found:
-        raise Fault(name, "has no chances", "lines of rank,C or rank,type,C", usage=True)
+        raise InputError(name, "has no chances", "lines of rank,C or rank,type,C", usage=True)
     if ANY not in found:
-        raise Fault(
+        raise InputError(
             name, "has no C for the type *", "ranks past the end of a run have no type of their own", usage=True
         )
     if found[ANY][-1] >= 1:
-        raise Fault(name, "its last C is 1: nobody ever stops", "let it end below 1", usage=True)
+        raise InputError(name, "its last C is 1: nobody ever stops", "let it end below 1", usage=True)
     return {kind: np.array(values) for kind, values in found.items()}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, shared
-from gradedeval.errors import Fault
+from gradedeval.errors import InputError
 from gradedeval.measures.cwl_family.infinite_sums import Endless, extrapolated
 from gradedeval.measures.definition import Cutoff
 from gradedeval.measures.gains import Gains
@@ -109,7 +109,7 @@ ULPS = 1e-14
 
 
 def checked(continuation: Any, walk: Walk) -> Floats:
-    """topics × ranks: C. Raises Fault where it is no chance."""
+    """topics × ranks: C. Raises InputError where it is no chance."""
     given: Floats = np.asarray(continuation, dtype=np.float64)
     # What does not depend on the topic is looked at once.
     inside: Bools = (given >= -ULPS) & (given <= 1 + ULPS)
@@ -119,7 +119,7 @@ def checked(continuation: Any, walk: Walk) -> Floats:
         what = "no number" if np.isnan(c[row, column]) else f"{c[row, column]:.12g}, outside 0..1"
         rank = int(np.broadcast_to(walk.rank, c.shape)[row, column])
         what = f"C({rank}) is {what}, at a document of gain {walk.gain[row, column]:g}"
-        raise Fault("", what, "C is the chance of going on: from 0 to 1")
+        raise InputError("", what, "C is the chance of going on: from 0 to 1")
     return np.broadcast_to(np.clip(given, 0.0, 1.0), walk.gain.shape)
 
 
@@ -131,7 +131,7 @@ def counted(
     matters  whether C looks at the rank, at what is gained and at what is spent: topics that do not differ there share
              a sum
 
-    Raises Fault where that is endless.
+    Raises InputError where that is endless.
     """
 
     def chance(one: Walk) -> Any:
@@ -169,4 +169,4 @@ def _counted(walk: Walk, chance: Callable[[Walk], Any], state: Floats) -> float:
     except Endless as endless:
         what = f"at rank {endless.rank:,.0f} C is {float(endless.factor)!r}"
         said = "is not settled" if endless.converges else "does not converge"
-        raise Fault("", f"its sum {said}: {what}", "horizon=1000 ends it there") from None
+        raise InputError("", f"its sum {said}: {what}", "horizon=1000 ends it there") from None

@@ -71,8 +71,8 @@ def check(
     test      of `significant` bounds, two-sided; Holm's correction over all of them. Only a drop breaks them
 
     Returns a frame with a row for each run and bound: run, bound, measure, limit, relative, found, passed, says, worst
-    (the topics to look at first, as text). Raises InputError (usage) where a bound needs a baseline and there is none, or a
-    residual that its measure does not have, or where no drop could be significant at its level.
+    (the topics to look at first, as text). Raises InputError (usage) where a bound needs a baseline and there is none,
+    or a residual that its measure does not have, or where no drop could be significant at its level.
     """
     import pandas as pd  # not before it is needed
 

@@ -41,7 +41,8 @@ class Settings:
 
 def find_settings(given: str | None, table: Mapping[str, Measure] | None = None) -> tuple[str | None, Settings]:
     """The file of settings and what it says: the one given, or else gradedeval.toml, or else pyproject.toml where it
-    has a table [tool.gradedeval]; nothing where there is none. Raises InputError (usage) with the line of what is wrong."""
+    has a table [tool.gradedeval]; nothing where there is none. Raises InputError (usage) with the line of what is
+    wrong."""
     if given is not None:
         return given, read_settings(given, table)
     for name in ("gradedeval.toml", "pyproject.toml"):

@@ -98,8 +98,8 @@ def compare(
     relative (difference / baseline_mean, blank for a mean of 0), wins, ties, losses (topics, of the run), effect (mean
     difference / deviation), low, high (paired bootstrap), p, p_corrected, known. `known` is False where the difference
     of means is no larger than the mean residual of the run behind: what is unjudged could turn the order; blank where
-    the measure has no residual. Where no p can come down to alpha a warning of the class `gradedeval.EvaluationWarning` says so.
-    Raises InputError where there is nothing to compare, or a measure has one topic alone.
+    the measure has no residual. Where no p can come down to alpha a warning of the class `gradedeval.EvaluationWarning`
+    says so. Raises InputError where there is nothing to compare, or a measure has one topic alone.
     """
     frame, notes = compared(matrix_of(scores), baseline, Trial(test, correction, draws, alpha, seed), watch)
     for note in notes:

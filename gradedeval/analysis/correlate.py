@@ -27,8 +27,8 @@ def correlate(
     `pearson` and `spearman` compare the scores of the (run, topic) pairs that both measures keep; `tau`, `weighted-tau`
     and `tau-ap` the orderings of runs by their means over the topics that all runs keep by both. Returns a frame with
     the columns measure (the row of the matrix; tau-ap's truth), other (its column), kind, agreement (blank where scores
-    are all the same), n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a single run;
-    InputError where no two measures have an agreement.
+    are all the same), n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a single
+    run; InputError where no two measures have an agreement.
     """
     for kind, option in ((above, "--above"), (below, "--below")):
         check_choice(kind, KINDS, option)

@@ -29,8 +29,8 @@ def agreement(kind: Kind, truth: Floats, scores: Floats) -> float:
     """How far `scores` agree with `truth`, from −1 to 1; nan where either is the same throughout.
 
     `pearson` (1895); `spearman` (1904); `tau` (Kendall 1945, τ_b); `weighted-tau` (Vigna, WWW 2015: additive hyperbolic
-    weights by the rank in either list, the mean of both); `tau-ap` (see `tau_ap`). Raises InputError (usage) where scipy is
-    not installed.
+    weights by the rank in either list, the mean of both); `tau-ap` (see `tau_ap`). Raises InputError (usage) where
+    scipy is not installed.
     """
     if len(truth) < 2 or np.ptp(truth) == 0 or np.ptp(scores) == 0 or not np.isfinite([truth, scores]).all():
         return float("nan")

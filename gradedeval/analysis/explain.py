@@ -143,8 +143,8 @@ def explain_topic(
     topic: str | bytes | int | None,
     jobs: int = 1,
 ) -> Explanation:
-    """As `explain`, for one run by name and rules; `jobs` processes may share a large one. Raises InputError as `explain`
-    does."""
+    """As `explain`, for one run by name and rules; `jobs` processes may share a large one. Raises InputError as
+    `explain` does."""
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs are too many", "explain one at a time", usage=True)
     for name in ("residual_depth", "max_residual"):

@@ -43,7 +43,9 @@ class Collection:
         return matrix_of(evaluate_runs(self.runs, self.qrels, measures, options, jobs=self.jobs, watch=self.watch))
 
 
-def collected(runs: dict[str, Any], qrels: Any, options: Options, watch: Watch = unwatched, jobs: int = 1) -> Collection:
+def collected(
+    runs: dict[str, Any], qrels: Any, options: Options, watch: Watch = unwatched, jobs: int = 1
+) -> Collection:
     """Runs by name with their qrels read. `jobs` processes may share them. Raises InputError where they are none."""
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
     return Collection(runs, judged, options, watch, jobs)

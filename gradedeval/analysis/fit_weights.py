@@ -76,8 +76,8 @@ def fit_weights(
 
     The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the band within 0.001 nats),
     depth, covered (what the measure's weights sum to down to `depth`), renormalised; those of `curve` measure,
-    parameter, value, divergence. Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError where the vector
-    is too short, or a measure has no weights by rank, or weights that sum to more than 1.
+    parameter, value, divergence. Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError where the
+    vector is too short, or a measure has no weights by rank, or weights that sum to more than 1.
     """
     reference = _reference(weights, depth)
     depth = len(reference)

@@ -102,7 +102,8 @@ def weights(
 
     Returns `Weights`: `.frame`, `.values`, `.beyond`. Measures whose weights are fixed have those; for ap, rr, sp,
     bpref and q the weights that each ranking implies are averaged over the runs and topics.
-    Zhang et al., Information Retrieval 2010, section 3. Raises InputError where a measure has no weights, or as `evaluate`.
+    Zhang et al., Information Retrieval 2010, section 3. Raises InputError where a measure has no weights, or as
+    `evaluate`.
     """
     options = rules_given(like, cast(OptionKwargs, keywords))
     named = None if runs is None else named_runs(runs)
@@ -275,7 +276,8 @@ def _cut(measure: Measure, g: Gains) -> Gains:
 
 
 def _check_fixed(measure: Measure, weights: Floats, levels: Floats) -> None:
-    """Raise InputError where the weights do not tell what the first ranks add to the scores of rankings drawn at random.
+    """Raise InputError where the weights do not tell what the first ranks add to the scores of rankings drawn at
+    random.
 
     The same are drawn in each call.
     """

@@ -69,7 +69,8 @@ class Matrix:
         return replace(self, **names, **parts)
 
     def of(self, measure: str) -> Paired:
-        """The topics that every run keeps by one measure. Raises InputError where there are none, or a score is infinite."""
+        """The topics that every run keeps by one measure. Raises InputError where there are none, or a score is
+        infinite."""
         column = self.column(measure)
         shared: Bools = np.logical_and.reduce(self.kept[:, :, column], axis=0)
         if not shared.any():

@@ -98,8 +98,8 @@ def standardize(scores: Scores, reference: Reference | str | Path | None = None)
 
     Every topic then counts alike: 0.5 is what an average run has, and 0.5 is given where the deviation is 0. The sum of
     precisions, standardised, is Zhang et al.'s sSP. There are no residuals: judging moves the other runs too. Raises
-    InputError (usage) for one run without a reference, for counts, and where the reference lacks a measure; InputError where it
-    lacks a topic. Webber et al., SIGIR 2008.
+    InputError (usage) for one run without a reference, for counts, and where the reference lacks a measure; InputError
+    where it lacks a topic. Webber et al., SIGIR 2008.
     """
     counts = [str(one) for one in scores.measures if one.definition.summary == "total"]
     if counts:

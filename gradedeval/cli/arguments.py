@@ -36,8 +36,8 @@ def run_and_qrels(
     runs_from: str | None = None,
     usage: str = "gradedeval RUN... QRELS",
 ) -> tuple[list[str], str]:
-    """The runs and the qrels among the arguments: with --runs-from, those that it lists come last. Raises InputError where
-    an argument is no file, folder or pattern.
+    """The runs and the qrels among the arguments: with --runs-from, those that it lists come last. Raises InputError
+    where an argument is no file, folder or pattern.
 
     An argument that is no file but reads as a measure was probably meant for -m.
     """

@@ -51,8 +51,8 @@ def draws_option(default: int, what: str) -> Decorator:
 
 
 def form_to(form: str | None, output: str | None, files: Sequence[str] = ()) -> str:
-    """The format: as told, or as the extension of -o asks for. Raises InputError (usage) where -o would replace a file that
-    is read."""
+    """The format: as told, or as the extension of -o asks for. Raises InputError (usage) where -o would replace a file
+    that is read."""
     check_output(output, files)
     return form or form_of(output, FORMATS)
 
@@ -158,7 +158,8 @@ def deliver(text: str, form: str, output: str | None, settings: str) -> None:
 
 
 def curve_form(target: str | None) -> str:
-    """The format of a second result: csv, or as the extension of its file asks for. Raises InputError (usage) for others."""
+    """The format of a second result: csv, or as the extension of its file asks for. Raises InputError (usage) for
+    others."""
     form = form_of(target, FORMATS)
     if form in ("markdown", "latex", "html"):
         raise InputError("--curve", f"'{target}' is for people", "name a .csv, .tsv, .json or .jsonl file", usage=True)

@@ -15,7 +15,8 @@ _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 def write(text: str, target: str | None = None) -> None:
     """Write to standard output, or to a file: first beside it, then renamed, so that no half of it is ever seen.
 
-    A pipe or device is written directly. Raises InputError where the file cannot be written, OSError where stdout cannot.
+    A pipe or device is written directly. Raises InputError where the file cannot be written, OSError where stdout
+    cannot.
     """
     content = encode(text)
     if target in (None, "-", "/dev/stdout"):

@@ -152,7 +152,8 @@ def command(
 
 
 def _check_words(files: tuple[str, ...], form: str | None, printing: list[str], qrels_format: str) -> None:
-    """Raise InputError (usage) for files and options that do not go together. `printing`: options that -f leaves no room."""
+    """Raise InputError (usage) for files and options that do not go together. `printing`: options that -f leaves no
+    room."""
     if len(files) < 2:
         raise InputError("", "a qrels file and a run are needed", "gradedeval trec_eval QRELS RUN...", usage=True)
     if files.count("-") > 1:

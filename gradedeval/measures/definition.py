@@ -23,10 +23,9 @@ Function = Callable[..., Floats]
 Shows = Callable[..., Mapping[str, Floats]]
 """The workings of a measure, as a function of the gains and its parameters: column name -> topics × ranks. A column of
 one rank more ends with what lies beyond the end, in sum; one called `contribution` is what each rank adds to the score,
-where that is not the difference it makes to end the ranking there and not one rank before."""
+where that is not the difference it makes to end the ranking one rank later."""
 QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
-"""What a C/W/L measure gives: expected utility (gain per document), total utility, cost (per document), total cost, and
-depth."""
+"""What a C/W/L measure gives: expected utility (gain per document), total utility, cost (per document), total cost, depth."""
 
 Own = Mapping[str, Value]
 """The parameters that a measure was given."""

@@ -39,8 +39,8 @@ def grade_run(
     each       what is made of each batch, in the process that read it; this is what the run gives then
     watch      passes on parts of a file as they are done, of so many in all
 
-    Raises InputError, here or while the batches are taken, where the run cannot be read or has no topic in common with the
-    qrels.
+    Raises InputError, here or while the batches are taken, where the run cannot be read or has no topic in common with
+    the qrels.
     """
     if isinstance(source, str | os.PathLike) or (hasattr(source, "read") and not hasattr(source, "columns")):
         if types:

@@ -274,7 +274,8 @@ def _called(docno: bytes | tuple[bytes, bytes]) -> str:
 
 
 def topics_of_file(path: str | os.PathLike[str]) -> frozenset[bytes]:
-    """The topic ids of a `--topics-from` file: the first field of every line. Raises InputError for a file without any."""
+    """The topic ids of a `--topics-from` file: the first field of every line. Raises InputError for a file without
+    any."""
     source = Source(path)
     data = source.read()
     check_text(data, source.place)

@@ -56,7 +56,8 @@ def read_run(source: Any, options: Options, types: bool = False) -> Run:
     from a dict topic -> docno -> score; those in files are read in blocks. `types`: with the type of each document, a
     column `type` of a DataFrame.
 
-    Raises InputError where the source is no run, and where a docno stands twice in a topic and the rules do not settle it.
+    Raises InputError where the source is no run, and where a docno stands twice in a topic and the rules do not settle
+    it.
     """
     ranks = options.ties == "rank" and options.order == "score"
     if isinstance(source, Mapping):

@@ -21,7 +21,8 @@ class Chosen:
 
 
 def choose_topics(found: Collection[bytes], place: str, qrels: Qrels, options: Options) -> Chosen:
-    """Settle the topics of a run in which `found` occur. Raises InputError where it has none in common with the qrels."""
+    """Settle the topics of a run in which `found` occur. Raises InputError where it has none in common with the
+    qrels."""
     wanted = options.topics_from
     judged = [topic for topic in qrels.topics if wanted is None or topic in wanted]
     if not judged:

@@ -45,12 +45,12 @@ def evaluate(
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
     jobs      processes that share several runs, or a large one; more than 1 forks this process, on Linux and where no
               other thread is alive; elsewhere one does it all
-    options   any field of `gradedeval.Options`, as in gain="exp", residuals="total", depth=1000; `topics_from` is a file
-              or the ids themselves
+    options   any field of `gradedeval.Options`, as in gain="exp", residuals="total", depth=1000; `topics_from` is a
+              file or the ids themselves
 
     Returns `Scores`: `.frame`, `.means`, `.residuals`, `.signature`, `.by_topic(measure)`. What is skipped or assumed
-    is a warning of the class `gradedeval.EvaluationWarning`, and in `.notes`. Raises `gradedeval.InputError` (a ValueError) where a
-    measure, an option, the run or the qrels is wrong.
+    is a warning of the class `gradedeval.EvaluationWarning`, and in `.notes`. Raises `gradedeval.InputError` (a
+    ValueError) where a measure, an option, the run or the qrels is wrong.
     """
     options = rules_given(like, keywords)
     chosen = parse_measures(measures)
@@ -161,9 +161,12 @@ def _of_run(error: InputError, place: str) -> InputError:
 
 
 def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int = 1) -> Qrels:
-    """The qrels, read by the rules. Raises InputError where they are none, and says so where a run was given for them."""
+    """The qrels, read by the rules. Raises InputError where they are none, and says so where a run was given for
+    them."""
     try:
-        return Qrels(qrels, duplicates=options.duplicates, lenient=options.lenient, subtopics=options.subtopics, jobs=jobs)
+        return Qrels(
+            qrels, duplicates=options.duplicates, lenient=options.lenient, subtopics=options.subtopics, jobs=jobs
+        )
     except InputError:
         files = [
             one

@@ -137,8 +137,8 @@ class Prior:
 def read_prior(path: str) -> Prior:
     """The probabilities in a file with lines of topic, subtopic and probability.
 
-    A topic's probabilities are divided by their sum, which must be 1 but for rounding. Raises InputError where it is not,
-    where a line has no probability, or repeats another.
+    A topic's probabilities are divided by their sum, which must be 1 but for rounding. Raises InputError where it is
+    not, where a line has no probability, or repeats another.
     """
     source = Source(path)
     findings = ProblemList(source.place)

@@ -219,7 +219,8 @@ def _run_measure(measure: Measure, gains: Gains) -> Floats:
 
 
 def _numeric(measure: Measure, scores: Floats) -> Floats:
-    """The scores, capped at the ceiling that the last bit of a sum may pass. Raises InputError where one is no number."""
+    """The scores, capped at the ceiling that the last bit of a sum may pass. Raises InputError where one is no
+    number."""
     if np.isnan(scores).any():
         raise InputError(f"measure '{measure}'", "a score is no number", "give gains that are not so large")
     ceiling = measure.definition.ceiling

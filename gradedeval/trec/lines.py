@@ -30,7 +30,8 @@ def fields(
 
     extra: what a line has beyond these fields is ignored.
 
-    Blank lines and lines that begin with `#` are skipped. Raises InputError where there are no bytes, or they are no text.
+    Blank lines and lines that begin with `#` are skipped. Raises InputError where there are no bytes, or they are no
+    text.
     """
     if not data.strip():
         raise InputError(findings.place, "is empty", f"lines of {' '.join(expected)} are expected")

@@ -53,8 +53,8 @@ def evaluated(
     jobs: int = 1,
     watch: Watch = iter,
 ) -> Iterator[Outcome]:
-    """The text of each run, or one text of all in another `form`; `jobs` processes may share a large run. Raises InputError
-    where a file is wrong."""
+    """The text of each run, or one text of all in another `form`; `jobs` processes may share a large run. Raises
+    InputError where a file is wrong."""
     lines, notes = (lines, []) if form is None else _as_numbers(lines, form)
     judged = read_qrels(qrels, options)
     scorer = Scorer(judged, needed(lines), options)

@@ -75,7 +75,8 @@ def read_groups(path: str) -> GroupedQrels:
 
 
 def score_groups(name: str, path: str, groups: GroupedQrels, lines: list[Line], options: Options) -> Scored:
-    """A run by ordinary measures, each group of a topic by itself, averaged over its groups. Raises InputError as above."""
+    """A run by ordinary measures, each group of a topic by itself, averaged over its groups. Raises InputError as
+    above."""
     run = _read(path, options)
     topics, notes = _chosen(run, groups.topics, groups.qrels.place, options)
     repeated = {

@@ -27,7 +27,7 @@ def report(outcome: Outcome, code: int) -> dict[str, Any]:
 def defects(found: dict[str, Any], weight: str = "") -> list[str]:
     """Every defect as place: fault."""
     return [
-        f"{one['place']}: {one['error']}"
+        f"{one['place']}: {one['fault']}"
         for file in found["files"]
         for one in file["defects"]
         if one["weight"] == weight or not weight

@@ -340,13 +340,13 @@ def test_what_lies_past_the_depth_is_told(name: str, depth: int, share: float) -
 
 def test_a_measure_of_ones_own_has_weights_too(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "my.py").write_text(
-        "from gradedeval import measure, total\n"
+        "from gradedeval import measure, row_sums\n"
         "@measure(gain='linear', cutoff='none')\n"
-        "def third(g):\n    return 2 * total(g.gain[:, 2:3])\n"
+        "def third(g):\n    return 2 * row_sums(g.gain[:, 2:3])\n"
         "@measure(gain='linear')\n"
-        "def squared(g):\n    return total(g.gain) ** 2\n"
+        "def squared(g):\n    return row_sums(g.gain) ** 2\n"
         "@measure(gain='linear')\n"
-        "def broken(g):\n    return total(g.missing)\n"
+        "def broken(g):\n    return row_sums(g.missing)\n"
     )
     found = cli("weights", "-m", "third", "--measures-from", "my.py", "--depth", "4")
     assert found.text == "rank,third\n1,0.0\n2,0.0\n3,2.0\n4,0.0\n"

@@ -159,7 +159,7 @@ def test_options_are_keywords_and_a_wrong_one_is_named() -> None:
 
 def test_a_measure_offered_by_another_package_is_found(tmp_path: Path) -> None:
     (tmp_path / "other.py").write_text(
-        "from gradedeval import measure, total\n@measure(gain='linear')\ndef haul(g):\n    return total(g.gain)\n"
+        "from gradedeval import measure, row_sums\n@measure(gain='linear')\ndef haul(g):\n    return row_sums(g.gain)\n"
     )
     (tmp_path / "other-1.dist-info").mkdir()
     (tmp_path / "other-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1\n")
@@ -201,9 +201,9 @@ finally:
 
 def test_a_measure_that_writes_to_what_it_is_given_fails_and_harms_no_other(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        "from gradedeval import measure, total\n"
+        "from gradedeval import measure, row_sums\n"
         "@measure(gain='exp', scale='unit')\n"
-        "def mine(g):\n    g.gain[:] = 0\n    return total(g.gain)\n"
+        "def mine(g):\n    g.gain[:] = 0\n    return row_sums(g.gain)\n"
     )
     mine = gradedeval.load_measures(tmp_path / "mine.py")["mine"]
     with pytest.raises(gradedeval.InputError, match=r"measure 'mine': failed .*read-only"):

@@ -741,7 +741,7 @@ def test_a_page_tells_parameters_with_their_defaults(cli: Command) -> None:
 
 
 OWN = '''
-from gradedeval import measure, total
+from gradedeval import measure, row_sums
 
 
 @measure
@@ -752,7 +752,7 @@ def hits(g, *, bonus=2):
 
     Us.
     """
-    return total(g.relevant) + bonus
+    return row_sums(g.relevant) + bonus
 '''
 
 

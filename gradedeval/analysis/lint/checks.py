@@ -155,8 +155,8 @@ def _check_scores(run: Submission) -> None:
     for first, *others in same.values():
         if others:
             which = f"{plural(len(others), 'topic')} {shorten(map(decode, others))}"
-            have = "has" if len(others) == 1 else "have"
-            what = f"{which} ({len(others)} of {len(run.topics)}) {have} the documents of topic {decode(first)} in its order"
+            have = f"({len(others)} of {len(run.topics)}) {'has' if len(others) == 1 else 'have'}"
+            what = f"{which} {have} the documents of topic {decode(first)} in its order"
             run.warn("copied", what, "was it copied?", long[others[0]].lines[0])
 
 

@@ -52,7 +52,8 @@ def lint(
     tag_is_filename  whether a run's tag must be the name of its file
     watch            passes the runs on one by one, and may show how far the work has come
 
-    Raises InputError where a measure cannot be computed from these qrels; all that is wrong with the files is in the report.
+    Raises InputError where a measure cannot be computed from these qrels; all that is wrong with the files is in the
+    report.
     """
     judged = None if qrels is None else read_judgements(qrels)
     clean = clean_qrels(judged) if judged is not None and judged.grades else None

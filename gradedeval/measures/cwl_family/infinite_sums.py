@@ -220,7 +220,8 @@ Chances = Callable[[Floats], tuple[Floats, Floats]]
 
 
 def walked_on(chances: Chances, highest: float) -> float:
-    """1 + C(1) + C(1) C(2) + …; infinite where C stays 1. Raises InputError where PLAIN ranks one by one are not enough.
+    """1 + C(1) + C(1) C(2) + …; infinite where C stays 1. Raises InputError where PLAIN ranks one by one are not
+    enough.
 
     chances  m -> log C(m) in two parts to be added up: the first never rises
     highest  the limit of the second, which rises or falls all the way

@@ -76,8 +76,7 @@ def command(
             what = "--max-residual leaves out topics by measure, and expected utility alone has a residual"
             raise InputError("--cwl", what, "leave out one of them", usage=True)
         if any(told.values()):
-            what = "a standardised cost or depth says nothing"
-            raise InputError("--cwl", what, "leave out --standardise", usage=True)
+            raise InputError("--cwl", "a standardised cost says nothing", "leave out --standardise", usage=True)
     order = None if sort is None else _one(sort, table)
     form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, keywords["topics_from"], runs_from)

@@ -25,7 +25,7 @@ Shows = Callable[..., Mapping[str, Floats]]
 one rank more ends with what lies beyond the end, in sum; one called `contribution` is what each rank adds to the score,
 where that is not the difference it makes to end the ranking one rank later."""
 QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
-"""What a C/W/L measure gives: expected utility (gain per document), total utility, cost (per document), total cost, depth."""
+"""What C/W/L measures give: expected utility (per document), total utility, cost per document, total cost, depth."""
 
 Own = Mapping[str, Value]
 """The parameters that a measure was given."""

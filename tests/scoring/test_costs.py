@@ -266,4 +266,4 @@ def test_a_tie_of_two_types_is_settled_by_docno_however_it_is_listed(folder: Pat
 def test_the_five_quantities_are_not_standardised(folder: Path, cli: Command) -> None:
     outcome = cli("run.txt", "run.txt", "qrels.txt", "--cwl", "-m", "rbp", "--standardise")
     assert (outcome.code, outcome.out) == (2, b"")
-    assert outcome.messages == ["--cwl: a standardised cost or depth says nothing; leave out --standardise"]
+    assert outcome.messages == ["--cwl: a standardised cost says nothing; leave out --standardise"]

@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from gradedeval.errors import InputError, reason
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 PIPE = 1 << 20
 """Bytes of results that may wait in the pipe of a process until they are looked at."""
@@ -36,7 +37,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def processes(jobs: int) -> int:
+def usable_workers(jobs: int) -> int:
     """How many of `jobs` processes may work at once: 1 where forking is not safe, beside other threads and elsewhere
     than on Linux."""
     import threading
@@ -58,7 +59,7 @@ def shared(count: int, kind: Any) -> Any:
     return np.frombuffer(memory, dtype=kind)[:count]
 
 
-def spread(
+def imap_unordered(
     work: Callable[[int], Result], numbers: Sequence[int], jobs: int
 ) -> Generator[tuple[int, Result | Failed], None, None]:
     """`work(number)` for each number, as they are done; `jobs` processes, of which this is one, take the next one
@@ -96,13 +97,13 @@ def spread(
             _end(child, pipe)
 
 
-def in_turn(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[Result | Failed]:
-    """`work` of 0, 1, …, so many, in order; as by `spread` where there are several jobs."""
+def imap(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[Result | Failed]:
+    """`work` of 0, 1, …, so many, in order; as by `imap_unordered` where there are several jobs."""
     jobs = min(jobs, count)
     if jobs < 2:
         yield from map(work, range(count))
         return
-    with closing(spread(work, range(count), jobs)) as done:
+    with closing(imap_unordered(work, range(count), jobs)) as done:
         yield from in_order(done)
 
 
@@ -265,22 +266,33 @@ def _end(child: int, pipe: int) -> None:
 
 
 PATIENCE = 2.0
-Piece = TypeVar("Piece")
+"""Seconds of work after which a progress bar appears."""
 
 
-def with_progress(pieces: Iterable[Piece], count: int | None = None, label: str = "runs") -> Iterator[Piece]:
-    """Pass on work piece by piece, with a progress bar where stderr is a terminal and it lasts longer than two seconds.
+class Progress(Protocol):
+    """Passes items on one by one, and may show how many are done.
 
-    pieces  a list of work that is still to do; or with `count`, so many pieces as they are done
-    label   what the pieces are of
+    items  a list of work to do; or with `count`, so many results as they arrive
+    label  what the items are, in the plural
     """
-    to_do = list(pieces) if count is None else pieces
+
+    def __call__(self, items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterable[Item]: ...
+
+
+def no_progress(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterable[Item]:
+    """The items as they are."""
+    return items
+
+
+def with_progress(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterator[Item]:
+    """Pass items on, with a progress bar where stderr is a terminal and the work takes longer than two seconds."""
+    to_do = list(items) if count is None else items
     total = len(to_do) if isinstance(to_do, list) and count is None else count or 0
     begun = time.monotonic()
     watched = sys.stderr is not None and sys.stderr.isatty() and total > 1
     bar, shown = None, 0
     try:
-        for done, piece in enumerate(to_do, 0 if count is None else 1):
+        for done, item in enumerate(to_do, 0 if count is None else 1):
             if bar is None and watched and 0 < done < total and time.monotonic() - begun > PATIENCE:
                 import click
 
@@ -288,7 +300,7 @@ def with_progress(pieces: Iterable[Piece], count: int | None = None, label: str 
             if bar is not None:
                 bar.update(done - shown)
                 shown = done
-            yield piece
+            yield item
         if bar is not None:
             bar.update(total - shown)
     finally:
@@ -300,7 +312,7 @@ KEPT = 31 << 20
 """Just below the most that glibc lets the threshold grow to."""
 
 
-def keep_memory() -> None:
+def raise_malloc_threshold() -> None:
     """Make the C library keep freed memory for what is read next.
 
     It returns what is above a threshold to the system, which hands it out again page by page: a third of the time of

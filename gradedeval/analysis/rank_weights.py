@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
-from gradedeval.analysis.background_weights import BACKGROUND, Watch, background, share_past
+from gradedeval.analysis.background_weights import BACKGROUND, background, share_past
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
+from gradedeval.parallel import Progress, no_progress
 from gradedeval.rankings.batch import CELLS
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for, rules_given
 from gradedeval.scoring.run_names import named_runs
-from gradedeval.scoring.scorer import applied, scores_of
+from gradedeval.scoring.scorer import scores_of, with_defaults
 from gradedeval.scoring.signature import signature
 from gradedeval.version import __version__
 
@@ -122,20 +123,20 @@ def weights_by(
     depth: int = DEPTH,
     normalise: str = "none",
     jobs: int = 1,
-    watch: Watch = iter,
-    watch_ranks: Watch = iter,
+    progress: Progress = no_progress,
+    rank_progress: Progress = no_progress,
 ) -> Weights:
     """As `weights`, for measures and rules that are settled and runs by name, or None.
 
     jobs                processes that may share a large run
-    watch, watch_ranks  pass runs, and ranks of fixed weights, on piece by piece, and may show how far the work has come
+    progress            shows how many runs are done, and `rank_progress` how many ranks of fixed weights
     """
     _check(depth, normalise)
     if not measures:
         raise InputError("", "no measure", "as in 'rbp(p=0.95) dcg'", usage=True)
     if (runs is None) != (qrels is None):
         raise InputError("", "runs need qrels, and qrels runs", "give both or neither", usage=True)
-    chosen = list(dict.fromkeys(applied(measure, options) for measure in measures))
+    chosen = list(dict.fromkeys(with_defaults(measure, options) for measure in measures))
     for measure in chosen:
         if measure.prior is not None:
             raise InputError(
@@ -143,12 +144,12 @@ def weights_by(
             )
     implied = [measure for measure in chosen if measure.name in BACKGROUND and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
-    columns = {measure: _fixed(measure, depth, watch_ranks) for measure in chosen if measure not in implied}
+    columns = {measure: _fixed(measure, depth, rank_progress) for measure in chosen if measure not in implied}
     notes = _cost_notes([measure for measure in chosen if measure not in implied], options)
     said = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
-        found = background(runs, judged, implied, options, depth, watch, jobs)
+        found = background(runs, judged, implied, options, depth, progress, jobs)
         columns |= {one: (found.values[:, at], float(found.beyond[at])) for at, one in enumerate(found.measures)}
         notes += found.notes
         count = len(found.counts)
@@ -191,7 +192,7 @@ def _normalised(weights: Floats, measure: Measure, normalise: str) -> Floats:
 # A measure with fixed weights is Σ_i w(i) gain_i, whatever the ranking.
 
 
-def static_weights(measure: Measure, depth: int, watch: Watch = iter) -> Floats:
+def static_weights(measure: Measure, depth: int, progress: Progress = no_progress) -> Floats:
     """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
 
     That these are the measure's weights is tried on other rankings, which differ in length, gains, judgements and pool.
@@ -207,7 +208,7 @@ def static_weights(measure: Measure, depth: int, watch: Watch = iter) -> Floats:
         horizon: Any = measure.own.get("horizon")
         step = max(1, CELLS // max(depth, measure.cutoff or 0, horizon or 0))
         found = np.zeros(depth)
-        for _, begin in watch([(str(measure), begin) for begin in range(0, depth, step)]):
+        for _, begin in progress([(str(measure), begin) for begin in range(0, depth, step)]):
             end = min(begin + step, depth)
             found[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
     _check_fixed(measure, found, levels)
@@ -230,12 +231,12 @@ def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
     return found if np.allclose(_scores(measure, alone, levels), found[some - 1], rtol=1e-12, atol=0) else None
 
 
-def _fixed(measure: Measure, depth: int, watch: Watch) -> tuple[Floats, float]:
+def _fixed(measure: Measure, depth: int, progress: Progress) -> tuple[Floats, float]:
     """Fixed weights, and the share that lies past them."""
     if measure.name in BACKGROUND:
         what = "its weights are those of the rankings that it scores"
         raise InputError(f"'{measure}'", what, "give RUN... QRELS for their mean", usage=True)
-    found = static_weights(measure, depth, watch)
+    found = static_weights(measure, depth, progress)
     return found, _share_beyond(measure, found)
 
 

@@ -8,9 +8,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from gradedeval.analysis.resampling import Watch, is_exact, randomisation
+from gradedeval.analysis.resampling import is_exact, randomisation
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, did_you_mean, plural
+from gradedeval.parallel import Progress, no_progress
 
 Test = Literal["randomisation", "t", "wilcoxon", "sign", "tukey-hsd"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
@@ -49,7 +50,7 @@ def check_draws(draws: int, alpha: float, seed: int = 0) -> None:
         raise InputError("--seed", f"{seed} is below 0", "0 or more", usage=True)
 
 
-def p_values(differences: Floats, test: Test, draws: int, seed: int, watch: Watch = iter) -> Floats:
+def p_values(differences: Floats, test: Test, draws: int, seed: int, progress: Progress = no_progress) -> Floats:
     """Two-sided p of each pair; 1 where no topic differs.
 
     differences  pairs × topics
@@ -61,7 +62,7 @@ def p_values(differences: Floats, test: Test, draws: int, seed: int, watch: Watc
     p = np.ones(len(differences))
     others = differences[~same]
     if test == "randomisation":
-        p[~same] = randomisation(others, draws, seed, watch)
+        p[~same] = randomisation(others, draws, seed, progress)
     elif test == "t":
         p[~same] = _t_test(others)
     elif test == "wilcoxon":

@@ -45,7 +45,7 @@ class Reference:
         found: dict[tuple[str, str], list[float]] = {}
         for run in scores.runs:
             for column, measure in enumerate(scores.measures):
-                for at in np.flatnonzero(run.kept[:, column]).tolist():
+                for at in np.flatnonzero(run.included[:, column]).tolist():
                     found.setdefault((str(measure), run.topics[at]), []).append(float(run.score[at, column]))
         standards = {key: _standard(np.array(own)) for key, own in found.items()}
         return cls(f"standardised over {len(scores.runs)} runs", standards)
@@ -111,7 +111,7 @@ def standardize(scores: Scores, reference: Reference | str | Path | None = None)
     found = Reference.of(scores) if reference is None else reference
     _check(found, scores.measures)
     runs = [_run(run, scores.measures, found) for run in scores.runs]
-    return replace(scores, runs=runs, steps=(*scores.steps, found.name))
+    return replace(scores, runs=runs, transformations=(*scores.transformations, found.name))
 
 
 def _check(reference: Reference, measures: list[Measure]) -> None:
@@ -125,7 +125,7 @@ def _check(reference: Reference, measures: list[Measure]) -> None:
 def _run(run: RunScores, measures: list[Measure], reference: Reference) -> RunScores:
     score = np.full(run.score.shape, np.nan)
     for column, measure in enumerate(measures):
-        for at in np.flatnonzero(run.kept[:, column]).tolist():
+        for at in np.flatnonzero(run.included[:, column]).tolist():
             one = reference.standards.get((str(measure), run.topics[at]))
             if one is None:
                 what = f"has no mean of topic {run.topics[at]} by '{measure}'"

@@ -69,7 +69,7 @@ def prepared(
 def scored(files: Sequence[str], measures: list[Measure], options: Options) -> Scores:
     """The scores of RUN... QRELS."""
     runs, qrels = run_and_qrels(tuple(files))
-    return evaluate_runs(named_runs(runs), qrels, measures, options, jobs=cores(), watch=with_progress)
+    return evaluate_runs(named_runs(runs), qrels, measures, options, jobs=cores(), progress=with_progress)
 
 
 def with_baseline(

@@ -55,6 +55,8 @@ def command(
     form = form_to(form, output, (*files, *from_scores))
     curve_form(curve)
     matrix, _ = matrix_from(files, measures, from_scores, options)
-    found = power(matrix, draws=draws, alpha=alpha, seed=seed, best=best, watch=partial(with_progress, label="draws"))
+    found = power(
+        matrix, draws=draws, alpha=alpha, seed=seed, best=best, progress=partial(with_progress, label="draws")
+    )
     write_curve(found.curve, curve, found.settings)
     deliver(powers(found, form, matrix), form, output, found.settings)

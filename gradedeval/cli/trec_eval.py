@@ -141,7 +141,7 @@ def command(
     options = rules_of(complete, level, depth, judged_only, compat)
     runs = named_runs(list(files[1:]))
     if qrels_format == "qrels":
-        outcomes = evaluated(runs, files[0], lines, options, wanted, form, jobs=cores(), watch=with_progress)
+        outcomes = evaluated(runs, files[0], lines, options, wanted, form, jobs=cores(), progress=with_progress)
     else:
         outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, options, wanted)
     with faults_in_its_words():

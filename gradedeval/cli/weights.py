@@ -85,8 +85,8 @@ def command(
         depth=depth,
         normalise=normalise,
         jobs=cores(),
-        watch=with_progress,
-        watch_ranks=partial(with_progress, label="ranks"),
+        progress=with_progress,
+        rank_progress=partial(with_progress, label="ranks"),
     )
     for line in (*found.notes, *found.remarks, *(() if form in SIGNED else (found.signature,))):
         say(line)

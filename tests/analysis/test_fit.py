@@ -151,7 +151,7 @@ def test_an_end_of_the_range_is_told() -> None:
 def test_pairs_that_the_target_is_too_uncertain_of_are_left_out() -> None:
     some = gradedeval.fit(RUNS, QRELS, "nerr9@1..5", "err@20", by="pearson", max_residual=0.01)
     kept = gradedeval.evaluate(RUNS, QRELS, "err@20", max_residual=0.01)
-    count = sum(int(run.kept.sum()) for run in kept.runs)
+    count = sum(int(run.included.sum()) for run in kept.runs)
     assert some.frame["pairs"][0] == count < 200
     with pytest.raises(InputError, match="--max-residual: leaves no"):
         gradedeval.fit(RUNS[0], QRELS, "nerr9@1..5", "rbp(p=0.99)", by="pearson", max_residual=0)

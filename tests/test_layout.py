@@ -289,7 +289,7 @@ def test_the_command_line_touches_no_array_and_no_frame(path: Path) -> None:
 
 TOP = {
     *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"),
-    *("gradedeval", "tests", "examples", "qrels_samples"),
+    *("gradedeval", "tests", "docs", "examples", "qrels_samples"),
 }
 
 

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Command
-from test_broken_input import QRELS, RUN, Broken, check_refused, contents
+
+from support.broken import QRELS, RUN, Broken, check_refused, contents
+from support.commands import Command
 
 WORSE = b"1 Q0 b 1 3 t\n1 Q0 a 2 2 t\n2 Q0 x 1 1 t\n2 Q0 c 2 0 t\n"
 SCORES = b"run,topic,measure,score\nold,1,err@20,0.5\nold,2,err@20,0.25\nold,all,err@20,0.375\n"

@@ -9,13 +9,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import ROOT, Command, shell
 
 import gradedeval
 from gradedeval import Bound, InputError
 from gradedeval.analysis.check import Verdict, verdicts
 from gradedeval.analysis.check_config import line_of
 from gradedeval.analysis.check_report import FORMS, render_verdicts
+from support.commands import Command, shell
+from support.paths import ROOT
 
 QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n{topic} 0 c 0\n" for topic in range(1, 11))
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Command, Outcome
 from scipy import stats
 
 import gradedeval
 from gradedeval.analysis.saved_scores import holds_scores
 from gradedeval.analysis.score_matrix import joined, matrix_of
+from support.commands import Command, Outcome
 
 # Topic 1 to 4; a: relevant, b: not; u: unjudged.
 QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in range(1, 5))

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Command
 from scipy import stats
 
 import gradedeval
@@ -16,6 +15,7 @@ from gradedeval import InputError
 from gradedeval.analysis.fit_weights import divergence, fit_weights, read_vector
 from gradedeval.analysis.parameter_search import Family, band, best, read_families, search
 from gradedeval.analysis.score_matrix import matrix_of
+from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import DATA, ROOT, Command, environment, shared
 from scipy import stats
 
 import gradedeval
 from gradedeval.analysis.score_matrix import Matrix, matrix_of
+from support.commands import Command, environment
+from support.paths import DATA, ROOT, shared
 
 COVID = DATA / "covid-round1"
 RESULTS = (ROOT / "examples" / "papers.md").read_text(encoding="utf-8")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Command
 from scipy import stats
 
 import gradedeval
 from gradedeval import InputError
 from gradedeval.analysis.score_matrix import matrix_of
 from gradedeval.analysis.standardize import Reference
+from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import DATA, Command, Outcome, shared
 
 import gradedeval
 from gradedeval import MEASURES, EvaluationWarning, InputError, Measure, parse_measures
 from gradedeval.analysis import background_weights
 from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.measures.parse import DEFAULT
+from support.commands import Command, Outcome
+from support.paths import DATA, shared
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 

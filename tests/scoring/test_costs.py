@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Command
 
 import gradedeval
 from gradedeval import InputError
 from gradedeval.measures.costs import Costs
+from support.commands import Command
 
 # Two topics: documents a (page), b (video), c (page), d (ad); b is relevant, c half so, d unjudged.
 RUN = "t page a 1 4 x\nt video b 2 3 x\nt page c 3 2 x\nt ad d 4 1 x\nu ad a 1 1 x\n"

@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import reference
-from conftest import DATA, Command, shared
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from test_properties import any_measure, in_the_shell
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, Qrels, intent_aware, parse_measures
+from support import reference
+from support.commands import Command
+from support.measures import any_measure, in_the_shell
+from support.paths import DATA, shared
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=40)
 WEB_TRACK = DATA / "web-track"

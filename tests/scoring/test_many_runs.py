@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command, Outcome, environment, shared
-from test_blocks import awkward, qrels_beside, real_runs
 
 import gradedeval
 from gradedeval import parallel as forked
@@ -32,6 +30,9 @@ from gradedeval.scoring.run_names import file_names
 from gradedeval.trec import topic_blocks
 from gradedeval.trec.lines import Irregular
 from gradedeval.trec.source import Source
+from support.commands import Command, Outcome, environment
+from support.paths import shared
+from support.runs import awkward, qrels_beside, real_runs
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 

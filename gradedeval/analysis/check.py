@@ -59,7 +59,7 @@ def check(
     bounds: Iterable[Bound],
     baseline: str | None = None,
     *,
-    test: Test = "randomisation",
+    test: Test = "randomization",
     draws: int = 10_000,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -97,7 +97,7 @@ def verdicts(
     bounds: Iterable[Bound],
     baseline: str | None = None,
     *,
-    test: Test = "randomisation",
+    test: Test = "randomization",
     draws: int = 10_000,
     seed: int = 0,
 ) -> list[Verdict]:

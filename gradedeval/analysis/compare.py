@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 class Trial:
     """How differences are tested. Raises InputError (usage) where a value is no choice, or two exclude each other.
 
-    test        see `p_values`; `tukey-hsd` is the randomised range test, which corrects for all pairs itself
+    test        see `p_values`; `tukey-hsd` is the randomized range test, which corrects for all pairs itself
     correction  see `corrected`; None: holm, and none for tukey-hsd
     draws       permutations, and bootstrap samples of the interval
     alpha       the interval covers 1 − alpha
     seed        of the draws
     """
 
-    test: Test = "randomisation"
+    test: Test = "randomization"
     correction: Correction | None = None
     draws: int = 10_000
     alpha: float = 0.05
@@ -78,7 +78,7 @@ def compare(
     scores: Scores | Matrix | pd.DataFrame | str | Path,
     baseline: str | None = None,
     *,
-    test: Test = "randomisation",
+    test: Test = "randomization",
     correction: Correction | None = None,
     draws: int = 10_000,
     alpha: float = 0.05,
@@ -89,7 +89,7 @@ def compare(
 
     scores      what `gradedeval.evaluate` returns, with residuals="total" to learn what is not known; or saved scores
     baseline    the run that the others are compared with; None: all pairs, each with the run listed before it
-    test        randomisation, t, wilcoxon, sign or tukey-hsd; see `p_values` and `tukey_hsd`
+    test        randomization, t, wilcoxon, sign or tukey-hsd; see `p_values` and `tukey_hsd`
     correction  over the pairs of a measure: holm (default), bonferroni, bh or none
     draws       permutations, and bootstrap samples
     alpha       the interval covers 1 − alpha

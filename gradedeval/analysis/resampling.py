@@ -35,8 +35,8 @@ def sign_flips(topics: int, draws: int, seed: int) -> Floats:
     return 1 - 2 * bits.astype(np.float64)
 
 
-def randomisation(differences: Floats, draws: int, seed: int, progress: Progress = no_progress) -> Floats:
-    """Two-sided p of the randomisation test of each pair: under the null hypothesis the sign of a topic is arbitrary.
+def randomization(differences: Floats, draws: int, seed: int, progress: Progress = no_progress) -> Floats:
+    """Two-sided p of the randomization test of each pair: under the null hypothesis the sign of a topic is arbitrary.
 
     differences  pairs × topics
 
@@ -56,7 +56,7 @@ def randomisation(differences: Floats, draws: int, seed: int, progress: Progress
 
 
 def tukey_hsd(scores: Floats, draws: int, seed: int, progress: Progress = no_progress) -> Callable[[Floats], Floats]:
-    """Randomised Tukey HSD: how often the best and the worst mean lie further apart than two runs do.
+    """Randomized Tukey HSD: how often the best and the worst mean lie further apart than two runs do.
 
     scores  runs × topics
 

@@ -19,7 +19,7 @@ from gradedeval.cli.options import (
     with_options,
 )
 from gradedeval.cli.output import say, write
-from gradedeval.cli.standardize import STANDARD_OPTIONS, standard_options, standardised_as_told
+from gradedeval.cli.standardize import STANDARD_OPTIONS, standard_options, standardized_as_told
 from gradedeval.errors import SHOWN, InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
@@ -76,7 +76,7 @@ def command(
             what = "--max-residual leaves out topics by measure, and expected utility alone has a residual"
             raise InputError("--cwl", what, "leave out one of them", usage=True)
         if any(told.values()):
-            raise InputError("--cwl", "a standardised cost says nothing", "leave out --standardise", usage=True)
+            raise InputError("--cwl", "a standardized cost says nothing", "leave out --standardize", usage=True)
     order = None if sort is None else _one(sort, table)
     form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, keywords["topics_from"], runs_from)
@@ -88,7 +88,7 @@ def command(
     )
     for note in scores.notes:
         say(note)
-    scores = standardised_as_told(scores, told)
+    scores = standardized_as_told(scores, told)
     scores = scores.sorted_by(with_defaults(order, options)) if order else scores
     if digits is None and options.like:
         digits = LIKE[options.like].digits if form in DISPLAYED else None

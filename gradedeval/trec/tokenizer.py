@@ -151,7 +151,7 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
             return start, end
 
         return Lines(buffer, Spans(buffer, len(of_line), bounds))
-    return _normalised(buffer, at, begin, end, width)
+    return _normalized(buffer, at, begin, end, width)
 
 
 def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) -> bool:
@@ -171,7 +171,7 @@ def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) 
     )
 
 
-def _normalised(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Lines:
+def _normalized(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Lines:
     """As `split_lines`, for lines of any form: blanks repeated, before or after the fields, CRLF, comments."""
     found = buffer[at]
     newline = found == NEWLINE

@@ -13,7 +13,7 @@ from gradedeval.errors import plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.options import Options
-from gradedeval.parallel import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.rankings.batch import CELLS, Batch, GradedRun
 from gradedeval.rankings.grade import grade_run
 from gradedeval.rankings.qrels import Qrels

@@ -29,7 +29,7 @@ from gradedeval.analysis.significance import (
 )
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import EvaluationWarning, InputError
-from gradedeval.parallel import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:

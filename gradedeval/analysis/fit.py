@@ -17,7 +17,7 @@ from gradedeval.errors import InputError, plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
-from gradedeval.parallel import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import evaluate_runs, qrels_for, rules_given
 from gradedeval.scoring.run_names import named_runs

@@ -15,7 +15,7 @@ from gradedeval.analysis.resampling import studentised
 from gradedeval.analysis.score_matrix import Matrix, Paired, matrix_of
 from gradedeval.analysis.significance import NOTHING, check_draws
 from gradedeval.errors import InputError
-from gradedeval.parallel import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
-from gradedeval.parallel import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.rankings.batch import CELLS
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for, rules_given

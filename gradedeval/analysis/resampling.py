@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.parallel import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress
 
 CELLS = 1 << 22
 """Numbers held at once, draws × pairs: it bounds memory, whatever the number of pairs."""

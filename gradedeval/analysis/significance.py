@@ -11,7 +11,7 @@ import numpy as np
 from gradedeval.analysis.resampling import is_exact, randomization
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, did_you_mean, plural
-from gradedeval.parallel import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress
 
 Test = Literal["randomization", "t", "wilcoxon", "sign", "tukey-hsd"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]

@@ -22,7 +22,7 @@ from gradedeval.cli.many_runs import (
     tell,
 )
 from gradedeval.cli.options import Sectioned, with_options
-from gradedeval.parallel import with_progress
+from gradedeval.parallel.progress import with_progress
 
 OPTIONS = [
     click.option("--baseline", metavar="RUN|SCORES.csv", help="Compare with this run: one of RUN, another file, or "

@@ -24,7 +24,8 @@ from gradedeval.errors import SHOWN, InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 from gradedeval.options import LIKE
-from gradedeval.parallel import cores, usable_workers, with_progress
+from gradedeval.parallel.forks import cores, usable_workers
+from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.cwl_quantities import all_quantities
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs

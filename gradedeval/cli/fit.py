@@ -18,7 +18,8 @@ from gradedeval.cli.options import Sectioned, chosen_rules, with_options
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.parallel import cores, with_progress
+from gradedeval.parallel.forks import cores
+from gradedeval.parallel.progress import with_progress
 from gradedeval.rankings.qrels import topics_of_file
 from gradedeval.scoring.run_names import named_runs
 

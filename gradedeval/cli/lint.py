@@ -11,7 +11,7 @@ from gradedeval.cli.output import write
 from gradedeval.cli.paths import files_of
 from gradedeval.errors import InputError
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.parallel import with_progress
+from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.run_names import named_runs
 
 

@@ -25,7 +25,8 @@ from gradedeval.formats import FORMATS, render_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import Options
-from gradedeval.parallel import cores, with_progress
+from gradedeval.parallel.forks import cores
+from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scores import Scores

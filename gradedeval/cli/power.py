@@ -22,7 +22,7 @@ from gradedeval.cli.many_runs import (
     write_curve,
 )
 from gradedeval.cli.options import Sectioned, with_options
-from gradedeval.parallel import with_progress
+from gradedeval.parallel.progress import with_progress
 
 OPTIONS = [
     draws_option(1000, "Bootstrap samples."),

@@ -6,7 +6,8 @@ import click
 
 from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
-from gradedeval.parallel import cores, with_progress
+from gradedeval.parallel.forks import cores
+from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import FORMATS
 from gradedeval.trec_eval.evaluate import evaluated, evaluated_by_groups, rules_of

@@ -23,7 +23,8 @@ from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import option
-from gradedeval.parallel import cores, with_progress
+from gradedeval.parallel.forks import cores
+from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.run_names import named_runs
 
 WEIGHT_OPTIONS = [

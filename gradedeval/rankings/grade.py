@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradedeval.options import Options
-from gradedeval.parallel import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.rankings.batch import Batch, GradedRun, judged_codes, same
 from gradedeval.rankings.grade_file import grade_file
 from gradedeval.rankings.grade_in_memory import grade_listed

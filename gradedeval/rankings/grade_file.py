@@ -12,7 +12,8 @@ import numpy as np
 
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.parallel import Failed, Progress, imap, no_progress, usable_workers
+from gradedeval.parallel.forks import Failed, imap, usable_workers
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.rankings.batch import Batch, Documents, GradedRun, by_width, judged_codes, same, together
 from gradedeval.rankings.grade_in_memory import grade_listed
 from gradedeval.rankings.interleaved import InterleavedTopics, Listed

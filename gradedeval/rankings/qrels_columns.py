@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.options import Duplicates
-from gradedeval.parallel import Failed, imap, raise_malloc_threshold, shared, usable_workers
+from gradedeval.parallel.forks import Failed, imap, raise_malloc_threshold, shared, usable_workers
 from gradedeval.rankings.docno_index import TOGETHER, Index, unlike
 from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.lines import QRELS_FIELDS, NeedsLineReader

@@ -13,7 +13,7 @@ from gradedeval.measures.costs import Costs, read_costs
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs, Options, resolve_options
-from gradedeval.parallel import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.rankings.qrels import Qrels, topics_of_file
 from gradedeval.scoring.intents import check_intents
 from gradedeval.scoring.run_names import named_runs

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.parallel import Failed, Progress, imap_unordered, no_progress, raise_malloc_threshold, usable_workers
+from gradedeval.parallel.forks import Failed, imap_unordered, raise_malloc_threshold, usable_workers
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.rankings.grade import grade_run
 from gradedeval.rankings.grade_file import is_splittable
 from gradedeval.scoring.scorer import Scorer

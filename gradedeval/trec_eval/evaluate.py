@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from gradedeval.errors import InputError
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options, resolve_options
-from gradedeval.parallel import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.score_tables import render
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import Scores

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 import gradedeval
-from gradedeval import parallel as forked
-from gradedeval import parallel as progress
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.parallel import Failed, imap_unordered, in_order
+from gradedeval.parallel import forks as forked
+from gradedeval.parallel import progress
+from gradedeval.parallel.forks import Failed, imap_unordered, in_order
 from gradedeval.rankings import grade_file as streamed
 from gradedeval.rankings import qrels
 from gradedeval.scoring import runs as several

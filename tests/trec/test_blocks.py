@@ -19,9 +19,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gradedeval import parallel as forked
 from gradedeval.errors import InputError
 from gradedeval.options import Options
+from gradedeval.parallel import forks as forked
 from gradedeval.rankings import docno_index as index
 from gradedeval.rankings import grade_file as streamed
 from gradedeval.rankings import interleaved as scattered

@@ -10,7 +10,7 @@ from gradedeval.analysis.lint.submissions import Judgements, Submission, read_ju
 from gradedeval.analysis.lint.tie_effects import check_moves, clean_qrels
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.parallel import Progress, no_progress
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.trec.lines import decode
 
 

@@ -12,9 +12,10 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, environment
 
 import gradedeval
+from support.commands import environment
+from support.paths import ROOT
 
 PACKAGE = ROOT / "gradedeval"
 FILES = sorted(PACKAGE.rglob("*.py"))

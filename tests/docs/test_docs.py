@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from support.generated_docs import commands, generated, options
-from support.sessions import ROOT, reader_folder, rewritten
 
 from gradedeval.measures.table import MEASURES
+from support.generated_docs import commands, generated, options
+from support.paths import ROOT
+from support.sessions import reader_folder, rewritten
 
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.sessions import ROOT, reader_folder, shell
+
+from support.paths import ROOT
+from support.sessions import reader_folder, shell
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from support.sessions import ROOT
+
+from support.paths import ROOT
 
 FILES = [
     *sorted(ROOT.glob("*.md")),

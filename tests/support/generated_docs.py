@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from support.sessions import gradedeval as run_gradedeval
 
 import gradedeval
 from gradedeval.cli import gradedeval as program
 from gradedeval.measures.table import ALIASES, LINES
+from support.sessions import gradedeval as run_gradedeval
 
 PART = re.compile(r"(?<=<!-- generated: )(?P<name>[\w ]+)( -->\n).*?(?=<!-- end -->)", re.S)
 HERE = Path(__file__).parent
@@ -161,7 +161,8 @@ def signature(name: str, thing: Any) -> str:
         parameters = inspect.signature(thing).parameters.values()
     except ValueError:
         return name
-    names = [str(parameter.replace(annotation=parameter.empty)) for parameter in parameters]
+    plain = (parameter.replace(annotation=parameter.empty) for parameter in parameters)
+    names = [re.sub(r"<function (\w+) at \w+>", r"\1", str(parameter)) for parameter in plain]
     stars = [parameter.kind for parameter in parameters]
     if inspect.Parameter.KEYWORD_ONLY in stars and inspect.Parameter.VAR_POSITIONAL not in stars:
         names.insert(stars.index(inspect.Parameter.KEYWORD_ONLY), "*")

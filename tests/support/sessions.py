@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from gradedeval.cli import main
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 BLOCK = re.compile(
     r"^```(?P<kind>console|python|toml)\n(?P<body>.*?)^```\n(?P<shown>\n```text\n(?P<output>.*?)^```\n)?", re.M | re.S
 )
@@ -81,16 +81,17 @@ def captured(folder: Path, *, hushed: bool = False, columns: int = 80) -> Iterat
             stream.flush()
         os.dup2(target.fileno(), 1)
         os.dup2((nowhere if hushed else target).fileno(), 2)
-        sys.stdin = io.TextIOWrapper(open(os.devnull, "rb"))
+        sys.stdin = io.TextIOWrapper(io.BytesIO())
         sys.stdout, sys.stderr = (
-            io.TextIOWrapper(open(number, "wb", 0, closefd=False), "utf-8", write_through=True) for number in (1, 2)
+            io.TextIOWrapper(io.BufferedWriter(io.FileIO(number, "wb", closefd=False)), "utf-8") for number in (1, 2)
         )
         os.environ["COLUMNS"] = str(columns)
         os.chdir(folder)
         try:
             yield output
         finally:
-            sys.stdin.close()
+            sys.stdout.flush()
+            sys.stderr.flush()
             sys.stdin, sys.stdout, sys.stderr = streams
             for number, was in zip((1, 2), saved, strict=True):
                 os.dup2(was, number)

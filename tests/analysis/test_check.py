@@ -157,7 +157,7 @@ def test_the_levels_of_several_measures_are_corrected_together(words: Path, cli:
     (words / "main.run").write_text(ranking([1] * 8 + [2, 2]))
     (words / "new.run").write_text(ranking([2] * 8 + [2, 2]))
     found = cli("check", "new.run", "qrels.txt", "--baseline", "main.run", "-m", "rr p@1", "--significant", "0.01")
-    assert found.text.count("p 0.0156 (randomisation, all permutations, holm over 2)") == 2  # 2 · 2/2^8
+    assert found.text.count("p 0.0156 (randomization, all permutations, holm over 2)") == 2  # 2 · 2/2^8
 
 
 def test_a_measure_goes_by_the_gains_of_the_options(words: Path, cli: Command) -> None:

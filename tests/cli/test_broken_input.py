@@ -526,7 +526,7 @@ def test_too_little_memory_is_one_line(tmp_path: Path, cli: Command, monkeypatch
 
     (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
-    monkeypatch.setattr("gradedeval.scoring.scorer.Scorer.part", all_of_it)
+    monkeypatch.setattr("gradedeval.scoring.scorer.Scorer.score_batch", all_of_it)
     outcome = cli("run.txt", "qrels.txt", "-m", "ap", "--jobs", "1")
     assert (outcome.code, outcome.out) == (1, b"")
     assert outcome.messages[0].startswith("memory: there is not enough; ")

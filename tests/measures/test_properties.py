@@ -665,7 +665,7 @@ def test_judged_and_unjudged_share_the_ranks_that_a_full_run_has(topic: Topic) -
 @pytest.mark.parametrize(("share", "whole"), [("ndcg", "dcg"), ("nerr", "err")])
 @drawn(15)
 @given(topic=any_topic)
-def test_a_normalised_measure_is_a_share_of_the_ideal_run_s(share: str, whole: str, form: str, topic: Topic) -> None:
+def test_a_normalized_measure_is_a_share_of_the_ideal_run_s(share: str, whole: str, form: str, topic: Topic) -> None:
     ideal = Topic(tuple(sorted(topic.pool, reverse=True)))
     found = scored([topic, ideal], parse_measures([form.format(share), form.format(whole)])).score
     expected = found[0, 1] / found[1, 1] if found[1, 1] else 0

@@ -731,7 +731,7 @@ def test_a_mean_over_intents_has_no_weights(cli: Command) -> None:
         done = cli("weights", *words)
         assert (done.code, len(done.messages)) == (2, 1)
         assert "a mean over intents has no weights; name the measure inside" in done.messages[0]
-    assert cli("weights", "-m", "nrbp(alpha=0)", "--depth", "2").text == "rank,nrbp(alpha=0)\n1,0.5\n2,0.25\n"
+    assert cli("weights", "-m", "nrbp(alpha=0)", "--ranks", "2").text == "rank,nrbp(alpha=0)\n1,0.5\n2,0.25\n"
 
 
 @pytest.mark.parametrize("alpha", ["0", "1e-9"])

@@ -39,11 +39,11 @@ def outcome(made: Callable[[], GradedRun]) -> Any:
 
 
 def both(
-    run: bytes, judgements: Qrels, rules: Options, size: int, docnos_of: frozenset[bytes] = frozenset()
+    run: bytes, judgements: Qrels, rules: Options, size: int, keep_docnos_for: frozenset[bytes] = frozenset()
 ) -> tuple[Any, Any]:
     """What the simple reader finds, and what the block reader finds."""
-    simple = outcome(lambda: grade_listed(run_of_bytes("run", run, rules), judgements, rules, docnos_of))
-    return simple, outcome(lambda: grade_file(named(run), judgements, rules, docnos_of, size=size))
+    simple = outcome(lambda: grade_listed(run_of_bytes("run", run, rules), judgements, rules, keep_docnos_for))
+    return simple, outcome(lambda: grade_file(named(run), judgements, rules, keep_docnos_for, size=size))
 
 
 def named(content: bytes) -> Source:

@@ -19,16 +19,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gradedeval import parallel as forked
 from gradedeval.errors import InputError
 from gradedeval.options import Options
+from gradedeval.parallel import forks as forked
 from gradedeval.rankings import docno_index as index
 from gradedeval.rankings import grade_file as streamed
 from gradedeval.rankings import interleaved as scattered
 from gradedeval.rankings import qrels
 from gradedeval.rankings import qrels_columns as judged
 from gradedeval.rankings import run_columns as retrieved
-from gradedeval.rankings import topic_codes as topic_numbers
+from gradedeval.rankings import topic_codes as topic_codes
 from gradedeval.rankings.grade_file import grade_file
 from gradedeval.rankings.grade_in_memory import grade_listed
 from gradedeval.rankings.qrels import Qrels
@@ -37,7 +37,7 @@ from gradedeval.trec import stream, topic_blocks
 from gradedeval.trec import swar as words
 from gradedeval.trec import tokenizer as blocks
 from gradedeval.trec.floats import comparable, decimals
-from gradedeval.trec.lines import Irregular, decimal
+from gradedeval.trec.lines import NeedsLineReader, decimal
 from gradedeval.trec.source import Source
 from gradedeval.trec.swar import PAD, changes, equal, gathered, gathered_nine, hashes, padded, words_at
 from support.examples import drawn
@@ -74,7 +74,7 @@ def read_simply(content: bytes, **options: Any) -> Qrels:
 
 
 def refused(*_: Any) -> Any:
-    raise Irregular
+    raise NeedsLineReader
 
 
 # Generated files ------------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def test_topics_with_one_hash_stay_in_order_of_appearance(monkeypatch: pytest.Mo
         monkeypatch.setattr(
             module, "hashes", lambda word, length: (word(0, slice(None)) & np.uint64(3)) << np.uint64(60)
         )
-    monkeypatch.setattr(topic_numbers, "MANY", 1)
+    monkeypatch.setattr(topic_codes, "MANY", 1)
     draw = random.Random(6)
     for _ in range(60):
         run, judgements = awkward(draw)
@@ -284,17 +284,17 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
 ) -> None:
     shared: list[int] = []
 
-    spread = forked.spread
+    imap_unordered = forked.imap_unordered
 
     def counted(work: Any, numbers: Any, jobs: int) -> Any:
         shared.append(len(numbers))
-        return spread(work, numbers, jobs)
+        return imap_unordered(work, numbers, jobs)
 
-    monkeypatch.setattr(forked, "spread", counted)
+    monkeypatch.setattr(forked, "imap_unordered", counted)
     monkeypatch.setattr(streamed, "LARGE", 1)
     monkeypatch.setattr(topic_blocks, "SEGMENT", 3000)
     monkeypatch.setattr(scattered, "TOGETHER", 100)
-    monkeypatch.setattr(topic_numbers, "MANY", many)
+    monkeypatch.setattr(topic_codes, "MANY", many)
     draw, path = random.Random(5), tmp_path / "run"
     turns = [(topic, at) for at in range(20) for topic in range(60)]
     # and then ever new topics that are not judged

@@ -127,29 +127,37 @@ def test_the_version_is_readable_without_importing_anything() -> None:
 ALONE = """
 import importlib, os, sys
 import click, numpy
-for module in sys.argv[1:]:
-    sys.stderr.flush()
+for modules in sys.argv[1:]:
     child = os.fork()
     if not child:
-        try:
-            importlib.import_module(module)
-        except BaseException as error:
-            print(f"{module}: {error!r}", flush=True)
+        for module in modules.split():
+            try:
+                importlib.import_module(module)
+            except BaseException as error:
+                print(f"{module}: {error!r}", flush=True)
         os._exit(0)
     os.waitpid(child, 0)
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_every_module_imports_alone() -> None:
+@pytest.mark.parametrize("part", ["room", pytest.param("module", marks=pytest.mark.exhaustive)])
+def test_every_part_imports_alone(part: str) -> None:
     """Each in a process of its own, forked before anything of the package is imported."""
-    done = python("-c", ALONE, *MODULES)
+    rooms = [" ".join(module for module in MODULES if room(module) == name) for name in ROOMS]
+    done = python("-c", ALONE, *(rooms if part == "room" else MODULES))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def python(*words: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment(), capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, *words],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
 
 

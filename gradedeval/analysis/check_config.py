@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gradedeval.analysis.bounds import KINDS, Demand, Kind
-from gradedeval.analysis.compare import Trial
+from gradedeval.analysis.bounds import KINDS, BoundSpec, Kind
+from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.significance import Test
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure
@@ -28,9 +28,9 @@ RULES = tuple(name.replace("_", "-") for name in Options.__dataclass_fields__ if
 
 @dataclass(frozen=True)
 class Settings:
-    """What a TOML file asks for: `demands`, what stands beside them, and `rules` as options of the command line."""
+    """What a TOML file asks for: `specs`, what stands beside them, and `rules` as options of the command line."""
 
-    demands: list[Demand] = field(default_factory=list)
+    specs: list[BoundSpec] = field(default_factory=list)
     baseline: str | None = None
     measures: tuple[str, ...] = ()
     test: Test | None = None
@@ -110,11 +110,11 @@ def line_of(content: str, keys: tuple[str, ...]) -> int:
 
 
 def _settings(found: dict[str, Any], place: Place, folder: Path, table: Mapping[str, Measure] | None) -> Settings:
-    demands, options, beside = list[Demand](), dict[str, Any](), dict[str, Any]()
+    specs, options, beside = list[BoundSpec](), dict[str, Any](), dict[str, Any]()
     for key, value in found.items():
         if key in KINDS:
             kind: Kind = next(one for one in KINDS if one == key)
-            demands += _demands(kind, value, place)
+            specs += _demands(kind, value, place)
         elif key in RULES:
             options[key.replace("-", "_")] = _rule(key, value, place(key), folder)
         elif key in SETTINGS:
@@ -124,13 +124,13 @@ def _settings(found: dict[str, Any], place: Place, folder: Path, table: Mapping[
             if key in ("run", "runs", "qrels"):
                 hint = "RUN and QRELS stand on the command line"
             raise InputError(place(key), f"no setting '{key}'", hint, usage=True)
-    return replace(Settings(demands, options=options), **beside)
+    return replace(Settings(specs, options=options), **beside)
 
 
-def _demands(kind: Kind, value: Any, place: Place) -> list[Demand]:
+def _demands(kind: Kind, value: Any, place: Place) -> list[BoundSpec]:
     if not isinstance(value, dict):
-        return [Demand(kind, None, value, place(kind))]
-    return [Demand(kind, measure, limit, place(kind, measure)) for measure, limit in value.items()]
+        return [BoundSpec(kind, None, value, place(kind))]
+    return [BoundSpec(kind, measure, limit, place(kind, measure)) for measure, limit in value.items()]
 
 
 def _rule(key: str, value: Any, place: str, folder: Path) -> Any:
@@ -169,6 +169,6 @@ def _beside(key: str, value: Any, place: str, folder: Path, table: Mapping[str, 
         what = "a text" if kinds[key] is str else "a whole number"
         raise InputError(place, f"{key} is not {what}", "mend that line", usage=True)
     given: dict[str, Any] = {} if key == "baseline" else {key: value}
-    _at(place, lambda: Trial(**given))
+    _at(place, lambda: TestSettings(**given))
     beside = folder / str(value) if key == "baseline" else None
     return str(beside) if beside is not None and beside.exists() else value

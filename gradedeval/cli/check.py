@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import click
 
-from gradedeval.analysis.bounds import KINDS, read_words, settle
+from gradedeval.analysis.bounds import KINDS, read_bound_specs, resolve_bounds
 from gradedeval.analysis.check import verdicts
 from gradedeval.analysis.check_config import find_settings
 from gradedeval.analysis.check_report import FORMATS, format_of, render
@@ -65,15 +65,15 @@ def command(
     table = measure_table(keywords["measures_from"])
     file, settings = find_settings(config, table)
     words = {kind: keywords.pop("minimum" if kind == "min" else kind.replace("-", "_")) for kind in KINDS}
-    demands = [*settings.demands, *(one for kind in KINDS for one in read_words(kind, words[kind]))]
+    specs = [*settings.specs, *(one for kind in KINDS for one in read_bound_specs(kind, words[kind]))]
     for rule, value in settings.options.items():
         keywords[rule] = keywords[rule] or value
     chosen, options = prepared(measures or settings.measures, keywords, default=())
-    bounds, needed = settle(demands, chosen, options, table)
+    bounds, needed = resolve_bounds(specs, chosen, options, table)
     if file is not None:
         say(f"settings of {file}")
     matrix, name = with_baseline(files, baseline or settings.baseline, needed, options)
-    tell([*matrix.notes, *(matrix.left_out() if name else [])])
+    tell([*matrix.notes, *(matrix.omission_notes() if name else [])])
     found = verdicts(
         matrix,
         bounds,

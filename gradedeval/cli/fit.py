@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from gradedeval.analysis.correlation import KINDS, Kind
-from gradedeval.analysis.fit import Fitted, collected, fitted, other
+from gradedeval.analysis.fit import FitResult, fit_ranges, other, read_collection
 from gradedeval.analysis.fit_weights import fit_weights
-from gradedeval.analysis.parameter_search import Family, read_families
+from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
 from gradedeval.analysis.tables import fit_document
 from gradedeval.cli.arguments import measure_table, run_and_qrels
 from gradedeval.cli.many_runs import OTHER_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_to, tell, write_curve
@@ -69,7 +69,7 @@ def command(
     form = form_to(form, output, files)
     curve_form(curve)
     table = measure_table(keywords.pop("measures_from"))
-    families = read_families(measures, table)
+    families = read_ranges(measures, table)
     if weights is not None:
         if files or to:
             raise InputError("--weights", "takes no runs and no --to", "leave them out", usage=True)
@@ -90,18 +90,18 @@ def _target(to: str | None, table: Mapping[str, Measure]) -> Measure:
 
 def _agreeing(
     files: tuple[str, ...],
-    families: list[Family],
+    families: list[MeasureRange],
     target: Measure,
     kinds: tuple[Kind, ...],
     precision: float,
     keywords: dict[str, Any],
-) -> Fitted:
+) -> FitResult:
     validate, their_qrels, their_topics = (
         keywords.pop(name) for name in ("validate", "validate_qrels", "validate_topics")
     )
     runs, qrels = run_and_qrels(files, keywords["topics_from"])
     options = chosen_rules(keywords)
-    collection = collected(named_runs(runs), qrels, options, with_progress, cores())
+    collection = read_collection(named_runs(runs), qrels, options, with_progress, cores())
     topics = None if their_topics is None else topics_of_file(their_topics)
     there = other(collection, list(validate) or None, their_qrels, topics)
-    return fitted(collection, families, target, kinds, precision, there)
+    return fit_ranges(collection, families, target, kinds, precision, there)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from gradedeval.analysis.baseline import Baseline, add_baseline
-from gradedeval.analysis.score_matrix import Matrix, joined, matrix_of
+from gradedeval.analysis.score_matrix import Matrix, join_matrices, to_matrix
 from gradedeval.analysis.tables import curve_document
 from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import (
@@ -91,7 +91,7 @@ def with_baseline(
     if told is not None and any(told.values()) and given.saved is not None:
         raise InputError("--baseline", "saved scores are not standardized with the others", "name a run", usage=True)
     scores = scored([*files[:-1], *another, *files[-1:]], measures, options)
-    return add_baseline(matrix_of(standardized_as_told(scores, told) if told else scores), given)
+    return add_baseline(to_matrix(standardized_as_told(scores, told) if told else scores), given)
 
 
 def from_saved(
@@ -127,7 +127,7 @@ def matrix_from(
     else:
         told = standard_options(keywords)
         matrix, name = with_baseline(files, baseline, *prepared(measures, keywords), told)
-    tell([*matrix.notes, *(matrix.left_out() if paired else [])])
+    tell([*matrix.notes, *(matrix.omission_notes() if paired else [])])
     return matrix, name
 
 
@@ -147,10 +147,10 @@ def _saved(
     if given:
         what = f"--{given[0].replace('_', '-')} beside --from-scores"
         raise InputError("", what, "saved scores are as they are; score the runs again", usage=True)
-    matrix, *others = [matrix_of(path) for path in from_scores]
+    matrix, *others = [to_matrix(path) for path in from_scores]
     for other in others:
-        matrix = joined(matrix, other)
-    return matrix.only(measures=[str(one) for one in parse_measures(measures)]) if measures else matrix
+        matrix = join_matrices(matrix, other)
+    return matrix.select(measures=[str(one) for one in parse_measures(measures)]) if measures else matrix
 
 
 def deliver(make: Maker, form: str, output: str | None, settings: str) -> None:

@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Tell how many pairs of runs each measure finds significantly different, and which difference that takes.
 
-    Sakai's paired bootstrap test: studentised, on shifted differences.
+    Sakai's paired bootstrap test: studentized, on shifted differences.
     """
     form = form_to(form, output, (*files, *from_scores))
     curve_form(curve)

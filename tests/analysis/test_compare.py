@@ -16,7 +16,7 @@ from scipy import stats
 
 import gradedeval
 from gradedeval.analysis.saved_scores import holds_scores
-from gradedeval.analysis.score_matrix import joined, matrix_of
+from gradedeval.analysis.score_matrix import join_matrices, to_matrix
 from support.commands import Command, Outcome
 
 # Topic 1 to 4; a: relevant, b: not; u: unjudged.
@@ -49,7 +49,7 @@ def rows_of(outcome: Outcome) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(outcome.text)))
 
 
-def compared(cli: Command, *words: str) -> list[dict[str, str]]:
+def compare_matrix(cli: Command, *words: str) -> list[dict[str, str]]:
     return rows_of(cli("compare", *words, "-m", "rr", "-f", "csv"))
 
 
@@ -57,7 +57,7 @@ TWO = ("good.run", "fair.run", "qrels.txt")
 
 
 def test_a_pair_by_hand(files: Path, cli: Command) -> None:
-    (row,) = compared(cli, *TWO)
+    (row,) = compare_matrix(cli, *TWO)
     # rr of good: 1 1 1 .5; of fair: 1 .5 .5 .5; differences of fair from good: 0 −.5 −.5 0
     expected = {"measure": "rr", "run": "fair.run", "baseline": "good.run", "topics": "4", "mean": "0.625"}
     expected |= {"baseline_mean": "0.875", "difference": "-0.25", "wins": "0", "ties": "2", "losses": "2"}
@@ -69,22 +69,22 @@ def test_a_pair_by_hand(files: Path, cli: Command) -> None:
 
 
 def test_all_pairs_without_a_baseline_and_one_less_with_it(files: Path, cli: Command) -> None:
-    pairs = [(row["baseline"], row["run"]) for row in compared(cli, *RUNS, "qrels.txt")]
+    pairs = [(row["baseline"], row["run"]) for row in compare_matrix(cli, *RUNS, "qrels.txt")]
     assert pairs == [("good.run", "fair.run"), ("good.run", "hazy.run"), ("fair.run", "hazy.run")]
-    pairs = [(row["baseline"], row["run"]) for row in compared(cli, *RUNS, "qrels.txt", "--baseline", "fair.run")]
+    pairs = [(row["baseline"], row["run"]) for row in compare_matrix(cli, *RUNS, "qrels.txt", "--baseline", "fair.run")]
     assert pairs == [("fair.run", "good.run"), ("fair.run", "hazy.run")]
 
 
 @pytest.mark.parametrize("baseline", ["good.run", "./good.run", "link.run"])
 def test_a_run_given_as_baseline_and_as_run_counts_once(baseline: str, files: Path, cli: Command) -> None:
     (files / "link.run").symlink_to("good.run")
-    rows = compared(cli, *TWO, "--baseline", baseline)
+    rows = compare_matrix(cli, *TWO, "--baseline", baseline)
     assert [(row["baseline"], row["run"]) for row in rows] == [("good.run", "fair.run")]
 
 
 def test_a_baseline_beside_the_runs_is_scored_with_them(files: Path, cli: Command) -> None:
-    inside = compared(cli, *TWO, "--baseline", "good.run")
-    assert compared(cli, "fair.run", "qrels.txt", "--baseline", "good.run") == inside
+    inside = compare_matrix(cli, *TWO, "--baseline", "good.run")
+    assert compare_matrix(cli, "fair.run", "qrels.txt", "--baseline", "good.run") == inside
 
 
 def save(cli: Command, name: str, *words: str) -> None:
@@ -93,10 +93,10 @@ def save(cli: Command, name: str, *words: str) -> None:
 
 def test_a_baseline_of_saved_scores_gives_the_same(files: Path, cli: Command) -> None:
     save(cli, "main.csv", "good.run", "qrels.txt")
-    inside = compared(cli, *TWO, "--baseline", "good.run")
-    assert compared(cli, "fair.run", "qrels.txt", "--baseline", "main.csv") == inside
+    inside = compare_matrix(cli, *TWO, "--baseline", "good.run")
+    assert compare_matrix(cli, "fair.run", "qrels.txt", "--baseline", "main.csv") == inside
     save(cli, "both.csv", *TWO)
-    assert compared(cli, "hazy.run", "qrels.txt", "--baseline", "both.csv:fair.run")[0]["baseline"] == "fair.run"
+    assert compare_matrix(cli, "hazy.run", "qrels.txt", "--baseline", "both.csv:fair.run")[0]["baseline"] == "fair.run"
     said = cli("compare", "hazy.run", "qrels.txt", "--baseline", "both.csv", "-m", "rr").messages
     assert said == ["both.csv: holds 2 runs (good.run, fair.run); name one: --baseline both.csv:good.run"]
 
@@ -104,17 +104,17 @@ def test_a_baseline_of_saved_scores_gives_the_same(files: Path, cli: Command) ->
 def test_saved_scores_of_a_run_of_the_same_name_are_another_run(files: Path, cli: Command) -> None:
     save(cli, "main.csv", "good.run", "qrels.txt")
     (files / "good.run").write_text(lines(RUNS["fair.run"]))
-    (row,) = compared(cli, "good.run", "qrels.txt", "--baseline", "main.csv")
+    (row,) = compare_matrix(cli, "good.run", "qrels.txt", "--baseline", "main.csv")
     assert (row["run"], row["baseline"], row["difference"]) == ("good.run", "main.csv:good.run", "-0.25")
 
 
 def test_saved_scores_stand_in_for_runs_and_qrels(files: Path, cli: Command) -> None:
     save(cli, "all.csv", *RUNS, "qrels.txt")
-    inside = compared(cli, *RUNS, "qrels.txt", "--baseline", "fair.run")
-    assert compared(cli, "--from-scores", "all.csv", "--baseline", "fair.run") == inside
+    inside = compare_matrix(cli, *RUNS, "qrels.txt", "--baseline", "fair.run")
+    assert compare_matrix(cli, "--from-scores", "all.csv", "--baseline", "fair.run") == inside
     save(cli, "good.tsv", "good.run", "qrels.txt")
     save(cli, "fair.csv", "fair.run", "qrels.txt")
-    assert compared(cli, "--from-scores", "good.tsv", "--from-scores", "fair.csv") == compared(cli, *TWO)
+    assert compare_matrix(cli, "--from-scores", "good.tsv", "--from-scores", "fair.csv") == compare_matrix(cli, *TWO)
     for name in ("good.tsv", "fair.csv", "all.csv"):
         assert holds_scores(name)
     assert not holds_scores("good.run")
@@ -216,7 +216,7 @@ def test_draws_too_few_for_any_pair_are_told(
 def test_runs_on_different_topics_are_compared_on_the_shared_ones(files: Path, cli: Command) -> None:
     (files / "part.run").write_text(lines({"1": "a b", "2": "a b"}))
     words = ("good.run", "part.run", "qrels.txt", "--topics", "both")
-    (row,) = compared(cli, *words)
+    (row,) = compare_matrix(cli, *words)
     assert (row["topics"], row["difference"], row["ties"]) == ("2", "0.0", "2")
 
 
@@ -240,10 +240,10 @@ def test_the_p_values_of_real_scores_are_scipy_s(cli: Command) -> None:
     root = Path(__file__).parents[2] / "qrels_samples"
     runs = [root / f"rivers-{name}.run" for name in ("bm25", "bm25-rm3", "neural")]
     scores = gradedeval.evaluate(runs, root / "rivers.qrels", "ndcg@10 ap", topics="both")
-    matrix = matrix_of(scores)
+    matrix = to_matrix(scores)
     frame = gradedeval.compare(scores, "rivers-bm25.run", test="t", correction="none")
     for row in frame.itertuples():
-        paired = matrix.of(str(row.measure))
+        paired = matrix.paired(str(row.measure))
         own, base = (paired.score[paired.runs.index(str(name))] for name in (row.run, row.baseline))
         assert row.p == pytest.approx(stats.ttest_rel(own, base).pvalue, rel=1e-9)
         assert row.mean - row.baseline_mean == pytest.approx(row.difference)  # type: ignore[operator]
@@ -282,7 +282,7 @@ def test_the_format_follows_the_extension(files: Path, cli: Command) -> None:
 
 def test_a_run_with_the_mean_0_has_no_relative_difference(files: Path, cli: Command) -> None:
     (files / "none.run").write_text(lines(dict.fromkeys("1234", "b")))
-    (row,) = compared(cli, "none.run", "good.run", "qrels.txt")
+    (row,) = compare_matrix(cli, "none.run", "good.run", "qrels.txt")
     assert (row["baseline_mean"], row["relative"]) == ("0.0", "")
     table = cli("compare", "none.run", "good.run", "qrels.txt", "-m", "rr")
     assert table.code == 0
@@ -290,7 +290,7 @@ def test_a_run_with_the_mean_0_has_no_relative_difference(files: Path, cli: Comm
 
 def test_equal_runs_are_equal(files: Path, cli: Command) -> None:
     (files / "same.run").write_text(lines(RUNS["good.run"]))
-    (row,) = compared(cli, "good.run", "same.run", "qrels.txt")
+    (row,) = compare_matrix(cli, "good.run", "same.run", "qrels.txt")
     assert {"difference": "0.0", "ties": "4", "effect": "0.0", "p": "1.0", "known": "True"}.items() <= row.items()
 
 
@@ -302,15 +302,15 @@ def test_scores_files_and_frames_give_the_same_frame(files: Path, monkeypatch: p
     scores = gradedeval.evaluate(list(RUNS), "qrels.txt", "rr ap", residuals=True)
     found = gradedeval.compare(scores)
     scores.frame.to_csv("frame.csv", index=False)
-    for other in (scores.frame, "frame.csv", Path("frame.csv"), matrix_of(scores)):
+    for other in (scores.frame, "frame.csv", Path("frame.csv"), to_matrix(scores)):
         pd.testing.assert_frame_equal(gradedeval.compare(other), found)
 
 
 def test_two_matrices_join_by_their_measures(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(files)
-    first = matrix_of(gradedeval.evaluate("good.run", "qrels.txt", "rr ap"))
-    second = matrix_of(gradedeval.evaluate("fair.run", "qrels.txt", "p@1 rr"))
-    both = joined(first, second)
+    first = to_matrix(gradedeval.evaluate("good.run", "qrels.txt", "rr ap"))
+    second = to_matrix(gradedeval.evaluate("fair.run", "qrels.txt", "p@1 rr"))
+    both = join_matrices(first, second)
     assert (both.runs, both.measures, both.topics) == (["good.run", "fair.run"], ["rr"], ["1", "2", "3", "4"])
     assert both.score[:, :, 0].tolist() == [[1, 1, 1, 0.5], [1, 0.5, 0.5, 0.5]]
 
@@ -319,7 +319,7 @@ def test_a_topic_called_all_is_told_from_the_mean(files: Path, cli: Command) -> 
     (files / "qrels.txt").write_text("all 0 a 1\n2 0 a 1\n")
     for name, ranking in (("x.run", {"all": "a", "2": "b a"}), ("y.run", {"all": "b a", "2": "b a"})):
         (files / name).write_text(lines(ranking))
-    inside = compared(cli, "x.run", "y.run", "qrels.txt")
+    inside = compare_matrix(cli, "x.run", "y.run", "qrels.txt")
     save(cli, "all.csv", "x.run", "y.run", "qrels.txt")
-    assert compared(cli, "--from-scores", "all.csv") == inside
+    assert compare_matrix(cli, "--from-scores", "all.csv") == inside
     assert inside[0]["topics"] == "2"

@@ -13,8 +13,8 @@ from scipy import stats
 import gradedeval
 from gradedeval import InputError
 from gradedeval.analysis.fit_weights import divergence, fit_weights, read_vector
-from gradedeval.analysis.parameter_search import Family, band, best, read_families, search
-from gradedeval.analysis.score_matrix import matrix_of
+from gradedeval.analysis.parameter_search import MeasureRange, best, near_best_range, read_ranges, search
+from gradedeval.analysis.score_matrix import to_matrix
 from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"
@@ -22,8 +22,8 @@ RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "ne
 QRELS = str(SAMPLES / "rivers.qrels")
 
 
-def family(text: str) -> Family:
-    return read_families([text])[0]
+def family(text: str) -> MeasureRange:
+    return read_ranges([text])[0]
 
 
 # Ranges
@@ -72,7 +72,7 @@ def test_whole_ends_are_no_whole_numbers_where_the_measure_takes_others() -> Non
 )
 def test_what_is_no_range_is_a_fault_of_usage(text: str, says: str) -> None:
     with pytest.raises(InputError, match=says.replace("?", r"\?").replace("(", r"\(")) as caught:
-        read_families([text])
+        read_ranges([text])
     assert caught.value.usage
 
 
@@ -108,7 +108,7 @@ def test_the_search_finds_the_higher_of_two_tops() -> None:
 def test_of_equal_values_the_smallest_is_best_and_the_band_has_them_all() -> None:
     values = {1.0: 0.2, 2.0: 0.9, 3.0: 0.9, 4.0: 0.8995, 5.0: 0.5, 6.0: float("nan"), 7.0: 0.9}
     assert best(values) == 2
-    assert band(values, 0.001) == (2, 4)
+    assert near_best_range(values, 0.001) == (2, 4)
 
 
 # Agreement
@@ -130,7 +130,7 @@ def test_two_ways_to_write_a_measure_come_to_the_same() -> None:
 
 def test_the_curve_is_the_agreement_of_every_value() -> None:
     found = gradedeval.fit(RUNS, QRELS, "nerr9@1..6", "err@20", by=["spearman", "tau"])
-    scores = matrix_of(gradedeval.evaluate(RUNS, QRELS, ["err@20", *(f"nerr9@{k}" for k in range(1, 7))])).score
+    scores = to_matrix(gradedeval.evaluate(RUNS, QRELS, ["err@20", *(f"nerr9@{k}" for k in range(1, 7))])).score
     for row in found.curve.itertuples():
         own = scores[:, :, int(row.value)]  # type: ignore[arg-type]
         truth = scores[:, :, 0]
@@ -171,7 +171,7 @@ def test_other_topics_validate_what_was_found(tmp_path: Path) -> None:
     row = found.frame.iloc[0]
     assert (row["value_there"], row["best_there"]) == (alone.frame["value"][0], alone.frame["agreement"][0])
     measures = f"err@20 rbp(p={row['value']})"
-    scores = matrix_of(gradedeval.evaluate(RUNS, QRELS, measures, topics_from=even)).score
+    scores = to_matrix(gradedeval.evaluate(RUNS, QRELS, measures, topics_from=even)).score
     expected = stats.spearmanr(scores[:, :, 0].ravel(), scores[:, :, 1].ravel()).statistic
     assert row["agreement_there"] == pytest.approx(expected)
     assert row["agreement_there"] <= row["best_there"]

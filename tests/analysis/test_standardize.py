@@ -10,7 +10,7 @@ from scipy import stats
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.analysis.score_matrix import matrix_of
+from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.standardize import Reference
 from support.commands import Command
 
@@ -21,11 +21,11 @@ QRELS = str(SAMPLES / "rivers.qrels")
 
 def test_scores_are_the_normal_distribution_of_z() -> None:
     plain = gradedeval.evaluate(RUNS, QRELS, "sp ndcg@10", residuals=True)
-    own = matrix_of(plain).score
+    own = to_matrix(plain).score
     deviation = own.std(0, ddof=1)
     z = (own - own.mean(0)) / np.where(deviation > 1e-12, deviation, np.inf)
     found = gradedeval.standardize(plain)
-    assert matrix_of(found).score == pytest.approx(stats.norm.cdf(z), abs=1e-12)
+    assert to_matrix(found).score == pytest.approx(stats.norm.cdf(z), abs=1e-12)
     assert found.signature.endswith(" | standardized over 4 runs")
     assert set(found.residuals["rivers-bm25.run"].values()) == {None}
     assert plain.signature in found.signature
@@ -40,7 +40,7 @@ def test_two_runs_stand_as_far_apart_on_every_topic_and_equal_ones_in_the_middle
 
 
 def test_the_mean_of_all_runs_is_about_a_half_on_every_topic() -> None:
-    own = matrix_of(gradedeval.standardize(gradedeval.evaluate(RUNS, QRELS, "ap"))).score[:, :, 0]
+    own = to_matrix(gradedeval.standardize(gradedeval.evaluate(RUNS, QRELS, "ap"))).score[:, :, 0]
     assert np.abs(own.mean(0) - 0.5).max() < 0.1
 
 

@@ -143,7 +143,7 @@ def looped(name: str, runs: Mapping[str, Run], qrels: Judgements, depth: int, k:
     return mean
 
 
-def drawn(seed: int, grades: Sequence[int] = (-1, 0, 0, 1, 2)) -> tuple[dict[str, Run], Judgements]:
+def describe_test(seed: int, grades: Sequence[int] = (-1, 0, 0, 1, 2)) -> tuple[dict[str, Run], Judgements]:
     """Runs and judgements at random: topics without relevant or without other documents, short and missing rankings."""
     draw = random.Random(seed)
     docnos = [f"d{number:02}" for number in range(25)]
@@ -170,7 +170,7 @@ def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
     seed: int, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_weights, "CELLS", cells)
-    runs, qrels = drawn(seed)
+    runs, qrels = describe_test(seed)
     for depth in (1, 7, 40):
         weights = gradedeval.weights(NAIVE, runs, qrels, ranks=depth)
         for name in NAIVE:
@@ -190,7 +190,7 @@ def test_a_ranking_under_its_own_weights_scores_as_by_the_measure(name: str) -> 
     """AP and its kin are inner products of relevance and weights (Zhang et al., equation 1): what makes W theirs."""
     least = dict(parse_measures(name)[0].parameters).get("rel", 1)
     for seed in range(5):
-        runs, qrels = drawn(seed)
+        runs, qrels = describe_test(seed)
         for run in runs.values():
             for topic, found in run.items():
                 judged = {"other": {"d": 2}, topic: qrels[topic]}
@@ -203,7 +203,7 @@ def test_a_ranking_under_its_own_weights_scores_as_by_the_measure(name: str) -> 
 
 
 def test_topics_that_take_turns_in_a_file_weigh_as_those_that_do_not(tmp_path: Path) -> None:
-    runs, qrels = drawn(3)
+    runs, qrels = describe_test(3)
     lines = [
         f"{topic} Q0 {docno} 0 {score!r} t\n" for topic, found in runs["run0"].items() for docno, score in found.items()
     ]
@@ -302,7 +302,7 @@ def test_a_measure_with_fixed_weights_is_their_sum_with_the_gains(measure: Measu
     """On rankings of many lengths, with missed and unjudged documents, of real evaluations."""
     weights = static_weights(measure, 25)
     for seed in range(5):
-        runs, qrels = drawn(seed, (0, 0, 1))
+        runs, qrels = describe_test(seed, (0, 0, 1))
         for run in runs.values():
             for topic, score in gradedeval.evaluate(run, qrels, measure, topics="both").by_topic(measure).items():
                 gain = [qrels[topic].get(docno, 0) for docno in ranking(run, topic)]
@@ -498,7 +498,7 @@ def test_a_run_in_python_may_be_what_evaluate_takes(files: Path) -> None:
 def test_a_column_written_is_a_measure_again(files: Path, cli: Command) -> None:
     """`wp` reads what one measure's weights are written as: scores and residuals are the measure's own."""
     assert cli("weights", "-m", "rbp(p=0.8)", "--ranks", "1000", "-o", "w.csv").code == 0
-    runs, qrels = drawn(1)
+    runs, qrels = describe_test(1)
     scores = gradedeval.evaluate(runs, qrels, [f"wp(file={files / 'w.csv'})", "rbp(p=0.8)"], residuals=True)
     for run in scores.runs:
         again, own = run.score.T

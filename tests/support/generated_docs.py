@@ -138,7 +138,8 @@ def python_api() -> str:
     for name in sorted(gradedeval.__all__, key=str.lower):
         thing = getattr(gradedeval, name)
         if inspect.isclass(thing) or inspect.isfunction(thing):
-            parts.append(entry(f"## {name}", f"gradedeval.{name}", thing))
+            title = f"## class {name}" if inspect.isclass(thing) else f"## {name}"
+            parts.append(entry(title, f"gradedeval.{name}", thing))
             if inspect.isclass(thing):
                 parts += members(name, thing)
     return "\n" + "\n".join(parts) + "\n"

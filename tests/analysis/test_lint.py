@@ -177,7 +177,7 @@ def test_no_topic_in_common_is_an_error(tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.txt").write_bytes(b"51 Q0 a 1 1 run\n")
     (tmp_path / "qrels.txt").write_bytes(QRELS)
     found = report(cli("lint", "run.txt", "--qrels", "qrels.txt", "-f", "json"), 1)
-    assert defects(found, "error") == ["run.txt: no topic in common with qrels.txt (51 against 1, 2)"]
+    assert defects(found, "error") == ["run.txt: shares no topics with qrels.txt (51 vs 1, 2)"]
 
 
 def test_docnos_that_nobody_judged_are_told(tmp_path: Path, cli: Command) -> None:

@@ -230,7 +230,7 @@ def test_a_fault_that_names_no_run_gets_its_name(folder: Path, cli: Command) -> 
     (folder / "list").write_text("1\n77\n")
     outcome = cli("other.run", "runs/0.run", "qrels.txt", "-m", "ap", "--topics-from", "list")
     assert outcome.code == 1
-    assert outcome.messages[-2].startswith("other.run: no topic in common with qrels.txt")
+    assert outcome.messages[-2].startswith("other.run: shares no topics with qrels.txt")
 
 
 def test_more_bad_runs_than_anybody_reads_are_counted(folder: Path, cli: Command) -> None:

@@ -6,9 +6,9 @@ import ast
 import pickle
 
 import pytest
-from conftest import ROOT
 
 from gradedeval.errors import InputError, Note, ProblemList
+from support.paths import ROOT
 
 WORDS = ("problem", "hint", "line", "text")
 SEARCHES = ("startswith", "endswith", "find", "index", "count", "split", "partition", "rpartition", "replace", "lower")
@@ -18,10 +18,13 @@ def names_of_errors(tree: ast.AST) -> dict[int, set[str]]:
     """Nodes inside `except InputError as …`: the names that are bound to errors there."""
     names: dict[int, set[str]] = {}
     for handler in ast.walk(tree):
-        if isinstance(handler, ast.ExceptHandler) and handler.name and handler.type is not None:
-            if "InputError" in ast.unparse(handler.type):
-                for node in ast.walk(handler):
-                    names.setdefault(id(node), set()).add(handler.name)
+        if (
+            isinstance(handler, ast.ExceptHandler)
+            and handler.name
+            and "InputError" in ast.dump(handler.type or handler)
+        ):
+            for node in ast.walk(handler):
+                names.setdefault(id(node), set()).add(handler.name)
     return names
 
 

@@ -118,7 +118,7 @@ def _gains(measure: Measure) -> str:
 
 _CUTOFF = {
     "stops": "optional; the sum stops at k",
-    "renormalises": "optional; what it is divided by is cut at k too",
+    "renormalizes": "optional; what it is divided by is cut at k too",
     "summed": "optional; the weights are those of the full depth, summed to k",
     "needed": "needed",
     "none": "none",

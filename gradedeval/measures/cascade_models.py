@@ -113,7 +113,7 @@ def err(g: Gains) -> Floats:
     return expected_utility(g)
 
 
-@measure(gain="exp", scale="unit", residual="retrieved", cutoff="renormalises", ceiling=1, shows=_nerr_shows)
+@measure(gain="exp", scale="unit", residual="retrieved", cutoff="renormalizes", ceiling=1, shows=_nerr_shows)
 def nerr(g: Gains) -> Floats:
     """ERR as a share of the ideal ranking's.
 

@@ -35,8 +35,8 @@ Residual = Literal["endless", "retrieved", "none"]
 filling in the unjudged is no bound, so no residual is printed."""
 Summary = Literal["mean", "total", "geometric"]
 """How the scores of topics are summed up; `geometric`: the geometric mean, where no score is less than 0.00001."""
-Cutoff = Literal["stops", "renormalises", "summed", "needed", "none"]
-"""`stops`: the sum stops at k and nothing else changes; `renormalises`: k also changes what the sum is divided by;
+Cutoff = Literal["stops", "renormalizes", "summed", "needed", "none"]
+"""`stops`: the sum stops at k and nothing else changes; `renormalizes`: k also changes what the sum is divided by;
 `summed`: weights of the full depth are summed to k; `needed`: a parameter of the measure; `none`: it takes none."""
 
 

@@ -71,7 +71,7 @@ def erria(g: Gains, *, stop: float = 1.0, norm: str = "none", prior: str = UNIFO
 
 
 @measure(
-    gain="exp", scale="unit", cutoff="renormalises", intents=True, valid={"stop": STOP, "prior": PRIORS}
+    gain="exp", scale="unit", cutoff="renormalizes", intents=True, valid={"stop": STOP, "prior": PRIORS}
 )  # no ceiling: the greedy ideal is not always the best
 def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
     """Intent-aware ERR as a share of the ideal ranking's, each of whose documents adds most to those before it.
@@ -111,7 +111,7 @@ def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
     return safe_divide(intents.marginal(scores), np.full(len(g.gain), _best_dcg(alpha, g.last_rank)))
 
 
-@measure(cutoff="renormalises", intents=True, valid={"alpha": ALPHA})  # no ceiling: as nerria
+@measure(cutoff="renormalizes", intents=True, valid={"alpha": ALPHA})  # no ceiling: as nerria
 def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
     """alpha_dcg as a share of the ideal ranking's, each of whose documents adds most to those before it.
 
@@ -137,7 +137,7 @@ def nrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     return (1 - (1 - alpha) * beta) * intents.marginal([_patient(one, alpha, beta) for one in intents.each])
 
 
-@measure(cutoff="renormalises", intents=True, valid={"alpha": ALPHA, "beta": BETA})  # no ceiling: as nerria
+@measure(cutoff="renormalizes", intents=True, valid={"alpha": ALPHA, "beta": BETA})  # no ceiling: as nerria
 def nnrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     """nrbp as a share of the ideal ranking's, each of whose documents adds most to those before it.
 

@@ -21,7 +21,7 @@ def relative_p(g: Gains) -> Floats:
     return safe_divide(hits(g), np.minimum(g.effective_depth, g.num_relevant))
 
 
-@measure(residual="retrieved", cutoff="renormalises", ceiling=1)
+@measure(residual="retrieved", cutoff="renormalizes", ceiling=1)
 def set_p(g: Gains) -> Floats:
     """Precision of the retrieved set.
 
@@ -32,7 +32,7 @@ def set_p(g: Gains) -> Floats:
     return safe_divide(hits(g), g.retrieved)
 
 
-@measure(residual="retrieved", cutoff="renormalises", ceiling=1)
+@measure(residual="retrieved", cutoff="renormalizes", ceiling=1)
 def set_relative_p(g: Gains) -> Floats:
     """Precision of the retrieved set as a share of the best possible for a set of its size.
 
@@ -54,7 +54,7 @@ def set_recall(g: Gains) -> Floats:
     return safe_divide(hits(g), g.num_relevant)
 
 
-@measure(residual="retrieved", cutoff="renormalises", ceiling=1)
+@measure(residual="retrieved", cutoff="renormalizes", ceiling=1)
 def set_map(g: Gains) -> Floats:
     """Precision times recall of the retrieved set: its average precision where nothing is known of the order.
 
@@ -65,7 +65,7 @@ def set_map(g: Gains) -> Floats:
     return safe_divide(hits(g) ** 2, g.retrieved * g.num_relevant)
 
 
-@measure(residual="retrieved", cutoff="renormalises", ceiling=1, valid={"x": ("0 or more", lambda x: x >= 0)})
+@measure(residual="retrieved", cutoff="renormalizes", ceiling=1, valid={"x": ("0 or more", lambda x: x >= 0)})
 def set_f(g: Gains, *, x: float = 1.0) -> Floats:
     """F: the weighted harmonic mean of the set's precision and recall; a larger x favours recall.
 

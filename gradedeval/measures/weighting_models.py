@@ -128,7 +128,7 @@ def _zipf_converges(own: Own, cutoff: int | None) -> None:
 
 
 @weighting(
-    cutoff="renormalises",
+    cutoff="renormalizes",
     valid={"beta": POSITIVE},
     needs=_zipf_converges,
     shows=lambda g, *, beta=1.0: _weighs(g, g.rank**-beta / powers(beta, 0, g.last_rank)),

@@ -21,7 +21,7 @@ from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.lines import (
     QRELS_FIELDS,
-    Irregular,
+    NeedsLineReader,
     about_number,
     check_not_swapped,
     check_text,
@@ -84,9 +84,9 @@ class Qrels:
         stream = Stream(source)
         try:
             if subtopics:
-                raise Irregular
+                raise NeedsLineReader
             judged = read_judged(stream, duplicates, jobs)
-        except Irregular:
+        except NeedsLineReader:
             data = stream.whole()
             rows = _judgments_of_bytes(self.place, data, lenient, self.notes, subtopics)
             try:

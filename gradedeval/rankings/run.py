@@ -75,20 +75,15 @@ def read_run(source: Any, options: Options, types: bool = False) -> Run:
     ranks = options.ties == "rank" and options.order == "score"
     if isinstance(source, Mapping):
         if types:
-            raise InputError(
-                "run",
-                "a dict has no document types",
-                "costs need a file or a DataFrame with a column 'type'",
-                usage=True,
-            )
-        run = Run("run", {topic: TopicResults(*columns) for topic, columns in dict_ranking(source, ranks).items()})
+            hint = "costs need a file, or a DataFrame with a column 'type'"
+            raise InputError("run", "a dict has no document types", hint, usage=True)
+        rankings = dict_ranking(source, ranks)
     elif hasattr(source, "columns"):
-        run = Run(
-            "run", {topic: TopicResults(*columns) for topic, columns in frame_ranking(source, ranks, types).items()}
-        )
+        rankings = frame_ranking(source, ranks, types)
     else:
         hint = "give a path, an open file, a DataFrame or a dict"
         raise InputError("run", f"cannot read a run from a {type(source).__name__}", hint, usage=True)
+    run = Run("run", {topic: TopicResults(*columns) for topic, columns in rankings.items()})
     _drop_duplicates(run, options)
     _check_costs(run, options)
     return run

@@ -10,7 +10,7 @@ from typing import Protocol
 from gradedeval.errors import InputError, ProblemList, plural
 
 
-class Irregular(Exception):
+class NeedsLineReader(Exception):
     """The block reader met something that it does not handle: the line reader reads the source again, and reports what
     is wrong, or, with `--lenient`, skips it."""
 

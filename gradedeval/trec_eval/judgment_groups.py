@@ -15,7 +15,7 @@ from gradedeval.rankings.grade_in_memory import grade_listed
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults, run_of_bytes
 from gradedeval.rankings.topics import no_common_topics
-from gradedeval.scoring.scorer import Scorer, applied
+from gradedeval.scoring.scorer import Scorer, with_defaults
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.duplicates import document, duplicate, settle_duplicates
 from gradedeval.trec.lines import QRELS_FIELDS, about_number, decimal, decode, encode, expected_lines, records
@@ -106,7 +106,7 @@ def score_groups(name: str, path: str, groups: GroupedQrels, lines: list[Line], 
     values = np.full((len(topics), len(lines)), np.nan)
     for at, line in enumerate(lines):
         if line.measure is not None:
-            values[:, at] = [averaged(topic, applied(line.measure, options)) for topic in topics]
+            values[:, at] = [averaged(topic, with_defaults(line.measure, options)) for topic in topics]
     return _scored(name, run, topics, values, notes)
 
 

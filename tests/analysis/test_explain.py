@@ -14,10 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Command, Outcome
 from hypothesis import example, given
 from hypothesis import strategies as st
-from test_properties import ANCHOR, STEADY, TOP, VARIANTS, Topic, any_topic, every
 
 from gradedeval import (
     EvaluationWarning,
@@ -34,6 +32,9 @@ from gradedeval import (
 from gradedeval.analysis.explain import Explained
 from gradedeval.analysis.explain_tables import DISPLAYED, FORMATS
 from gradedeval.measures.definition import QUANTITIES
+from support.commands import Command, Outcome
+from support.measures import VARIANTS, every
+from support.topics import ANCHOR, STEADY, TOP, Topic, any_topic
 
 # --- every measure of the table -------------------------------------------------------------------------------------
 
@@ -709,4 +710,4 @@ def test_a_broken_line_of_another_topic_is_a_fault_here_too(files: Path, cli: Co
     assert outcome.messages[0].startswith("run.txt:8: 5 fields")
     outcome = cli(*WORDS, "--lenient")
     assert outcome.code == 0
-    assert any("1 bad line skipped" in message for message in outcome.messages)
+    assert any("skipped 1 bad line" in message for message in outcome.messages)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_cwl import score
 
 import gradedeval
 from gradedeval import InputError, cwl, parse_measures
 from gradedeval.measures.cwl_family.formula import read_formula
 from gradedeval.measures.cwl_family.infinite_sums import Endless, extrapolated
+from support.cwl import score
 
 # --- what a formula is -----------------------------------------------------------------------------------------------
 

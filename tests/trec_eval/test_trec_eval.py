@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import DATA, Command, Outcome, shared
 
 import gradedeval
 from gradedeval import MEASURES
 from gradedeval.trec_eval.measures import ENTRIES, FORMATS, chosen_lines
 from gradedeval.trec_eval.output_lines import Setting
 from gradedeval.trec_eval.preferences import preference_scores
+from support.commands import Command, Outcome
+from support.paths import DATA, shared
 
 SUITE, COVID, DL_HARD = (DATA / name for name in ("trec_eval", "covid-round1", "dl-hard"))
 GOLDEN = Path(__file__).parent / "golden"
@@ -400,12 +401,13 @@ def test_grade_minus_1_is_pooled_and_not_sampled(grade: int, expected: float) ->
         ("qrels none", 1, "none: no such file; check the path"),
         ("qrels empty", 1, "empty: is empty; …"),
         ("qrels short", 1, "short:2: 5 fields, expected 6 (topic Q0 docno rank score tag); …"),
-        ("qrels twice", 1, "twice:2: docno a of topic 9 again, first in line 1; …"),
+        ("qrels twice", 1, "twice:2: duplicate document 'a' in topic 9 (first on line 1); …"),
         ("qrels apart", 1, "apart: shares no topics with qrels (51 vs 9, 10, …); …"),
         ("-R prefs -m prefs prefs apart", 1, "apart: shares no topics with prefs (51 vs 9); …"),
         ("-R prefs -m prefs qrels run", 1, "qrels:1: 4 fields, expected 5 (topic group subgroup docno value); …"),
-        ("-R prefs -m prefs badprefs run", 1, "badprefs:2: value 'x' is no number; a larger value is preferred"),
-        ("-R qrels_jg -m qrels_jg badgroups run", 1, "badgroups:2: docno a of topic 9 again in group 0; give it once"),
+        ("-R prefs -m prefs badprefs run", 1, "badprefs:2: value 'x' is not a number; …"),
+        ("-R qrels_jg -m qrels_jg badgroups run", 1,
+         "badgroups:2: duplicate document 'a' in topic 9, group 0 (first on line 1); give each judgment once"),
         ("-h -m mapp", 2, "-m: no measure 'mapp' of trec_eval; did you mean 'map'?"),
     ],
 )  # fmt: skip
@@ -535,9 +537,10 @@ def test_formats_have_num_q_and_say_which_texts_they_have_not(cli: Command, tmp_
     ("qrels", "run", "options", "code", "says"),
     [
         ("1 0 a 1\n1 0 a 2\n", "1 Q0 a 1 2 t\n", (), 1,
-         "qrels:2: docno a of topic 1 again: grade 2, and 1 in line 1; give it once"),
+         "qrels:2: duplicate document 'a' in topic 1 with grade 2 (first on line 1 with grade 1); "
+         "give each judgment once"),
         ("1 0 a 1\n", "1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n1 Q0 a 3 0 t\n", (), 1,
-         "run:2: docno a of topic 1 again, first in line 1; give it once"),
+         "run:2: duplicate document 'a' in topic 1 (first on line 1); give each document once"),
         ("1 0 a 1\n2 0 a 1\n", "1 Q0 a 1 2 t\n", ("-c",), 0,
          "run: 1 of 2 judged topics not in the run (2); they score 0; without -c they are left out"),
         ("1 0 a 0\n", "1 Q0 a 1 2 t\n", ("-m", "err@5"), 0,

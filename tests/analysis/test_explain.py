@@ -30,7 +30,7 @@ from gradedeval import (
     row_sums,
 )
 from gradedeval.analysis.explain import Explained
-from gradedeval.analysis.explain_tables import DISPLAYED, FORMATS
+from gradedeval.formats import FORMATS
 from gradedeval.measures.definition import QUANTITIES
 from support.commands import Command, Outcome
 from support.examples import drawn
@@ -623,7 +623,7 @@ def test_the_line_about_those_left_out_has_their_contributions(files: Path, cli:
     assert rows[-1] == ["…", "80", "more,", "40", "unjudged", "13", "20"]
 
 
-@pytest.mark.parametrize("form", [form for form in FORMATS if form not in DISPLAYED])
+@pytest.mark.parametrize("form", [name for name, one in FORMATS.items() if one.layout == "long"])
 def test_what_programs_read_is_complete(form: str, files: Path, cli: Command) -> None:
     text = done(cli(*LONG, "-m", "ap err@7", "-f", form))
     whole = quietly(str(files / "long.txt"), str(files / "long.qrels"), "ap err@7")

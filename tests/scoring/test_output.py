@@ -20,7 +20,7 @@ import pytest
 import gradedeval
 from gradedeval.cli import VERBS
 from gradedeval.cli import gradedeval as program
-from gradedeval.scoring.score_tables import EXTENSIONS, FORMATS
+from gradedeval.formats import EXTENSIONS, FORMATS
 from support.commands import Command, Outcome, shell
 
 GOLDEN = Path(__file__).parent / "golden"

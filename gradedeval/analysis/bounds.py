@@ -107,7 +107,7 @@ def _meant(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure
             return parse_measures(spec.measure, table)
         except InputError as error:
             said = f"{error.place}: {error.problem}" if error.place else error.problem
-            raise InputError(spec.place, said, error.hint, usage=True) from None
+            raise error.replace(place=spec.place, problem=said, usage=True) from None
     unique = list(dict.fromkeys(measures))
     if spec.kind == "significant" and unique:
         return unique

@@ -23,7 +23,7 @@ import gradedeval
 from gradedeval import MEASURES, InputError, Measure, Qrels, intent_aware, parse_measures
 from support import reference
 from support.commands import Command
-from support.examples import drawn
+from support.examples import drawn, sampled
 from support.measures import any_measure, in_the_shell
 from support.paths import DATA, shared
 
@@ -422,9 +422,9 @@ def test_probabilities_are_divided_by_a_sum_that_rounding_keeps_from_1(tmp_path:
         (
             "1 1\n",
             "p:1: 2 fields, expected 3 (topic subtopic probability);"
-            " fill in what is missing; Q0, iteration and tag may be any word",
+            " add the missing fields; Q0, iteration and tag may be any word",
         ),
-        ("", "p: is empty; lines of topic subtopic probability are expected"),
+        ("", "p: is empty; expected lines of 'topic subtopic probability'"),
         (
             "1 1 .5\n1 2 .5\n",
             "p: no probability for subtopic 3 of topic 1; give each a line, with 0 if nobody means it",
@@ -585,13 +585,13 @@ def test_qrels_without_subtopics_are_refused(qrels: Any, message: str) -> None:
 def test_a_judgement_repeated_for_one_subtopic_is_settled_as_others_are() -> None:
     same, unlike = "1 1 a 1\n1 1 a 1\n1 2 a 1\n", "1 1 a 1\n1 2 a 2\n1 2 a 3\n"
     assert Qrels(io.StringIO(same), subtopics=True).notes == [
-        "<file>: 1 judgement repeated with the same grade; counted once"
+        "<file>: 1 judgment repeated with the same grade; counted once"
     ]
-    with pytest.raises(InputError, match="docno a for subtopic 2 of topic 1 again: grade 3, and 2 in line 2"):
+    with pytest.raises(InputError, match=r"topic 1 for subtopic 2 with grade 3 \(first on line 2 with grade 2\)"):
         Qrels(io.StringIO(unlike), subtopics=True)
     kept = Qrels(io.StringIO(unlike), subtopics=True, duplicates="last")
     assert kept.labels.tolist() == [3]
-    with pytest.raises(InputError, match="--subtopics keeps all, where the second column is a subtopic"):
+    with pytest.raises(InputError, match="--subtopics if the second column is a subtopic"):
         Qrels(io.StringIO("1 1 a 1\n1 2 a 2\n"))
 
 
@@ -700,8 +700,8 @@ def test_who_forgets_subtopics_is_told(cli: Command) -> None:
     assert (done.code, done.messages) == (
         1,
         [
-            "twice:2: docno a of topic 1 again: grade 2, and 1 in line 1; --duplicates first or last keeps one;"
-            " --subtopics keeps all, where the second column is a subtopic"
+            "twice:2: duplicate document 'a' in topic 1 with grade 2 (first on line 1 with grade 1); "
+            "use --duplicates first or last to keep one, or --subtopics if the second column is a subtopic"
         ],
     )
 
@@ -793,15 +793,21 @@ def test_err_ia_at_1_is_not_what_pyndeval_makes_of_it() -> None:
 
 
 @shared
-@pytest.mark.parametrize("alpha", [0.5, 0.25])
 @pytest.mark.parametrize(
-    "name",
-    [
-        "2009-qrels.diversity",  # lists subtopic 0
-        "2010-10.diversity-qrels.final.txt",  # has only positive judgements
-        "2011-qrels.diversity.txt",  # has grades from −2 to 3
-        "2011-qrels-for-ndeval.txt",
-    ],
+    ("name", "alpha"),
+    sampled(
+        [
+            ("2009-qrels.diversity", 0.5),  # lists subtopic 0
+            ("2010-10.diversity-qrels.final.txt", 0.5),  # has only positive judgements
+            ("2009-qrels.diversity", 0.25),
+            ("2010-10.diversity-qrels.final.txt", 0.25),
+            ("2011-qrels.diversity.txt", 0.25),  # has grades from −2 to 3
+            ("2011-qrels-for-ndeval.txt", 0.5),
+            ("2011-qrels.diversity.txt", 0.5),
+            ("2011-qrels-for-ndeval.txt", 0.25),
+        ],
+        4,
+    ),
 )
 def test_every_topic_of_the_web_track_scores_as_in_ndeval(name: str, alpha: float) -> None:
     pyndeval = pytest.importorskip("pyndeval")

@@ -14,6 +14,7 @@ import click
 
 import gradedeval
 from gradedeval.cli import gradedeval as program
+from gradedeval.formats import FORMATS
 from gradedeval.measures.table import ALIASES, LINES
 from support.sessions import gradedeval as run_gradedeval
 
@@ -90,6 +91,17 @@ def choices(option: click.Option) -> str:
 def block(words: list[str]) -> str:
     lines = (line.rstrip() for line in run_gradedeval(words, HERE, columns=100).splitlines())
     return "```text\n" + "\n".join(lines) + "\n```\n"
+
+
+def formats() -> str:
+    """The output formats, with the extension of a file that means each."""
+    people = {"wide": "people", "long": "programs", "trec": "scripts for trec_eval"}
+    shape = {"wide": "tables, rounded", "long": "long form, full precision", "trec": "trec_eval's three columns"}
+    rows = [
+        f"| `{name}` | `{form.extension}` | {people[form.layout]} | {shape[form.layout]} |"
+        for name, form in FORMATS.items()
+    ]
+    return "\n".join(["", "| format | extension | for | what it has |", "|---|---|---|---|", *rows]) + "\n\n"
 
 
 def measures() -> str:
@@ -214,6 +226,7 @@ def escaped(text: str) -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "help pages": help_pages,
     "options": all_options,
+    "formats": formats,
     "measures": measures,
     "other names": aliases,
     "python": python_api,

@@ -111,7 +111,7 @@ def _number(cell: Any) -> float:
     try:
         return float(cell)
     except (TypeError, ValueError):
-        raise ValueError(f"'{cell}' is no number") from None
+        raise ValueError(f"'{cell}' is not a number") from None
 
 
 def _measure(written: str) -> str:

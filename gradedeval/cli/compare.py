@@ -55,8 +55,8 @@ def command(
 ) -> None:
     """Compare runs: means, differences, wins, ties and losses by topic, effect sizes, intervals, p values.
 
-    A difference is 'not known' where it is no larger than the mean residual of the run behind: judging its unjudged
-    documents could turn the order.
+    The order of two runs is 'inconclusive' where their difference is no larger than the mean residual of the lower run:
+    judging its unjudged documents could reverse it.
     """
     trial = TestSettings(test, correction, draws, alpha, seed)
     form = form_to(form, output, (*files, *from_scores))

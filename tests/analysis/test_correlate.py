@@ -150,12 +150,12 @@ def test_saved_scores_correlate_as_the_runs_do(cli: Command, tmp_path: Path) -> 
 
 def test_one_measure_or_one_run_has_nothing_to_agree_with() -> None:
     one = gradedeval.evaluate(RUNS[0], QRELS, "err@20 ap")
-    with pytest.raises(InputError, match="one run has no ordering; give more runs, or --above pearson"):
+    with pytest.raises(InputError, match="rank correlation needs at least two runs; add a run, or use --above pearson"):
         gradedeval.correlate(one)
     assert gradedeval.correlate(one, "pearson", "spearman")["n"].tolist() == [50, 50]
-    with pytest.raises(InputError, match="two measures or more are correlated; give another -m"):
+    with pytest.raises(InputError, match="correlate needs at least two measures; add another -m"):
         gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap"))
-    with pytest.raises(InputError, match="--above: no choice 'kendall'"):
+    with pytest.raises(InputError, match="--above: invalid value 'kendall'"):
         gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap rr"), "kendall")  # type: ignore[arg-type]
 
 
@@ -164,11 +164,11 @@ def test_a_matrix_of_blanks_is_a_fault_with_its_reason(cli: Command, tmp_path: P
     nothing = cli(*words, "--above", "pearson", "--below", "spearman")
     assert (nothing.code, nothing.out) == (1, b"")
     assert nothing.messages[-1] == (
-        "no (run, topic) pair that two measures keep; compare fewer runs, or raise --max-residual"
+        "no (run, topic) pair that two measures have; compare fewer runs, or raise --max-residual"
     )
     shared = cli(*words[:-1], "0.05")
     assert (shared.code, shared.messages[-1]) == (
-        1, "no topic that all 4 runs keep by two measures; compare fewer runs, or raise --max-residual")  # fmt: skip
+        1, "no topic that all 4 runs have by two measures; compare fewer runs, or raise --max-residual")  # fmt: skip
     (tmp_path / "same.csv").write_text(
         "run,topic,measure,score\n"
         + "".join(f"{run},{topic},{m},1\n" for run in "xy" for topic in "12" for m in ("ap", "rr"))
@@ -176,5 +176,5 @@ def test_a_matrix_of_blanks_is_a_fault_with_its_reason(cli: Command, tmp_path: P
     same = cli("correlate", "--from-scores", "same.csv")
     assert (same.code, same.out) == (1, b"")
     assert same.messages == [
-        "scores are all the same, or infinite: nothing can agree with them; take runs that differ, or other measures"
+        "scores are all the same, or infinite, so no agreement is defined; use runs that differ, or other measures"
     ]

@@ -550,7 +550,10 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ("weights first.run -m ap", "a run and a qrels file are needed; gradedeval RUN... QRELS"),
         ("weights first.run qrels.txt -m err", "'err': is no sum of gains with fixed weights"),
         ("weights first.run qrels.txt -m ap -o first.run -f csv", "-o: 'first.run' is one of the files read"),
-        ("weights -m rbp -o w.png", "'w.png': no format for .png; -f says which: csv, tsv, json, markdown, table"),
+        (
+            "weights -m rbp -o w.png",
+            "'w.png': no format for .png; -f says which: table, csv, tsv, json, jsonl, markdown, latex, html",
+        ),
         ("weights -m rbp -f trec", "Invalid value for '-f' / '--format': 'trec' is not one of"),
         ("weights - - -m ap", "-: standard input can be read once"),
     ],

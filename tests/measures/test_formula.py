@@ -13,7 +13,7 @@ from test_cwl import score
 import gradedeval
 from gradedeval import InputError, cwl, parse_measures
 from gradedeval.measures.cwl_family.formula import read_formula
-from gradedeval.measures.cwl_family.infinite_sums import Endless, extrapolated
+from gradedeval.measures.cwl_family.infinite_sums import Unsettled, extrapolated
 
 # --- what a formula is -----------------------------------------------------------------------------------------------
 
@@ -217,7 +217,7 @@ def test_power_laws_are_extrapolated_to_their_zeta_function(end: int, power: flo
 @pytest.mark.parametrize("factor", ["m/(m+1)", "m**0", "1-1/(m+3)", "(m/(m+1))**0.5"])
 def test_what_falls_off_no_faster_than_the_rank_is_endless(factor: str) -> None:
     formula = read_formula(factor)
-    with pytest.raises(Endless):
+    with pytest.raises(Unsettled):
         extrapolated(lambda m: np.asarray(formula({"m": m}), dtype=np.float64), 5)
 
 

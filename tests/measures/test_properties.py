@@ -76,9 +76,9 @@ def variants(table: Mapping[str, Measure] = MEASURES) -> list[Measure]:
     found: dict[Measure, None] = {}
     for measure in table.values():
         policy = measure.definition.cutoff
-        cutoffs = [None] if policy == "none" else [k for k in CUTOFFS if k or policy != "needed"]
+        cutoffs = [None] if policy == "none" else [k for k in CUTOFFS if k or policy != "required"]
         found |= dict.fromkeys(measure if k is None else measure @ k for k in cutoffs)
-        for key in measure.definition.keys:
+        for key in measure.definition.accepted.names:
             for value in VALUES.get(key, []):
                 with contextlib.suppress(InputError):  # a key may mean another thing to another measure
                     other = measure(**{key: value})
@@ -96,7 +96,7 @@ def _is_complete(measure: Measure) -> bool:
 
 VARIANTS = variants()
 BOUNDED = [measure for measure in VARIANTS if measure.residual != "none"]
-ENDLESS = [measure for measure in VARIANTS if measure.residual == "endless"]
+ENDLESS = [measure for measure in VARIANTS if measure.residual == "beyond_run"]
 UNBOUNDED = [measure for measure in VARIANTS if measure.residual == "none"]
 
 
@@ -288,11 +288,11 @@ def test_the_order_of_lines_and_topics_changes_no_bit(data: st.DataObject, ties:
 LOOKING = [
     measure
     for measure in VARIANTS
-    if measure.definition.gain is not None and measure.definition.rewards and rises_with_grade(measure)
+    if measure.definition.gain is not None and measure.definition.relevance_only and rises_with_grade(measure)
 ]
 # Users whom a good document sates go home earlier when it moves up, and may miss what they had found before: such a
 # measure says so of itself.
-UNSATED = [measure for measure in LOOKING if not measure.sated]
+UNSATED = [measure for measure in LOOKING if measure.monotone]
 
 
 def _worse(grade: int | None, other: int | None) -> bool:
@@ -475,7 +475,7 @@ def test_the_bound_of_endless_measures_is_reached_by_top_documents_all_the_way(t
 @settings(STEADY, max_examples=20)
 @given(topic=any_topic)
 def test_the_residual_to_full_depth_reaches_the_best_case_of_the_measure_without_cutoff(topic: Topic) -> None:
-    cut = [m for m in BOUNDED if m.cutoff and m.definition.cutoff == "stops" and m.merely_stops]
+    cut = [m for m in BOUNDED if m.cutoff and m.definition.cutoff == "truncates" and m.only_truncates]
     uncut = [Measure(m.definition, m.parameters) for m in cut]
     full = scored([topic], cut, residual_depth="full")
     whole = scored([topic], list(dict.fromkeys(uncut)))
@@ -487,7 +487,7 @@ def test_the_residual_to_full_depth_reaches_the_best_case_of_the_measure_without
 @settings(STEADY, max_examples=20)
 @given(topic=any_topic)
 def test_full_depth_changes_no_residual_of_a_measure_that_a_cutoff_does_not_merely_stop(topic: Topic) -> None:
-    others = [m for m in BOUNDED if m.cutoff is None or not m.merely_stops]
+    others = [m for m in BOUNDED if m.cutoff is None or not m.only_truncates]
     assert np.array_equal(
         scored([topic], others, residual_depth="full").residual, scored([topic], others).residual, equal_nan=True
     )
@@ -520,7 +520,7 @@ def test_filling_in_is_no_bound_of_rprec() -> None:
 
 def _depth(topic: Topic, measure: Measure) -> int:
     """How far down documents matter; weights of the full depth depend on all of them."""
-    whole = measure.cutoff is None or measure.definition.cutoff == "summed"
+    whole = measure.cutoff is None or measure.definition.cutoff == "sums_to_k"
     return len(topic.ranking) if whole else min(measure.cutoff or 0, len(topic.ranking))
 
 
@@ -531,12 +531,12 @@ def test_a_residual_needs_something_unjudged_or_beyond_the_end(measure: Measure)
     beyond = residual - unjudged
     assert (unjudged >= 0).all()
     assert (beyond >= 0).all()
-    endless = measure.residual == "endless"
+    endless = measure.residual == "beyond_run"
     for topic, row in rows.items():
         if None not in topic.ranking[: _depth(topic, measure)]:
             assert unjudged[row] == 0, topic
         # Weights of the full depth depend on what lies past the cutoff.
-        cut = measure.cutoff is not None and measure.definition.cutoff != "summed"
+        cut = measure.cutoff is not None and measure.definition.cutoff != "sums_to_k"
         if not endless or (cut and measure.cutoff <= len(topic.ranking)):
             assert beyond[row] == 0, topic
 
@@ -606,7 +606,7 @@ def test_a_missing_topic_could_still_have_the_best_possible_score(measure: str, 
     assert found.residual[row, 0] == pytest.approx(best, abs=1e-12)
 
 
-@every([measure for measure in VARIANTS if not measure.definition.sampled])
+@every([measure for measure in VARIANTS if not measure.definition.uses_grade_minus_one])
 def test_negative_grades_that_count_as_unjudged_are_as_if_nobody_had_judged(measure: Measure) -> None:
     rankings = [(None, 1, 0), (2, None), (None,), (0, None, None, 3, 1), (None, None, None, None, 2)]
     spam = [Topic(tuple(-1 if grade is None else grade for grade in r), (2, -1)) for r in rankings]
@@ -637,7 +637,7 @@ def grade_0_is_worth_0(measure: Measure) -> bool:
     return not isinstance(gain, tuple) or gain[0] == 0
 
 
-@every([m for m in VARIANTS if m.definition.gain is not None and m.definition.rewards and grade_0_is_worth_0(m)])
+@every([m for m in VARIANTS if m.definition.gain is not None and m.definition.relevance_only and grade_0_is_worth_0(m)])
 def test_a_topic_without_relevant_documents_scores_0(measure: Measure) -> None:
     found = scored([Topic((0, None, -1, 0), (0,)), Topic((None, None)), Topic(()), Topic((), (0, -1))], [measure])
     assert found.score.ravel().tolist() == [0, 0, 0, 0]
@@ -944,13 +944,12 @@ def _value(draw: Callable[[Any], Any], key: str, folder: Path) -> Any:
 @st.composite
 def any_measure(draw: Callable[[Any], Any], folder: Path) -> Measure:
     measure = draw(st.sampled_from(list(MEASURES.values())))
-    for key in draw(
-        st.lists(st.sampled_from(measure.definition.keys), unique=True) if measure.definition.keys else st.just([])
-    ):
+    names = measure.definition.accepted.names
+    for key in draw(st.lists(st.sampled_from(names), unique=True) if names else st.just([])):
         with contextlib.suppress(InputError):  # a key may mean another thing to another measure
             measure = measure(**{key: _value(draw, key, folder)})
     cutoff = draw(st.one_of(st.none(), st.integers(1, 10**6)))
-    if measure.definition.cutoff == "needed" or (cutoff and measure.definition.cutoff != "none"):
+    if measure.definition.cutoff == "required" or (cutoff and measure.definition.cutoff != "none"):
         measure = measure @ (cutoff or 10)
     return measure if _is_complete(measure) else MEASURES["err"] @ 7
 

@@ -63,7 +63,7 @@ show "awk -F, 'NR > 1 { n[\$1]++; level[\$1, n[\$1]] = \$6 }
 echo
 echo '### Zhang et al., table 5: the geometric distribution nearest to the background weights of ap and rr'
 for name in ap rr; do
-  show "gradedeval weights runs/* qrels.txt -m $name --depth 1000 -o w-$name.csv"
+  show "gradedeval weights runs/* qrels.txt -m $name --ranks 1000 -o w-$name.csv"
 done
 show 'gradedeval fit --weights w-ap.csv --ranks 50 -m "rbp(p=0.05..0.999)"'
 show 'echo "of  ranks  p  KL  covered"
@@ -75,7 +75,7 @@ done; done'
 echo
 echo '### Zhang et al., table 6: orderings by measures against those by the background weights'
 for name in ap rr; do
-  gradedeval weights runs/* qrels.txt -m $name --depth 1000 --normalise sum -o sum-$name.csv 2> /dev/null
+  gradedeval weights runs/* qrels.txt -m $name --ranks 1000 --normalize sum -o sum-$name.csv 2> /dev/null
 done
 measures='wp(file=sum-ap.csv,rel=1) wp(file=sum-rr.csv,rel=1) rr p@2 p@10 rbp(p=0.5,rel=1) rbp(p=0.73,rel=1) rbp(p=0.95,rel=1) ap bpref(k=10) dcg(log=2,rel=1)@1000 ndcg(log=2,rel=1)'
 show "gradedeval correlate runs/* qrels.txt -m '$measures' --above tau --below tau -f tsv |

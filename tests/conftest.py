@@ -3,53 +3,21 @@
 from __future__ import annotations
 
 import io
-import os
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
 
 from gradedeval.cli import main
-
-ROOT = Path(__file__).resolve().parent.parent
-
-# Real runs and judgements, and what other tools print on them: beside the checkout, or nowhere.
-DATA = ROOT.parent / "shared" / "data"
-shared = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")
-
-# What Python does not show a user by default, and so is no part of what a command says.
-HIDDEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+from support.commands import HIDDEN, Outcome, environment
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden", action="store_true", help="rewrite golden files and the README's outputs, then review")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a command came to: its exit code, and the bytes it wrote to standard output and standard error."""
-
-    code: int
-    out: bytes
-    err: bytes
-
-    @property
-    def messages(self) -> list[str]:
-        """The lines of standard error."""
-        return self.err.decode("utf-8", "surrogateescape").splitlines()
-
-    @property
-    def text(self) -> str:
-        """Standard output as text."""
-        return self.out.decode()
-
-
-Command = Callable[..., Outcome]
 
 
 @pytest.fixture
@@ -76,12 +44,6 @@ def cli(
     return run
 
 
-def environment() -> dict[str, str]:
-    """What a process of its own finds: nothing of how Python is set up here, where even buffers may be switched off."""
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return {**plain, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-
-
 @pytest.fixture
 def process(tmp_path: Path) -> Callable[..., Outcome]:
     """`process("run.txt", "qrels.txt", stdin=b"", stdout=None)`: the same in a process of its own.
@@ -105,12 +67,3 @@ def process(tmp_path: Path) -> Callable[..., Outcome]:
         return Outcome(done.returncode, done.stdout or b"", done.stderr)
 
     return run
-
-
-def shell(command: str, folder: Path) -> Outcome:
-    """A line of bash in `folder`, where `gradedeval` is this one; a pipeline fails with the last part that fails."""
-    script = f'set -o pipefail; gradedeval() {{ "{sys.executable}" -m gradedeval "$@"; }}; {command}'
-    done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment(), capture_output=True, timeout=60, check=False
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr)

@@ -12,9 +12,10 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, environment
 
 import gradedeval
+from support.commands import environment
+from support.paths import ROOT
 
 PACKAGE = ROOT / "gradedeval"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -288,7 +289,7 @@ def test_the_command_line_touches_no_array_and_no_frame(path: Path) -> None:
 
 TOP = {
     *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"),
-    *("gradedeval", "tests", "examples", "qrels_samples"),
+    *("gradedeval", "tests", "docs", "examples", "qrels_samples"),
 }
 
 

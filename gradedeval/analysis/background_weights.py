@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.properties import RankingWeights
 from gradedeval.options import Options
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.rankings.batch import CELLS, Batch, GradedRun
 from gradedeval.rankings.grade import grade_run
 from gradedeval.rankings.qrels import Qrels
@@ -21,7 +22,6 @@ from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.lines import decode
 
-Watch = Callable[[list[tuple[str, Any]]], Iterable[tuple[str, Any]]]
 """Passes work on piece by piece, and may show how far it has come."""
 
 
@@ -78,7 +78,7 @@ def background(
     measures: Sequence[Measure],
     options: Options,
     depth: int,
-    watch: Watch = iter,
+    progress: Progress = no_progress,
     jobs: int = 1,
 ) -> Background:
     """The mean weights of ap, rr, sp, bpref or q at ranks 1..depth over the rankings of a set of runs, by name.
@@ -94,7 +94,7 @@ def background(
     summed = _Sums(scorer, depth)
     counts: list[tuple[int, int]] = []
     notes, topics = list(scorer.notes), set()
-    for _, source in watch(list(runs.items())):
+    for _, source in progress(list(runs.items())):
         run = grade_run(source, judged, options, jobs=jobs)
         for batch in _settled(run):
             summed.add(batch)
@@ -120,14 +120,14 @@ class _Sums:
 
     def add(self, batch: Batch) -> None:
         if self.scores:
-            views = self.scorer.views(batch)
+            gains_of = self.scorer.gains_cache(batch)
             for column in self.scores:
                 measure = self.scorer.measures[column]
-                self.scores[column] += float(measure.score(views(self.scorer.tables[column], measure)).sum())
+                self.scores[column] += float(measure.score(gains_of(self.scorer.tables[column], measure)).sum())
         for part in _to_depth(batch, len(self.weights)):
-            views = self.scorer.views(part)
+            gains_of = self.scorer.gains_cache(part)
             for column, (measure, table) in enumerate(zip(self.scorer.measures, self.scorer.tables, strict=True)):
-                g = views(table, measure)
+                g = gains_of(table, measure)
                 found = weights_in_rankings(measure, g)
                 self.weights[: found.shape[1], column] += found.sum(0)
                 if measure in self.barren:

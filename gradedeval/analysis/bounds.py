@@ -12,7 +12,7 @@ from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
-from gradedeval.scoring.scorer import applied
+from gradedeval.scoring.scorer import with_defaults
 
 Kind = Literal["min", "max-drop", "max-topic-drop", "significant", "max-unjudged"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -89,7 +89,7 @@ def settle(
         limit, relative = _limit(demand)
         meant = _meant(demand, measures or chosen if demand in bare else measures, table)
         for measure in meant:
-            name = str(applied(measure, options))
+            name = str(with_defaults(measure, options))
             found[demand.kind, name] = Bound(demand.kind, name, limit, relative, demand.place)
         chosen += [one for one in meant if one not in chosen and demand.measure is not None]
     if not found:

@@ -59,7 +59,7 @@ def check(
     bounds: Iterable[Bound],
     baseline: str | None = None,
     *,
-    test: Test = "randomisation",
+    test: Test = "randomization",
     draws: int = 10_000,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -97,7 +97,7 @@ def verdicts(
     bounds: Iterable[Bound],
     baseline: str | None = None,
     *,
-    test: Test = "randomisation",
+    test: Test = "randomization",
     draws: int = 10_000,
     seed: int = 0,
 ) -> list[Verdict]:
@@ -165,7 +165,7 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, level
         found, passed, says = _of_mean(own, bound)
     elif bound.kind == "max-unjudged":
         column = matrix.column(bound.measure)
-        at = matrix.row(run), matrix.kept[matrix.row(run), :, column], column
+        at = matrix.row(run), matrix.included[matrix.row(run), :, column], column
         return _of_unjudged(run, bound, own.topics, matrix.unjudged[at])
     elif both is None:
         raise InputError(bound.place, "a drop from nothing", "give --baseline RUN or scores.csv", usage=True)

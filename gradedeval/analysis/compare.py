@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.resampling import Watch, bootstrap_interval, tukey_hsd
+from gradedeval.analysis.resampling import bootstrap_interval, tukey_hsd
 from gradedeval.analysis.score_matrix import Matrix, Paired, matrix_of
 from gradedeval.analysis.significance import (
     CORRECTIONS,
@@ -29,6 +29,7 @@ from gradedeval.analysis.significance import (
 )
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -39,14 +40,14 @@ if TYPE_CHECKING:
 class Trial:
     """How differences are tested. Raises InputError (usage) where a value is no choice, or two exclude each other.
 
-    test        see `p_values`; `tukey-hsd` is the randomised range test, which corrects for all pairs itself
+    test        see `p_values`; `tukey-hsd` is the randomized range test, which corrects for all pairs itself
     correction  see `corrected`; None: holm, and none for tukey-hsd
     draws       permutations, and bootstrap samples of the interval
     alpha       the interval covers 1 − alpha
     seed        of the draws
     """
 
-    test: Test = "randomisation"
+    test: Test = "randomization"
     correction: Correction | None = None
     draws: int = 10_000
     alpha: float = 0.05
@@ -77,18 +78,18 @@ def compare(
     scores: Scores | Matrix | pd.DataFrame | str | Path,
     baseline: str | None = None,
     *,
-    test: Test = "randomisation",
+    test: Test = "randomization",
     correction: Correction | None = None,
     draws: int = 10_000,
     alpha: float = 0.05,
     seed: int = 0,
-    watch: Watch = iter,
+    progress: Progress = no_progress,
 ) -> pd.DataFrame:
     """Compare runs pair by pair, by every measure, on the topics that all runs keep.
 
     scores      what `gradedeval.evaluate` returns, with residuals="total" to learn what is not known; or saved scores
     baseline    the run that the others are compared with; None: all pairs, each with the run listed before it
-    test        randomisation, t, wilcoxon, sign or tukey-hsd; see `p_values` and `tukey_hsd`
+    test        randomization, t, wilcoxon, sign or tukey-hsd; see `p_values` and `tukey_hsd`
     correction  over the pairs of a measure: holm (default), bonferroni, bh or none
     draws       permutations, and bootstrap samples
     alpha       the interval covers 1 − alpha
@@ -101,13 +102,15 @@ def compare(
     the measure has no residual. Where no p can come down to alpha a warning of the class `gradedeval.EvaluationWarning`
     says so. Raises InputError where there is nothing to compare, or a measure has one topic alone.
     """
-    frame, notes = compared(matrix_of(scores), baseline, Trial(test, correction, draws, alpha, seed), watch)
+    frame, notes = compared(matrix_of(scores), baseline, Trial(test, correction, draws, alpha, seed), progress)
     for note in notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return frame
 
 
-def compared(matrix: Matrix, baseline: str | None, trial: Trial, watch: Watch = iter) -> tuple[pd.DataFrame, list[str]]:
+def compared(
+    matrix: Matrix, baseline: str | None, trial: Trial, progress: Progress = no_progress
+) -> tuple[pd.DataFrame, list[str]]:
     """As `compare`: the frame, and what is to be said of it."""
     if len(matrix.runs) < 2:
         raise InputError("", "two runs or more are compared", "give another run, or --baseline", usage=True)
@@ -115,7 +118,7 @@ def compared(matrix: Matrix, baseline: str | None, trial: Trial, watch: Watch = 
     import pandas as pd  # not before it is needed
 
     measures = [tested(matrix, name) for name in matrix.comparable()]
-    frames = [pd.DataFrame(_columns(paired, first, second, trial, watch)) for paired in measures]
+    frames = [pd.DataFrame(_columns(paired, first, second, trial, progress)) for paired in measures]
     return pd.concat(frames, ignore_index=True).astype({"known": "boolean"}), _never(measures, len(first), trial)
 
 
@@ -159,14 +162,14 @@ def differences_of(paired: Paired, first: Ints, second: Ints) -> Floats:
     return differences
 
 
-def _columns(paired: Paired, first: Ints, second: Ints, trial: Trial, watch: Watch) -> dict[str, Any]:
+def _columns(paired: Paired, first: Ints, second: Ints, trial: Trial, progress: Progress) -> dict[str, Any]:
     differences = differences_of(paired, first, second)
     means, difference = paired.means, differences.mean(1)
     if trial.test == "tukey-hsd":
-        p = tukey_hsd(paired.score, trial.draws, trial.seed, watch)(difference)
+        p = tukey_hsd(paired.score, trial.draws, trial.seed, progress)(difference)
     else:
-        p = p_values(differences, trial.test, trial.draws, trial.seed, watch)
-    low, high = bootstrap_interval(differences, trial.draws, trial.seed, trial.alpha, watch)
+        p = p_values(differences, trial.test, trial.draws, trial.seed, progress)
+    low, high = bootstrap_interval(differences, trial.draws, trial.seed, trial.alpha, progress)
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(means[first] == 0, np.nan, difference / means[first])
     names = np.array(paired.runs, dtype=object)

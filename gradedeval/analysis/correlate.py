@@ -56,9 +56,9 @@ def correlate(
 
 def _nothing(matrix: Matrix, kinds: set[Kind]) -> InputError:
     """Why no two measures have an agreement."""
-    if matrix.kept.sum(2).max(initial=0) < 2:
+    if matrix.included.sum(2).max(initial=0) < 2:
         return InputError("", "no (run, topic) pair that two measures keep", matrix.hint)
-    if not kinds & set(BY_TOPIC) and matrix.kept.all(0).sum(1).max(initial=0) < 2:
+    if not kinds & set(BY_TOPIC) and matrix.included.all(0).sum(1).max(initial=0) < 2:
         return InputError("", f"no topic that all {len(matrix.runs)} runs keep by two measures", matrix.hint)
     what = "scores are all the same, or infinite: nothing can agree with them"
     return InputError("", what, "take runs that differ, or other measures")

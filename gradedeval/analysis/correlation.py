@@ -89,5 +89,5 @@ def _means(scores: Floats) -> Floats:
 
 def of_columns(matrix: Matrix, kind: Kind, truth: int, scores: int) -> tuple[float, int]:
     """The agreement of two measures of a matrix, by their places. By orderings each measure takes its own topics."""
-    kept = matrix.kept[:, :, truth] & matrix.kept[:, :, scores]
+    kept = matrix.included[:, :, truth] & matrix.included[:, :, scores]
     return between(kind, matrix.score[:, :, truth], matrix.score[:, :, scores], kept)

@@ -223,8 +223,8 @@ def _alone(run: GradedRun, topic: bytes, qrels: Qrels) -> Batch:
 
 def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: float | None) -> Explained:
     """How the measure at that place comes to its score of the one topic of a batch."""
-    measure, table, views = scorer.measures[at], scorer.tables[at], scorer.views(batch)
-    gains = trimmed(views(table, measure))
+    measure, table, gains_of = scorer.measures[at], scorer.tables[at], scorer.gains_cache(batch)
+    gains = trimmed(gains_of(table, measure))
     parts, count = parts_of(measure, gains), gains.gain.shape[1]
     columns: dict[str, list[Any]] = {
         "part": [DOCUMENT] * count,
@@ -244,10 +244,10 @@ def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: fl
     columns["contribution"], after["contribution"] = parts.terms.tolist(), parts.beyond
     columns["running"] = (parts.before + parts.terms.cumsum()).tolist()
     if residual is not None:
-        rise = rises(measure, gains, trimmed(views(table, measure, unjudged=table.top)))
+        rise = rises(measure, gains, trimmed(gains_of(table, measure, unjudged=table.top)))
         columns["could_add"] = [None if np.isnan(one) else one for one in rise.tolist()]
         if measure.residual == "beyond_run":
-            best = scores_of(measure, trimmed(views(table, measure, tail=table.top)))
+            best = scores_of(measure, trimmed(gains_of(table, measure, tail=table.top)))
             after["could_add"] = max(min(float(best[0]), measure.definition.ceiling) - score, 0.0)
     first = [before] if parts.before else []
     last = [after] if any(value for name, value in after.items() if name != "part") else []

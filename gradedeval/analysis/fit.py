@@ -17,11 +17,11 @@ from gradedeval.errors import InputError, plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
-from gradedeval.rankings.grade_file import Watch, unwatched
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import evaluate_runs, qrels_for, rules_given
 from gradedeval.scoring.run_names import named_runs
-from gradedeval.scoring.scorer import applied
+from gradedeval.scoring.scorer import with_defaults
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,21 +34,23 @@ class Collection:
     runs: dict[str, Any]
     qrels: Qrels
     options: Options
-    watch: Watch = unwatched
+    progress: Progress = no_progress
     jobs: int = 1
 
     def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
         """The scores by some measures; what is too uncertain is left out only where residuals are asked for."""
         options = self.options if residuals else replace(self.options, residuals=None, max_residual=None)
-        return matrix_of(evaluate_runs(self.runs, self.qrels, measures, options, jobs=self.jobs, watch=self.watch))
+        return matrix_of(
+            evaluate_runs(self.runs, self.qrels, measures, options, jobs=self.jobs, progress=self.progress)
+        )
 
 
 def collected(
-    runs: dict[str, Any], qrels: Any, options: Options, watch: Watch = unwatched, jobs: int = 1
+    runs: dict[str, Any], qrels: Any, options: Options, progress: Progress = no_progress, jobs: int = 1
 ) -> Collection:
     """Runs by name with their qrels read. `jobs` processes may share them. Raises InputError where they are none."""
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
-    return Collection(runs, judged, options, watch, jobs)
+    return Collection(runs, judged, options, progress, jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +61,7 @@ class Truth:
     target: str
     topics: list[str]
     score: Floats
-    kept: Bools
+    included: Bools
     notes: list[str]
     signature: str
 
@@ -67,7 +69,7 @@ class Truth:
     def of(cls, collection: Collection, target: Measure) -> Truth:
         """The target's scores. Raises InputError where no pair is certain enough."""
         matrix = collection.scores([target], residuals=True)
-        kept = matrix.kept[:, :, 0]
+        kept = matrix.included[:, :, 0]
         if not kept.any():
             raise InputError("--max-residual", f"leaves no (run, topic) pair by {matrix.measures[0]}", "raise it")
         return cls(
@@ -78,11 +80,11 @@ class Truth:
         """For each measure the agreement of each kind."""
         matrix = self.collection.scores(measures)
         found = {
-            name: [between(kind, self.score, matrix.score[:, :, at], self.kept)[0] for kind in kinds]
+            name: [between(kind, self.score, matrix.score[:, :, at], self.included)[0] for kind in kinds]
             for at, name in enumerate(matrix.measures)
         }
         # By what they are under the rules, as the scores are: two ways to write a measure may come to the same.
-        return [found[str(applied(measure, self.collection.options))] for measure in measures]
+        return [found[str(with_defaults(measure, self.collection.options))] for measure in measures]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +157,9 @@ def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes
     options = collection.options
     if runs is None:
         return replace(collection, options=replace(options, topics_from=topics))
-    return collected(named_runs(runs), qrels, replace(options, topics_from=topics), collection.watch, collection.jobs)
+    return collected(
+        named_runs(runs), qrels, replace(options, topics_from=topics), collection.progress, collection.jobs
+    )
 
 
 def fitted(
@@ -190,7 +194,7 @@ def fitted(
     import pandas as pd  # not before it is needed
 
     signature = truth.signature if second is None else f"{truth.signature}\nvalidated on {second.signature}"
-    settings = f"agreement with {truth.target}, {int(truth.kept.sum())} of {truth.kept.size} (run, topic) pairs"
+    settings = f"agreement with {truth.target}, {int(truth.included.sum())} of {truth.included.size} (run, topic) pairs"
     return Fitted(pd.DataFrame(rows), pd.DataFrame(curve), f"{settings} | to {precision:g}", signature, notes)
 
 
@@ -207,7 +211,7 @@ def _tried(
 def _row(family: Family, kind: Kind, values: Values, truth: Truth) -> tuple[dict[str, Any], list[str]]:
     value = best(values)
     low, high = band(values, NEARLY)
-    counted = int(truth.kept.sum()) if kind in BY_TOPIC else len(truth.score)
+    counted = int(truth.included.sum()) if kind in BY_TOPIC else len(truth.score)
     notes, shown = [], value
     if np.isnan(values[value]):
         shown, low, high = np.nan, np.nan, np.nan
@@ -232,7 +236,7 @@ def _fitted_too(truth: Truth, there: Truth | None) -> list[str]:
     if there is None or there.collection.runs is not truth.collection.runs:
         return []
     own, theirs = (
-        {topic for topic, counts in zip(one.topics, one.kept.T.tolist(), strict=True) if any(counts)}
+        {topic for topic, counts in zip(one.topics, one.included.T.tolist(), strict=True) if any(counts)}
         for one in (truth, there)
     )
     both = len(own & theirs)

@@ -61,36 +61,36 @@ def fit_weights(
     weights: Floats | Sequence[float] | str | Path,
     measures: str | Sequence[str] | Sequence[Family],
     *,
-    depth: int | None = None,
-    renormalise: bool = False,
+    ranks: int | None = None,
+    renormalize: bool = False,
     precision: float = 0.001,
 ) -> Fitted:
     """The parameter of each static measure whose weights are nearest to a given vector in Kullback–Leibler divergence.
 
-    weights      of ranks 1, 2, …: numbers, or a file of rank,weight lines. They are scaled to sum 1 down to `depth`
+    weights      of ranks 1, 2, …: numbers, or a file of rank,weight lines. They are scaled to sum 1 down to `ranks`
     measures     with a range, as in "rbp(p=0.05..0.99)"
-    depth        ranks compared; None: all of the vector
-    renormalise  scale the measure's weights to sum 1 down to `depth` too; else they are what they are, and what a
-                 geometric distribution has below `depth` counts against it
+    ranks        how many ranks are compared; None: all of the vector
+    renormalize  scale the measure's weights to sum 1 down to `ranks` too; else they are what they are, and what a
+                 geometric distribution has below `ranks` counts against it
     precision    of the value found
 
     The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the band within 0.001 nats),
-    depth, covered (what the measure's weights sum to down to `depth`), renormalised; those of `curve` measure,
+    depth, covered (what the measure's weights sum to down to `ranks`), renormalized; those of `curve` measure,
     parameter, value, divergence. Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError where the
     vector is too short, or a measure has no weights by rank, or weights that sum to more than 1.
     """
-    reference = _reference(weights, depth)
+    reference = _reference(weights, ranks)
     depth = len(reference)
     families = _families(measures)
 
     def tried(grids: list[tuple[Family, list[float]]]) -> list[list[list[float]]]:
         return [
-            [[-divergence(reference, _scaled(family.at(value), depth, renormalise))] for value in grid]
+            [[-divergence(reference, _scaled(family.at(value), depth, renormalize))] for value in grid]
             for family, grid in grids
         ]
 
     found = [values for (values,) in search(families, tried, 1, precision)]
-    rows = [_row(*one, depth, renormalise) for one in zip(families, found, strict=True)]
+    rows = [_row(*one, depth, renormalize) for one in zip(families, found, strict=True)]
     curve = [
         {"measure": family.text, "parameter": family.parameter, "value": value, "divergence": -values[value]}
         for family, values in zip(families, found, strict=True)
@@ -103,7 +103,7 @@ def fit_weights(
     ]
     import pandas as pd  # not before it is needed
 
-    theirs = "the measures' scaled to 1 too" if renormalise else "the measures' as they are"
+    theirs = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
     settings = f"{depth} ranks | the vector scaled to sum 1, {theirs} | to {precision:g}"
     return Fitted(pd.DataFrame(rows), pd.DataFrame(curve), settings, "", notes)
 
@@ -121,12 +121,12 @@ def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None
     return reference
 
 
-def _row(family: Family, values: Values, depth: int, renormalise: bool) -> dict[str, Any]:
+def _row(family: Family, values: Values, depth: int, renormalize: bool) -> dict[str, Any]:
     value = best(values)
     low, high = band(values, NEARLY)
     row = {"measure": family.text, "parameter": family.parameter, "value": value, "divergence": -values[value]}
     covered = float(static_weights(family.at(value), depth).sum())
-    return {**row, "low": low, "high": high, "depth": depth, "covered": covered, "renormalised": renormalise}
+    return {**row, "low": low, "high": high, "depth": depth, "covered": covered, "renormalized": renormalize}
 
 
 def _families(measures: str | Sequence[str] | Sequence[Family]) -> list[Family]:
@@ -135,12 +135,12 @@ def _families(measures: str | Sequence[str] | Sequence[Family]) -> list[Family]:
     return families or read_families([one for one in given if isinstance(one, str)])
 
 
-def _scaled(measure: Measure, depth: int, renormalise: bool) -> Floats:
+def _scaled(measure: Measure, depth: int, renormalize: bool) -> Floats:
     weights = static_weights(measure, depth)
     total = float(weights.sum())
-    if renormalise and total > 0:
+    if renormalize and total > 0:
         return weights / total
     if total > 1 + 1e-6:
         what = f"the weights of '{measure}' sum to {total:.4g}, and a distribution's to 1"
-        raise InputError("", what, "--renormalise scales them", usage=True)
+        raise InputError("", what, "--renormalize scales them", usage=True)
     return weights

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.analysis.compare import differences_of, pairs_of, tested
-from gradedeval.analysis.resampling import Watch, studentised
+from gradedeval.analysis.resampling import studentised
 from gradedeval.analysis.score_matrix import Matrix, Paired, matrix_of
 from gradedeval.analysis.significance import NOTHING, check_draws
 from gradedeval.errors import InputError
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def power(
     alpha: float = 0.05,
     seed: int = 0,
     best: int | None = None,
-    watch: Watch = iter,
+    progress: Progress = no_progress,
 ) -> Power:
     """The share of pairs of runs that each measure finds significantly different, by Sakai's paired bootstrap test.
 
@@ -72,7 +73,7 @@ def power(
     for measure in matrix.comparable():
         paired = tested(matrix, measure)
         paired = matrix.only(runs=_best(paired, best)).of(measure)
-        curve = pd.DataFrame(_levels(paired, draws, alpha, seed, watch))
+        curve = pd.DataFrame(_levels(paired, draws, alpha, seed, progress))
         curves.append(curve)
         rows.append(_row(paired, curve, alpha))
     settings = f"paired bootstrap, studentised, {draws} draws, alpha {alpha:g}, seed {seed}"
@@ -85,10 +86,10 @@ def _best(paired: Paired, best: int | None) -> Sequence[str]:
     return paired.runs if best is None else [paired.runs[at] for at in sorted(order.tolist())]
 
 
-def _levels(paired: Paired, draws: int, alpha: float, seed: int, watch: Watch) -> dict[str, Any]:
+def _levels(paired: Paired, draws: int, alpha: float, seed: int, progress: Progress) -> dict[str, Any]:
     first, second = pairs_of(len(paired.runs), None)
     differences = differences_of(paired, first, second)
-    level, needed = studentised(differences, draws, seed, alpha, watch)
+    level, needed = studentised(differences, draws, seed, alpha, progress)
     order = np.argsort(-level, kind="stable")
     names = np.array(paired.runs, dtype=object)
     return {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
-from gradedeval.analysis.background_weights import Watch, background, share_past
+from gradedeval.analysis.background_weights import background, share_past
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, plural
 from gradedeval.measures.definition import Measure
@@ -17,11 +17,12 @@ from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OptionKwargs, Options
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.rankings.batch import CELLS
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for, rules_given
 from gradedeval.scoring.run_names import named_runs
-from gradedeval.scoring.scorer import applied, scores_of
+from gradedeval.scoring.scorer import scores_of, with_defaults
 from gradedeval.scoring.signature import signature
 from gradedeval.version import __version__
 
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 DEPTH, DEEPEST = 1000, 100_000
 """Ranks unless told otherwise, and at most: the work of fixed weights grows with the square of the depth."""
 
-Normalise = Literal["none", "sum", "max"]
-NORMALISE: tuple[str, ...] = get_args(Normalise)
+Normalize = Literal["none", "sum", "max"]
+NORMALIZE: tuple[str, ...] = get_args(Normalize)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +88,8 @@ def weights(
     runs: Any = None,
     qrels: Any = None,
     *,
-    depth: int = DEPTH,
-    normalise: Normalise = "none",
+    ranks: int = DEPTH,
+    normalize: Normalize = "none",
     like: str | None = None,
     **keywords: Any,
 ) -> Weights:
@@ -97,8 +98,8 @@ def weights(
     measures   notation, as in "rbp(p=0.95) dcg p@10"; ap, rr, sp, bpref and q need runs
     runs       what `evaluate` takes: one run, a list of runs, or a dict of them by name
     qrels      what `evaluate` takes
-    depth      how many ranks
-    normalise  `none`; `sum`: weights that sum to 1 down to the depth; `max`: the largest is 1
+    ranks      how many ranks
+    normalize  `none`; `sum`: weights that sum to 1 over those ranks; `max`: the largest is 1
     options    how runs are read, as in `evaluate`
 
     Returns `Weights`: `.frame`, `.values`, `.beyond`. Measures whose weights are fixed have those; for ap, rr, sp,
@@ -108,7 +109,7 @@ def weights(
     """
     options = rules_given(like, cast(OptionKwargs, keywords))
     named = None if runs is None else named_runs(runs)
-    found = weights_by(parse_measures(measures), named, qrels, options, depth=depth, normalise=normalise)
+    found = weights_by(parse_measures(measures), named, qrels, options, ranks=ranks, normalize=normalize)
     for note in found.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return found
@@ -120,23 +121,23 @@ def weights_by(
     qrels: Any,
     options: Options,
     *,
-    depth: int = DEPTH,
-    normalise: str = "none",
+    ranks: int = DEPTH,
+    normalize: str = "none",
     jobs: int = 1,
-    watch: Watch = iter,
-    watch_ranks: Watch = iter,
+    progress: Progress = no_progress,
+    rank_progress: Progress = no_progress,
 ) -> Weights:
     """As `weights`, for measures and rules that are settled and runs by name, or None.
 
     jobs                processes that may share a large run
-    watch, watch_ranks  pass runs, and ranks of fixed weights, on piece by piece, and may show how far the work has come
+    progress            shows how many runs are done, and `rank_progress` how many ranks of fixed weights
     """
-    _check(depth, normalise)
+    _check(ranks, normalize)
     if not measures:
         raise InputError("", "no measure", "as in 'rbp(p=0.95) dcg'", usage=True)
     if (runs is None) != (qrels is None):
         raise InputError("", "runs need qrels, and qrels runs", "give both or neither", usage=True)
-    chosen = list(dict.fromkeys(applied(measure, options) for measure in measures))
+    chosen = list(dict.fromkeys(with_defaults(measure, options) for measure in measures))
     for measure in chosen:
         if measure.prior is not None:
             raise InputError(
@@ -144,21 +145,21 @@ def weights_by(
             )
     implied = [measure for measure in chosen if measure.definition.weights_in_ranking and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
-    columns = {measure: _fixed(measure, depth, watch_ranks) for measure in chosen if measure not in implied}
+    columns = {measure: _fixed(measure, ranks, rank_progress) for measure in chosen if measure not in implied}
     notes = _cost_notes([measure for measure in chosen if measure not in implied], options)
     said = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
-        found = background(runs, judged, implied, options, depth, watch, jobs)
+        found = background(runs, judged, implied, options, ranks, progress, jobs)
         columns |= {one: (found.values[:, at], float(found.beyond[at])) for at, one in enumerate(found.measures)}
         notes += found.notes
         count = len(found.counts)
         said = [signature(judged, options, found.measures, found.counts), f"{count} {plural(count, 'run')}"]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")
-    values = np.stack([_normalised(columns[measure][0], measure, normalise) for measure in chosen], axis=1)
+    values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)
     beyond = np.array([columns[measure][1] for measure in chosen])
-    said += [f"ranks 1..{depth}", f"normalise {normalise}"]
+    said += [f"ranks 1..{ranks}", f"normalize {normalize}"]
     return Weights(chosen, values, beyond, " | ".join(said), notes)
 
 
@@ -171,28 +172,28 @@ def _cost_notes(fixed: Sequence[Measure], options: Options) -> list[str]:
     return said
 
 
-def _check(depth: int, normalise: str) -> None:
-    if isinstance(depth, bool) or not isinstance(depth, int | np.integer) or not 1 <= depth <= DEEPEST:
-        raise InputError("--depth", f"{depth} is no depth", f"from 1 to {DEEPEST} ranks", usage=True)
-    if normalise not in NORMALISE:
-        hint = did_you_mean(str(normalise), NORMALISE) or f"one of {', '.join(NORMALISE)}"
-        raise InputError("--normalise", f"no choice '{normalise}'", hint, usage=True)
+def _check(ranks: int, normalize: str) -> None:
+    if isinstance(ranks, bool) or not isinstance(ranks, int | np.integer) or not 1 <= ranks <= DEEPEST:
+        raise InputError("--ranks", f"{ranks} is not a whole number from 1 to {DEEPEST}", usage=True)
+    if normalize not in NORMALIZE:
+        hint = did_you_mean(str(normalize), NORMALIZE) or f"choose from {', '.join(NORMALIZE)}"
+        raise InputError("--normalize", f"invalid value '{normalize}'", hint, usage=True)
 
 
-def _normalised(weights: Floats, measure: Measure, normalise: str) -> Floats:
-    if normalise == "none":
+def _normalized(weights: Floats, measure: Measure, normalize: str) -> Floats:
+    if normalize == "none":
         return weights
-    by = float(weights.sum() if normalise == "sum" else weights.max())
+    by = float(weights.sum() if normalize == "sum" else weights.max())
     if not by > 0:
-        what = f"its weights down to rank {len(weights)} have {normalise} {by:g}"
-        raise InputError(f"'{measure}'", what, "leave out --normalise, or raise --depth")
+        what = f"its weights down to rank {len(weights)} have {normalize} {by:g}"
+        raise InputError(f"'{measure}'", what, "leave out --normalize, or raise --ranks")
     return weights / by
 
 
 # A measure with fixed weights is Σ_i w(i) gain_i, whatever the ranking.
 
 
-def static_weights(measure: Measure, depth: int, watch: Watch = iter) -> Floats:
+def static_weights(measure: Measure, depth: int, progress: Progress = no_progress) -> Floats:
     """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
 
     That these are the measure's weights is tried on other rankings, which differ in length, gains, judgements and pool.
@@ -208,7 +209,7 @@ def static_weights(measure: Measure, depth: int, watch: Watch = iter) -> Floats:
         horizon: Any = measure.arguments.get("horizon")
         step = max(1, CELLS // max(depth, measure.cutoff or 0, horizon or 0))
         found = np.zeros(depth)
-        for _, begin in watch([(str(measure), begin) for begin in range(0, depth, step)]):
+        for _, begin in progress([(str(measure), begin) for begin in range(0, depth, step)]):
             end = min(begin + step, depth)
             found[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
     _check_fixed(measure, found, levels)
@@ -231,12 +232,12 @@ def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
     return found if np.allclose(_scores(measure, alone, levels), found[some - 1], rtol=1e-12, atol=0) else None
 
 
-def _fixed(measure: Measure, depth: int, watch: Watch) -> tuple[Floats, float]:
+def _fixed(measure: Measure, depth: int, progress: Progress) -> tuple[Floats, float]:
     """Fixed weights, and the share that lies past them."""
     if measure.definition.weights_in_ranking:
         what = "its weights are those of the rankings that it scores"
         raise InputError(f"'{measure}'", what, "give RUN... QRELS for their mean", usage=True)
-    found = static_weights(measure, depth, watch)
+    found = static_weights(measure, depth, progress)
     return found, _share_beyond(measure, found)
 
 

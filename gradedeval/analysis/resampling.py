@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
+from gradedeval.parallel.progress import Progress, no_progress
 
 CELLS = 1 << 22
 """Numbers held at once, draws × pairs: it bounds memory, whatever the number of pairs."""
-
-Watch = Callable[[list[slice]], Iterable[slice]]
-"""Passes on pieces of the work one by one, and may show how far it has come."""
 
 
 def pieces(count: int, cost: int) -> list[slice]:
@@ -37,8 +35,8 @@ def sign_flips(topics: int, draws: int, seed: int) -> Floats:
     return 1 - 2 * bits.astype(np.float64)
 
 
-def randomisation(differences: Floats, draws: int, seed: int, watch: Watch = iter) -> Floats:
-    """Two-sided p of the randomisation test of each pair: under the null hypothesis the sign of a topic is arbitrary.
+def randomization(differences: Floats, draws: int, seed: int, progress: Progress = no_progress) -> Floats:
+    """Two-sided p of the randomization test of each pair: under the null hypothesis the sign of a topic is arbitrary.
 
     differences  pairs × topics
 
@@ -50,15 +48,15 @@ def randomisation(differences: Floats, draws: int, seed: int, watch: Watch = ite
     extreme = np.zeros(pairs)
     # Sums that are equal in the mind may differ in their last bits.
     observed = np.abs(differences.sum(1)) - 1e-12 * np.abs(differences).sum(1)
-    for some in watch(pieces(pairs, len(flips))):
+    for some in progress(pieces(pairs, len(flips))):
         extreme[some] = (np.abs(flips @ differences[some].T) >= observed[some]).sum(0)
     exact = is_exact(topics, draws)
     p: Floats = extreme / len(flips) if exact else (1 + extreme) / (1 + draws)
     return p
 
 
-def tukey_hsd(scores: Floats, draws: int, seed: int, watch: Watch = iter) -> Callable[[Floats], Floats]:
-    """Randomised Tukey HSD: how often the best and the worst mean lie further apart than two runs do.
+def tukey_hsd(scores: Floats, draws: int, seed: int, progress: Progress = no_progress) -> Callable[[Floats], Floats]:
+    """Randomized Tukey HSD: how often the best and the worst mean lie further apart than two runs do.
 
     scores  runs × topics
 
@@ -68,7 +66,7 @@ def tukey_hsd(scores: Floats, draws: int, seed: int, watch: Watch = iter) -> Cal
     """
     runs, topics = scores.shape
     exact = is_exact(topics, draws, runs)
-    ranges = np.sort(np.concatenate(list(_ranges(scores.T, draws, seed, exact, watch))))
+    ranges = np.sort(np.concatenate(list(_ranges(scores.T, draws, seed, exact, progress))))
     scale = 1e-12 * np.abs(scores).mean(1).max(initial=0)
 
     def p(differences: Floats) -> Floats:
@@ -79,7 +77,7 @@ def tukey_hsd(scores: Floats, draws: int, seed: int, watch: Watch = iter) -> Cal
     return p
 
 
-def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool, watch: Watch) -> Iterator[Floats]:
+def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool, progress: Progress) -> Iterator[Floats]:
     """The distance of the best mean from the worst of each draw, some draws at a time."""
     topics, runs = by_topic.shape
     if exact:
@@ -88,7 +86,7 @@ def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool, watch: Watch) 
             yield np.array([np.ptp(np.mean(shuffled, axis=0))])
         return
     draw = np.random.default_rng(seed)
-    for some in watch(pieces(draws, topics * runs)):
+    for some in progress(pieces(draws, topics * runs)):
         copies = np.broadcast_to(by_topic, (some.stop - some.start, topics, runs))
         yield np.ptp(draw.permuted(copies, axis=2).mean(1), axis=1)
 
@@ -101,7 +99,7 @@ def topic_weights(topics: int, draws: int, seed: int) -> Floats:
 
 
 def bootstrap_interval(
-    differences: Floats, draws: int, seed: int, alpha: float, watch: Watch = iter
+    differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
 ) -> tuple[Floats, Floats]:
     """The percentile interval of each pair's mean difference at level 1 − alpha, by the paired bootstrap of topics.
 
@@ -109,13 +107,15 @@ def bootstrap_interval(
     """
     weights = topic_weights(differences.shape[1], draws, seed)
     low, high = np.empty(len(differences)), np.empty(len(differences))
-    for some in watch(pieces(len(differences), draws)):
+    for some in progress(pieces(len(differences), draws)):
         means = differences[some] @ weights.T
         low[some], high[some] = np.quantile(means, [alpha / 2, 1 - alpha / 2], axis=1, overwrite_input=True)
     return low, high
 
 
-def studentised(differences: Floats, draws: int, seed: int, alpha: float, watch: Watch = iter) -> tuple[Floats, Floats]:
+def studentised(
+    differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
+) -> tuple[Floats, Floats]:
     """Sakai's paired bootstrap test of each pair: the achieved significance level, and the difference that was needed.
 
     differences  pairs × topics
@@ -132,7 +132,7 @@ def studentised(differences: Floats, draws: int, seed: int, alpha: float, watch:
     observed = np.abs(_t(differences.mean(1), (differences**2).mean(1), topics))
     nth = min(draws, max(1, round(alpha * draws)))
     level, needed = np.empty(len(differences)), np.empty(len(differences))
-    for some in watch(pieces(len(differences), 4 * draws)):
+    for some in progress(pieces(len(differences), 4 * draws)):
         means = shifted[some] @ weights.T
         t = np.abs(_t(means, shifted[some] ** 2 @ weights.T, topics))
         level[some] = (t >= observed[some, None] * (1 - 1e-12)).mean(1)

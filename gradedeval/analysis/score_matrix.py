@@ -28,7 +28,7 @@ class Matrix:
     score      runs × topics × measures; nan where a run is not scored on a topic
     residual   the same: how far each could rise; nan where the measure has none or nobody asked
     unjudged   the same: the part of it that unjudged documents of the run have
-    kept       the same: whether the pair counts (it is there, and certain enough for `--max-residual`)
+    included   the same: whether the pair counts (it is there, and certain enough for `--max-residual`)
     signature  what the numbers depend on
     notes      what was said on the way
     """
@@ -39,7 +39,7 @@ class Matrix:
     score: Floats
     residual: Floats
     unjudged: Floats
-    kept: Bools
+    included: Bools
     signature: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -72,7 +72,7 @@ class Matrix:
         """The topics that every run keeps by one measure. Raises InputError where there are none, or a score is
         infinite."""
         column = self.column(measure)
-        shared: Bools = np.logical_and.reduce(self.kept[:, :, column], axis=0)
+        shared: Bools = np.logical_and.reduce(self.included[:, :, column], axis=0)
         if not shared.any():
             raise InputError(f"measure '{measure}'", f"no topic that all {len(self.runs)} runs keep", self.hint)
         score = self.score[:, shared, column]
@@ -83,7 +83,7 @@ class Matrix:
 
     def comparable(self) -> list[str]:
         """The measures by which all runs keep some topic. Raises InputError where there are none."""
-        shared: Bools = np.logical_and.reduce(self.kept, axis=0)
+        shared: Bools = np.logical_and.reduce(self.included, axis=0)
         measures = [name for name, some_topic in zip(self.measures, shared.T, strict=True) if some_topic.any()]
         if not measures:
             raise InputError(
@@ -94,14 +94,14 @@ class Matrix:
     @property
     def hint(self) -> str:
         """What to do where too few pairs are kept."""
-        uncertain = (~self.kept & ~np.isnan(self.score)).any()
+        uncertain = (~self.included & ~np.isnan(self.score)).any()
         return "compare fewer runs, or raise --max-residual" if uncertain else "take runs with topics in common"
 
     def left_out(self) -> list[str]:
         """For each measure by which topics are left out of comparisons, a note that says how many."""
         notes = []
         for column, measure in enumerate(self.measures):
-            lost = int((~self.kept[:, :, column].all(0)).sum())
+            lost = int((~self.included[:, :, column].all(0)).sum())
             if lost:
                 of = f"{lost} of {len(self.topics)} {plural(len(self.topics), 'topic')}"
                 notes.append(f"{measure}: {of} left out: not every run keeps {'it' if lost == 1 else 'them'}")
@@ -131,7 +131,7 @@ class Paired:
         return doubt
 
 
-ARRAYS = ("score", "residual", "unjudged", "kept")
+ARRAYS = ("score", "residual", "unjudged", "included")
 
 
 def _are(words: Sequence[str]) -> str:
@@ -174,14 +174,14 @@ def _of_rows(place: str, rows: Sequence[SavedScore]) -> Matrix:
     for row in rows:
         cell = tuple(known[getattr(row, name)] for known, name in zip(where, SavedScore.KEY, strict=True))
         found.score[cell], found.residual[cell], found.unjudged[cell] = row.score, row.residual, row.unjudged
-        found.kept[cell] = True
+        found.included[cell] = True
     return replace(found, signature=f"{place}: {len(runs)} {plural(len(runs), 'run')}")
 
 
 def _empty(runs: list[str], topics: list[str], measures: list[str]) -> Matrix:
     shape = (len(runs), len(topics), len(measures))
     blank: dict[str, Any] = {name: np.full(shape, np.nan) for name in ("score", "residual", "unjudged")}
-    return Matrix(runs, topics, measures, **blank, kept=np.zeros(shape, dtype=bool))
+    return Matrix(runs, topics, measures, **blank, included=np.zeros(shape, dtype=bool))
 
 
 def joined(first: Matrix, second: Matrix) -> Matrix:

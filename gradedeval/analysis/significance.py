@@ -8,15 +8,16 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from gradedeval.analysis.resampling import Watch, is_exact, randomisation
+from gradedeval.analysis.resampling import is_exact, randomization
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, did_you_mean, plural
+from gradedeval.parallel.progress import Progress, no_progress
 
-Test = Literal["randomisation", "t", "wilcoxon", "sign", "tukey-hsd"]
+Test = Literal["randomization", "t", "wilcoxon", "sign", "tukey-hsd"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 TESTS: tuple[str, ...] = get_args(Test)
 CORRECTIONS: tuple[str, ...] = get_args(Correction)
-DRAWN = ("randomisation", "tukey-hsd")
+DRAWN = ("randomization", "tukey-hsd")
 
 NOTHING = 1e-12
 """Scores that differ by no more than this are equal: it is the last bits of two sums."""
@@ -49,19 +50,19 @@ def check_draws(draws: int, alpha: float, seed: int = 0) -> None:
         raise InputError("--seed", f"{seed} is below 0", "0 or more", usage=True)
 
 
-def p_values(differences: Floats, test: Test, draws: int, seed: int, watch: Watch = iter) -> Floats:
+def p_values(differences: Floats, test: Test, draws: int, seed: int, progress: Progress = no_progress) -> Floats:
     """Two-sided p of each pair; 1 where no topic differs.
 
     differences  pairs × topics
-    test         `t` (Student 1908), `wilcoxon` (1945; zeros left out), `sign` (ties left out) or `randomisation`
+    test         `t` (Student 1908), `wilcoxon` (1945; zeros left out), `sign` (ties left out) or `randomization`
 
     Raises InputError (usage) where a test needs scipy and it is not installed.
     """
     same = ~differences.any(1)
     p = np.ones(len(differences))
     others = differences[~same]
-    if test == "randomisation":
-        p[~same] = randomisation(others, draws, seed, watch)
+    if test == "randomization":
+        p[~same] = randomization(others, draws, seed, progress)
     elif test == "t":
         p[~same] = _t_test(others)
     elif test == "wilcoxon":
@@ -144,7 +145,7 @@ def corrected(p: Floats, correction: Correction) -> Floats:
 
 
 def effect_size(differences: Floats) -> Floats:
-    """Standardised mean difference of each pair (Cohen's d for paired data): mean / sample deviation of differences.
+    """Standardized mean difference of each pair (Cohen's d for paired data): mean / sample deviation of differences.
 
     0 where no topic differs, infinite where all differ alike. Sakai, SIGIR Forum 2014.
     """

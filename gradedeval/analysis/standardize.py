@@ -1,4 +1,4 @@
-"""Standardised scores: how a run does on a topic beside what a set of runs does there."""
+"""Standardized scores: how a run does on a topic beside what a set of runs does there."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Reference:
         """The reference that the runs themselves make. Raises InputError (usage) where there is one run alone."""
         if len(scores.runs) < 2:
             what = "one run has no deviation from others"
-            raise InputError("--standardise", what, "give several runs, or --reference FILE", usage=True)
+            raise InputError("--standardize", what, "give several runs, or --reference FILE", usage=True)
         found: dict[tuple[str, str], list[float]] = {}
         for run in scores.runs:
             for column, measure in enumerate(scores.measures):
-                for at in np.flatnonzero(run.kept[:, column]).tolist():
+                for at in np.flatnonzero(run.included[:, column]).tolist():
                     found.setdefault((str(measure), run.topics[at]), []).append(float(run.score[at, column]))
         standards = {key: _standard(np.array(own)) for key, own in found.items()}
-        return cls(f"standardised over {len(scores.runs)} runs", standards)
+        return cls(f"standardized over {len(scores.runs)} runs", standards)
 
     @classmethod
     def read(cls, path: str | Path) -> Reference:
@@ -73,7 +73,7 @@ class Reference:
                 errors.add(rows.line_num, f"'{','.join(row)}' is no new standard", f"as in {','.join(HEADER)}")
         errors.check()
         most = max((one.runs for one in standards.values()), default=0)
-        return cls(f"standardised by {source.place}, {most} {plural(most, 'run')}", standards)
+        return cls(f"standardized by {source.place}, {most} {plural(most, 'run')}", standards)
 
     @property
     def text(self) -> str:
@@ -97,21 +97,21 @@ def standardize(scores: Scores, reference: Reference | str | Path | None = None)
     reference  means and deviations of a set of runs, or a file of them; None: of these runs
 
     Every topic then counts alike: 0.5 is what an average run has, and 0.5 is given where the deviation is 0. The sum of
-    precisions, standardised, is Zhang et al.'s sSP. There are no residuals: judging moves the other runs too. Raises
+    precisions, standardized, is Zhang et al.'s sSP. There are no residuals: judging moves the other runs too. Raises
     InputError (usage) for one run without a reference, for counts, and where the reference lacks a measure; InputError
     where it lacks a topic. Webber et al., SIGIR 2008.
     """
     counts = [str(one) for one in scores.measures if one.definition.summary == "total"]
     if counts:
         raise InputError(
-            "--standardise", f"'{counts[0]}' is a count, summed up over topics", "leave it out", usage=True
+            "--standardize", f"'{counts[0]}' is a count, summed up over topics", "leave it out", usage=True
         )
     if isinstance(reference, str | Path):
         reference = Reference.read(reference)
     found = Reference.of(scores) if reference is None else reference
     _check(found, scores.measures)
     runs = [_run(run, scores.measures, found) for run in scores.runs]
-    return replace(scores, runs=runs, steps=(*scores.steps, found.name))
+    return replace(scores, runs=runs, transformations=(*scores.transformations, found.name))
 
 
 def _check(reference: Reference, measures: list[Measure]) -> None:
@@ -125,7 +125,7 @@ def _check(reference: Reference, measures: list[Measure]) -> None:
 def _run(run: RunScores, measures: list[Measure], reference: Reference) -> RunScores:
     score = np.full(run.score.shape, np.nan)
     for column, measure in enumerate(measures):
-        for at in np.flatnonzero(run.kept[:, column]).tolist():
+        for at in np.flatnonzero(run.included[:, column]).tolist():
             one = reference.standards.get((str(measure), run.topics[at]))
             if one is None:
                 what = f"has no mean of topic {run.topics[at]} by '{measure}'"

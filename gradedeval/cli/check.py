@@ -31,7 +31,7 @@ OPTIONS = [
     click.option("--config", metavar="FILE.toml", help="Bounds and options from a file. Default: gradedeval.toml, or "
                  "[tool.gradedeval] of pyproject.toml, where there is one."),
     click.option("--test", type=click.Choice([one for one in get_args(Test) if one != "tukey-hsd"]),
-                 help="Of --significant. Default: randomisation."),
+                 help="Of --significant. Default: randomization."),
     click.option("--draws", type=int, metavar="N", help="Permutations. Default: 10000."),
     click.option("--seed", type=int, metavar="N", help="Seed of the draws. Default: 0."),
 ]  # fmt: skip
@@ -79,7 +79,7 @@ def command(
         matrix,
         bounds,
         name,
-        test=test or settings.test or "randomisation",
+        test=test or settings.test or "randomization",
         draws=_first(draws, settings.draws, 10_000),
         seed=_first(seed, settings.seed, 0),
     )

@@ -22,13 +22,13 @@ from gradedeval.cli.many_runs import (
     tell,
 )
 from gradedeval.cli.options import Sectioned, with_options
-from gradedeval.parallel import with_progress
+from gradedeval.parallel.progress import with_progress
 
 OPTIONS = [
     click.option("--baseline", metavar="RUN|SCORES.csv", help="Compare with this run: one of RUN, another file, or "
                  "saved scores. Default: all pairs."),
-    click.option("--test", type=click.Choice(get_args(Test)), default="randomisation", show_default=True,
-                 help="tukey-hsd is its randomised form, which corrects for all pairs itself."),
+    click.option("--test", type=click.Choice(get_args(Test)), default="randomization", show_default=True,
+                 help="tukey-hsd is its randomized form, which corrects for all pairs itself."),
     click.option("--correction", type=click.Choice(get_args(Correction)), help="Over the pairs of each measure. "
                  "Default: holm."),
     draws_option(10_000, "Permutations, and bootstrap samples."),

@@ -19,17 +19,18 @@ from gradedeval.cli.options import (
     with_options,
 )
 from gradedeval.cli.output import say, write
-from gradedeval.cli.standardize import STANDARD_OPTIONS, standard_options, standardised_as_told
+from gradedeval.cli.standardize import STANDARD_OPTIONS, standard_options, standardized_as_told
 from gradedeval.errors import SHOWN, InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 from gradedeval.options import LIKE
-from gradedeval.parallel import cores, processes, with_progress
+from gradedeval.parallel.forks import cores, usable_workers
+from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.cwl_quantities import all_quantities
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import DISPLAYED, FORMATS, render
-from gradedeval.scoring.scorer import applied
+from gradedeval.scoring.scorer import with_defaults
 from gradedeval.scoring.scores import Scores
 
 OUTPUT_OPTIONS = [
@@ -76,7 +77,7 @@ def command(
             what = "--max-residual leaves out topics by measure, and expected utility alone has a residual"
             raise InputError("--cwl", what, "leave out one of them", usage=True)
         if any(told.values()):
-            raise InputError("--cwl", "a standardised cost says nothing", "leave out --standardise", usage=True)
+            raise InputError("--cwl", "a standardized cost says nothing", "leave out --standardize", usage=True)
     order = None if sort is None else _one(sort, table)
     form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, keywords["topics_from"], runs_from)
@@ -84,12 +85,12 @@ def command(
     options = chosen_rules(keywords)
     tags, jobs = run_name == "tag", _processes(jobs)
     scores = evaluate_runs(
-        named_runs(runs), qrels, chosen, options, by_tag=tags, jobs=jobs, keep_going=True, watch=with_progress
+        named_runs(runs), qrels, chosen, options, by_tag=tags, jobs=jobs, keep_going=True, progress=with_progress
     )
     for note in scores.notes:
         say(note)
-    scores = standardised_as_told(scores, told)
-    scores = scores.sorted_by(applied(order, options)) if order else scores
+    scores = standardized_as_told(scores, told)
+    scores = scores.sorted_by(with_defaults(order, options)) if order else scores
     if digits is None and options.like:
         digits = LIKE[options.like].digits if form in DISPLAYED else None
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
@@ -100,7 +101,7 @@ def command(
 
 def _processes(jobs: int | None) -> int:
     """How many processes share the work: those of --jobs, or as many as there are cores."""
-    if jobs is not None and processes(jobs) < jobs:
+    if jobs is not None and usable_workers(jobs) < jobs:
         say("--jobs: this system cannot share work safely; one process does it all")
     return cores() if jobs is None else jobs
 

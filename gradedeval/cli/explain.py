@@ -14,7 +14,7 @@ from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import LIKE
-from gradedeval.parallel import cores
+from gradedeval.parallel.forks import cores
 from gradedeval.scoring.run_names import named_runs
 
 OWN_OPTIONS = [

@@ -18,7 +18,8 @@ from gradedeval.cli.options import Sectioned, chosen_rules, with_options
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.parallel import cores, with_progress
+from gradedeval.parallel.forks import cores
+from gradedeval.parallel.progress import with_progress
 from gradedeval.rankings.qrels import topics_of_file
 from gradedeval.scoring.run_names import named_runs
 
@@ -32,7 +33,7 @@ OPTIONS = [
     click.option("--weights", metavar="FILE.csv", help="In place of runs: a distribution over ranks, as rank,weight "
                  "lines; the nearest in Kullback-Leibler divergence is found."),
     click.option("--ranks", type=int, metavar="N", help="How many ranks of --weights count. Default: all."),
-    click.option("--renormalise", is_flag=True, help="Scale a measure's weights to sum 1 over those ranks, too."),
+    click.option("--renormalize", is_flag=True, help="Scale a measure's weights to sum 1 over those ranks, too."),
     click.option("--precision", type=float, default=0.001, show_default=True, metavar="X", help="Of the "
                  "value found."),
     click.option("--curve", metavar="FILE.csv", help="Write every value tried."),
@@ -52,7 +53,7 @@ def command(
     kinds: tuple[Kind, ...],
     weights: str | None,
     ranks: int | None,
-    renormalise: bool,
+    renormalize: bool,
     precision: float,
     curve: str | None,
     form: str | None,
@@ -71,7 +72,7 @@ def command(
     if weights is not None:
         if files or to:
             raise InputError("--weights", "takes no runs and no --to", "leave them out", usage=True)
-        found = fit_weights(weights, families, depth=ranks, renormalise=renormalise, precision=precision)
+        found = fit_weights(weights, families, ranks=ranks, renormalize=renormalize, precision=precision)
     else:
         found = _agreeing(files, families, _target(to, table), kinds or ("pearson", "spearman"), precision, keywords)
     tell(found.notes)

@@ -11,7 +11,7 @@ from gradedeval.cli.output import write
 from gradedeval.cli.paths import files_of
 from gradedeval.errors import InputError
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.parallel import with_progress
+from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.run_names import named_runs
 
 
@@ -61,7 +61,7 @@ def command(
         raise InputError("-", "standard input can be read once", "name a file for the other", usage=True)
     files = [file for word in runs for file in files_of(word, [] if qrels is None else [qrels])]
     named = named_runs(files) if files else {}
-    report = lint(named, qrels, chosen, max_depth=max_depth, tag_is_filename=tag_is_filename, watch=with_progress)
+    report = lint(named, qrels, chosen, max_depth=max_depth, tag_is_filename=tag_is_filename, progress=with_progress)
     write(written(report, form, everything=everything), output)
     if report.errors or (strict and report.warnings):
         raise click.exceptions.Exit(1)

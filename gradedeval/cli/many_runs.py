@@ -19,13 +19,14 @@ from gradedeval.cli.options import (
     output_options,
 )
 from gradedeval.cli.output import say, write
-from gradedeval.cli.standardize import STANDARD_OPTIONS, standard_options, standardised_as_told
+from gradedeval.cli.standardize import STANDARD_OPTIONS, standard_options, standardized_as_told
 from gradedeval.errors import InputError
 from gradedeval.formats import FORMATS, render_frame
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import Options
-from gradedeval.parallel import cores, with_progress
+from gradedeval.parallel.forks import cores
+from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scores import Scores
@@ -69,7 +70,7 @@ def prepared(
 def scored(files: Sequence[str], measures: list[Measure], options: Options) -> Scores:
     """The scores of RUN... QRELS."""
     runs, qrels = run_and_qrels(tuple(files))
-    return evaluate_runs(named_runs(runs), qrels, measures, options, jobs=cores(), watch=with_progress)
+    return evaluate_runs(named_runs(runs), qrels, measures, options, jobs=cores(), progress=with_progress)
 
 
 def with_baseline(
@@ -81,14 +82,14 @@ def with_baseline(
 ) -> tuple[Matrix, str | None]:
     """The scores of RUN... QRELS and of the baseline, and the name that goes by.
 
-    told  how the scores are standardised
+    told  how the scores are standardized
     """
     given = Baseline.read(baseline, files[:-1])
     another = [given.path] if given.path is not None else []
     if told is not None and any(told.values()) and given.saved is not None:
-        raise InputError("--baseline", "saved scores are not standardised with the others", "name a run", usage=True)
+        raise InputError("--baseline", "saved scores are not standardized with the others", "name a run", usage=True)
     scores = scored([*files[:-1], *another, *files[-1:]], measures, options)
-    return add_baseline(matrix_of(standardised_as_told(scores, told) if told else scores), given)
+    return add_baseline(matrix_of(standardized_as_told(scores, told) if told else scores), given)
 
 
 def from_saved(

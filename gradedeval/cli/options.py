@@ -19,16 +19,15 @@ Decorator = Callable[[Any], Any]
 
 # The sections of a help page, by the names of the parameters.
 SECTIONS = {
-    "What is asked": (
-        *("baseline", "minimum", "max_drop", "max_topic_drop", "significant", "max_unjudged", "config"),
-        *("to", "kinds", "weights", "ranks", "renormalise", "precision", "curve"),
+    "Options of this command": (
+        *("topic", "baseline", "minimum", "max_drop", "max_topic_drop", "significant", "max_unjudged", "config"),
+        *("to", "kinds", "weights", "ranks", "normalize", "renormalize", "precision", "curve"),
         *("validate", "validate_qrels", "validate_topics", "above", "below", "best"),
         *("test", "correction", "draws", "alpha", "seed", "from_scores"),
     ),
-    "What is explained": ("topic",),
     "Measures and gains": ("measures", "measures_from", "gain", "rel", "top_grade", "max_gain", "negative", "costs"),
-    "What is unknown": ("residuals", "residual_depth", "max_residual"),
-    "Beside other runs": ("standardise", "reference", "save_reference"),
+    "Residuals": ("residuals", "residual_depth", "max_residual"),
+    "Standardization": ("standardize", "reference", "save_reference"),
     "Output": ("by_topic", "cwl", "form", "output", "digits", "sort", "run_name", "shown"),
     "Many runs": ("runs_from", "jobs", "keep_going"),
     "Rules": (
@@ -37,7 +36,6 @@ SECTIONS = {
         "order",
         "scores",
         "depth",
-        "normalise",
         "judged_only",
         "topics",
         "topics_from",
@@ -77,14 +75,16 @@ class Sectioned(click.Command):
     """
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        records = {param.name: param.get_help_record(ctx) for param in self.get_params(ctx)}
+        records = {
+            param.name: param.get_help_record(ctx) for param in self.get_params(ctx) if isinstance(param, click.Option)
+        }
         for heading, names in SECTIONS.items():
             section = [found for name in names if (found := records.pop(name, None))]
             if section:
                 with formatter.section(heading):
                     formatter.write_dl(section)
         with formatter.section("Other"):
-            formatter.write_dl([found for found in records.values() if found])
+            formatter.write_dl([record for record in records.values() if record])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         merged: list[str] = []
@@ -124,16 +124,12 @@ MEASURE_OPTIONS: list[Decorator] = [
     *GAIN_OPTIONS,
 ]  # fmt: skip
 
-DEPTH_OPTION: Decorator = click.option(
-    "--depth", type=click.IntRange(min=1), metavar="N", help="Keep the N best documents of each topic."
-)
-
 READING_OPTIONS: list[Decorator] = [
     click.option("--like", metavar="TOOL", help=f"The rules of another tool: {', '.join(LIKE)}."),
     click.option("--ties", type=_choice("ties"), help="Order of documents with equal scores. Default: docno-desc."),
     click.option("--order", type=_choice("order"), help="'file' keeps the order listed and reads no scores."),
     click.option("--scores", type=_choice("scores"), help="Precision in which scores are compared. Default: float64."),
-    DEPTH_OPTION,
+    click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Keep the N best documents of each topic."),
     click.option("--judged-only", is_flag=True, help="Drop unjudged documents first (condensed lists)."),
     click.option("--topics", type=_choice("topics"), help="Topics that count: all of the qrels (default; one that "
                  "the run lacks scores 0), in both, all of the run, or relevant: in both, with a relevant document."),

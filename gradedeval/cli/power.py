@@ -22,7 +22,7 @@ from gradedeval.cli.many_runs import (
     write_curve,
 )
 from gradedeval.cli.options import Sectioned, with_options
-from gradedeval.parallel import with_progress
+from gradedeval.parallel.progress import with_progress
 
 OPTIONS = [
     draws_option(1000, "Bootstrap samples."),
@@ -55,6 +55,8 @@ def command(
     form = form_to(form, output, (*files, *from_scores))
     curve_form(curve)
     matrix, _ = matrix_from(files, measures, from_scores, options)
-    found = power(matrix, draws=draws, alpha=alpha, seed=seed, best=best, watch=partial(with_progress, label="draws"))
+    found = power(
+        matrix, draws=draws, alpha=alpha, seed=seed, best=best, progress=partial(with_progress, label="draws")
+    )
     write_curve(found.curve, curve, found.settings)
     deliver(powers(found, form, matrix), form, output, found.settings)

@@ -1,4 +1,4 @@
-"""The options for standardised scores, of every verb that takes several runs."""
+"""The options for standardized scores, of every verb that takes several runs."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from gradedeval.errors import InputError
 from gradedeval.scoring.scores import Scores
 
 STANDARD_OPTIONS: list[Decorator] = [
-    click.option("--standardise", is_flag=True, help="Scores as Φ(z): how a run does on a topic beside the other runs. "
-                 "`-m sp --standardise` is sSP."),
-    click.option("--reference", metavar="FILE", help="Standardise by the means and deviations of this file."),
-    click.option("--save-reference", metavar="FILE", help="Standardise, and save the means and deviations as csv."),
+    click.option("--standardize", is_flag=True, help="Scores as Φ(z): how a run does on a topic beside the other runs. "
+                 "`-m sp --standardize` is sSP."),
+    click.option("--reference", metavar="FILE", help="Standardize by the means and deviations of this file."),
+    click.option("--save-reference", metavar="FILE", help="Standardize, and save the means and deviations as csv."),
 ]  # fmt: skip
 
 
-def standardised_as_told(scores: Scores, told: dict[str, Any]) -> Scores:
-    """The scores, standardised where `standardise_options` found that somebody wants it."""
+def standardized_as_told(scores: Scores, told: dict[str, Any]) -> Scores:
+    """The scores, standardized where `standardize_options` found that somebody wants it."""
     reference, save = told["reference"], told["save_reference"]
-    if not (told["standardise"] or reference or save):
+    if not (told["standardize"] or reference or save):
         return scores
     # Not before it is wanted: a plain evaluation does without.
     from gradedeval.analysis.standardize import Reference, standardize
@@ -36,13 +36,13 @@ def standardised_as_told(scores: Scores, told: dict[str, Any]) -> Scores:
 
 def standard_options(options: dict[str, Any]) -> dict[str, Any]:
     """Take the options of this section out of all options. Raises InputError (usage) where they exclude each other."""
-    told = {name: options.pop(name) for name in ("standardise", "reference", "save_reference")}
-    wanted = [option for option, given in (("--standardise", told["standardise"]), ("--reference", told["reference"]),
+    told = {name: options.pop(name) for name in ("standardize", "reference", "save_reference")}
+    wanted = [option for option, given in (("--standardize", told["standardize"]), ("--reference", told["reference"]),
                                            ("--save-reference", told["save_reference"])) if given]  # fmt: skip
     if told["reference"] and told["save_reference"]:
         raise InputError(
             "--save-reference", "beside --reference there is nothing new to save", "leave out one", usage=True
         )
     if wanted and options.get("residuals"):
-        raise InputError(wanted[0], "a standardised score has no residual", "leave out --residuals", usage=True)
+        raise InputError(wanted[0], "a standardized score has no residual", "leave out --residuals", usage=True)
     return told

@@ -8,11 +8,10 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.rank_weights import DEEPEST, DEPTH, NORMALISE, weights_by
+from gradedeval.analysis.rank_weights import DEEPEST, DEPTH, NORMALIZE, weights_by
 from gradedeval.analysis.rank_weights_table import FORMATS, SIGNED, render_weights
 from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import (
-    DEPTH_OPTION,
     GAIN_OPTIONS,
     READING_OPTIONS,
     Sectioned,
@@ -24,7 +23,8 @@ from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import option
-from gradedeval.parallel import cores, with_progress
+from gradedeval.parallel.forks import cores
+from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.run_names import named_runs
 
 WEIGHT_OPTIONS = [
@@ -32,16 +32,16 @@ WEIGHT_OPTIONS = [
                  "'rbp(p=0.95)' or p@10; several in one, separated by blanks, or several -m."),
     *GAIN_OPTIONS,
     click.option(
-        "--depth", type=click.IntRange(1, DEEPEST), default=DEPTH, metavar="N", help=f"Ranks 1 to N. Default: {DEPTH}."
+        "--ranks", type=click.IntRange(1, DEEPEST), default=DEPTH, metavar="N", help=f"Ranks 1 to N. Default: {DEPTH}."
     ),
     click.option(
-        "--normalise",
-        type=click.Choice(NORMALISE),
+        "--normalize",
+        type=click.Choice(NORMALIZE),
         default="none",
-        help="'sum': the weights down to N sum to 1; 'max': the largest is 1. Default: none.",
+        help="'sum': the weights of ranks 1 to N sum to 1; 'max': the largest is 1. Default: none.",
     ),
     *output_options(FORMATS, "csv", digits="6"),
-    *(one for one in READING_OPTIONS if one is not DEPTH_OPTION),
+    *READING_OPTIONS,
 ]  # fmt: skip
 
 
@@ -52,8 +52,8 @@ def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
     measures_from: tuple[str, ...],
-    depth: int,
-    normalise: str,
+    ranks: int,
+    normalize: str,
     form: str | None,
     output: str | None,
     digits: int | None,
@@ -65,8 +65,8 @@ def command(
     judgements also for ap, rr, sp, bpref and q: the weights that each ranking implies, averaged over all of them.
 
     \b
-    gradedeval weights -m 'rbp(p=0.95) insq dcg@10' --depth 50
-    gradedeval weights runs/*.run qrels.txt -m 'ap rr' --depth 50 --normalise sum -o weights.csv
+    gradedeval weights -m 'rbp(p=0.95) insq dcg@10' --ranks 50
+    gradedeval weights runs/*.run qrels.txt -m 'ap rr' --ranks 50 --normalize sum -o weights.csv
     """
     runs, qrels = run_and_qrels(files, keywords["topics_from"]) if files else ([], None)
     if not measures:
@@ -82,11 +82,11 @@ def command(
         named_runs(runs) if runs else None,
         qrels,
         options,
-        depth=depth,
-        normalise=normalise,
+        ranks=ranks,
+        normalize=normalize,
         jobs=cores(),
-        watch=with_progress,
-        watch_ranks=partial(with_progress, label="ranks"),
+        progress=with_progress,
+        rank_progress=partial(with_progress, label="ranks"),
     )
     for line in (*found.notes, *found.remarks, *(() if form in SIGNED else (found.signature,))):
         say(line)

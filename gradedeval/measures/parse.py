@@ -19,7 +19,7 @@ CWL_DEFAULT = ("rbp", "insq", "inst", "sdcg@10", "cwlp@10", "bpm", "ift", "nerr1
 _WITH_CUTOFF = ("p", "recall", "ndcg_cut", "map_cut", "relative_p", "success", "unj")
 
 # Names of the literature for a measure and what is done to its scores.
-_STEPS = {"ssp": "write -m sp --standardise"}
+_STEPS = {"ssp": "write -m sp --standardize"}
 
 
 def parse_measures(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
@@ -12,17 +12,18 @@ import numpy as np
 
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.parallel import Failed, in_turn, processes
+from gradedeval.parallel.forks import Failed, imap, usable_workers
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.rankings.batch import Batch, Documents, GradedRun, by_width, judged_codes, same, together
 from gradedeval.rankings.grade_in_memory import grade_listed
-from gradedeval.rankings.interleaved import Listed, Scattered
+from gradedeval.rankings.interleaved import InterleavedTopics, Listed
 from gradedeval.rankings.order import ranked
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import dropped_notes, run_of_bytes
 from gradedeval.rankings.run_columns import Rows, joined, read_listed, read_rows, settle_repeated
-from gradedeval.rankings.topic_codes import TopicNumbers
+from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.rankings.topics import choose_topics
-from gradedeval.trec.lines import Irregular
+from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import Source, opener
 from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.topic_blocks import BLOCK, Block, blocks, segments
@@ -41,43 +42,34 @@ SCATTERED = 16
 those met, or come again more than once in a block."""
 
 
-Watch = Callable[..., Iterable[Any]]
-"""Passes on an iterable, and may show how far it has come: of so many pieces, and what they are called."""
-
-
-def unwatched(pieces: Iterable[Any], *_: Any) -> Iterable[Any]:
-    """The pieces as they are."""
-    return pieces
-
-
 def grade_file(
     source: Source,
     qrels: Qrels,
     options: Options,
-    docnos_of: frozenset[bytes],
+    keep_docnos_for: frozenset[bytes],
     *,
     size: int = BLOCK,
     jobs: int = 1,
     depth: int | None = None,
     each: Callable[[Batch], Any] = same,
-    watch: Watch = unwatched,
+    progress: Progress = no_progress,
 ) -> GradedRun:
     """Read a run from a file and join it with the qrels. Raises InputError, here or while the batches are taken.
 
     jobs   processes that may share a large file
     depth  rankings may be cut below this rank, if there is one
     each   what is made of each batch, in the process that read it
-    watch  passes on parts of a file as they are done, of so many in all
+    progress  passes on parts of a file as they are done, of so many in all
     """
-    reading = _Reading(Stream(source), qrels, options, docnos_of, size, jobs, depth, each, watch)
+    reading = _Reading(Stream(source), qrels, options, keep_docnos_for, size, jobs, depth, each, progress)
     try:
         reading.begin()
-    except Irregular:
+    except NeedsLineReader:
         return reading.listed()
     return reading.run
 
 
-def divisible(source: Any) -> bool:
+def is_splittable(source: Any) -> bool:
     """Whether a run is a file so large that processes share it."""
     try:
         if not isinstance(source, str | os.PathLike) or os.fspath(source) == "-" or os.path.getsize(source) <= LARGE:
@@ -108,15 +100,21 @@ class _Reading:
         stream: Stream,
         qrels: Qrels,
         options: Options,
-        docnos_of: frozenset[bytes],
+        keep_docnos_for: frozenset[bytes],
         size: int,
         jobs: int,
         depth: int | None,
         each: Callable[[Batch], Any],
-        watch: Watch,
+        progress: Progress,
     ) -> None:
-        self.stream, self.qrels, self.options, self.docnos_of, self.size = stream, qrels, options, docnos_of, size
-        self.jobs, self.depth, self.each, self.watch = jobs, depth, each, watch
+        self.stream, self.qrels, self.options, self.keep_docnos_for, self.size = (
+            stream,
+            qrels,
+            options,
+            keep_docnos_for,
+            size,
+        )
+        self.jobs, self.depth, self.each, self.progress = jobs, depth, each, progress
         self.judged = judged_codes(qrels.labels, options)
         self.found: dict[bytes, None] = {}
         self.dropped: dict[bytes, int] = {}
@@ -125,11 +123,11 @@ class _Reading:
         self.large = file is not None and file.end - file.at > LARGE
 
     def begin(self) -> None:
-        """Read the first block, which has the tag. Raises Irregular."""
+        """Read the first block, which has the tag. Raises NeedsLineReader."""
         parts = self._parts()
         first = next(parts)
         if not first.topics:
-            raise Irregular
+            raise NeedsLineReader
         self.run.tag = first.tag
         self.run.batches = self._batches(first, parts)
 
@@ -142,23 +140,24 @@ class _Reading:
             def parts_of(number: int) -> list[_Part]:
                 return self._made([self._part(block) for block in _blocks_of(shares[number], self.size)])
 
-            for parts in self.watch(self._each(parts_of, len(shares)), len(shares), "parts"):
+            for parts in self.progress(self._each(parts_of, len(shares)), len(shares), "parts"):
                 yield from parts
         elif file is not None:
-            yield from self.watch(self._one_by_one(), (file.end - file.at) // self.size, "parts")
+            yield from self.progress(self._one_by_one(), (file.end - file.at) // self.size, "parts")
         else:
             yield from self._one_by_one()
 
     def _processes(self) -> int:
         """How many processes may share the work."""
-        return processes(self.jobs) if self.large else 1
+        return usable_workers(self.jobs) if self.large else 1
 
     def _each(self, work: Callable[[int], Any], count: int) -> Iterator[Any]:
-        """`work` of 0, 1, …, so many, in order, by several processes where that is worth it. Raises Irregular where one
-        fails: the simple reader has words for it."""
-        for result in in_turn(work, count, self._processes()):
+        """`work` of 0, 1, …, so many, in order, by several processes where that is worth it.
+
+        Raises NeedsLineReader where one fails: the line reader has words for it."""
+        for result in imap(work, count, self._processes()):
             if isinstance(result, Failed):
-                raise Irregular
+                raise NeedsLineReader
             yield result
 
     def _one_by_one(self) -> Iterator[_Part]:
@@ -176,7 +175,7 @@ class _Reading:
     def listed(self) -> GradedRun:
         """The same by the simple reader."""
         run = run_of_bytes(self.stream.place, self.stream.whole(), self.options)
-        return grade_listed(run, self.qrels, self.options, self.docnos_of, each=self.each)
+        return grade_listed(run, self.qrels, self.options, self.keep_docnos_for, each=self.each)
 
     def _batches(self, first: _Part, rest: Generator[_Part, None, None]) -> Iterator[Any]:
         try:
@@ -193,7 +192,7 @@ class _Reading:
                     break
             if again or turns:
                 yield from self._gathered(None if turns else frozenset(again))
-        except Irregular:
+        except NeedsLineReader:
             listed = self.listed()
             yield from listed
             self.run.topics, self.run.missing, self.run.notes = listed.topics, listed.missing, listed.notes
@@ -207,7 +206,7 @@ class _Reading:
         self.run.notes = [*dropped_notes(self.stream.place, sum(self.dropped.values()), self.options), *chosen.notes]
 
     def _part(self, block: Block) -> _Part:
-        topics = TopicNumbers()
+        topics = TopicCodes()
         rows = read_rows(block, self.qrels, self.options, topics)
         if self.large and len(rows.topic) > SCATTERED + 2 * len(rows.topics):
             # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
@@ -227,20 +226,20 @@ class _Reading:
             rows, dropped = settle_repeated(rows, self.options)
             return _Part(topics, [self.each(batch) for batch in self._ranked(rows)], dropped, "")
 
-        for part in self.watch(self._each(part_of, len(divided)), len(divided), "parts"):
+        for part in self.progress(self._each(part_of, len(divided)), len(divided), "parts"):
             for topic in part.topics:
                 self.dropped.pop(topic, None)
             self.dropped.update(part.dropped)
             yield from part.batches
 
-    def _scattered(self, only: frozenset[bytes] | None) -> Scattered:
+    def _scattered(self, only: frozenset[bytes] | None) -> InterleavedTopics:
         """The documents of these topics, or of all, as columns."""
         self.stream.again()
-        gathered, file = Scattered(self.stream), self.stream.file
+        gathered, file = InterleavedTopics(self.stream), self.stream.file
         size = 4 * self.size  # there may be thousands of topics in each
         if file is not None and self._processes() > 1:
             self.qrels.index.fill()
-            shares, topics = segments(file.file, file.at, file.end, self._processes()), TopicNumbers()
+            shares, topics = segments(file.file, file.at, file.end, self._processes()), TopicCodes()
 
             def listed(number: int) -> list[Listed]:
                 found = []
@@ -249,7 +248,7 @@ class _Reading:
                     found.append(Listed.of(block, rows, list(topics.names)))  # there will be more of them
                 return found
 
-            for several in self.watch(self._each(listed, len(shares)), len(shares), "parts"):
+            for several in self.progress(self._each(listed, len(shares)), len(shares), "parts"):
                 for one in several:
                     gathered.add(one)
         else:
@@ -273,7 +272,7 @@ class _Reading:
         pool = self.qrels.pool_of(documents.topics)
         for own in by_width(np.maximum(documents.counts, pool.sum(1))):
             some = documents if len(own) == len(documents.topics) else documents.of(own)
-            batch = ranked(some, pool[own], self.judged, self.options, self.docnos_of)
+            batch = ranked(some, pool[own], self.judged, self.options, self.keep_docnos_for)
             yield batch if self.depth is None else replace(batch, codes=batch.codes[:, : self.depth])
 
     def _missing(self, topics: list[bytes]) -> Iterator[Any]:
@@ -283,7 +282,7 @@ class _Reading:
         for own in by_width(pool.sum(1)):
             if len(own):
                 none = Documents([topics[row] for row in own.tolist()], pool[own, 0] * 0, code, None, None, _no_docno)
-                yield self.each(ranked(none, pool[own], self.judged, self.options, self.docnos_of))
+                yield self.each(ranked(none, pool[own], self.judged, self.options, self.keep_docnos_for))
 
 
 def _blocks_of(segment: Segment, size: int) -> Iterator[Block]:

@@ -22,25 +22,25 @@ def grade_listed(
     run: Run,
     qrels: Qrels,
     options: Options,
-    docnos_of: frozenset[bytes] = frozenset(),
+    keep_docnos_for: frozenset[bytes] = frozenset(),
     *,
     each: Callable[[Batch], Any] = same,
 ) -> GradedRun:
     """Join a run with the qrels. Raises InputError where they have no topic in common."""
     chosen = choose_topics(list(run.topics), run.place, qrels, options)
-    batches = map(each, _batches(run, qrels, options, chosen.topics, docnos_of))
+    batches = map(each, _batches(run, qrels, options, chosen.topics, keep_docnos_for))
     return GradedRun(run.place, batches, run.tag, chosen.topics, chosen.missing, [*run.notes, *chosen.notes])
 
 
 def _batches(
-    run: Run, qrels: Qrels, options: Options, topics: list[bytes], docnos_of: frozenset[bytes]
+    run: Run, qrels: Qrels, options: Options, topics: list[bytes], keep_docnos_for: frozenset[bytes]
 ) -> Iterator[Batch]:
     pool = qrels.pool_of(topics)
     judged = judged_codes(qrels.labels, options)
     retrieved = np.array([len(run.topics[topic].docnos) if topic in run.topics else 0 for topic in topics])
     for rows in by_width(np.maximum(retrieved, pool.sum(1))):
         documents = _documents(run, [topics[row] for row in rows.tolist()], qrels, options)
-        yield ranked(documents, pool[rows], judged, options, docnos_of)
+        yield ranked(documents, pool[rows], judged, options, keep_docnos_for)
 
 
 def _documents(run: Run, topics: list[bytes], qrels: Qrels, options: Options) -> Documents:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Ints
 from gradedeval.rankings.run_columns import Rows
-from gradedeval.rankings.topic_codes import TopicNumbers
+from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.source import temporary_faults
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.topic_blocks import Block
@@ -48,11 +48,11 @@ class Listed:
         return cls(topics, kept, block.end - block.begin)
 
 
-class Scattered:
+class InterleavedTopics:
     """The documents of all blocks, about 35 bytes each; docnos are read from the stream when they are asked for."""
 
     def __init__(self, stream: Stream) -> None:
-        self.topics = TopicNumbers()
+        self.topics = TopicCodes()
         self._columns: dict[str, _Column] = {}
         self._text = _Text(stream)
         file = stream.file

@@ -13,7 +13,9 @@ from gradedeval.options import Options
 from gradedeval.rankings.batch import Batch, Documents
 
 
-def ranked(documents: Documents, pool: Ints, judged: Bools, options: Options, docnos_of: frozenset[bytes]) -> Batch:
+def ranked(
+    documents: Documents, pool: Ints, judged: Bools, options: Options, keep_docnos_for: frozenset[bytes]
+) -> Batch:
     """A batch of these topics: their documents ordered and cut by the rules.
 
     pool    topics × labels
@@ -21,7 +23,7 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, options: Options, do
     """
     topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
     row = np.repeat(np.arange(len(topics)), retrieved)
-    order = _order(documents, row, pool.shape[1], options, docnos_of) if options.order == "score" else None
+    order = _order(documents, row, pool.shape[1], options, keep_docnos_for) if options.order == "score" else None
     if options.judged_only:
         order = np.arange(len(row)) if order is None else order
         kept = judged[code[order]]
@@ -43,7 +45,7 @@ def ranked(documents: Documents, pool: Ints, judged: Bools, options: Options, do
         _laid_out(code, retrieved, pool.shape[1] + 1),
         retrieved,
         pool,
-        _named(documents, order, retrieved, docnos_of),
+        _named(documents, order, retrieved, keep_docnos_for),
         documents.types,
         _laid_out(kind, retrieved, -1) if kind is not None else None,
     )
@@ -60,12 +62,12 @@ def _laid_out(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
 
 
 def _named(
-    documents: Documents, order: Ints | None, counts: Ints, docnos_of: frozenset[bytes]
+    documents: Documents, order: Ints | None, counts: Ints, keep_docnos_for: frozenset[bytes]
 ) -> dict[bytes, list[bytes]]:
     """topic -> docnos in rank order, of the topics asked for."""
     ends = np.cumsum(counts)
     named = {}
-    for at in [at for at, topic in enumerate(documents.topics) if topic in docnos_of] if docnos_of else ():
+    for at in [at for at, topic in enumerate(documents.topics) if topic in keep_docnos_for] if keep_docnos_for else ():
         own = range(int(ends[at] - counts[at]), int(ends[at]))
         positions = own if order is None else order[own.start : own.stop].tolist()
         named[documents.topics[at]] = [documents.docno(position) for position in positions]
@@ -79,12 +81,12 @@ def _ranks(counts: Ints) -> Ints:
 
 
 def _order(
-    documents: Documents, topic: Ints, unjudged: int, options: Options, docnos_of: frozenset[bytes]
+    documents: Documents, topic: Ints, unjudged: int, options: Options, keep_docnos_for: frozenset[bytes]
 ) -> Ints | None:
     """The documents of each topic from the best to the worst, as positions; None where they are listed so.
 
     Docnos settle only the ties that can change a score, those between different grades or types, and all ties of the
-    topics in `docnos_of`.
+    topics in `keep_docnos_for`.
     """
     score = documents.score
     # Most runs list their documents from the best to the worst already.
@@ -114,8 +116,8 @@ def _order(
     if documents.kind is not None:
         kind = documents.kind if order is None else documents.kind[order]
         matters |= kind[1:] != kind[:-1]
-    if docnos_of:
-        matters |= np.array([one in docnos_of for one in documents.topics])[topic[1:]]
+    if keep_docnos_for:
+        matters |= np.array([one in keep_docnos_for for one in documents.topics])[topic[1:]]
     matters &= tied
     if not matters.any():
         return order

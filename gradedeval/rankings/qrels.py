@@ -21,7 +21,7 @@ from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec.lines import (
     QRELS_FIELDS,
     RUN_FIELDS,
-    Irregular,
+    NeedsLineReader,
     check_text,
     decimal,
     decode,
@@ -82,9 +82,9 @@ class Qrels:
         stream = Stream(source)
         try:
             if subtopics:
-                raise Irregular
+                raise NeedsLineReader
             found = read_judged(stream, duplicates, jobs)
-        except Irregular:
+        except NeedsLineReader:
             data = stream.whole()
             rows = _judgements_of_bytes(self.place, data, lenient, self.notes, subtopics)
             try:

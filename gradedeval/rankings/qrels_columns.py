@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.options import Duplicates
-from gradedeval.parallel import Failed, in_turn, keep_memory, processes, shared
+from gradedeval.parallel.forks import Failed, imap, raise_malloc_threshold, shared, usable_workers
 from gradedeval.rankings.docno_index import TOGETHER, Index, unlike
-from gradedeval.rankings.topic_codes import TopicNumbers
-from gradedeval.trec.lines import QRELS_FIELDS, Irregular
+from gradedeval.rankings.topic_codes import TopicCodes
+from gradedeval.trec.lines import QRELS_FIELDS, NeedsLineReader
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.swar import NEWLINE, PAD, Bytes, Words, padded, text_hashes
 from gradedeval.trec.tokenizer import Lines, check_beginning, split_lines
@@ -130,12 +130,12 @@ class _Part:
 def read_judged(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Judged:
     """The judgements of a file, by several processes where it is large.
 
-    Raises Irregular where a line is none, or one differs from another of the same document: the simple reader settles
-    that, or says so.
+    Raises NeedsLineReader where a line is none, or one differs from another of the same document: the line reader
+    settles that, or says so.
     """
-    keep_memory()
+    raise_malloc_threshold()
     buffer, end = _text(stream)
-    columns, parts = _columns(buffer, list(_bounds(buffer, end)), processes(jobs) if end > SHARED else 1)
+    columns, parts = _columns(buffer, list(_bounds(buffer, end)), usable_workers(jobs) if end > SHARED else 1)
     topics, topic, distinct = _topics(parts, columns.hashed)
     labels, code = _coded([part.grades for part in parts])
     index = Index(buffer, columns.start, columns.length, topic, columns.hashed, len(topics))
@@ -143,7 +143,7 @@ def read_judged(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Judged
         return Judged(topics, labels, code, index)
     rows, firsts = again
     if duplicates == "refuse" or (code[rows] != code[firsts]).any():
-        raise Irregular
+        raise NeedsLineReader
     kept = np.ones(len(code), dtype=bool)
     kept[rows] = False
     index = Index(buffer, index.start[kept], index.length[kept], topic[kept], index.hashed[kept], len(topics))
@@ -163,12 +163,12 @@ def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[_
         return _read(split_lines(buffer, *bounds[number], len(QRELS_FIELDS)), columns, begins[number])
 
     parts: list[_Part] = []
-    for part in in_turn(read, len(bounds), jobs):
+    for part in imap(read, len(bounds), jobs):
         if isinstance(part, Failed):
-            raise Irregular
+            raise NeedsLineReader
         parts.append(part)
     if not any(part.count for part in parts):
-        raise Irregular
+        raise NeedsLineReader
     return columns.closed(begins, [part.count for part in parts]), parts
 
 
@@ -179,7 +179,7 @@ def _read(lines: Lines, columns: _Columns, begin: int) -> _Part:
         return _Part(0, [], none, none, np.empty(0, dtype=np.int8), True)
     rows = slice(begin, begin + len(lines))
     columns.start[rows], columns.length[rows], columns.hashed[rows] = lines.start(2), lines.length(2), lines.hashes(2)
-    topics = TopicNumbers()
+    topics = TopicCodes()
     own, size = topics.stretches(lines)
     distinct = unlike(np.repeat(own, size), len(topics.names), columns.hashed[rows])
     return _Part(len(lines), topics.names, own, size, _grades(lines), distinct)
@@ -188,7 +188,7 @@ def _read(lines: Lines, columns: _Columns, begin: int) -> _Part:
 def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.int32], bool]:
     """The topics of all parts, the number of each line's, and whether it is known that no two lines are of the same
     document: not where many topics stand in several parts."""
-    topics = TopicNumbers()
+    topics = TopicCodes()
     numbers = [topics.numbers(part.topics) for part in parts]
     topic = np.concatenate(
         [np.repeat(number[part.own], part.size) for number, part in zip(numbers, parts, strict=True)],

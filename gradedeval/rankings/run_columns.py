@@ -14,8 +14,8 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.options import Options
 from gradedeval.rankings.docno_index import look_up, regions, repeated, unlike
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.topic_codes import TopicNumbers
-from gradedeval.trec.lines import RUN_FIELDS, Irregular, decode
+from gradedeval.rankings.topic_codes import TopicCodes
+from gradedeval.trec.lines import RUN_FIELDS, NeedsLineReader, decode
 from gradedeval.trec.swar import Bytes, Words, words_at
 from gradedeval.trec.tokenizer import check_beginning, split_lines
 from gradedeval.trec.topic_blocks import Block
@@ -99,12 +99,12 @@ class Rows:
 
 
 def read_listed(
-    block: Block, qrels: Qrels, options: Options, topics: TopicNumbers, only: frozenset[bytes] | None = None
+    block: Block, qrels: Qrels, options: Options, topics: TopicCodes, only: frozenset[bytes] | None = None
 ) -> Rows:
     """The documents of a block as listed, topics among each other, numbered as they have been in the blocks before:
     those of the topics in `only`, or all.
 
-    Raises Irregular where a line is no line of a run.
+    Raises NeedsLineReader where a line is no line of a run.
     """
     rows = read_rows(block, qrels, options, topics, order_is_enough=False)
     if only is not None and not only.issuperset(topics.names):
@@ -113,11 +113,11 @@ def read_listed(
     return rows
 
 
-def joined(rows: Rows, topics: TopicNumbers, qrels: Qrels, options: Options) -> tuple[Rows, dict[bytes, int]]:
+def joined(rows: Rows, topics: TopicCodes, qrels: Qrels, options: Options) -> tuple[Rows, dict[bytes, int]]:
     """The documents of a block topic after topic, with the codes of their grades, without those that repeat in their
     topic; and how many were dropped of which topics.
 
-    Raises Irregular where repeated documents are an error.
+    Raises NeedsLineReader where repeated documents are an error.
     """
     if not rows.in_order:
         rows = rows.keep(np.argsort(rows.topic_of.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
@@ -128,12 +128,12 @@ def joined(rows: Rows, topics: TopicNumbers, qrels: Qrels, options: Options) -> 
     return settle_repeated(rows, options)
 
 
-def read_rows(block: Block, qrels: Qrels, options: Options, topics: TopicNumbers, order_is_enough: bool = True) -> Rows:
+def read_rows(block: Block, qrels: Qrels, options: Options, topics: TopicCodes, order_is_enough: bool = True) -> Rows:
     """The documents of a block as listed, none of them judged.
 
     order_is_enough  whether their scores are compared with no other block's
 
-    Raises Irregular where a line is no line of a run.
+    Raises NeedsLineReader where a line is no line of a run.
     """
     if not block.offset:
         check_beginning(block.buffer, block.begin)
@@ -193,7 +193,7 @@ def _join_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
 def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int]]:
     """The documents without those that repeat in their topic, and how many were dropped of which topics.
 
-    Raises Irregular where repeated documents are an error.
+    Raises NeedsLineReader where repeated documents are an error.
     """
     if unlike(rows.topic_of, len(rows.topics), rows.hashed):
         return rows, {}
@@ -212,7 +212,7 @@ def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int
     if kept.all():
         return rows, {}
     if options.duplicates in ("error", "refuse"):
-        raise Irregular
+        raise NeedsLineReader
     dropped: dict[bytes, int] = {}
     for topic in rows.topic_of[~kept].tolist():
         dropped[rows.topics[topic]] = dropped.get(rows.topics[topic], 0) + 1

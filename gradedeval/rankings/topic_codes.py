@@ -15,7 +15,7 @@ MANY = 1 << 12
 """Stretches of lines with one topic, up to which a look at each is quick enough."""
 
 
-class TopicNumbers:
+class TopicCodes:
     """The topics of some blocks; `names` are in order of appearance."""
 
     def __init__(self) -> None:

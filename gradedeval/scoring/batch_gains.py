@@ -25,7 +25,7 @@ def last_rank(measure: Measure) -> int | None:
     return None if measure.definition.cutoff == "sums_to_k" else measure.cutoff
 
 
-class Views:
+class GainsCache:
     """A batch as measures see it; what several measures look at is looked up once."""
 
     def __init__(

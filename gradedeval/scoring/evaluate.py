@@ -13,11 +13,11 @@ from gradedeval.measures.costs import Costs, read_costs
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs, Options, resolve_options
-from gradedeval.rankings.grade_file import Watch, unwatched
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.rankings.qrels import Qrels, topics_of_file
 from gradedeval.scoring.intents import check_intents
 from gradedeval.scoring.run_names import named_runs
-from gradedeval.scoring.runs import Outcome, outcomes
+from gradedeval.scoring.runs import RunResult, score_runs
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import RunScores, Scores
 from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, encode, looks_like
@@ -101,13 +101,12 @@ def evaluate_runs(
     by_tag: bool = False,
     jobs: int = 1,
     keep_going: bool = False,
-    watch: Watch = unwatched,
+    progress: Progress = no_progress,
 ) -> Scores:
     """Score runs by name; with `by_tag` each goes by its tag instead. Raises InputError as `evaluate` does.
 
-    keep_going  collect the faults of runs in `.faults`, and score the others; one run's alone is raised
-    watch       passes on what becomes of each run, of so many in all, and may show how far the work has come; of a run
-                that is alone, its parts
+    keep_going  collect the errors of runs in `.errors`, and score the others; one run's alone is raised
+    progress    shows how many runs are done; of a single run, how many of its parts
     """
     measures = list(measures)
     if isinstance(qrels, Qrels) and options.subtopics and qrels.subtopics is None:
@@ -118,8 +117,8 @@ def evaluate_runs(
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options, jobs)
     scorer = Scorer(judged, measures, options)
     listed = list(runs.items())
-    done: dict[int, Outcome] = {}
-    for number, found in watch(outcomes(listed, scorer, jobs, watch), len(listed)):
+    done: dict[int, RunResult] = {}
+    for number, found in progress(score_runs(listed, scorer, jobs, progress), len(listed)):
         done[number] = found
         if found.error and not keep_going and all(before in done for before in range(number)):
             raise found.error
@@ -135,7 +134,7 @@ def evaluate_runs(
     return Scores(scored, scorer.measures, judged, options, notes, errors=named)
 
 
-def _scored(found_of: Mapping[str, Outcome], by_tag: bool) -> list[RunScores]:
+def _scored(found_of: Mapping[str, RunResult], by_tag: bool) -> list[RunScores]:
     """The scores under the names that runs go by. Raises the first fault that is of the user's words."""
     scored: dict[str, RunScores] = {}
     for name, found in found_of.items():

@@ -78,7 +78,7 @@ def _trec(scores: Scores, by_topic: bool, digits: int) -> str:
     parts = [part for part in (*PARTS, "topics") if part in scores.columns]
     lines = []
     for run in scores.runs:
-        if scores.several:
+        if scores.is_multi_run:
             lines.append(("runid", ALL, run.run))
         of_topic: dict[Place, list[Row]] = {place: [] for place in _places(run, by_topic)}
         for row in scores.rows_of(run, by_topic):
@@ -122,7 +122,7 @@ def _part(row: Row, part: str, digits: int) -> str:
 def _table(scores: Scores, form: str, by_topic: bool, digits: int, cwl: bool) -> str:
     if cwl:
         header, body = _five(scores, by_topic, digits)
-    elif by_topic or scores.several:
+    elif by_topic or scores.is_multi_run:
         header, body = _wide(scores, by_topic, digits)
     else:
         header, body = _tall(scores, digits)
@@ -132,7 +132,7 @@ def _table(scores: Scores, form: str, by_topic: bool, digits: int, cwl: bool) ->
 def _five(scores: Scores, by_topic: bool, digits: int) -> tuple[list[str], list[list[str]]]:
     """A row for each measure, a column for each of its quantities."""
     rows = list(records(scores, by_topic))
-    keys = [key for key, wanted in (("run", scores.several), ("topic", by_topic), ("measure", True)) if wanted]
+    keys = [key for key, wanted in (("run", scores.is_multi_run), ("topic", by_topic), ("measure", True)) if wanted]
     numbers = [name for name in rows[0] if name not in ("run", "topic", "measure")]
     cell = f"{{:.{digits}f}}".format
     body = [
@@ -154,7 +154,7 @@ def _tall(scores: Scores, digits: int) -> tuple[list[str], list[list[str]]]:
 def _wide(scores: Scores, by_topic: bool, digits: int) -> tuple[list[str], list[list[str]]]:
     """Several runs, or topic by topic: a column for each measure, and one for each part of its residual."""
     parts = [name for name in scores.columns if name in (*PARTS, "topics")]
-    keys = [key for key, wanted in (("run", scores.several), ("topic", by_topic)) if wanted]
+    keys = [key for key, wanted in (("run", scores.is_multi_run), ("topic", by_topic)) if wanted]
     header = keys + [title for one in scores.measures for title in (str(one), *parts)]
     cells: dict[Place, dict[str, Row]] = {place: {} for run in scores.runs for place in _places(run, by_topic)}
     for row in scores.rows(by_topic):

@@ -19,13 +19,13 @@ from gradedeval.measures.table import MEASURES
 from gradedeval.options import LIKE, Options
 from gradedeval.rankings.batch import Batch, GradedRun, judged_codes
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.batch_gains import Views, last_rank
+from gradedeval.scoring.batch_gains import GainsCache, last_rank
 from gradedeval.scoring.intents import ByIntent, check_intents
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.lines import decode
 
 
-def applied(measure: Measure, options: Options) -> Measure:
+def with_defaults(measure: Measure, options: Options) -> Measure:
     """The measure with the gain scheme and relevance level that the rules give it where it names none itself.
 
     What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
@@ -61,7 +61,7 @@ def _default(measure: Measure, key: str) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class BatchScores:
     """Scores of some topics of a run.
 
     found  3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
@@ -79,7 +79,7 @@ class Scorer:
 
     def __init__(self, qrels: Qrels, measures: Sequence[Measure], options: Options) -> None:
         self.qrels, self.options = qrels, options
-        self.measures = list(dict.fromkeys(applied(measure, options) for measure in measures))
+        self.measures = list(dict.fromkeys(with_defaults(measure, options) for measure in measures))
         self.grades = _grades(qrels, options)
         self.tables = _tables(self.measures, self.grades)
         self.judged = judged_codes(qrels.labels, options)
@@ -121,8 +121,8 @@ class Scorer:
         return notes
 
     def score(self, run: GradedRun, name: str) -> RunScores:
-        """The scores of one run, under the name that it goes by; it gives batches, or what `part` makes of them."""
-        parts = [part if isinstance(part, Part) else self.part(part) for part in run]
+        """The scores of one run, under the name that it goes by. It gives batches, or their scores."""
+        parts = [part if isinstance(part, BatchScores) else self.score_batch(part) for part in run]
         types = {kind for part in parts for kind in part.types}
         run.notes += [note for one in self.measures if one.types for note in _type_notes(run.place, one, types)]
         listed = [topic for part in parts for topic in part.topics]
@@ -143,41 +143,41 @@ class Scorer:
         """The topics of the qrels."""
         return [decode(topic) for topic in self.qrels.topics]
 
-    def views(self, batch: Batch) -> Views:
+    def gains_cache(self, batch: Batch) -> GainsCache:
         """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
         worth."""
-        return Views(batch, self.judged, self.qrels.labels, self.options.costs, self.by_intent)
+        return GainsCache(batch, self.judged, self.qrels.labels, self.options.costs, self.by_intent)
 
-    def part(self, batch: Batch) -> Part:
+    def score_batch(self, batch: Batch) -> BatchScores:
         """The scores of a batch: what `grade_run` may make of each, in the process that read it."""
         found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
-        views = self.views(batch)
+        gains_of = self.gains_cache(batch)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
-            score = found[0, :, column] = scores_of(measure, views(table, measure))
+            score = found[0, :, column] = scores_of(measure, gains_of(table, measure))
             if self.options.residuals == "difference":
-                found[1:, :, column] = self._difference(measure, table, views, score)
+                found[1:, :, column] = self._difference(measure, table, gains_of, score)
             elif self.options.wants_residuals and measure.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
-                found[1:, :, column] = np.maximum(np.array(self._best(measure, table, views)) - score, 0)
-        return Part(batch.topics, found, batch.types)
+                found[1:, :, column] = np.maximum(np.array(self._best(measure, table, gains_of)) - score, 0)
+        return BatchScores(batch.topics, found, batch.types)
 
-    def _difference(self, measure: Measure, table: GainTable, views: Views, score: Floats) -> Floats:
+    def _difference(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
         if not measure.definition.cwl or measure.by_intent or table.top <= 0:
             return np.full(len(score), np.nan)
-        best = _run_measure(measure, views(table, measure, unjudged=table.top, tail=table.top))
+        best = _run_measure(measure, gains_of(table, measure, unjudged=table.top, tail=table.top))
         with np.errstate(invalid="ignore"):
             return best - score
 
-    def _best(self, measure: Measure, table: GainTable, views: Views) -> tuple[Floats, Floats]:
+    def _best(self, measure: Measure, table: GainTable, gains_of: GainsCache) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
         definition, residual = measure.definition, measure.residual
         if self.options.residual_depth == "full" and measure.only_truncates:
             measure = replace(measure, cutoff=None)
-        inside = np.minimum(_run_measure(measure, views(table, measure, unjudged=table.top)), definition.ceiling)
+        inside = np.minimum(_run_measure(measure, gains_of(table, measure, unjudged=table.top)), definition.ceiling)
         if residual == "within_run":
             return inside, inside
-        both = views(table, measure, unjudged=table.top, tail=table.top)
+        both = gains_of(table, measure, unjudged=table.top, tail=table.top)
         return inside, np.minimum(_run_measure(measure, both), definition.ceiling)
 
 

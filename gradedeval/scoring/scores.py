@@ -57,7 +57,7 @@ class RunScores:
     score     the score
     unjudged  how far it could rise by the unjudged documents of the run
     residual  how far it could rise in all
-    kept      whether the pair is certain enough for `max_residual`
+    included  whether the pair is certain enough for `max_residual`
     """
 
     run: str
@@ -66,11 +66,11 @@ class RunScores:
     score: Floats
     unjudged: Floats
     residual: Floats
-    kept: Bools
+    included: Bools
 
     def summary(self, part: str, column: int, summary: Summary) -> float:
         """The summary of one measure over the topics kept, or of a part of its residual; nan where there are none."""
-        kept = self.kept[:, column]
+        kept = self.included[:, column]
         own, score = getattr(self, part)[kept, column], self.score[kept, column]
         if summary == "geometric" and part != "score":
             return summarised(score + own, summary) - summarised(score, summary)
@@ -81,11 +81,11 @@ class RunScores:
 class Scores:
     """What an evaluation found.
 
-    runs      in the order given
-    measures  as applied
-    notes     what was said on the way
-    steps     what was done to the scores since
-    faults    why other runs have no scores, where they were collected
+    runs             in the order given
+    measures         with their defaults filled in
+    notes            warnings to the user
+    transformations  what was done to the scores since, as in the signature
+    errors           why other runs have no scores, where errors were collected
     """
 
     runs: list[RunScores]
@@ -93,7 +93,7 @@ class Scores:
     qrels: Qrels
     options: Options
     notes: list[str] = field(default_factory=list)
-    steps: tuple[str, ...] = ()
+    transformations: tuple[str, ...] = ()
     errors: list[InputError] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ class Scores:
 
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
         """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
-        kept, summary = run.kept[:, column], self.measures[column].definition.summary
+        kept, summary = run.included[:, column], self.measures[column].definition.summary
         names = ("score", "residual", "unjudged")
         known = names if self.options.wants_residuals else names[:1]  # all others are blank
         parts = [np.array([run.summary(part, column, summary) if part in known else np.nan]) for part in names]
@@ -147,7 +147,7 @@ class Scores:
         return replace(self, runs=[self.runs[at] for at in order])
 
     @property
-    def several(self) -> bool:
+    def is_multi_run(self) -> bool:
         """Whether several runs were asked for: then it must be said which one a score is of."""
         return len(self.runs) + len(self.errors) > 1
 
@@ -206,13 +206,13 @@ class Scores:
             raise KeyError(f"no measure {measure} among {', '.join(names)}")
         own = runs[run] if run is not None else self.runs[0]
         column = names.index(str(measure))
-        return {own.topics[at]: float(own.score[at, column]) for at in np.flatnonzero(own.kept[:, column]).tolist()}
+        return {own.topics[at]: float(own.score[at, column]) for at in np.flatnonzero(own.included[:, column]).tolist()}
 
     @cached_property
     def signature(self) -> str:
         """All that the numbers depend on, in one line."""
         counts = [(len(run.topics), run.missing) for run in self.runs]
-        return " | ".join([signature(self.qrels, self.options, self.measures, counts), *self.steps])
+        return " | ".join([signature(self.qrels, self.options, self.measures, counts), *self.transformations])
 
 
 def _blanked(values: Floats) -> list[float | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradedeval.trec.lines import Irregular
+from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import unpacked
 
 AHEAD = 16
@@ -15,7 +15,7 @@ AHEAD = 16
 class Unpacked:
     """The unpacked bytes, read by a thread that stays a few pieces ahead: zlib and its kin work beside Python.
 
-    Broken data raise Irregular: the simple reader says what is wrong with them.
+    Broken data raise NeedsLineReader: the simple reader says what is wrong with them.
     """
 
     def __init__(self, opened: Callable[[], Any], read: Callable[[int], bytes], place: str) -> None:
@@ -58,7 +58,7 @@ class Unpacked:
             if isinstance(piece, OSError) and piece.errno is not None:
                 raise piece
             if isinstance(piece, BaseException):
-                raise Irregular from piece
+                raise NeedsLineReader from piece
             self._piece = memoryview(piece)
         count = min(len(view), len(self._piece))
         view[:count] = self._piece[:count]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from gradedeval.errors import InputError, ProblemList, plural
 
 
-class Irregular(Exception):
+class NeedsLineReader(Exception):
     """There is something in the bytes that only the simple reader has words for: it reads the source again, and says
     what is wrong, or, with `--lenient`, skips it."""
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.trec.floats import comparable, decimals
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, Irregular
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader
 from gradedeval.trec.swar import (
     BLANK,
     HASH,
@@ -102,12 +102,12 @@ class Lines:
         return self.fields.tokens(column, rows)
 
     def numbers(self, column: int) -> Floats:
-        """A field as numbers. Raises Irregular where one is no plain decimal."""
+        """A field as numbers. Raises NeedsLineReader where one is no plain decimal."""
         found: Floats = self._read(decimals, column)
         return found
 
     def comparable(self, column: int) -> Floats | Ints:
-        """Numbers in the order of a field's. Raises Irregular where one is no plain decimal."""
+        """Numbers in the order of a field's. Raises NeedsLineReader where one is no plain decimal."""
         found: Floats | Ints = self._read(comparable, column)
         return found
 
@@ -116,7 +116,7 @@ class Lines:
         try:
             return as_numbers(self.buffer, fields.end(column), fields.length(column), fields.last_nine(column))
         except ValueError:
-            raise Irregular from None
+            raise NeedsLineReader from None
 
     def hashes(self, column: int) -> Words:
         return hashes(self.fields.word(column), self.length(column))
@@ -127,15 +127,15 @@ class Lines:
 
 
 def check_beginning(buffer: Bytes, begin: int) -> None:
-    """Raise Irregular where a text begins with a byte order mark."""
+    """Raise NeedsLineReader where a text begins with a byte order mark."""
     if buffer[begin : begin + 3].tobytes().startswith(BYTE_ORDER_MARKS):
-        raise Irregular
+        raise NeedsLineReader
 
 
 def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
     """The fields of the lines in `buffer[begin:end]`, the last of which ends with a newline.
 
-    Raises Irregular where a line has not `width` fields, or holds bytes that no text has.
+    Raises NeedsLineReader where a line has not `width` fields, or holds bytes that no text has.
     """
     if end > begin and (short := table(buffer, begin, end, width)) is not None:
         return Lines(buffer, short)
@@ -151,7 +151,7 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
             return start, end
 
         return Lines(buffer, Spans(buffer, len(of_line), bounds))
-    return _normalised(buffer, at, begin, end, width)
+    return _normalized(buffer, at, begin, end, width)
 
 
 def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) -> bool:
@@ -171,14 +171,14 @@ def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) 
     )
 
 
-def _normalised(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Lines:
+def _normalized(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Lines:
     """As `split_lines`, for lines of any form: blanks repeated, before or after the fields, CRLF, comments."""
     found = buffer[at]
     newline = found == NEWLINE
     returned = found == RETURN
     plain = np.count_nonzero(newline) + np.count_nonzero(found == BLANK) + np.count_nonzero(found == TAB)
     if plain != len(at) and (plain + np.count_nonzero(returned) != len(at) or _return_inside(buffer, at[returned])):
-        raise Irregular
+        raise NeedsLineReader
     before = np.append(begin - 1, at[:-1])
     token = at - before > 1  # a field ends where a separator stands after something else
     line = np.cumsum(newline) - newline
@@ -191,7 +191,7 @@ def _normalised(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Li
         start, stop, line = start[kept], stop[kept], line[kept]
     fields = np.bincount(line, minlength=lines)
     if ((fields != width) & (fields != 0)).any():
-        raise Irregular
+        raise NeedsLineReader
     starts, ends = np.ascontiguousarray(start.reshape(-1, width).T), np.ascontiguousarray(stop.reshape(-1, width).T)
     return Lines(buffer, Spans(buffer, starts.shape[1], lambda column: (starts[column], ends[column])))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from gradedeval.errors import InputError
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options, resolve_options
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.score_tables import render
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import Scores
@@ -16,9 +17,6 @@ from gradedeval.trec_eval.output_lines import Line
 from gradedeval.trec_eval.preferences import read_preferences
 from gradedeval.trec_eval.printing import Wanted, printed
 from gradedeval.trec_eval.score import Scored, needed, read_qrels, score_run
-
-Watch = Callable[[list[tuple[str, str]]], Iterable[tuple[str, str]]]
-"""Passes the runs on one by one, and may show how far the work has come."""
 
 
 @dataclass
@@ -51,7 +49,7 @@ def evaluated(
     form: str | None = None,
     *,
     jobs: int = 1,
-    watch: Watch = iter,
+    progress: Progress = no_progress,
 ) -> Iterator[Outcome]:
     """The text of each run, or one text of all in another `form`; `jobs` processes may share a large run. Raises
     InputError where a file is wrong."""
@@ -60,7 +58,7 @@ def evaluated(
     scorer = Scorer(judged, needed(lines), options)
     yield Outcome("", [*scorer.notes, *notes])
     scores = []
-    for name, path in watch(list(runs.items())):
+    for name, path in progress(list(runs.items())):
         scored = score_run(name, path, scorer, lines, jobs)
         scores.append(scored.scores)
         yield Outcome(_text(scored, lines, wanted, len(runs)) if form is None else "", scored.notes)

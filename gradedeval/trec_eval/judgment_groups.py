@@ -14,7 +14,7 @@ from gradedeval.options import Options
 from gradedeval.rankings.grade_in_memory import grade_listed
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Retrieved, Run, run_of_bytes
-from gradedeval.scoring.scorer import Scorer, applied
+from gradedeval.scoring.scorer import Scorer, with_defaults
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.lines import QRELS_FIELDS, decimal, decode, encode, fields
 from gradedeval.trec.source import Source
@@ -98,7 +98,7 @@ def score_groups(name: str, path: str, groups: GroupedQrels, lines: list[Line], 
     values = np.full((len(topics), len(lines)), np.nan)
     for at, line in enumerate(lines):
         if line.measure is not None:
-            values[:, at] = [averaged(topic, applied(line.measure, options)) for topic in topics]
+            values[:, at] = [averaged(topic, with_defaults(line.measure, options)) for topic in topics]
     return _scored(name, run, topics, values, notes)
 
 

@@ -16,7 +16,7 @@ from gradedeval.options import Options
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import grade_run
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.scorer import Scorer, applied
+from gradedeval.scoring.scorer import Scorer, with_defaults
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decode, encode, looks_like
 from gradedeval.trec.source import Source
@@ -79,9 +79,9 @@ def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], jobs: int
     values = np.full((len(order), len(lines)), np.nan)
     for at, line in enumerate(lines):
         if line.measure is not None:
-            values[:, at] = scores.score[order, column[applied(line.measure, scorer.options)]]
+            values[:, at] = scores.score[order, column[with_defaults(line.measure, scorer.options)]]
             if line.relevant:
-                known = scores.score[order, column[applied(MEASURES["num_rel"], scorer.options)]]
+                known = scores.score[order, column[with_defaults(MEASURES["num_rel"], scorer.options)]]
                 values[:, at] *= known > 0
     topics = [scores.topics[at] for at in order]
     empty = [not seen.retrieved.get(topic, 0) for topic in topics]

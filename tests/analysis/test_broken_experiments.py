@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Command
-from test_broken_input import QRELS, RUN, Broken, check_refused, contents
+
+from support.broken import QRELS, RUN, Broken, check_refused, contents
+from support.commands import Command
 
 WORSE = b"1 Q0 b 1 3 t\n1 Q0 a 2 2 t\n2 Q0 x 1 1 t\n2 Q0 c 2 0 t\n"
 SCORES = b"run,topic,measure,score\nold,1,err@20,0.5\nold,2,err@20,0.25\nold,all,err@20,0.375\n"
@@ -165,16 +166,16 @@ FITS = [
 ]  # fmt: skip
 
 STANDARD = [
-    bad("one run standardised", ("run.txt", "qrels.txt", "-m", "sp", "--standardise"),
-        "--standardise: one run has no deviation from others; give several runs, or --reference FILE"),
-    bad("residuals of standardised scores", (*TWO, "--standardise", "--residuals"),
-        "--standardise: a standardised score has no residual; leave out --residuals"),
+    bad("one run standardized", ("run.txt", "qrels.txt", "-m", "sp", "--standardize"),
+        "--standardize: one run has no deviation from others; give several runs, or --reference FILE"),
+    bad("residuals of standardized scores", (*TWO, "--standardize", "--residuals"),
+        "--standardize: a standardized score has no residual; leave out --residuals"),
     bad("a reference and a new one", (*TWO, "--reference", "r.csv", "--save-reference", "s.csv"),
         "--save-reference: beside --reference there is nothing new to save; leave out one"),
-    bad("a baseline that is not standardised", ("compare", *TWO, "--standardise", "--baseline", "s.csv"),
-        "--baseline: saved scores are not standardised with the others; name a run"),
-    bad("counts standardised", ("run.txt", "b.run", "qrels.txt", "-m", "num_ret", "--standardise"),
-        "--standardise: 'num_ret' is a count, summed up over topics; leave it out"),
+    bad("a baseline that is not standardized", ("compare", *TWO, "--standardize", "--baseline", "s.csv"),
+        "--baseline: saved scores are not standardized with the others; name a run"),
+    bad("counts standardized", ("run.txt", "b.run", "qrels.txt", "-m", "num_ret", "--standardize"),
+        "--standardize: 'num_ret' is a count, summed up over topics; leave it out"),
     bad("no such reference", (*TWO, "--reference", "none.csv"), "none.csv: no such file; …", code=1),
     bad("a reference of something else", (*TWO, "--reference", "s.csv"),
         "s.csv:1: no columns measure, topic, mean, deviation, runs; …", code=1),
@@ -240,6 +241,6 @@ def test_what_needs_no_scipy_does_without(tmp_path: Path, cli: Command, monkeypa
         ("check", *TWO, "--baseline", "b.run", "--significant", "0.5"),
         ("power", *TWO),
         ("correlate", *TWO, "-m", "rr", "--above", "tau-ap", "--below", "tau-ap"),
-        (*TWO, "--standardise"),
+        (*TWO, "--standardize"),
     ):
         assert cli(*words).code == 0

@@ -9,13 +9,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import ROOT, Command, shell
 
 import gradedeval
 from gradedeval import Bound, InputError
 from gradedeval.analysis.check import Verdict, verdicts
 from gradedeval.analysis.check_config import line_of
 from gradedeval.analysis.check_report import FORMS, render_verdicts
+from support.commands import Command, shell
+from support.paths import ROOT
 
 QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n{topic} 0 c 0\n" for topic in range(1, 11))
 
@@ -156,7 +157,7 @@ def test_the_levels_of_several_measures_are_corrected_together(words: Path, cli:
     (words / "main.run").write_text(ranking([1] * 8 + [2, 2]))
     (words / "new.run").write_text(ranking([2] * 8 + [2, 2]))
     found = cli("check", "new.run", "qrels.txt", "--baseline", "main.run", "-m", "rr p@1", "--significant", "0.01")
-    assert found.text.count("p 0.0156 (randomisation, all permutations, holm over 2)") == 2  # 2 · 2/2^8
+    assert found.text.count("p 0.0156 (randomization, all permutations, holm over 2)") == 2  # 2 · 2/2^8
 
 
 def test_a_measure_goes_by_the_gains_of_the_options(words: Path, cli: Command) -> None:

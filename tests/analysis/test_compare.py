@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Command, Outcome
 from scipy import stats
 
 import gradedeval
 from gradedeval.analysis.saved_scores import holds_scores
 from gradedeval.analysis.score_matrix import joined, matrix_of
+from support.commands import Command, Outcome
 
 # Topic 1 to 4; a: relevant, b: not; u: unjudged.
 QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in range(1, 5))
@@ -165,7 +165,7 @@ def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> N
         "measure 'rr': one topic (2) that all 2 runs keep, and a test needs two; take runs with more topics in common"
     )
     for words in (("good.run", "part.run", "qrels.txt", "--topics", "both"), ("--from-scores", "part.csv")):
-        for test in ("randomisation", "t", "tukey-hsd"):
+        for test in ("randomization", "t", "tukey-hsd"):
             found = cli("compare", *words, "-m", "rr", "--test", test)
             assert (found.code, found.out, found.messages[-1]) == (1, b"", says)
     with pytest.raises(gradedeval.InputError, match="a test needs two"):
@@ -175,18 +175,18 @@ def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("test", "correction", "draws", "says"),
     [
-        ("randomisation", None, 59, None),  # 3/60 is .05
-        ("randomisation", None, 58, "0.05085 by holm over 3, and so never significant at 0.05; --draws 59 or more"),
-        ("randomisation", "bonferroni", 58, "by bonferroni over 3"),
-        ("randomisation", "none", 19, None),
+        ("randomization", None, 59, None),  # 3/60 is .05
+        ("randomization", None, 58, "0.05085 by holm over 3, and so never significant at 0.05; --draws 59 or more"),
+        ("randomization", "bonferroni", 58, "by bonferroni over 3"),
+        ("randomization", "none", 19, None),
         (
-            "randomisation",
+            "randomization",
             "none",
             18,
             "with 18 draws p is 0.053 at least, and so never significant at 0.05; --draws 19",
         ),
-        ("randomisation", "bh", 19, None),  # where all pairs differ none is corrected
-        ("randomisation", "bh", 18, "--draws 19 or more, or --test t"),
+        ("randomization", "bh", 19, None),  # where all pairs differ none is corrected
+        ("randomization", "bh", 18, "--draws 19 or more, or --test t"),
         ("tukey-hsd", None, 18, "--draws 19 or more, or --test t"),
         ("tukey-hsd", None, 19, None),
         ("t", None, 1, None),
@@ -257,7 +257,7 @@ def test_the_family_of_a_correction_is_the_pairs_of_one_measure(files: Path, cli
 
 def test_every_format_tells_the_seed(files: Path, cli: Command) -> None:
     seed = ("--seed", "5", "--draws", "7")
-    said = "randomisation, 7 draws, seed 5 | holm over 3 pairs of each measure"
+    said = "randomization, 7 draws, seed 5 | holm over 3 pairs of each measure"
     for form in ("table", "markdown", "html", "latex", "json"):
         assert said in cli("compare", *RUNS, "qrels.txt", "-m", "rr", *seed, "-f", form).text
     for form in ("csv", "tsv", "jsonl"):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Command
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -17,6 +16,7 @@ import gradedeval
 from gradedeval import InputError
 from gradedeval.analysis.correlation import KINDS, agreement, between, tau_ap
 from gradedeval.analysis.score_matrix import matrix_of
+from support.commands import Command
 
 Floats = NDArray[np.float64]
 

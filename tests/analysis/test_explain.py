@@ -14,10 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Command, Outcome
 from hypothesis import example, given
 from hypothesis import strategies as st
-from test_properties import ANCHOR, STEADY, TOP, VARIANTS, Topic, any_topic, every
 
 from gradedeval import (
     EvaluationWarning,
@@ -34,6 +32,9 @@ from gradedeval import (
 from gradedeval.analysis.explain import Explained
 from gradedeval.analysis.explain_tables import DISPLAYED, FORMATS
 from gradedeval.measures.definition import QUANTITIES
+from support.commands import Command, Outcome
+from support.measures import VARIANTS, every
+from support.topics import ANCHOR, STEADY, TOP, Topic, any_topic
 
 # --- every measure of the table -------------------------------------------------------------------------------------
 
@@ -120,7 +121,7 @@ def test_what_the_only_unjudged_document_could_add_is_the_residual(ranking: list
     endless = [
         one @ len(alone.ranking)
         for one in VARIANTS
-        if one.residual == "beyond_run" and one.definition.cutoff in ("stops", "needed")
+        if one.residual == "beyond_run" and one.definition.cutoff in ("truncates", "required")
     ]
     for one in explained(alone, retrieved + endless):
         (rise,) = (row["could_add"] for row in one.rows() if row["could_add"] is not None and row["part"] == "document")

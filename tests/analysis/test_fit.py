@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Command
 from scipy import stats
 
 import gradedeval
@@ -16,6 +15,7 @@ from gradedeval import InputError
 from gradedeval.analysis.fit_weights import divergence, fit_weights, read_vector
 from gradedeval.analysis.parameter_search import Family, band, best, read_families, search
 from gradedeval.analysis.score_matrix import matrix_of
+from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
@@ -151,7 +151,7 @@ def test_an_end_of_the_range_is_told() -> None:
 def test_pairs_that_the_target_is_too_uncertain_of_are_left_out() -> None:
     some = gradedeval.fit(RUNS, QRELS, "nerr9@1..5", "err@20", by="pearson", max_residual=0.01)
     kept = gradedeval.evaluate(RUNS, QRELS, "err@20", max_residual=0.01)
-    count = sum(int(run.kept.sum()) for run in kept.runs)
+    count = sum(int(run.included.sum()) for run in kept.runs)
     assert some.frame["pairs"][0] == count < 200
     with pytest.raises(InputError, match="--max-residual: leaves no"):
         gradedeval.fit(RUNS[0], QRELS, "nerr9@1..5", "rbp(p=0.99)", by="pearson", max_residual=0)
@@ -240,29 +240,29 @@ def test_a_geometric_vector_gives_its_persistence() -> None:
     assert (found["depth"], found["covered"]) == (300, pytest.approx(1))
 
 
-def test_depth_and_normalisation_change_the_nearest_weights() -> None:
+def test_depth_and_normalization_change_the_nearest_weights() -> None:
     vector = 1 / np.arange(1, 101)
     own = [
-        fit_weights(vector, "rbp(p=0.05..0.99)", depth=depth, renormalise=scaled).frame.iloc[0]
+        fit_weights(vector, "rbp(p=0.05..0.99)", ranks=depth, renormalize=scaled).frame.iloc[0]
         for depth, scaled in ((20, False), (100, False), (20, True))
     ]
     assert own[0]["value"] < own[1]["value"]
     assert own[0]["value"] < own[2]["value"]
-    # Not renormalised, the optimum is where the mean rank is 1/(1 − p).
+    # Not renormalized, the optimum is where the mean rank is 1/(1 − p).
     v = vector[:20] / vector[:20].sum()
     assert own[0]["value"] == pytest.approx(1 - 1 / (v * np.arange(1, 21)).sum(), abs=0.001)
     assert own[0]["covered"] == pytest.approx(1 - own[0]["value"] ** 20)
 
 
 def test_weights_that_are_no_distribution_need_to_be_scaled() -> None:
-    with pytest.raises(InputError, match=r"sum to 7\.04, and a distribution's to 1; --renormalise scales them"):
+    with pytest.raises(InputError, match=r"sum to 7\.04, and a distribution's to 1; --renormalize scales them"):
         fit_weights(np.ones(20), "dcg@20..21")
-    assert fit_weights(np.ones(20), "dcg@20..21", renormalise=True).frame["value"][0] == 20
+    assert fit_weights(np.ones(20), "dcg@20..21", renormalize=True).frame["value"][0] == 20
 
 
 def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "w.csv").write_text("rank,weight\n# a comment\n2,0.25\n1,0.5\n3,0.125\n")
-    found = cli("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)", "--renormalise")
+    found = cli("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)", "--renormalize")
     assert found.code == 0
     assert found.text.splitlines()[2].split()[:4] == ["rbp(p=0.1..0.9)", "p", "0.5", "0.0000"]
     assert found.text.splitlines()[-1] == (

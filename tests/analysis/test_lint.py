@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DATA, Command, Outcome, shared
-from test_broken_input import BYTES, COMPRESSED, EMPTY, NUMBERS, PLACES, TWICE, WIDTHS, Broken
+
+from support.broken import BYTES, COMPRESSED, EMPTY, NUMBERS, PLACES, TWICE, WIDTHS, Broken
+from support.commands import Command, Outcome
+from support.paths import DATA, shared
 
 RUN = b"1 Q0 a 1 3 run\n1 Q0 b 2 2 run\n2 Q0 c 1 1 run\n"
 QRELS = b"1 0 a 2\n1 0 b 0\n2 0 c 1\n"

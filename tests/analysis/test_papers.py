@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import DATA, ROOT, Command, environment, shared
 from scipy import stats
 
 import gradedeval
 from gradedeval.analysis.score_matrix import Matrix, matrix_of
+from support.commands import Command, environment
+from support.paths import DATA, ROOT, shared
 
 COVID = DATA / "covid-round1"
 RESULTS = (ROOT / "examples" / "papers.md").read_text(encoding="utf-8")
@@ -43,7 +44,7 @@ def scores(measures: str) -> Matrix:
 @shared
 def test_the_filter_keeps_the_pairs_that_it_should() -> None:
     matrix = scores("err@20")
-    assert (int(matrix.kept.sum()), matrix.kept.size) == (930, 1440)
+    assert (int(matrix.included.sum()), matrix.included.size) == (930, 1440)
     assert round(float(matrix.score.max()), 3) == 0.863
 
 
@@ -65,7 +66,7 @@ def test_the_filter_keeps_the_pairs_that_it_should() -> None:
 )
 def test_table_1_has_scipy_s_correlations_at_the_values_found(measure: str, by: str, expected: float) -> None:
     matrix = scores(f"err@20 {measure}")
-    kept = matrix.kept[:, :, 0]
+    kept = matrix.included[:, :, 0]
     function = stats.pearsonr if by == "pearson" else stats.spearmanr
     own = function(matrix.score[:, :, 0][kept], matrix.score[:, :, 1][kept]).statistic
     assert own == pytest.approx(expected, abs=0.00005)

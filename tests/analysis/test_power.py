@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Command
 
 import gradedeval
 from gradedeval import InputError
 from gradedeval.analysis.resampling import studentised
 from gradedeval.analysis.score_matrix import Matrix, matrix_of
+from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]

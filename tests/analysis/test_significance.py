@@ -15,7 +15,7 @@ from gradedeval.analysis.compare import Trial
 from gradedeval.analysis.resampling import (
     bootstrap_interval,
     pieces,
-    randomisation,
+    randomization,
     sign_flips,
     studentised,
     topic_weights,
@@ -44,7 +44,7 @@ def test_eight_topics_are_tested_by_all_permutations_exactly() -> None:
         abs(sum(s * d for s, d in zip(signs, EIGHT, strict=True))) for signs in itertools.product((1, -1), repeat=8)
     ]
     by_hand = sum(value >= observed - 1e-12 for value in flipped) / 256
-    assert randomisation(np.array([EIGHT]), 10_000, 0)[0] == by_hand
+    assert randomization(np.array([EIGHT]), 10_000, 0)[0] == by_hand
     theirs = stats.permutation_test((np.array(EIGHT), np.zeros(8)), lambda a, b, axis: (a - b).mean(axis),
                                     permutation_type="samples", vectorized=True, n_resamples=np.inf)  # fmt: skip
     assert by_hand == theirs.pvalue
@@ -52,12 +52,12 @@ def test_eight_topics_are_tested_by_all_permutations_exactly() -> None:
 
 def test_three_topics_by_hand() -> None:
     # |±1 ±2 ±4| reaches 7 in 2 of 8, and 5 = 1 + 4 − … : |1 − 2 + 4| = 3 is reached by ±7, ±5, ±3: 6 of 8.
-    assert randomisation(np.array([[1.0, 2, 4], [1, -2, 4]]), 8, 0).tolist() == [2 / 8, 6 / 8]
+    assert randomization(np.array([[1.0, 2, 4], [1, -2, 4]]), 8, 0).tolist() == [2 / 8, 6 / 8]
 
 
 def test_sums_that_differ_in_their_last_bits_are_as_extreme() -> None:
     # 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1 in floating point.
-    assert randomisation(np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]]), 100, 0).tolist() == [0.25, 0.25]
+    assert randomization(np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]]), 100, 0).tolist() == [0.25, 0.25]
 
 
 def test_all_sign_flips_are_listed_once() -> None:
@@ -71,26 +71,26 @@ def test_random_flips_count_the_observed_one_too() -> None:
     differences = scores(3, 40)
     flips = sign_flips(40, 999, 7)
     naive = [(1 + sum(abs((row * own).sum()) >= abs(own.sum()) - 1e-12 for row in flips)) / 1000 for own in differences]
-    assert randomisation(differences, 999, 7) == pytest.approx(naive, abs=1e-12)
-    assert randomisation(np.ones((1, 40)), 999, 7)[0] == 1 / 1000
+    assert randomization(differences, 999, 7) == pytest.approx(naive, abs=1e-12)
+    assert randomization(np.ones((1, 40)), 999, 7)[0] == 1 / 1000
 
 
 def test_random_flips_come_close_to_the_t_test() -> None:
     differences = scores(50, 50)
-    p = randomisation(differences, 20_000, 3)
+    p = randomization(differences, 20_000, 3)
     assert np.abs(p - p_values(differences, "t", 1, 0)).max() < 0.02
 
 
 def test_one_seed_gives_one_result_and_another_another() -> None:
     differences = scores(4, 40)
-    assert (randomisation(differences, 500, 1) == randomisation(differences, 500, 1)).all()
-    assert (randomisation(differences, 500, 1) != randomisation(differences, 500, 2)).any()
+    assert (randomization(differences, 500, 1) == randomization(differences, 500, 1)).all()
+    assert (randomization(differences, 500, 1) != randomization(differences, 500, 2)).any()
 
 
 def test_a_pair_does_not_depend_on_the_pairs_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     differences = scores(30, 40)
     results: list[Callable[[Floats], Floats]] = [
-        lambda some: randomisation(some, 300, 1),
+        lambda some: randomization(some, 300, 1),
         lambda some: np.array(bootstrap_interval(some, 300, 1, 0.05)).T,
         lambda some: np.array(studentised(some, 300, 1, 0.05)).T,
     ]
@@ -108,7 +108,7 @@ def test_a_pair_does_not_depend_on_the_pairs_beside_it(monkeypatch: pytest.Monke
 def test_two_runs_have_the_same_p_by_tukey_s_range_as_by_sign_flips() -> None:
     first, second = scores(2, 8)
     p = tukey_hsd(np.array([first, second]), 10_000, 0)(np.array([(second - first).mean()]))
-    assert p == pytest.approx(randomisation((second - first)[None], 10_000, 0), abs=1e-15)
+    assert p == pytest.approx(randomization((second - first)[None], 10_000, 0), abs=1e-15)
 
 
 def test_three_runs_on_three_topics_by_all_216_permutations() -> None:
@@ -134,7 +134,7 @@ def test_tukey_s_p_is_never_below_that_of_the_pair_alone_by_much() -> None:
     own = scores(6, 50)
     p = tukey_hsd(own, 5000, 0)
     pair = own[1] - own[0]
-    assert p(np.array([pair.mean()]))[0] > randomisation(pair[None], 5000, 0)[0]
+    assert p(np.array([pair.mean()]))[0] > randomization(pair[None], 5000, 0)[0]
 
 
 # scipy's tests
@@ -172,7 +172,7 @@ def test_sign_is_scipy_s_binomial_test_without_the_ties() -> None:
     assert p_values(np.array([[1.0, 1, 1, 0]]), "sign", 1, 0)[0] == 0.25  # 2 · 1/2^3
 
 
-@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "randomisation"])
+@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "randomization"])
 def test_no_test_finds_a_difference_where_there_is_none(test: str) -> None:
     assert p_values(np.zeros((2, 10)), test, 100, 0).tolist() == [1, 1]  # type: ignore[arg-type]
 
@@ -182,7 +182,7 @@ def test_topics_that_all_differ_alike_are_beyond_doubt_to_t() -> None:
 
 
 def test_one_topic_proves_nothing() -> None:
-    for test in ("t", "wilcoxon", "sign", "randomisation"):
+    for test in ("t", "wilcoxon", "sign", "randomization"):
         assert p_values(np.array([[0.5]]), test, 100, 0)[0] == 1  # type: ignore[arg-type]
 
 
@@ -296,7 +296,7 @@ def test_a_trial_that_makes_no_sense_is_a_fault_of_usage(given: dict[str, object
 
 def test_what_was_drawn_is_said() -> None:
     assert drawn("t", 50, 10_000, 0) == "t"
-    assert drawn("randomisation", 50, 10_000, 3) == "randomisation, 10000 draws, seed 3"
-    assert drawn("randomisation", 8, 10_000, 3) == "randomisation, all permutations"
+    assert drawn("randomization", 50, 10_000, 3) == "randomization, 10000 draws, seed 3"
+    assert drawn("randomization", 8, 10_000, 3) == "randomization, all permutations"
     assert drawn("tukey-hsd", 8, 10_000, 3, runs=3) == "tukey-hsd, 10000 draws, seed 3"
     assert drawn("tukey-hsd", 5, 10_000, 3, runs=3) == "tukey-hsd, all permutations"

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import DATA, Command, Outcome, shared
 
 import gradedeval
 from gradedeval import MEASURES, EvaluationWarning, InputError, Measure, parse_measures
 from gradedeval.analysis import background_weights
 from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.measures.parse import DEFAULT
+from support.commands import Command, Outcome
+from support.paths import DATA, shared
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
@@ -60,7 +61,7 @@ BY_HAND = {
 
 @pytest.fixture
 def by_hand() -> gradedeval.Weights:
-    return gradedeval.weights(" ".join(BY_HAND), RUNS, QRELS, depth=4)
+    return gradedeval.weights(" ".join(BY_HAND), RUNS, QRELS, ranks=4)
 
 
 @pytest.mark.parametrize("name", BY_HAND)
@@ -70,7 +71,7 @@ def test_two_systems_and_two_topics_by_hand(name: str, by_hand: gradedeval.Weigh
 
 
 def test_the_weight_of_rr_past_the_last_rank_is_known_and_that_of_the_others_has_no_end() -> None:
-    weights = gradedeval.weights("rr ap ap@1", RUNS, QRELS, depth=1, topics="both")
+    weights = gradedeval.weights("rr ap ap@1", RUNS, QRELS, ranks=1, topics="both")
     # Reciprocal ranks of 1, 1/2 and 1/2: half of all weight lies at rank 2.
     assert weights.beyond.tolist() == pytest.approx([0.5, math.nan, 0], nan_ok=True)
     assert weights.remarks == [
@@ -81,7 +82,7 @@ def test_the_weight_of_rr_past_the_last_rank_is_known_and_that_of_the_others_has
 
 def test_topics_of_one_run_alone_count_as_pairs() -> None:
     """With --topics both the second run counts in topic 1 only: the mean is over three pairs."""
-    weights = gradedeval.weights("bpref", RUNS, QRELS, depth=2, topics="both")
+    weights = gradedeval.weights("bpref", RUNS, QRELS, ranks=2, topics="both")
     assert weights.notes[-1] == "the runs count in different topics; --topics qrels counts the same for all"
     assert column(weights, "bpref") == pytest.approx([1 / 6, 1 / 6])
 
@@ -92,15 +93,15 @@ def test_topics_without_relevant_documents_weigh_nothing_and_are_counted() -> No
     with pytest.warns(
         EvaluationWarning, match=r"^ap, bpref: 1 topic without relevant documents \(2\); all weights are 0 there$"
     ):
-        weights = gradedeval.weights("ap sp bpref", run, qrels, depth=2)
+        weights = gradedeval.weights("ap sp bpref", run, qrels, ranks=2)
     # Topic 1 has N = 0: nothing can stand above a, so each rank weighs 1/R there.
     assert weights.values.tolist() == [[0.5, 0.5, 0.5], [0.25, 0.25, 0.5]]
-    assert gradedeval.weights("ap", run, qrels, depth=1, topics="relevant", topics_from=["1"]).values == 1.0
+    assert gradedeval.weights("ap", run, qrels, ranks=1, topics="relevant", topics_from=["1"]).values == 1.0
 
 
 def test_topics_without_judgements_count_where_they_are_asked_for() -> None:
     run = {"1": {"a": 1.0}, "9": {"b": 1.0}}
-    weights = gradedeval.weights("ap", run, {"1": {"a": 1}}, depth=1, topics="run")
+    weights = gradedeval.weights("ap", run, {"1": {"a": 1}}, ranks=1, topics="run")
     assert weights.values.tolist() == [[0.5]]
     assert weights.notes[-1] == "ap: 1 topic without relevant documents (9); all weights are 0 there"
 
@@ -171,7 +172,7 @@ def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
     monkeypatch.setattr(background_weights, "CELLS", cells)
     runs, qrels = drawn(seed)
     for depth in (1, 7, 40):
-        weights = gradedeval.weights(NAIVE, runs, qrels, depth=depth)
+        weights = gradedeval.weights(NAIVE, runs, qrels, ranks=depth)
         for name in NAIVE:
             assert column(weights, name) == pytest.approx(looped(name, runs, qrels, depth), abs=1e-14)
     # No ranking is longer than 40: what the last bits of two sums differ by lies nowhere.
@@ -194,7 +195,7 @@ def test_a_ranking_under_its_own_weights_scores_as_by_the_measure(name: str) -> 
             for topic, found in run.items():
                 judged = {"other": {"d": 2}, topic: qrels[topic]}
                 options = {"topics_from": [topic], "topics": "both"}
-                weights = gradedeval.weights(name, {topic: found}, judged, depth=30, **options)
+                weights = gradedeval.weights(name, {topic: found}, judged, ranks=30, **options)
                 relevant = [judged[topic].get(docno, 0) >= least for docno in ranking(run, topic)]
                 inner = float(np.dot(relevant, weights.values[: len(relevant), 0]))
                 score = gradedeval.evaluate({topic: found}, judged, name, **options)  # type: ignore[arg-type]
@@ -209,7 +210,7 @@ def test_topics_that_take_turns_in_a_file_weigh_as_those_that_do_not(tmp_path: P
     (tmp_path / "sorted.run").write_text("".join(lines))
     (tmp_path / "turns.run").write_text("".join(sorted(lines, key=lambda line: line.split()[2])))
     by_topic, in_turns = (
-        gradedeval.weights(NAIVE, tmp_path / f"{name}.run", qrels, depth=30).values for name in ("sorted", "turns")
+        gradedeval.weights(NAIVE, tmp_path / f"{name}.run", qrels, ranks=30).values for name in ("sorted", "turns")
     )
     assert in_turns == pytest.approx(by_topic, abs=1e-15)
     assert by_topic[:, 0] == pytest.approx(looped("ap", {"run0": runs["run0"]}, qrels, 30))
@@ -220,14 +221,14 @@ def test_reading_options_count() -> None:
     qrels = {"1": {"a": 2, "b": 1, "s": -1, "m": 0}}
 
     def ap(**options: object) -> list[float]:
-        return gradedeval.weights("ap", run, qrels, depth=2, **options).values[:, 0].tolist()
+        return gradedeval.weights("ap", run, qrels, ranks=2, **options).values[:, 0].tolist()
 
     assert ap() == [0, 0.25]
     assert ap(rel=2) == [0, 0]
     assert ap(judged_only=True) == [0.5, 0.5]
-    spam = gradedeval.weights("bpref", run, qrels, depth=4, negative="unjudged").values[:, 0].tolist()
+    spam = gradedeval.weights("bpref", run, qrels, ranks=4, negative="unjudged").values[:, 0].tolist()
     assert spam == [0.5, 0.5, 0.5, 0.5]
-    assert gradedeval.weights("bpref", run, qrels, depth=4).values[-1, 0] == 0.25  # s is one of N = 2
+    assert gradedeval.weights("bpref", run, qrels, ranks=4).values[-1, 0] == 0.25  # s is one of N = 2
 
 
 # --- fixed weights ----------------------------------------------------------------------------------------------------
@@ -333,7 +334,7 @@ def test_what_depends_on_the_documents_found_has_no_fixed_weights(name: str, dep
     ],
 )
 def test_what_lies_past_the_depth_is_told(name: str, depth: int, share: float) -> None:
-    found = gradedeval.weights(name, depth=depth)
+    found = gradedeval.weights(name, ranks=depth)
     assert found.beyond[0] == pytest.approx(share, rel=1e-9, nan_ok=True)
     assert len(found.remarks) == (share != 0)
 
@@ -348,10 +349,10 @@ def test_a_measure_of_ones_own_has_weights_too(cli: Command, tmp_path: Path) -> 
         "@measure(gain='linear')\n"
         "def broken(g):\n    return row_sums(g.missing)\n"
     )
-    found = cli("weights", "-m", "third", "--measures-from", "my.py", "--depth", "4")
+    found = cli("weights", "-m", "third", "--measures-from", "my.py", "--ranks", "4")
     assert found.text == "rank,third\n1,0.0\n2,0.0\n3,2.0\n4,0.0\n"
-    assert found.messages == [f"gradedeval {gradedeval.__version__} | ranks 1..4 | normalise none"]
-    assert cli("weights", "-m", "third", "--measures-from", "my.py", "--depth", "2").messages[0] == (
+    assert found.messages == [f"gradedeval {gradedeval.__version__} | ranks 1..4 | normalize none"]
+    assert cli("weights", "-m", "third", "--measures-from", "my.py", "--ranks", "2").messages[0] == (
         "third: 1 of its weight lies past rank 2"
     )
     refused = cli("weights", "-m", "squared", "--measures-from", "my.py")
@@ -360,16 +361,16 @@ def test_a_measure_of_ones_own_has_weights_too(cli: Command, tmp_path: Path) -> 
     assert "failed (AttributeError" in cli("weights", "-m", "broken", "--measures-from", "my.py").messages[0]
 
 
-# --- normalised -------------------------------------------------------------------------------------------------------
+# --- normalized -------------------------------------------------------------------------------------------------------
 
 
-def test_normalised_weights_sum_to_1_or_have_1_as_their_largest(by_hand: gradedeval.Weights) -> None:
+def test_normalized_weights_sum_to_1_or_have_1_as_their_largest(by_hand: gradedeval.Weights) -> None:
     for how, all_of in (("sum", np.sum), ("max", np.max)):
-        found = gradedeval.weights(["ap", "dcg"], RUNS, QRELS, depth=4, normalise=how)  # type: ignore[arg-type]
+        found = gradedeval.weights(["ap", "dcg"], RUNS, QRELS, ranks=4, normalize=how)  # type: ignore[arg-type]
         assert all_of(found.values, axis=0) == pytest.approx([1, 1])
         ap = np.array(column(by_hand, "ap"))
         assert column(found, "ap") == pytest.approx(list(ap / all_of(ap)))
-        assert found.signature.endswith(f" | 2 runs | ranks 1..4 | normalise {how}")
+        assert found.signature.endswith(f" | 2 runs | ranks 1..4 | normalize {how}")
 
 
 # --- at the command line ----------------------------------------------------------------------------------------------
@@ -391,7 +392,7 @@ LACKS = "second.run: 1 of 2 judged topics not in the run (2); they score 0 (--to
 
 
 def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Command) -> None:
-    found = cli(*TWO, "-m", "ap p@2", "-m", "bpref(k=10,rel=1)", "--depth", "4")
+    found = cli(*TWO, "-m", "ap p@2", "-m", "bpref(k=10,rel=1)", "--ranks", "4")
     assert found.code == 0
     assert found.text == (
         'rank,ap,p@2,"bpref(k=10,rel=1)"\n1,0.125,0.5,0.5\n2,0.25,0.5,0.5\n'
@@ -401,30 +402,30 @@ def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Comma
     assert notes == [LACKS, "ap, bpref(k=10,rel=1): weights go on past rank 4, and their sum is not known"]
     assert signed.startswith(f"gradedeval {gradedeval.__version__} | qrels ")
     assert " | topics 2 of 2 (up to 1 missing) | ties docno-desc | ap, bpref: rel 1 | 2 runs | " in signed
-    assert signed.endswith(" | ranks 1..4 | normalise none")
+    assert signed.endswith(" | ranks 1..4 | normalize none")
 
 
 def test_rel_and_gain_apply_and_are_in_the_names(files: Path, cli: Command) -> None:
-    found = cli(*TWO, "-m", "ap q", "--rel", "2", "--gain", "exp", "--depth", "1", "--topics", "relevant")
+    found = cli(*TWO, "-m", "ap q", "--rel", "2", "--gain", "exp", "--ranks", "1", "--topics", "relevant")
     assert found.text.splitlines()[0] == "rank,ap(rel=2),q(gain=exp)"
 
 
 def test_weights_by_cost_are_those_of_documents_that_cost_1(files: Path, cli: Command) -> None:
     (files / "costs.txt").write_text("Q0 60\n")
     says = "tbg: h is in seconds; the weights are those of documents that cost 1 each"
-    alone = cli("weights", "-m", "tbg(h=1)", "--depth", "2")
+    alone = cli("weights", "-m", "tbg(h=1)", "--ranks", "2")
     assert (alone.messages[0], alone.text) == (says, "rank,tbg(h=1)\n1,0.5\n2,0.25\n")
-    beside = cli(*TWO, "-m", "tbg(h=1) rr", "--depth", "2", "--costs", "costs.txt")
+    beside = cli(*TWO, "-m", "tbg(h=1) rr", "--ranks", "2", "--costs", "costs.txt")
     assert beside.messages[:2] == [says, LACKS]
     assert beside.text == "rank,tbg(h=1),rr\n1,0.5,0.25\n2,0.25,0.25\n"
     told = "--costs: fixed weights are those of documents that cost 1 each"
-    assert cli(*TWO, "-m", "rbp rr", "--depth", "2", "--costs", "costs.txt").messages[0] == told
+    assert cli(*TWO, "-m", "rbp rr", "--ranks", "2", "--costs", "costs.txt").messages[0] == told
 
 
 def test_chances_by_rank_have_weights_and_those_by_type_have_none(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_text("rank,C\n1,0.5\n2,0\n")
     (tmp_path / "types.csv").write_text("rank,type,C\n1,*,0.5\n2,*,0\n1,web,0.2\n")
-    assert cli("weights", "-m", "ddm(file=c.csv)", "--depth", "3").text.splitlines()[1:] == [
+    assert cli("weights", "-m", "ddm(file=c.csv)", "--ranks", "3").text.splitlines()[1:] == [
         f"1,{1 / 1.5}",
         f"2,{0.5 / 1.5}",
         "3,0.0",
@@ -436,14 +437,14 @@ def test_chances_by_rank_have_weights_and_those_by_type_have_none(cli: Command, 
 
 def test_runs_that_no_measure_needs_are_not_read(files: Path, cli: Command) -> None:
     (files / "first.run").write_text("no run\n")
-    found = cli("weights", "first.run", "qrels.txt", "-m", "p@1", "--depth", "1")
+    found = cli("weights", "first.run", "qrels.txt", "-m", "p@1", "--ranks", "1")
     assert (found.code, found.text) == (0, "rank,p@1\n1,1.0\n")
     assert found.messages[0] == "the runs are not read: the weights of these measures are the same for all"
 
 
 def test_every_format_has_the_same_weights(files: Path, cli: Command) -> None:
     def written(form: str, *more: str) -> Outcome:
-        found = cli(*TWO, "-m", "ap", "-m", "rbp(p=0.5)", "--depth", "3", "-f", form, *more)
+        found = cli(*TWO, "-m", "ap", "-m", "rbp(p=0.5)", "--ranks", "3", "-f", form, *more)
         assert found.code == 0
         return found
 
@@ -477,26 +478,26 @@ def test_every_format_has_the_same_weights(files: Path, cli: Command) -> None:
     ],
 )
 def test_the_extension_says_the_format(name: str, begins: str, cli: Command, tmp_path: Path) -> None:
-    assert cli("weights", "-m", "p@1", "--depth", "2", "-o", name).out == b""
+    assert cli("weights", "-m", "p@1", "--ranks", "2", "-o", name).out == b""
     assert (tmp_path / name).read_text().startswith(begins)
 
 
 def test_python_gives_a_frame(files: Path, cli: Command) -> None:
-    frame = gradedeval.weights(["rbp", parse_measures("dcg")[0]], depth=3).frame
+    frame = gradedeval.weights(["rbp", parse_measures("dcg")[0]], ranks=3).frame
     assert list(frame.columns) == ["rank", "rbp", "dcg"]
     assert frame["rank"].tolist() == [1, 2, 3]
-    assert frame.to_csv(index=False) == cli("weights", "-m", "rbp dcg", "--depth", "3").text
+    assert frame.to_csv(index=False) == cli("weights", "-m", "rbp dcg", "--ranks", "3").text
 
 
 def test_a_run_in_python_may_be_what_evaluate_takes(files: Path) -> None:
     with pytest.warns(EvaluationWarning, match="second.run: 1 of 2 judged topics"):
-        found = gradedeval.weights("ap", [files / "first.run", files / "second.run"], files / "qrels.txt", depth=4)
+        found = gradedeval.weights("ap", [files / "first.run", files / "second.run"], files / "qrels.txt", ranks=4)
     assert column(found, "ap") == pytest.approx([1 / 8, 1 / 4, 1 / 6, 1 / 8])
 
 
 def test_a_column_written_is_a_measure_again(files: Path, cli: Command) -> None:
     """`wp` reads what one measure's weights are written as: scores and residuals are the measure's own."""
-    assert cli("weights", "-m", "rbp(p=0.8)", "--depth", "1000", "-o", "w.csv").code == 0
+    assert cli("weights", "-m", "rbp(p=0.8)", "--ranks", "1000", "-o", "w.csv").code == 0
     runs, qrels = drawn(1)
     scores = gradedeval.evaluate(runs, qrels, [f"wp(file={files / 'w.csv'})", "rbp(p=0.8)"], residuals=True)
     for run in scores.runs:
@@ -505,7 +506,7 @@ def test_a_column_written_is_a_measure_again(files: Path, cli: Command) -> None:
         again, own = run.residual.T
         assert again.tolist() == pytest.approx(own.tolist(), abs=1e-12)
     # Cut at rank 5, it lacks what lies past that, and no more.
-    assert cli("weights", "-m", "rbp(p=0.8)", "--depth", "5", "-o", "w5.csv").code == 0
+    assert cli("weights", "-m", "rbp(p=0.8)", "--ranks", "5", "-o", "w5.csv").code == 0
     scores = gradedeval.evaluate(runs, qrels, [f"wp(file={files / 'w5.csv'})", "rbp(p=0.8)"])
     for run in scores.runs:
         again, own = run.score.T
@@ -514,9 +515,9 @@ def test_a_column_written_is_a_measure_again(files: Path, cli: Command) -> None:
 
 def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None:
     """W_AP of section 3.4 of Zhang et al. as they use it in section 5.4: one inner product for every ranking."""
-    assert cli(*TWO, "-m", "ap", "--depth", "4", "--normalise", "sum", "-o", "ap.csv").code == 0
+    assert cli(*TWO, "-m", "ap", "--ranks", "4", "--normalize", "sum", "-o", "ap.csv").code == 0
     found = cli(*TWO[1:], "-m", "wp(file=ap.csv)", "-q", "-f", "csv").text.splitlines()
-    # Normalised: 3/16 3/8 1/4 3/16. The first run has relevant documents at ranks 1, and 2; the second at rank 2.
+    # Normalized: 3/16 3/8 1/4 3/16. The first run has relevant documents at ranks 1, and 2; the second at rank 2.
     scores = {tuple(line.split(",")[:2]): float(line.rpartition(",")[2]) for line in found[1:]}
     assert scores["first.run", "1"] == pytest.approx(3 / 16)
     assert scores["first.run", "2"] == scores["second.run", "1"] == pytest.approx(3 / 8)
@@ -529,9 +530,9 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ("weights", "no measure; as in -m 'rbp(p=0.95)'"),
         ("weights rbp", "rbp: no such file; did you mean -m 'rbp'?"),
         ("weights -m rpb", "no measure 'rpb'; did you mean 'rbp'?"),
-        ("weights -m rbp --depth 0", "Invalid value for '--depth': 0 is not in the range 1<=x<=100000; "),
-        ("weights -m rbp --depth 100001", "Invalid value for '--depth': 100001 is not in the range"),
-        ("weights -m rbp --normalise one", "Invalid value for '--normalise': 'one' is not one of 'none', 'sum', 'max'"),
+        ("weights -m rbp --ranks 0", "Invalid value for '--ranks': 0 is not in the range 1<=x<=100000; "),
+        ("weights -m rbp --ranks 100001", "Invalid value for '--ranks': 100001 is not in the range"),
+        ("weights -m rbp --normalize one", "Invalid value for '--normalize': 'one' is not one of 'none', 'sum', 'max'"),
         (
             "weights -m ap",
             "'ap': its weights are those of the rankings that it scores; give RUN... QRELS for their mean",
@@ -569,7 +570,7 @@ def test_a_wrong_word_is_one_line_and_nothing_else(words: str, says: str, files:
         ("weights first.run empty.txt -m ap", "empty.txt: "),
         ("weights first.run other.txt -m ap", "first.run: no topic in common with other.txt"),
         (
-            "weights first.run none.txt -m rr --normalise sum",
+            "weights first.run none.txt -m rr --normalize sum",
             "'rr': its weights down to rank 1000 have sum 0; leave out",
         ),
     ],
@@ -586,9 +587,9 @@ def test_wrong_files_are_one_line_and_leave_no_file(words: str, says: str, files
 
 def test_wrong_use_in_python_is_a_fault() -> None:
     for options, says in (
-        ({"depth": 0}, "--depth: 0 is no depth"),
-        ({"depth": 2.5}, "--depth: 2.5 is no depth"),
-        ({"normalise": "sums"}, "no choice 'sums'; did you mean 'sum'"),
+        ({"ranks": 0}, "--ranks: 0 is not a whole number from 1 to 100000"),
+        ({"ranks": 2.5}, "--ranks: 2.5 is not a whole number from 1 to 100000"),
+        ({"normalize": "sums"}, "invalid value 'sums'; did you mean 'sum'"),
         ({"measures": []}, "no measure"),
         ({"runs": RUNS}, "runs need qrels"),
         ({"qrels": QRELS}, "runs need qrels"),
@@ -609,7 +610,7 @@ def test_the_best_rbp_for_the_weights_of_ap_and_rr_is_about_that_of_zhang_et_al(
     """
     folder = DATA / "covid-round1"
     runs = sorted((folder / "runs").glob("*.gz"))
-    weights = gradedeval.weights("ap rr", runs, folder / "qrels.txt", depth=50, normalise="sum").values
+    weights = gradedeval.weights("ap rr", runs, folder / "qrels.txt", ranks=50, normalize="sum").values
     best = 1 - 1 / (np.arange(1, 51) @ weights)
     # Two thirds of the first documents are relevant here, so RR's weights fall faster than on any of their tracks.
     assert best == pytest.approx([0.954, 0.316], abs=5e-4)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 import gradedeval
-from gradedeval import MEASURES, Gains, Measure, UserState, cwl, parse_measures
+from gradedeval import MEASURES, Measure, UserState, cwl, parse_measures
 from gradedeval.measures.cwl_family.infinite_sums import damped, squared_ratios, trigamma
 from gradedeval.measures.definition import QUANTITIES
+from support.cwl import gains, score, their_class
+from support.paths import ROOT
 
 SAMPLES = ROOT / "qrels_samples"
 GIVEN = parse_measures(f'cwl(C="phi*(1-r)",phi=0.7) cwl(C="((i+1)/(i+2))**2") ddm(file={SAMPLES}/chances.csv)')
@@ -22,20 +22,6 @@ FAMILY = [one for one in MEASURES.values() if one.definition.cwl and one.name no
 ENDLESS = ("nerr5", "nerr6")
 FOR_EVER = (0, 0, 1, math.inf, math.inf)
 CONVERGENT = [one @ 7 if one.definition.cutoff == "required" else one for one in FAMILY if one.name not in ENDLESS]
-
-
-def gains(values: list[float], tail: float = 0.0, k: int | None = None) -> Gains:
-    """One topic whose documents have these gains; all ranks after them have the gain `tail`."""
-    gain = np.array([values], dtype=np.float64).reshape(1, len(values))
-    ideal = -np.sort(-gain, axis=1)
-    number = np.array([len(values)])
-    return Gains(gain, gain >= 0, ideal, number, number, np.unique(gain[gain > 0]), k, tail)
-
-
-def score(measure: str | Measure, values: list[float], tail: float = 0.0) -> float:
-    (one,) = parse_measures(measure)
-    last = one.cutoff if one.definition.cutoff == "required" else None
-    return float(one.score(gains(values[:last], tail, one.cutoff))[0])
 
 
 # --- cwl_eval, whose sums stop at rank 1,000 --------------------------------------------------------------------------
@@ -62,15 +48,6 @@ CWL_EVAL = {
     "nerr11(T=1)": ("NERReq11CWLMetric", (1,)),
 }
 FIELDS = ("expected_utility", "expected_total_utility", "expected_cost", "expected_total_cost", "expected_items")
-
-
-def their_class(name: str) -> Callable[..., Any]:
-    measures = pytest.importorskip("cwl.ruler.cwl_ruler")
-    for module in ("cwl_dcg", "cwl_set", "cwl_npv", "cwl_nerr"):
-        more = pytest.importorskip(f"cwl.ruler.measures.{module}")
-        if hasattr(more, name):
-            return getattr(more, name)  # type: ignore[no-any-return]
-    return getattr(measures, name)  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("name", list(CWL_EVAL))

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import DATA, shared
-from test_cwl import their_class
-from test_sums import bejeweled, by_loop
 
 import gradedeval
 from gradedeval import parse_measures
 from gradedeval.measures.definition import QUANTITIES
 from gradedeval.scoring.cwl_quantities import all_quantities, records
+from support.cwl import bejeweled, by_loop, their_class
+from support.paths import DATA, shared
 
 NUMBER = r"[-\d.e]+"
 # How cwl_eval prints its measures, and how they are written here.

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT
-from test_cwl import score
 
 import gradedeval
 from gradedeval import InputError, parse_measures
 from gradedeval.measures.weighting_models import inverse_logarithms, powers
+from support.cwl import score
+from support.paths import ROOT
 
 SAMPLES = ROOT / "qrels_samples"
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_cwl import score
 
 import gradedeval
 from gradedeval import InputError, cwl, parse_measures
 from gradedeval.measures.cwl_family.formula import read_formula
 from gradedeval.measures.cwl_family.infinite_sums import Unsettled, extrapolated
+from support.cwl import score
 
 # --- what a formula is -----------------------------------------------------------------------------------------------
 
@@ -223,7 +223,7 @@ def test_what_falls_off_no_faster_than_the_rank_is_endless(factor: str) -> None:
 
 def test_weights_that_nothing_found_can_change_have_a_residual() -> None:
     static, adaptive = parse_measures('cwl(C="(i/(i+1))**2") cwl(C="p*(1-r)",p=0.8)')
-    assert (static.residual, adaptive.residual) == ("endless", "none")
+    assert (static.residual, adaptive.residual) == ("beyond_run", "none")
     scores = gradedeval.evaluate(RUN, QRELS, [static, adaptive], residuals=True)
     # V = 1/i², so that what lies beyond rank 3 has the weight 1 − (1 + 1/4 + 1/9) / (π²/6).
     assert scores.residuals[str(static)] == pytest.approx(1 - (1 + 1 / 4 + 1 / 9) / (math.pi**2 / 6), abs=1e-11)

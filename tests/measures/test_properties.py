@@ -10,98 +10,46 @@ import io
 import itertools
 import math
 import random
-import string
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import reference
-from conftest import ROOT
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, parse_measures
 from gradedeval.scoring.batch_gains import last_rank
+from support import reference
+from support.measures import VARIANTS, any_measure, every, in_the_shell
+from support.paths import ROOT
+from support.topics import (
+    ANCHOR,
+    SCALE,
+    STEADY,
+    Found,
+    Topic,
+    any_topic,
+    evaluated,
+    judged_topic,
+    missed,
+    scored,
+    uneven_topics,
+)
 
 SAMPLES = ROOT / "qrels_samples"
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=30)
 
 # --- the measures: all of the table, cut and uncut, and with other parameters -----------------------------------------
 
-CUTOFFS = (None, 1, 3, 10)
-VALUES: dict[str, list[Any]] = {
-    "rel": [2],
-    "gain": ["exp", "0:0.2:0.5:1"],
-    "g": [(1.0, 2.0, 3.0), (0.0, 1.0, 0.0)],
-    "utility": ["dcg", "one"],
-    "gamma": [0.9],
-    "log": [2],
-    "beta": [10],
-    "k": [10],
-    "p": [0.5, 0.95],
-    "alpha": [0, 0.9],
-    "stop": [0.5],
-    "norm": ["best"],
-    "recall": [0.3, 1],
-    "add": [0.9],
-    "times": [0.4, 2],
-    "x": [0.5, 3],
-    "a": [2],
-}
-# Two parameters at once, other schemes, and gains that are odd but allowed: one for grade 0, and a fall at the top.
-MORE = (
-    "err(gain=linear) err(gain=ntcir)@3 err(gain=0.1:0:0.6:0.3) cascade(utility=dcg,gamma=0.5)@3 cascade(gamma=0.5)"
-    " cascade(utility=one,gamma=0.9) nerr(gain=0.1:0.3:0.5:1)@3 ndcg(gain=0.5:0:3:1) ndcg(log=3,gain=exp)@10"
-    " dcg(log=2.5,gain=exp) q(beta=0) q(beta=0.5,gain=exp)@3 q(gain=0:0:1:5) rbp(p=0) rbp(p=0.5,gain=0:0.5:0.5:0.5)@3"
-    " erria(rel=1,stop=0.5,norm=best)@3 alpha_dcg(alpha=0,norm=best)@3 nrbp(alpha=0.9,beta=0.8) nrbp(alpha=1)@3"
-    " utility(a=2,b=-0.5,c=-1,d=0.25,docs=100)@3 utility(c=-1) iprec_avg(recall=0.25:0.5:0.75,add=0.9)"
-    ' ndcg(gain="2=2.5,3=9")@3 g(gain="2=2.5,3=9")'
-    " rbp(rel=1) gap(g=1:0:0) gap(gain=0:0:2:2) gprecision(gain=exp)@3 ap(rel=3)@3"
-    " zipf(beta=2) zipf(beta=0.5)@10 poisson(alpha=0.3) poisson(alpha=4)@3 logharmonic(b=5)@10 zipf(beta=1.5,gain=exp)"
-    f" wp(file={SAMPLES}/attention.csv) wp(file={SAMPLES}/attention.csv,rel=2)@3"
-    f" ddm(file={SAMPLES}/chances.csv) ddm(file={SAMPLES}/chances.csv,gain=exp)@3"
-    ' cwl(C="p*(1-r)",p=0.8) cwl(C="p*(1-r)",p=0.8)@3 cwl(C="(i/(i+1))**2") cwl(C="where(gained<1,0.9,0.2)",gain=exp)'
-    ' cwl(C="1/(1+rate*spent)",rate=0.3)@3'
-)
 
-
-def variants(table: Mapping[str, Measure] = MEASURES) -> list[Measure]:
-    found: dict[Measure, None] = {}
-    for measure in table.values():
-        policy = measure.definition.cutoff
-        cutoffs = [None] if policy == "none" else [k for k in CUTOFFS if k or policy != "required"]
-        found |= dict.fromkeys(measure if k is None else measure @ k for k in cutoffs)
-        for key in measure.definition.accepted.names:
-            for value in VALUES.get(key, []):
-                with contextlib.suppress(InputError):  # a key may mean another thing to another measure
-                    other = measure(**{key: value})
-                    own = [k for k in (None, 3) if k in cutoffs] or [None]
-                    found |= dict.fromkeys(other if k is None else other @ k for k in own)
-    return list(dict.fromkeys([*filter(_is_complete, found), *parse_measures(MORE)]))
-
-
-def _is_complete(measure: Measure) -> bool:
-    """Whether it lacks nothing: a measure by a file or a formula is nothing without them."""
-    with contextlib.suppress(InputError):
-        return measure.complete() == measure
-    return False
-
-
-VARIANTS = variants()
 BOUNDED = [measure for measure in VARIANTS if measure.residual != "none"]
 ENDLESS = [measure for measure in VARIANTS if measure.residual == "beyond_run"]
 UNBOUNDED = [measure for measure in VARIANTS if measure.residual == "none"]
-
-
-def every(measures: Sequence[Measure]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("measure", measures, ids=str)
 
 
 def rises_with_grade(measure: Measure) -> bool:
@@ -111,83 +59,6 @@ def rises_with_grade(measure: Measure) -> bool:
 
 
 # --- topics to score -------------------------------------------------------------------------------------------------
-
-LABELS, TOP = (-1, 0, 1, 2, 3), 3
-SCALE = reference.Scale(LABELS, TOP)
-# A topic that is always there, so that the scale of the qrels does not hang on the others.
-ANCHOR = {f"grade{label}": label for label in LABELS}
-
-
-@dataclass(frozen=True)
-class Topic:
-    """Grades of the documents retrieved (None: unjudged), from rank 1 on, and of those judged and not retrieved."""
-
-    ranking: tuple[int | None, ...]
-    missed: tuple[int, ...] = ()
-
-    @property
-    def pool(self) -> list[int]:
-        return [grade for grade in self.ranking if grade is not None] + list(self.missed)
-
-    @property
-    def run(self) -> dict[str, float]:
-        return {f"d{rank}": -float(rank) for rank in range(len(self.ranking))}
-
-    @property
-    def judgements(self) -> dict[str, int]:
-        retrieved = {f"d{rank}": grade for rank, grade in enumerate(self.ranking) if grade is not None}
-        return {**retrieved, **{f"m{number}": grade for number, grade in enumerate(self.missed)}}
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """Scores and residuals by topic: one row a topic, one column a measure, nan where blank."""
-
-    measures: list[Measure]
-    row: dict[str, int]
-    score: Any
-    unjudged: Any
-    residual: Any
-
-    def of(self, measure: Measure, part: str = "score") -> Any:
-        return getattr(self, part)[:, self.measures.index(measure)]
-
-    def bits(self, topic: str) -> bytes:
-        """All that was found for a topic, to the last bit."""
-        return b"".join(part[self.row[topic]].tobytes() for part in (self.score, self.unjudged, self.residual))
-
-
-def evaluated(run: Any, qrels: Any, measures: Sequence[Measure] = VARIANTS, **rules: Any) -> Found:
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", gradedeval.EvaluationWarning
-        )  # topics without run or judgements are wanted here
-        scores = gradedeval.evaluate(run, qrels, measures, **{"top_grade": TOP, "residuals": "split", **rules})
-    found = scores.runs[0]
-    row = {topic: at for at, topic in enumerate(found.topics)}
-    return Found(scores.measures, row, found.score, found.unjudged, found.residual)
-
-
-def scored(topics: Sequence[Topic], measures: Sequence[Measure] = VARIANTS, /, **rules: Any) -> Found:
-    """Found for the topics, row by row in their order. A topic of which nothing is judged counts too."""
-    run = {f"t{number}": topic.run for number, topic in enumerate(topics)} | {"anchor": {"grade3": 1.0}}
-    qrels = {f"t{number}": topic.judgements for number, topic in enumerate(topics)} | {"anchor": ANCHOR}
-    found = evaluated(run, qrels, measures, **{"topics": "run", **rules})
-    order = [found.row[f"t{number}"] for number in range(len(topics))]
-    return Found(found.measures, {}, found.score[order], found.unjudged[order], found.residual[order])
-
-
-retrieved = st.lists(st.sampled_from([None, None, -1, 0, 0, 1, 2, 3]), max_size=12).map(tuple)
-missed = st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=6).map(tuple)
-any_topic = st.builds(Topic, retrieved, missed)
-judged_topic = any_topic.filter(lambda topic: bool(topic.pool))
-uneven_topics = st.lists(
-    st.builds(
-        Topic, st.one_of(retrieved, st.lists(st.sampled_from([None, 0, 1, 2, 3]), max_size=70).map(tuple)), missed
-    ).filter(lambda topic: bool(topic.pool)),
-    min_size=1,
-    max_size=5,
-)
 
 
 # --- topics do not touch each other ----------------------------------------------------------------------------------
@@ -403,7 +274,7 @@ def _broken(measure: Measure, before: Any, after: Any, found: Found) -> Any:
 @every(BOUNDED)
 def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(measure: Measure) -> None:
     topics, found, before, after, longer = _completions()
-    if measure.residual != "endless":
+    if measure.residual != "beyond_run":
         before, after = before[~longer], after[~longer]
     broken = _broken(measure, before, after, found)
     assert not len(broken), (topics[before[broken[0]]], topics[after[broken[0]]])
@@ -743,7 +614,7 @@ def test_judged_and_unjudged_share_the_ranks_that_a_full_run_has(topic: Topic) -
 @pytest.mark.parametrize(("share", "whole"), [("ndcg", "dcg"), ("nerr", "err")])
 @settings(STEADY, max_examples=15)
 @given(topic=any_topic)
-def test_a_normalised_measure_is_a_share_of_the_ideal_run_s(share: str, whole: str, form: str, topic: Topic) -> None:
+def test_a_normalized_measure_is_a_share_of_the_ideal_run_s(share: str, whole: str, form: str, topic: Topic) -> None:
     ideal = Topic(tuple(sorted(topic.pool, reverse=True)))
     found = scored([topic, ideal], parse_measures([form.format(share), form.format(whole)])).score
     expected = found[0, 1] / found[1, 1] if found[1, 1] else 0
@@ -902,8 +773,6 @@ def test_a_judgement_of_a_retrieved_document_can_lower_average_precision() -> No
 
 # --- notation --------------------------------------------------------------------------------------------------------
 
-NAMES = string.ascii_letters + string.digits + "_-., @:=;#+()[]'äλ"
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -911,54 +780,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     path = tmp_path_factory.mktemp("words")
     with contextlib.chdir(path):
         yield path
-
-
-def _file(draw: Callable[[Any], Any], folder: Path) -> str:
-    name = draw(st.text(NAMES, min_size=1, max_size=12).filter(lambda name: name.strip(". ") != ""))
-    (folder / name).write_text("1\n0.5\n", encoding="utf-8")
-    return str(name)
-
-
-def _value(draw: Callable[[Any], Any], key: str, folder: Path) -> Any:
-    number = st.one_of(st.integers(0, 30), st.floats(0, 1e20, allow_nan=False))
-    gains = st.lists(st.floats(0, 1), min_size=2, max_size=6).map(tuple)
-    return draw(
-        {
-            "rel": st.one_of(st.integers(1, 30), st.floats(1e-9, 1e9)),
-            "gain": st.one_of(
-                st.sampled_from(["linear", "exp", "ntcir", "grade", "0:1:2"]),
-                gains,
-                st.builds(lambda: "@" + _file(draw, folder)),
-            ),
-            "g": gains.filter(lambda g: sum(g) > 0),
-            "utility": st.one_of(st.sampled_from(["rr", "dcg", "one"]), st.builds(lambda: _file(draw, folder))),
-            "gamma": st.floats(1e-9, 1),
-            "log": st.one_of(st.integers(2, 30), st.floats(1.001, 1e9)),
-            "p": st.one_of(st.just(0), st.floats(0, 1, exclude_max=True)),
-            "C": st.sampled_from(["r", "1-r", "min(1, 0.5 + r/2)", "where(i < 5, 1, exp(-spent))", "(i/(i+1))**2"]),
-            "file": st.sampled_from([f"{SAMPLES}/attention.csv", f"{SAMPLES}/chances.csv"]),
-        }.get(key, number)
-    )
-
-
-@st.composite
-def any_measure(draw: Callable[[Any], Any], folder: Path) -> Measure:
-    measure = draw(st.sampled_from(list(MEASURES.values())))
-    names = measure.definition.accepted.names
-    for key in draw(st.lists(st.sampled_from(names), unique=True) if names else st.just([])):
-        with contextlib.suppress(InputError):  # a key may mean another thing to another measure
-            measure = measure(**{key: _value(draw, key, folder)})
-    cutoff = draw(st.one_of(st.none(), st.integers(1, 10**6)))
-    if measure.definition.cutoff == "required" or (cutoff and measure.definition.cutoff != "none"):
-        measure = measure @ (cutoff or 10)
-    return measure if _is_complete(measure) else MEASURES["err"] @ 7
-
-
-def in_the_shell(written: str) -> str:
-    """`name(…)@k` as `name:…@k`."""
-    name, opened, rest = written.partition("(")
-    inside, closed, cutoff = rest.rpartition(")")
-    return f"{name}:{inside}{cutoff}" if opened and closed else written
 
 
 @settings(STEADY, max_examples=300)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_cwl import gains, score
 
 from gradedeval import MEASURES, Gains, InputError, Measure, parse_measures, row_sums
 from gradedeval.measures.cwl_family import infinite_sums as panels
 from gradedeval.measures.cwl_family import infinite_sums as series
 from gradedeval.measures.cwl_family.infinite_sums import damped, exponential_integral, squared_ratios
 from gradedeval.measures.definition import QUANTITIES
+from support.cwl import History, bejeweled, by_loop, gains, score
 
 # Those whose C is not given as a formula or a file.
 OWN = [one for one in MEASURES.values() if one.definition.cwl and one.name not in ("cwl", "ddm")]
@@ -264,14 +264,6 @@ def test_everybody_looks_at_rank_1(measure: Measure) -> None:
 
 # --- at a horizon, by plain loops -------------------------------------------------------------------------------------
 
-History = Sequence[float]
-"""r_1 … r_i, or c_1 … c_i."""
-
-
-def bejeweled(i: int, r: History, c: History, *, T: float, K: float, hb: float, hc: float, mid: float) -> float:
-    surplus = sum(one - mid for one in r[:-1])
-    return float(sum(r) < T + hb * surplus and sum(c) < K + hc * surplus)
-
 
 def inst(i: int, r: History, c: History, *, T: float) -> float:
     left = T - sum(r)
@@ -332,22 +324,6 @@ def knowing(r: History) -> Callable[[int, History, History], float]:
         return after / (r[i - 1] / i + after) if r[i - 1] / i + after else 0.0
 
     return chance
-
-
-def by_loop(chance: Callable[[int, History, History], float], r: History, c: History) -> dict[str, float]:
-    """The five quantities of a walk that ends at the last of these ranks."""
-    here, depth, worth, cost, gained, spent = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(1, len(r) + 1):
-        go_on = chance(i, r[:i], c[:i])
-        depth += here
-        worth += here * r[i - 1]
-        cost += here * c[i - 1]
-        gained += here * (1 - go_on) * sum(r[:i])
-        spent += here * (1 - go_on) * sum(c[:i])
-        here *= go_on
-        if not here:
-            break
-    return {"eu": worth / depth, "etu": gained, "ec": cost / depth, "etc": spent, "ed": depth}
 
 
 def costly(values: list[float], costs: list[float], tail: float = 0.0, k: int | None = None) -> Gains:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Command
 
 import gradedeval
 from gradedeval import InputError
 from gradedeval.measures.costs import Costs
+from support.commands import Command
 
 # Two topics: documents a (page), b (video), c (page), d (ad); b is relevant, c half so, d unjudged.
 RUN = "t page a 1 4 x\nt video b 2 3 x\nt page c 3 2 x\nt ad d 4 1 x\nu ad a 1 1 x\n"
@@ -263,7 +263,7 @@ def test_a_tie_of_two_types_is_settled_by_docno_however_it_is_listed(folder: Pat
     assert scored(folder, "tbg(h=20) rbp(of=ec)", costs=folder / "costs.txt").means == found[0]
 
 
-def test_the_five_quantities_are_not_standardised(folder: Path, cli: Command) -> None:
-    outcome = cli("run.txt", "run.txt", "qrels.txt", "--cwl", "-m", "rbp", "--standardise")
+def test_the_five_quantities_are_not_standardized(folder: Path, cli: Command) -> None:
+    outcome = cli("run.txt", "run.txt", "qrels.txt", "--cwl", "-m", "rbp", "--standardize")
     assert (outcome.code, outcome.out) == (2, b"")
-    assert outcome.messages == ["--cwl: a standardised cost says nothing; leave out --standardise"]
+    assert outcome.messages == ["--cwl: a standardized cost says nothing; leave out --standardize"]

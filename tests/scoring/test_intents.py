@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import reference
-from conftest import DATA, Command, shared
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from test_properties import any_measure, in_the_shell
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, Qrels, intent_aware, parse_measures
+from support import reference
+from support.commands import Command
+from support.measures import any_measure, in_the_shell
+from support.paths import DATA, shared
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=40)
 WEB_TRACK = DATA / "web-track"
@@ -730,7 +731,7 @@ def test_a_mean_over_intents_has_no_weights(cli: Command) -> None:
         done = cli("weights", *words)
         assert (done.code, len(done.messages)) == (2, 1)
         assert "a mean over intents has no weights; name the measure inside" in done.messages[0]
-    assert cli("weights", "-m", "nrbp(alpha=0)", "--depth", "2").text == "rank,nrbp(alpha=0)\n1,0.5\n2,0.25\n"
+    assert cli("weights", "-m", "nrbp(alpha=0)", "--ranks", "2").text == "rank,nrbp(alpha=0)\n1,0.5\n2,0.25\n"
 
 
 @pytest.mark.parametrize("alpha", ["0", "1e-9"])

@@ -15,23 +15,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Command, Outcome, environment, shared
-from test_blocks import awkward, qrels_beside, real_runs
 
 import gradedeval
-from gradedeval import parallel as forked
-from gradedeval import parallel as progress
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.parallel import Failed, in_order, spread
+from gradedeval.parallel import forks as forked
+from gradedeval.parallel import progress
+from gradedeval.parallel.forks import Failed, imap_unordered, in_order
 from gradedeval.rankings import grade_file as streamed
 from gradedeval.rankings import qrels
 from gradedeval.scoring import runs as several
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import file_names
 from gradedeval.trec import topic_blocks
-from gradedeval.trec.lines import Irregular
+from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import Source
+from support.commands import Command, Outcome, environment
+from support.paths import shared
+from support.runs import awkward, qrels_beside, real_runs
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 
@@ -124,7 +125,7 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
 
 
 def refused(*given: Any) -> Iterator[Any]:
-    raise Irregular
+    raise NeedsLineReader
 
 
 WAYS = ("-q", "-f", "trec", "--digits", "17", "-m", "ap ndcg@10 err@20 rbp bpref judged@5")
@@ -335,7 +336,7 @@ def test_thousands_of_runs_have_names_of_their_own() -> None:
 
 @linux
 def test_each_number_is_worked_on_once_and_comes_back() -> None:
-    found = dict(spread(lambda number: (number * number, os.getpid()), range(50), 3))
+    found = dict(imap_unordered(lambda number: (number * number, os.getpid()), range(50), 3))
     assert {number: square for number, (square, _) in found.items()} == {n: n * n for n in range(50)}
     assert len({process for _, process in found.values()}) <= 3
     assert nobody_is_left()
@@ -347,7 +348,7 @@ def test_the_process_that_starts_others_works_too() -> None:
         time.sleep(0.05)
         return os.getpid()
 
-    assert os.getpid() in dict(spread(work, range(20), 2)).values()
+    assert os.getpid() in dict(imap_unordered(work, range(20), 2)).values()
 
 
 @linux
@@ -362,7 +363,7 @@ def test_a_free_process_takes_the_next_number(tmp_path: Path) -> None:
         (tmp_path / str(number)).touch()
         return os.getpid()
 
-    found = dict(spread(work, range(10), 2))
+    found = dict(imap_unordered(work, range(10), 2))
     assert len({found[number] for number in range(1, 10)}) == 1
     assert found[0] != found[1]
 
@@ -381,7 +382,7 @@ def test_what_fails_comes_back_as_failed_and_the_rest_is_done(tmp_path: Path) ->
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
-    found = dict(spread(work, [0, 1, 2, 4, 5, 3], 2))
+    found = dict(imap_unordered(work, [0, 1, 2, 4, 5, 3], 2))
     lost = int((tmp_path / "taken").read_text())
     assert sorted(number for number, result in found.items() if isinstance(result, Failed)) == sorted({lost, 3})
     assert {number: number for number in range(6) if number not in (lost, 3)}.items() <= found.items()
@@ -400,7 +401,7 @@ def test_results_that_fill_the_pipe_do_not_keep_a_process_from_working(tmp_path:
         (tmp_path / str(number)).touch()
         return bytes([number]) * size
 
-    found = dict(spread(work, range(1 + forked.WAITING), 2))
+    found = dict(imap_unordered(work, range(1 + forked.WAITING), 2))
     assert sorted(len(str(result)) > size for result in found.values()) == [False, True, True]
     assert all(result == bytes([number]) * size for number, result in found.items() if result)
     assert nobody_is_left()
@@ -409,7 +410,7 @@ def test_results_that_fill_the_pipe_do_not_keep_a_process_from_working(tmp_path:
 @linux
 def test_who_stops_early_leaves_nobody_behind() -> None:
     parent = os.getpid()
-    results = spread(lambda number: None if os.getpid() == parent else time.sleep(100), range(10), 3)
+    results = imap_unordered(lambda number: None if os.getpid() == parent else time.sleep(100), range(10), 3)
     assert next(results)[1] is None
     results.close()
     assert nobody_is_left()
@@ -420,14 +421,14 @@ def test_a_run_on_which_a_process_dies_is_scored_all_the_same(
     folder: Path, cli: Command, shared_out: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = cli("runs/[0-5].run", "qrels.txt", *LONG)
-    parent, outcome_of = os.getpid(), several.outcome
+    parent, outcome_of = os.getpid(), several.score_run
 
     def dies(name: str, *given: Any) -> Any:
         if os.getpid() != parent:
             os._exit(9)
         return outcome_of(name, *given)
 
-    monkeypatch.setattr(several, "outcome", dies)
+    monkeypatch.setattr(several, "score_run", dies)
     assert cli("runs/[0-5].run", "qrels.txt", *LONG, "--jobs", "2") == expected
 
 
@@ -465,7 +466,7 @@ def test_beside_other_threads_nothing_is_forked(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr("threading.active_count", lambda: 2)
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
     monkeypatch.setattr(several, "SMALL", 0)
-    assert forked.processes(4) == 1
+    assert forked.usable_workers(4) == 1
     outcome = cli("runs/[0-5].run", "qrels.txt", "-m", "ap", "--jobs", "4")
     assert outcome.code == 0
     assert outcome.messages == ["--jobs: this system cannot share work safely; one process does it all"]
@@ -560,7 +561,7 @@ def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> 
 def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, int, str]] = []
 
-    def watch(pieces: Any, count: int, label: str = "runs") -> Iterator[Any]:
+    def progress(pieces: Any, count: int, label: str = "runs") -> Iterator[Any]:
         for number, piece in enumerate(pieces, 1):
             seen.append((number, count, label))
             yield piece
@@ -570,7 +571,9 @@ def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path, monkeypatc
     monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 600})
     for runs in (["0.run"], ["0.run", "1.run"]):
         paths = {name: folder / "runs" / name for name in runs}
-        evaluate_runs(paths, folder / "qrels.txt", gradedeval.parse_measures("ap"), Options(), jobs=jobs, watch=watch)
+        evaluate_runs(
+            paths, folder / "qrels.txt", gradedeval.parse_measures("ap"), Options(), jobs=jobs, progress=progress
+        )
     parts = [(number, count) for number, count, label in seen if label == "parts"]
     assert len(parts) > 1
     assert [number for number, _ in parts] == list(range(1, len(parts) + 1))
@@ -616,7 +619,7 @@ def test_a_pipe_whose_process_died_is_not_read_again(
 ) -> None:
     """Half of it is gone: what is left would be scored as if it were all."""
     monkeypatch.setattr(several, "SMALL", 0)
-    monkeypatch.setattr(several, "spread", lambda work, numbers, jobs: fails(numbers))
+    monkeypatch.setattr(several, "imap_unordered", lambda work, numbers, jobs: fails(numbers))
     piped = (folder / "runs" / SIX[0]).read_bytes()
     outcome = cli("-", f"runs/{SIX[1]}", "qrels.txt", "-m", "num_ret", "-f", "csv", "--jobs", "2", stdin=piped)
     assert outcome.code == 1

@@ -16,12 +16,12 @@ from xml.etree import ElementTree
 
 import click
 import pytest
-from conftest import Command, Outcome, shell
 
 import gradedeval
 from gradedeval.cli import VERBS
 from gradedeval.cli import gradedeval as program
 from gradedeval.scoring.score_tables import EXTENSIONS, FORMATS
+from support.commands import Command, Outcome, shell
 
 GOLDEN = Path(__file__).parent / "golden"
 HUMAN = {"table": "txt", "trec": "trec", "markdown": "md", "latex": "tex", "html": "html"}

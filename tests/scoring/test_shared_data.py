@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DATA, shared
 
 import gradedeval
 from gradedeval import Qrels, Scores
+from support.paths import DATA, shared
 
 RBP_EVAL, DL_HARD, COVID, WEB = (DATA / name for name in ("rbp_eval", "dl-hard", "covid-round1", "web-track"))
 

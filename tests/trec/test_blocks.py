@@ -9,28 +9,26 @@ import lzma
 import os
 import random
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import DATA, shared
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gradedeval import parallel as forked
 from gradedeval.errors import InputError
 from gradedeval.options import Options
+from gradedeval.parallel import forks as forked
 from gradedeval.rankings import docno_index as index
 from gradedeval.rankings import grade_file as streamed
 from gradedeval.rankings import interleaved as scattered
 from gradedeval.rankings import qrels
 from gradedeval.rankings import qrels_columns as judged
 from gradedeval.rankings import run_columns as retrieved
-from gradedeval.rankings import topic_codes as topic_numbers
-from gradedeval.rankings.batch import GradedRun
+from gradedeval.rankings import topic_codes as topic_codes
 from gradedeval.rankings.grade_file import grade_file
 from gradedeval.rankings.grade_in_memory import grade_listed
 from gradedeval.rankings.qrels import Qrels
@@ -39,11 +37,12 @@ from gradedeval.trec import stream, topic_blocks
 from gradedeval.trec import swar as words
 from gradedeval.trec import tokenizer as blocks
 from gradedeval.trec.floats import comparable, decimals
-from gradedeval.trec.lines import Irregular, decimal
+from gradedeval.trec.lines import NeedsLineReader, decimal
 from gradedeval.trec.source import Source
 from gradedeval.trec.swar import PAD, changes, equal, gathered, gathered_nine, hashes, padded, words_at
+from support.paths import DATA, shared
+from support.runs import SIZES, awkward, both, named, outcome, qrels_beside, real_runs
 
-SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
 RULES: dict[str, dict[str, Any]] = {
     "default": {},
     "docno-asc": {"ties": "docno-asc"},
@@ -66,35 +65,6 @@ RULES: dict[str, dict[str, Any]] = {
 }
 
 
-def outcome(made: Callable[[], GradedRun]) -> Any:
-    """All that a run's reading gives, topic by topic; or the message where it fails."""
-    try:
-        run = made()
-        found = {}
-        for batch in run:
-            for topic, codes, count, pool in zip(batch.topics, batch.codes, batch.retrieved, batch.pool, strict=True):
-                assert (codes[count:] == batch.beyond).all()
-                docnos = batch.docnos.get(topic)
-                found[topic] = (codes[:count].tolist(), pool.tolist(), docnos, batch.unjudged, batch.codes.dtype)
-        return [(topic, found[topic]) for topic in run.topics], run.missing, run.notes, run.tag
-    except InputError as error:
-        return str(error)
-
-
-def both(
-    run: bytes, judgements: Qrels, rules: Options, size: int, docnos_of: frozenset[bytes] = frozenset()
-) -> tuple[Any, Any]:
-    """What the simple reader finds, and what the block reader finds."""
-    simple = outcome(lambda: grade_listed(run_of_bytes("run", run, rules), judgements, rules, docnos_of))
-    return simple, outcome(lambda: grade_file(named(run), judgements, rules, docnos_of, size=size))
-
-
-def named(content: bytes) -> Source:
-    file = io.BytesIO(content)
-    file.name = "run"  # type: ignore[attr-defined]
-    return Source(file)
-
-
 def read_simply(content: bytes, **options: Any) -> Qrels:
     """Qrels by the simple reader alone."""
     with pytest.MonkeyPatch.context() as patch:
@@ -103,56 +73,10 @@ def read_simply(content: bytes, **options: Any) -> Qrels:
 
 
 def refused(*_: Any) -> Any:
-    raise Irregular
+    raise NeedsLineReader
 
 
 # Generated files ------------------------------------------------------------------------------------------------------
-
-
-def awkward(draw: random.Random) -> tuple[bytes, bytes]:
-    """A run and qrels of a few topics, with some of what files hold at times."""
-    topics = draw.sample(["1", "2", "t3", "2019-1", "économie-8", "a" * 20, "a" * 19 + "b", "51"], draw.randint(1, 6))
-    docnos = [draw.choice(["d", "doc-", "clueweb09-en0003-55-", "x" * 40]) + str(at) for at in range(60)] + ["#", "é"]
-    lines = []
-    tidy = draw.random() < 0.5
-    for topic in topics:
-        for at, docno in enumerate(draw.sample(docnos, draw.randint(1, 40)), 1):
-            score = draw.choice(
-                [f"{draw.uniform(-3, 3):.1f}", repr(draw.random()), f"{20 - at}", f"{draw.random():.2e}"]
-            )
-            score = f"{20 - at / 10:.3f}" if tidy else score
-            lines.append([topic, "Q0", docno, str(at), score, "tag"])
-    how = draw.choice(["contiguous", "comes back", "interleaved", "repeats", "contiguous"])
-    if how == "comes back":
-        lines.append([topics[0], "Q0", "late", "99", "0.5", "tag"])
-    elif how == "interleaved":
-        draw.shuffle(lines)
-    elif how == "repeats":
-        lines += draw.sample(lines, 1)
-    form = draw.choice(["plain", "plain", "tabs", "blanks", "comments", "mixed"])
-    end = draw.choice(["\n", "\n", "\r\n"])
-    text = end.join(written(line, form, draw) for line in lines) + draw.choice([end, "", end * 3])
-    if draw.random() < 0.15:
-        text = spoilt(text, draw)
-    judgements = [
-        f"{topic} 0 {docno} {draw.choice(['-2', '0', '0', '1', '2', '3'])}\n"
-        for topic in [*topics[1:], "only-judged"]
-        for docno in draw.sample([*docnos, "late"], draw.randint(1, 40))
-    ]
-    return text.encode(), "".join(judgements).encode()
-
-
-def written(line: list[str], form: str, draw: random.Random) -> str:
-    between = {"tabs": "\t", "blanks": "  "}.get(form, " ")
-    if form == "mixed":
-        between = draw.choice([" ", "\t", " \t ", "   "])
-    before = draw.choice(["", "", "# a comment\n", "\n", " \n"]) if form in ("comments", "mixed") else ""
-    return before + (" " if form == "mixed" and draw.random() < 0.2 else "") + between.join(line)
-
-
-def spoilt(text: str, draw: random.Random) -> str:
-    at = draw.randrange(len(text))
-    return text[:at] + draw.choice(["\x00", " ", "\n", "\r", "x", "nan ", "_", "\x0b", "1_0"]) + text[at + 1 :]
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -209,7 +133,7 @@ def test_topics_with_one_hash_stay_in_order_of_appearance(monkeypatch: pytest.Mo
         monkeypatch.setattr(
             module, "hashes", lambda word, length: (word(0, slice(None)) & np.uint64(3)) << np.uint64(60)
         )
-    monkeypatch.setattr(topic_numbers, "MANY", 1)
+    monkeypatch.setattr(topic_codes, "MANY", 1)
     draw = random.Random(6)
     for _ in range(60):
         run, judgements = awkward(draw)
@@ -358,17 +282,17 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
 ) -> None:
     shared: list[int] = []
 
-    spread = forked.spread
+    imap_unordered = forked.imap_unordered
 
     def counted(work: Any, numbers: Any, jobs: int) -> Any:
         shared.append(len(numbers))
-        return spread(work, numbers, jobs)
+        return imap_unordered(work, numbers, jobs)
 
-    monkeypatch.setattr(forked, "spread", counted)
+    monkeypatch.setattr(forked, "imap_unordered", counted)
     monkeypatch.setattr(streamed, "LARGE", 1)
     monkeypatch.setattr(topic_blocks, "SEGMENT", 3000)
     monkeypatch.setattr(scattered, "TOGETHER", 100)
-    monkeypatch.setattr(topic_numbers, "MANY", many)
+    monkeypatch.setattr(topic_codes, "MANY", many)
     draw, path = random.Random(5), tmp_path / "run"
     turns = [(topic, at) for at in range(20) for topic in range(60)]
     # and then ever new topics that are not judged
@@ -384,18 +308,6 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
 
 
 # Real files -----------------------------------------------------------------------------------------------------------
-
-
-def real_runs() -> Iterator[Any]:
-    places = {"covid-round1": "runs/*", "dl-hard": "runs/*", "trec_eval": "results*", "cwl": "*run*"}
-    for folder, pattern in places.items():
-        for path in sorted((DATA / folder).glob(pattern)):
-            yield pytest.param(path, id=f"{folder}/{path.name}")
-
-
-def qrels_beside(run: Path) -> Path:
-    folder = run.parent if run.parent.parent == DATA else run.parent.parent
-    return next(path for path in sorted(folder.iterdir()) if path.name.startswith("qrel") and path.is_file())
 
 
 @shared

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import DATA, Command, Outcome, shared
 
 import gradedeval
 from gradedeval import MEASURES
 from gradedeval.trec_eval.measures import ENTRIES, FORMATS, chosen_lines
 from gradedeval.trec_eval.output_lines import Setting
 from gradedeval.trec_eval.preferences import preference_scores
+from support.commands import Command, Outcome
+from support.paths import DATA, shared
 
 SUITE, COVID, DL_HARD = (DATA / name for name in ("trec_eval", "covid-round1", "dl-hard"))
 GOLDEN = Path(__file__).parent / "golden"

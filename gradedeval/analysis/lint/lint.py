@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gradedeval.analysis.lint.checks import Facts, check_alone, check_judged, check_together, check_topics, facts_of
@@ -10,6 +10,7 @@ from gradedeval.analysis.lint.submissions import Judgements, Submission, read_ju
 from gradedeval.analysis.lint.tie_effects import check_moves, clean_qrels
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
+from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.trec.lines import decode
 
 
@@ -41,7 +42,7 @@ def lint(
     *,
     max_depth: int | None = None,
     tag_is_filename: bool = False,
-    watch: Callable[[list[tuple[str, str]]], Iterable[tuple[str, str]]] = iter,
+    progress: Progress = no_progress,
 ) -> Report:
     """Look at submissions for all that a careful organiser checks before scoring.
 
@@ -50,7 +51,7 @@ def lint(
     measures         those that ties may move
     max_depth        documents allowed in a topic
     tag_is_filename  whether a run's tag must be the name of its file
-    watch            passes the runs on one by one, and may show how far the work has come
+    progress            passes the runs on one by one, and may show how far the work has come
 
     Raises InputError where a measure cannot be computed from these qrels; all that is wrong with the files is in the
     report.
@@ -59,7 +60,7 @@ def lint(
     clean = clean_qrels(judged) if judged is not None and judged.grades else None
     chosen = list(measures) if measures is not None else parse_measures(DEFAULT)
     report = Report([], [], judged)
-    for name, path in watch(list(runs.items())):
+    for name, path in progress(list(runs.items())):
         run = read_submission(name, path)
         own = facts_of(run)
         check_alone(run, own, max_depth, tag_is_filename)

@@ -1,4 +1,4 @@
-"""Standardised scores: Φ(z) by topic over a set of runs, and the set's means and deviations saved and used again."""
+"""Standardized scores: Φ(z) by topic over a set of runs, and the set's means and deviations saved and used again."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Command
 from scipy import stats
 
 import gradedeval
 from gradedeval import InputError
 from gradedeval.analysis.score_matrix import matrix_of
 from gradedeval.analysis.standardize import Reference
+from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
@@ -26,7 +26,7 @@ def test_scores_are_the_normal_distribution_of_z() -> None:
     z = (own - own.mean(0)) / np.where(deviation > 1e-12, deviation, np.inf)
     found = gradedeval.standardize(plain)
     assert matrix_of(found).score == pytest.approx(stats.norm.cdf(z), abs=1e-12)
-    assert found.signature.endswith(" | standardised over 4 runs")
+    assert found.signature.endswith(" | standardized over 4 runs")
     assert set(found.residuals["rivers-bm25.run"].values()) == {None}
     assert plain.signature in found.signature
 
@@ -50,20 +50,20 @@ def test_a_saved_reference_gives_the_same_for_one_run(cli: Command, tmp_path: Pa
     alone = cli(RUNS[1], QRELS, "-q", "-m", "sp ap", "--reference", "ref.csv", "-f", "csv")
     rows = [line for line in together.text.splitlines() if line.startswith("rivers-bm25-rm3.run")]
     assert alone.text.splitlines()[1:] == rows
-    assert "standardised by ref.csv, 4 runs" in cli(RUNS[1], QRELS, "-m", "sp", "--reference", "ref.csv").text
+    assert "standardized by ref.csv, 4 runs" in cli(RUNS[1], QRELS, "-m", "sp", "--reference", "ref.csv").text
     saved = Reference.read(tmp_path / "ref.csv")
     assert saved.text == (tmp_path / "ref.csv").read_text()
 
 
-def test_other_verbs_take_standardised_scores(cli: Command) -> None:
-    found = cli("compare", *RUNS, QRELS, "-m", "sp", "--standardise")
-    assert "standardised over 4 runs" in found.text
+def test_other_verbs_take_standardized_scores(cli: Command) -> None:
+    found = cli("compare", *RUNS, QRELS, "-m", "sp", "--standardize")
+    assert "standardized over 4 runs" in found.text
     assert "not known" not in found.text
     for verb in ("correlate", "power"):
-        assert "standardised over 4 runs" in cli(verb, *RUNS, QRELS, "-m", "sp ap", "--standardise").text
+        assert "standardized over 4 runs" in cli(verb, *RUNS, QRELS, "-m", "sp ap", "--standardize").text
 
 
-def test_what_cannot_be_standardised_is_a_fault() -> None:
+def test_what_cannot_be_standardized_is_a_fault() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "num_ret ap")
     with pytest.raises(InputError, match="'num_ret' is a count"):
         gradedeval.standardize(scores)
@@ -75,4 +75,4 @@ def test_what_cannot_be_standardised_is_a_fault() -> None:
 
 
 def test_ssp_is_a_step_and_no_measure(cli: Command) -> None:
-    assert cli(RUNS[0], QRELS, "-m", "ssp").messages == ["no measure 'ssp'; write -m sp --standardise"]
+    assert cli(RUNS[0], QRELS, "-m", "ssp").messages == ["no measure 'ssp'; write -m sp --standardize"]

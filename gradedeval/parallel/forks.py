@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import chain
 from typing import Any, TypeVar
-
-import numpy as np
 
 from gradedeval.errors import InputError, reason
 
@@ -36,7 +33,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def processes(jobs: int) -> int:
+def usable_workers(jobs: int) -> int:
     """How many of `jobs` processes may work at once: 1 where forking is not safe, beside other threads and elsewhere
     than on Linux."""
     import threading
@@ -58,7 +55,7 @@ def shared(count: int, kind: Any) -> Any:
     return np.frombuffer(memory, dtype=kind)[:count]
 
 
-def spread(
+def imap_unordered(
     work: Callable[[int], Result], numbers: Sequence[int], jobs: int
 ) -> Generator[tuple[int, Result | Failed], None, None]:
     """`work(number)` for each number, as they are done; `jobs` processes, of which this is one, take the next one
@@ -96,13 +93,13 @@ def spread(
             _end(child, pipe)
 
 
-def in_turn(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[Result | Failed]:
-    """`work` of 0, 1, …, so many, in order; as by `spread` where there are several jobs."""
+def imap(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[Result | Failed]:
+    """`work` of 0, 1, …, so many, in order; as by `imap_unordered` where there are several jobs."""
     jobs = min(jobs, count)
     if jobs < 2:
         yield from map(work, range(count))
         return
-    with closing(spread(work, range(count), jobs)) as done:
+    with closing(imap_unordered(work, range(count), jobs)) as done:
         yield from in_order(done)
 
 
@@ -264,46 +261,16 @@ def _end(child: int, pipe: int) -> None:
     os.waitpid(child, 0)
 
 
-PATIENCE = 2.0
-Piece = TypeVar("Piece")
-
-
-def with_progress(pieces: Iterable[Piece], count: int | None = None, label: str = "runs") -> Iterator[Piece]:
-    """Pass on work piece by piece, with a progress bar where stderr is a terminal and it lasts longer than two seconds.
-
-    pieces  a list of work that is still to do; or with `count`, so many pieces as they are done
-    label   what the pieces are of
-    """
-    to_do = list(pieces) if count is None else pieces
-    total = len(to_do) if isinstance(to_do, list) and count is None else count or 0
-    begun = time.monotonic()
-    watched = sys.stderr is not None and sys.stderr.isatty() and total > 1
-    bar, shown = None, 0
-    try:
-        for done, piece in enumerate(to_do, 0 if count is None else 1):
-            if bar is None and watched and 0 < done < total and time.monotonic() - begun > PATIENCE:
-                import click
-
-                bar = click.progressbar(length=total, label=label, file=sys.stderr)
-            if bar is not None:
-                bar.update(done - shown)
-                shown = done
-            yield piece
-        if bar is not None:
-            bar.update(total - shown)
-    finally:
-        if bar is not None:
-            bar.render_finish()  # it hides the cursor while it stands
-
-
 KEPT = 31 << 20
 """Just below the most that glibc lets the threshold grow to."""
 
 
-def keep_memory() -> None:
+def raise_malloc_threshold() -> None:
     """Make the C library keep freed memory for what is read next.
 
     It returns what is above a threshold to the system, which hands it out again page by page: a third of the time of
     many small runs, and of qrels. glibc raises that threshold to the largest array that was ever freed, up to 32 MiB.
     """
+    import numpy as np
+
     np.empty(KEPT, dtype=np.uint8)

@@ -1,0 +1,1 @@
+"""Processes that share work, and a bar that shows how far it has come."""

@@ -1,0 +1,52 @@
+"""What a command came to, and commands in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.paths import ROOT
+
+# What Python does not show a user by default, and so is no part of what a command says.
+HIDDEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command came to: its exit code, and the bytes it wrote to standard output and standard error."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+    @property
+    def messages(self) -> list[str]:
+        """The lines of standard error."""
+        return self.err.decode("utf-8", "surrogateescape").splitlines()
+
+    @property
+    def text(self) -> str:
+        """Standard output as text."""
+        return self.out.decode()
+
+
+Command = Callable[..., Outcome]
+
+
+def environment() -> dict[str, str]:
+    """What a process of its own finds: nothing of how Python is set up here, where even buffers may be switched off."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return {**plain, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def shell(command: str, folder: Path) -> Outcome:
+    """A line of bash in `folder`, where `gradedeval` is this one; a pipeline fails with the last part that fails."""
+    script = f'set -o pipefail; gradedeval() {{ "{sys.executable}" -m gradedeval "$@"; }}; {command}'
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=environment(), capture_output=True, timeout=60, check=False
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)

@@ -1,0 +1,132 @@
+"""The measures that tests go through: all of the table, cut and uncut, and with other parameters."""
+
+from __future__ import annotations
+
+import contextlib
+import string
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from gradedeval import MEASURES, InputError, Measure, parse_measures
+from support.paths import SAMPLES
+
+CUTOFFS = (None, 1, 3, 10)
+VALUES: dict[str, list[Any]] = {
+    "rel": [2],
+    "gain": ["exp", "0:0.2:0.5:1"],
+    "g": [(1.0, 2.0, 3.0), (0.0, 1.0, 0.0)],
+    "utility": ["dcg", "one"],
+    "gamma": [0.9],
+    "log": [2],
+    "beta": [10],
+    "k": [10],
+    "p": [0.5, 0.95],
+    "alpha": [0, 0.9],
+    "stop": [0.5],
+    "norm": ["best"],
+    "recall": [0.3, 1],
+    "add": [0.9],
+    "times": [0.4, 2],
+    "x": [0.5, 3],
+    "a": [2],
+}
+
+# Two parameters at once, other schemes, and gains that are odd but allowed: one for grade 0, and a fall at the top.
+MORE = (
+    "err(gain=linear) err(gain=ntcir)@3 err(gain=0.1:0:0.6:0.3) cascade(utility=dcg,gamma=0.5)@3 cascade(gamma=0.5)"
+    " cascade(utility=one,gamma=0.9) nerr(gain=0.1:0.3:0.5:1)@3 ndcg(gain=0.5:0:3:1) ndcg(log=3,gain=exp)@10"
+    " dcg(log=2.5,gain=exp) q(beta=0) q(beta=0.5,gain=exp)@3 q(gain=0:0:1:5) rbp(p=0) rbp(p=0.5,gain=0:0.5:0.5:0.5)@3"
+    " erria(rel=1,stop=0.5,norm=best)@3 alpha_dcg(alpha=0,norm=best)@3 nrbp(alpha=0.9,beta=0.8) nrbp(alpha=1)@3"
+    " utility(a=2,b=-0.5,c=-1,d=0.25,docs=100)@3 utility(c=-1) iprec_avg(recall=0.25:0.5:0.75,add=0.9)"
+    ' ndcg(gain="2=2.5,3=9")@3 g(gain="2=2.5,3=9")'
+    " rbp(rel=1) gap(g=1:0:0) gap(gain=0:0:2:2) gprecision(gain=exp)@3 ap(rel=3)@3"
+    " zipf(beta=2) zipf(beta=0.5)@10 poisson(alpha=0.3) poisson(alpha=4)@3 logharmonic(b=5)@10 zipf(beta=1.5,gain=exp)"
+    f" wp(file={SAMPLES}/attention.csv) wp(file={SAMPLES}/attention.csv,rel=2)@3"
+    f" ddm(file={SAMPLES}/chances.csv) ddm(file={SAMPLES}/chances.csv,gain=exp)@3"
+    ' cwl(C="p*(1-r)",p=0.8) cwl(C="p*(1-r)",p=0.8)@3 cwl(C="(i/(i+1))**2") cwl(C="where(gained<1,0.9,0.2)",gain=exp)'
+    ' cwl(C="1/(1+rate*spent)",rate=0.3)@3'
+)
+
+
+def variants(table: Mapping[str, Measure] = MEASURES) -> list[Measure]:
+    found: dict[Measure, None] = {}
+    for measure in table.values():
+        policy = measure.definition.cutoff
+        cutoffs = [None] if policy == "none" else [k for k in CUTOFFS if k or policy != "required"]
+        found |= dict.fromkeys(measure if k is None else measure @ k for k in cutoffs)
+        for key in measure.definition.accepted.names:
+            for value in VALUES.get(key, []):
+                with contextlib.suppress(InputError):  # a key may mean another thing to another measure
+                    other = measure(**{key: value})
+                    own = [k for k in (None, 3) if k in cutoffs] or [None]
+                    found |= dict.fromkeys(other if k is None else other @ k for k in own)
+    return list(dict.fromkeys([*filter(_is_complete, found), *parse_measures(MORE)]))
+
+
+def _is_complete(measure: Measure) -> bool:
+    """Whether it lacks nothing: a measure by a file or a formula is nothing without them."""
+    with contextlib.suppress(InputError):
+        return measure.complete() == measure
+    return False
+
+
+VARIANTS = variants()
+
+
+def every(measures: Sequence[Measure]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("measure", measures, ids=str)
+
+
+NAMES = string.ascii_letters + string.digits + "_-., @:=;#+()[]'äλ"
+
+
+def _file(draw: Callable[[Any], Any], folder: Path) -> str:
+    name = draw(st.text(NAMES, min_size=1, max_size=12).filter(lambda name: name.strip(". ") != ""))
+    (folder / name).write_text("1\n0.5\n", encoding="utf-8")
+    return str(name)
+
+
+def _value(draw: Callable[[Any], Any], key: str, folder: Path) -> Any:
+    number = st.one_of(st.integers(0, 30), st.floats(0, 1e20, allow_nan=False))
+    gains = st.lists(st.floats(0, 1), min_size=2, max_size=6).map(tuple)
+    return draw(
+        {
+            "rel": st.one_of(st.integers(1, 30), st.floats(1e-9, 1e9)),
+            "gain": st.one_of(
+                st.sampled_from(["linear", "exp", "ntcir", "grade", "0:1:2"]),
+                gains,
+                st.builds(lambda: "@" + _file(draw, folder)),
+            ),
+            "g": gains.filter(lambda g: sum(g) > 0),
+            "utility": st.one_of(st.sampled_from(["rr", "dcg", "one"]), st.builds(lambda: _file(draw, folder))),
+            "gamma": st.floats(1e-9, 1),
+            "log": st.one_of(st.integers(2, 30), st.floats(1.001, 1e9)),
+            "p": st.one_of(st.just(0), st.floats(0, 1, exclude_max=True)),
+            "C": st.sampled_from(["r", "1-r", "min(1, 0.5 + r/2)", "where(i < 5, 1, exp(-spent))", "(i/(i+1))**2"]),
+            "file": st.sampled_from([f"{SAMPLES}/attention.csv", f"{SAMPLES}/chances.csv"]),
+        }.get(key, number)
+    )
+
+
+@st.composite
+def any_measure(draw: Callable[[Any], Any], folder: Path) -> Measure:
+    measure = draw(st.sampled_from(list(MEASURES.values())))
+    names = measure.definition.accepted.names
+    for key in draw(st.lists(st.sampled_from(names), unique=True) if names else st.just([])):
+        with contextlib.suppress(InputError):  # a key may mean another thing to another measure
+            measure = measure(**{key: _value(draw, key, folder)})
+    cutoff = draw(st.one_of(st.none(), st.integers(1, 10**6)))
+    if measure.definition.cutoff == "required" or (cutoff and measure.definition.cutoff != "none"):
+        measure = measure @ (cutoff or 10)
+    return measure if _is_complete(measure) else MEASURES["err"] @ 7
+
+
+def in_the_shell(written: str) -> str:
+    """`name(…)@k` as `name:…@k`."""
+    name, opened, rest = written.partition("(")
+    inside, closed, cutoff = rest.rpartition(")")
+    return f"{name}:{inside}{cutoff}" if opened and closed else written

@@ -1,0 +1,110 @@
+"""Run files with what files hold at times, and what the two readers make of them."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradedeval.errors import InputError
+from gradedeval.options import Options
+from gradedeval.rankings.batch import GradedRun
+from gradedeval.rankings.grade_file import grade_file
+from gradedeval.rankings.grade_in_memory import grade_listed
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings.run import run_of_bytes
+from gradedeval.trec.source import Source
+from support.paths import DATA
+
+SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
+
+
+def outcome(made: Callable[[], GradedRun]) -> Any:
+    """All that a run's reading gives, topic by topic; or the message where it fails."""
+    try:
+        run = made()
+        found = {}
+        for batch in run:
+            for topic, codes, count, pool in zip(batch.topics, batch.codes, batch.retrieved, batch.pool, strict=True):
+                assert (codes[count:] == batch.beyond).all()
+                docnos = batch.docnos.get(topic)
+                found[topic] = (codes[:count].tolist(), pool.tolist(), docnos, batch.unjudged, batch.codes.dtype)
+        return [(topic, found[topic]) for topic in run.topics], run.missing, run.notes, run.tag
+    except InputError as error:
+        return str(error)
+
+
+def both(
+    run: bytes, judgements: Qrels, rules: Options, size: int, keep_docnos_for: frozenset[bytes] = frozenset()
+) -> tuple[Any, Any]:
+    """What the simple reader finds, and what the block reader finds."""
+    simple = outcome(lambda: grade_listed(run_of_bytes("run", run, rules), judgements, rules, keep_docnos_for))
+    return simple, outcome(lambda: grade_file(named(run), judgements, rules, keep_docnos_for, size=size))
+
+
+def named(content: bytes) -> Source:
+    file = io.BytesIO(content)
+    file.name = "run"  # type: ignore[attr-defined]
+    return Source(file)
+
+
+def awkward(draw: random.Random) -> tuple[bytes, bytes]:
+    """A run and qrels of a few topics, with some of what files hold at times."""
+    topics = draw.sample(["1", "2", "t3", "2019-1", "économie-8", "a" * 20, "a" * 19 + "b", "51"], draw.randint(1, 6))
+    docnos = [draw.choice(["d", "doc-", "clueweb09-en0003-55-", "x" * 40]) + str(at) for at in range(60)] + ["#", "é"]
+    lines = []
+    tidy = draw.random() < 0.5
+    for topic in topics:
+        for at, docno in enumerate(draw.sample(docnos, draw.randint(1, 40)), 1):
+            score = draw.choice(
+                [f"{draw.uniform(-3, 3):.1f}", repr(draw.random()), f"{20 - at}", f"{draw.random():.2e}"]
+            )
+            score = f"{20 - at / 10:.3f}" if tidy else score
+            lines.append([topic, "Q0", docno, str(at), score, "tag"])
+    how = draw.choice(["contiguous", "comes back", "interleaved", "repeats", "contiguous"])
+    if how == "comes back":
+        lines.append([topics[0], "Q0", "late", "99", "0.5", "tag"])
+    elif how == "interleaved":
+        draw.shuffle(lines)
+    elif how == "repeats":
+        lines += draw.sample(lines, 1)
+    form = draw.choice(["plain", "plain", "tabs", "blanks", "comments", "mixed"])
+    end = draw.choice(["\n", "\n", "\r\n"])
+    text = end.join(written(line, form, draw) for line in lines) + draw.choice([end, "", end * 3])
+    if draw.random() < 0.15:
+        text = spoilt(text, draw)
+    judgements = [
+        f"{topic} 0 {docno} {draw.choice(['-2', '0', '0', '1', '2', '3'])}\n"
+        for topic in [*topics[1:], "only-judged"]
+        for docno in draw.sample([*docnos, "late"], draw.randint(1, 40))
+    ]
+    return text.encode(), "".join(judgements).encode()
+
+
+def written(line: list[str], form: str, draw: random.Random) -> str:
+    between = {"tabs": "\t", "blanks": "  "}.get(form, " ")
+    if form == "mixed":
+        between = draw.choice([" ", "\t", " \t ", "   "])
+    before = draw.choice(["", "", "# a comment\n", "\n", " \n"]) if form in ("comments", "mixed") else ""
+    return before + (" " if form == "mixed" and draw.random() < 0.2 else "") + between.join(line)
+
+
+def spoilt(text: str, draw: random.Random) -> str:
+    at = draw.randrange(len(text))
+    return text[:at] + draw.choice(["\x00", " ", "\n", "\r", "x", "nan ", "_", "\x0b", "1_0"]) + text[at + 1 :]
+
+
+def real_runs() -> Iterator[Any]:
+    places = {"covid-round1": "runs/*", "dl-hard": "runs/*", "trec_eval": "results*", "cwl": "*run*"}
+    for folder, pattern in places.items():
+        for path in sorted((DATA / folder).glob(pattern)):
+            yield pytest.param(path, id=f"{folder}/{path.name}")
+
+
+def qrels_beside(run: Path) -> Path:
+    folder = run.parent if run.parent.parent == DATA else run.parent.parent
+    return next(path for path in sorted(folder.iterdir()) if path.name.startswith("qrel") and path.is_file())

@@ -1,0 +1,95 @@
+"""Topics of a few documents, and what every measure finds for them in one evaluation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+import gradedeval
+from gradedeval import Measure
+from support import reference
+from support.measures import VARIANTS
+
+STEADY = settings(deadline=None, derandomize=True, max_examples=30)
+LABELS, TOP = (-1, 0, 1, 2, 3), 3
+SCALE = reference.Scale(LABELS, TOP)
+
+# A topic that is always there, so that the scale of the qrels does not hang on the others.
+ANCHOR = {f"grade{label}": label for label in LABELS}
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Grades of the documents retrieved (None: unjudged), from rank 1 on, and of those judged and not retrieved."""
+
+    ranking: tuple[int | None, ...]
+    missed: tuple[int, ...] = ()
+
+    @property
+    def pool(self) -> list[int]:
+        return [grade for grade in self.ranking if grade is not None] + list(self.missed)
+
+    @property
+    def run(self) -> dict[str, float]:
+        return {f"d{rank}": -float(rank) for rank in range(len(self.ranking))}
+
+    @property
+    def judgements(self) -> dict[str, int]:
+        retrieved = {f"d{rank}": grade for rank, grade in enumerate(self.ranking) if grade is not None}
+        return {**retrieved, **{f"m{number}": grade for number, grade in enumerate(self.missed)}}
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Scores and residuals by topic: one row a topic, one column a measure, nan where blank."""
+
+    measures: list[Measure]
+    row: dict[str, int]
+    score: Any
+    unjudged: Any
+    residual: Any
+
+    def of(self, measure: Measure, part: str = "score") -> Any:
+        return getattr(self, part)[:, self.measures.index(measure)]
+
+    def bits(self, topic: str) -> bytes:
+        """All that was found for a topic, to the last bit."""
+        return b"".join(part[self.row[topic]].tobytes() for part in (self.score, self.unjudged, self.residual))
+
+
+def evaluated(run: Any, qrels: Any, measures: Sequence[Measure] = VARIANTS, **rules: Any) -> Found:
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", gradedeval.EvaluationWarning
+        )  # topics without run or judgements are wanted here
+        scores = gradedeval.evaluate(run, qrels, measures, **{"top_grade": TOP, "residuals": "split", **rules})
+    found = scores.runs[0]
+    row = {topic: at for at, topic in enumerate(found.topics)}
+    return Found(scores.measures, row, found.score, found.unjudged, found.residual)
+
+
+def scored(topics: Sequence[Topic], measures: Sequence[Measure] = VARIANTS, /, **rules: Any) -> Found:
+    """Found for the topics, row by row in their order. A topic of which nothing is judged counts too."""
+    run = {f"t{number}": topic.run for number, topic in enumerate(topics)} | {"anchor": {"grade3": 1.0}}
+    qrels = {f"t{number}": topic.judgements for number, topic in enumerate(topics)} | {"anchor": ANCHOR}
+    found = evaluated(run, qrels, measures, **{"topics": "run", **rules})
+    order = [found.row[f"t{number}"] for number in range(len(topics))]
+    return Found(found.measures, {}, found.score[order], found.unjudged[order], found.residual[order])
+
+
+retrieved = st.lists(st.sampled_from([None, None, -1, 0, 0, 1, 2, 3]), max_size=12).map(tuple)
+missed = st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=6).map(tuple)
+any_topic = st.builds(Topic, retrieved, missed)
+judged_topic = any_topic.filter(lambda topic: bool(topic.pool))
+uneven_topics = st.lists(
+    st.builds(
+        Topic, st.one_of(retrieved, st.lists(st.sampled_from([None, 0, 1, 2, 3]), max_size=70).map(tuple)), missed
+    ).filter(lambda topic: bool(topic.pool)),
+    min_size=1,
+    max_size=5,
+)

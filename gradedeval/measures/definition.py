@@ -63,7 +63,7 @@ class Definition(Properties):
         """What may stand in the parentheses."""
         kinds = {parameter.kind for parameter in inspect.signature(self.function).parameters.values()}
         others = inspect.Parameter.VAR_KEYWORD in kinds
-        return Parameters(f"'{self.name}'", self.parameters, self.gain_parameters, self.checks, others)
+        return Parameters(f"'{self.name}'", self.parameters, self.gain_parameters, self.checks or {}, others)
 
     @property
     def cost_unit(self) -> str:

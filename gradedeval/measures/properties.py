@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -73,7 +73,7 @@ class ParameterRules:
               not enough or contradict each other
     """
 
-    checks: Checks = field(default_factory=dict)
+    checks: Checks | None = None
     validate: Callable[[Arguments, int | None], None] | None = None
 
 

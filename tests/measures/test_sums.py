@@ -135,6 +135,7 @@ def test_great_patience_and_documents_that_cost() -> None:
     assert measure.score(one) == pytest.approx([1 + 1442695040889.4634074 / 8], rel=1e-14)
 
 
+@pytest.mark.exhaustive
 def test_more_numbers_by_mpmath() -> None:
     mp = pytest.importorskip("mpmath")
     with mp.workdps(30):

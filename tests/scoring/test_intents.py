@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, Qrels, intent_aware, parse_measures
 from support import reference
 from support.commands import Command
+from support.examples import drawn
 from support.measures import any_measure, in_the_shell
 from support.paths import DATA, shared
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=40)
 WEB_TRACK = DATA / "web-track"
 
 Judged = dict[str, dict[str, float]]
@@ -156,7 +156,7 @@ any_topic = st.tuples(rankings, judgements)
 ANCHOR: tuple[Listed, Judged] = (["a"], {f"a{grade}": {"1": grade} for grade in range(-2, 4)})
 
 
-@STEADY
+@drawn(40)
 @given(topics=st.lists(any_topic, min_size=1, max_size=4))
 @example(
     topics=[([], {"d": {"1": 1}}), (["d"], {"d": {"0": 2}}), (["x", "d"], {"d": {"1": 1, "2": 3}, "e": {"2": -2}})]
@@ -178,7 +178,7 @@ def test_scores_are_those_of_slow_loops_over_intents(topics: list[tuple[Listed, 
     assert unlike == []
 
 
-@settings(STEADY, max_examples=15)
+@drawn(15)
 @given(topics=st.lists(any_topic, min_size=1, max_size=4))
 def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[Listed, Judged]]) -> None:
     measures = parse_measures("err@3 ndcg ap gap bpref q p@3 rbp judged num_rel num_ret unjudged@5")
@@ -193,7 +193,7 @@ def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[
         assert np.array_equal(beside[:, : len(measures)], plain)
 
 
-@settings(STEADY, max_examples=15)
+@drawn(15)
 @given(topics=st.lists(any_topic, min_size=2, max_size=5), cells=st.sampled_from([1, 20, 1 << 18]))
 def test_a_topic_has_the_same_score_to_the_last_bit_in_any_company(
     topics: list[tuple[Listed, Judged]], cells: int
@@ -282,7 +282,7 @@ def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(prio
         assert not len(broken), (str(measure), topics[before[broken[0]]], topics[after[broken[0]]])
 
 
-@settings(STEADY, max_examples=60)
+@drawn(60)
 @given(topic=any_topic, data=st.data())
 def test_the_bound_holds_with_more_intents_and_longer_rankings(
     topic: tuple[Listed, Judged], data: st.DataObject
@@ -459,7 +459,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 FILES = ("prior.txt", "p q.txt", "a,b", "x@10", "it's", "a(b).csv", "x,prior=@y", "5")
 
 
-@settings(STEADY, max_examples=200)
+@drawn(200)
 @given(data=st.data(), prior=st.sampled_from(["uniform", *(f"@{name}" for name in FILES)]))
 def test_what_a_mean_over_intents_prints_is_read_back(data: st.DataObject, prior: str, folder: Path) -> None:
     inner = data.draw(any_measure(folder))

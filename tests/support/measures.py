@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +77,36 @@ def _is_complete(measure: Measure) -> bool:
 VARIANTS = variants()
 
 
-def every(measures: Sequence[Measure]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("measure", measures, ids=str)
+def _representatives() -> frozenset[Measure]:
+    """Of each measure one that is cut and one that is not, one with another value of each parameter, and the odd ones.
+
+    A measure that joins the table has its representatives by this rule.
+    """
+    plain = {
+        (one.name, one.cutoff is None): one for one in reversed(VARIANTS) if not one.parameters and one.cutoff != 1
+    }
+    other = {
+        (one.name, key): one for one in reversed(VARIANTS) if len(one.parameters) == 1 for key, _ in one.parameters
+    }
+    return frozenset((*plain.values(), *other.values(), *parse_measures(MORE)))
+
+
+REPRESENTATIVES = _representatives()
+
+
+def every(measures: Iterable[Measure]) -> pytest.MarkDecorator:
+    """`measures` of a test: representatives, and in the exhaustive run all others."""
+    known = list(measures)
+    chosen = [measure for measure in known if measure in REPRESENTATIVES]
+    others = [measure for measure in known if measure not in REPRESENTATIVES]
+    more = [pytest.param(others, id="others", marks=pytest.mark.exhaustive)] if others else []
+    return pytest.mark.parametrize("measures", [pytest.param(chosen, id="representatives"), *more])
+
+
+def failing(measures: Sequence[Measure], example: Callable[[int], object]) -> dict[str, object]:
+    """The measures for which `example` of their column finds a counterexample, each with it."""
+    examples = ((measure, example(column)) for column, measure in enumerate(measures))
+    return {str(measure): found for measure, found in examples if found is not None}
 
 
 NAMES = string.ascii_letters + string.digits + "_-., @:=;#+()[]'äλ"

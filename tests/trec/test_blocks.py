@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gradedeval.errors import InputError
@@ -40,6 +40,7 @@ from gradedeval.trec.floats import comparable, decimals
 from gradedeval.trec.lines import NeedsLineReader, decimal
 from gradedeval.trec.source import Source
 from gradedeval.trec.swar import PAD, changes, equal, gathered, gathered_nine, hashes, padded, words_at
+from support.examples import drawn
 from support.paths import DATA, shared
 from support.runs import SIZES, awkward, both, named, outcome, qrels_beside, real_runs
 
@@ -80,17 +81,18 @@ def refused(*_: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_blocks_of_any_size_give_what_the_simple_reader_gives(name: str) -> None:
+@pytest.mark.parametrize("files", [25, pytest.param(120, marks=pytest.mark.exhaustive)])
+def test_blocks_of_any_size_give_what_the_simple_reader_gives(files: int, name: str) -> None:
     draw = random.Random(name)
     rules = Options(**RULES[name])
     said = set()
-    for _ in range(120):
+    for _ in range(files):
         run, judgements = awkward(draw)
         read = Qrels(io.BytesIO(judgements))
         wanted = frozenset(draw.sample(read.topics, 1))
-        for size in SIZES:
-            simple, found = both(run, read, rules, size, wanted)
-            assert found == simple, (run, judgements)
+        simple, found = both(run, read, rules, SIZES[0], wanted)
+        others = [outcome(partial(grade_file, named(run), read, rules, wanted, size=size)) for size in SIZES[1:]]
+        assert [found, *others] == [simple] * len(SIZES), (run, judgements)
         said.add(type(simple))
     assert said == {str, tuple}
 
@@ -478,7 +480,7 @@ plain = st.from_regex(rb"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+
 
 
 @given(st.lists(plain, min_size=1, max_size=30))
-@settings(max_examples=300, deadline=None)
+@drawn(300, steady=False)
 @example([b"0" * 30 + b"1", b"-0", b"+.5", b"5.", b"-0.0", b"00.10", b"123456789.5", b"12345678", b"1234567.8"])
 @example([b"9007199254740993", b"9007199254740992.5", b"0.1", b"4503599627370496.5", b"4503599627370497.5"])
 @example([b"18446744073709551615", b"9999999999999999999", b"1844674407370955161.6", b"0.000000000000000001"])
@@ -488,14 +490,14 @@ def test_plain_decimals_have_the_bits_of_float(tokens: list[bytes]) -> None:
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50), st.integers(0, 20))
-@settings(max_examples=300, deadline=None)
+@drawn(300, steady=False)
 def test_printed_floats_have_the_bits_of_float(values: list[float], digits: int) -> None:
     same_as_float([repr(value).encode() for value in values])
     same_as_float([b"%.*f" % (digits, value) for value in values if abs(value) < 1e15])
 
 
 @given(st.integers(1 << 52, (1 << 53) - 1), st.integers(0, 18), st.integers(-1, 1))
-@settings(max_examples=500, deadline=None)
+@drawn(500, steady=False)
 def test_halfway_cases_have_the_bits_of_float(mantissa: int, scale: int, beside: int) -> None:
     # The number halfway between two floats, printed with all its digits, and its neighbours in the last digit.
     for power in (0, 4, 9, 30, 52):
@@ -513,7 +515,7 @@ def written_alike(draw: st.DrawFn) -> list[bytes]:
 
 
 @given(written_alike())
-@settings(max_examples=300, deadline=None)
+@drawn(300, steady=False)
 @example([b"07.50", b"7.50", b"0.00", b"00.00", b"123456.78", b"123456.79"])
 def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
     buffer, start, end = buffer_of(tokens)
@@ -523,7 +525,7 @@ def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
 
 
 @given(st.integers(1, 55), st.integers(0, 9), st.integers(0, 12), st.randoms(use_true_random=False))
-@settings(max_examples=400, deadline=None)
+@drawn(400, steady=False)
 def test_words_of_short_lines_are_those_of_the_text(length: int, topic: int, differ: int, draw: random.Random) -> None:
     # Fields that begin and end at one place in all lines, or near it, or far from it, and at the end of a line's row.
     lines = [
@@ -549,7 +551,7 @@ def test_words_of_short_lines_are_those_of_the_text(length: int, topic: int, dif
 
 
 @given(st.lists(st.binary(min_size=1, max_size=12).map(lambda token: bytes(b for b in token if b > 32) or b"x")))
-@settings(max_examples=300, deadline=None)
+@drawn(300, steady=False)
 @example([b"nan"])
 @example([b"1_0"])
 @example([b"inf"])
@@ -573,7 +575,7 @@ def test_what_is_no_plain_decimal_is_refused(tokens: list[bytes]) -> None:
 
 
 @given(st.lists(st.binary(min_size=1, max_size=90).map(lambda token: bytes(b | 64 for b in token)), min_size=2))
-@settings(max_examples=200, deadline=None)
+@drawn(200, steady=False)
 def test_tokens_are_equal_where_their_bytes_are(tokens: list[bytes]) -> None:
     tokens += tokens[:2] + [token[:-1] + b"~" for token in tokens]
     buffer, start, end = buffer_of(tokens)

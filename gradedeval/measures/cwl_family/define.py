@@ -69,7 +69,7 @@ def cwl(continuation: Continuation | None = None, /, **properties: Any) -> Any:
             return quantity_details(viewing, g, of, cutoff, given.converges)
 
         _sign(function, continuation, own[: len(defaults)], own[len(defaults) :])
-        shared = {**shared_properties(given), "checks": {**CHECKS, **given.checks}}
+        shared = {**shared_properties(given), "checks": {**CHECKS, **(given.checks or {})}}
         return Measure(Definition(function=function, cwl=given, details=details, **shared))
 
     return define if continuation is None else define(continuation)

@@ -1,0 +1,62 @@
+"""The README and the pages of docs/ do what they say; `--golden` rewrites outputs and generated parts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gradedeval.measures.table import MEASURES
+from support.generated_docs import commands, generated, options
+from support.paths import ROOT
+from support.sessions import reader_folder, rewritten
+
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_page_is_as_its_blocks_and_the_code_write_it(
+    page: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    text = page.read_text(encoding="utf-8")
+    now = generated(text)
+    # What contributing.md says to write is followed by tests of its own.
+    if page.name != "contributing.md":
+        now = rewritten(now, reader_folder(tmp_path))
+    if request.config.getoption("--golden"):
+        page.write_text(now, encoding="utf-8")
+    else:
+        assert now == text
+
+
+def test_every_command_option_and_measure_occurs_in_the_docs() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    missing = [f"gradedeval {name}" for name, _ in commands() if f"gradedeval {name}" not in text]
+    missing += [
+        f"{name} {option}"
+        for name, command in commands()
+        for shown in options(command)
+        for option in shown.opts
+        if not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", text)
+    ]
+    missing += [name for name in MEASURES if f"\n### {name}\n" not in text]
+    assert not missing
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 200
+
+
+def test_the_two_set_up_commands_are_what_ci_runs() -> None:
+    """`.ci/run` takes them out of the README; here only that they are there, one a block."""
+    blocks = re.findall(r"```sh\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert [len(block.splitlines()) for block in blocks] == [1, 1]
+    assert "pip install . &&" in blocks[0]
+    assert blocks[1].endswith("pip install '.[test]' && .venv/bin/python -m pytest\n")
+    assert "README.md" in (ROOT / ".ci" / "run").read_text()

@@ -1,0 +1,50 @@
+"""The examples and the samples do what they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.paths import ROOT
+from support.sessions import reader_folder, shell
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Path:
+    """A folder as a reader has it."""
+    return reader_folder(tmp_path)
+
+
+def test_the_shell_example_orders_runs_and_names_the_worst_topics(reader: Path) -> None:
+    printed = shell("examples/many_runs.sh", reader).splitlines()
+    runs = [line.split("\t")[0] for line in printed if line.startswith("rivers-") and "\tall\terr@20" in line]
+    assert runs == [f"rivers-{name}" for name in (
+        "manual.run", "neural.run", "bm25-rm3.run", "bm25.run", "dense.run", "random.run")]  # fmt: skip
+    drops = [float(line.split()[2]) for line in printed if line.startswith("topic ")]
+    assert len(drops) == 5
+    assert drops == sorted(drops)
+    assert drops[0] < 0
+
+
+def test_the_notebook_example_prints_what_its_cells_promise(reader: Path) -> None:
+    printed = shell("python examples/notebook.py", reader)
+    assert "err@20   0.2886 + 0.0142" in printed
+    assert "rivers-neural" in printed
+    assert printed.splitlines()[-2:] == ["0 0.3125", "1 0.7812"]  # 1/2 · 1/4 + 1/3 · 3/4 · 3/4; 3/4 + 1/2 · 1/4 · 1/4
+
+
+def test_the_samples_are_what_their_generator_writes(reader: Path) -> None:
+    written = reader / "written"
+    written.mkdir()
+    shell(f"python qrels_samples/make.py {written}", reader)
+    names = sorted(path.name for path in written.iterdir())
+    assert names == sorted(
+        path.name
+        for path in (ROOT / "qrels_samples").iterdir()
+        if path.suffix in (".qrels", ".prior", ".run", ".gz", ".costs", ".csv")
+    )
+    # zlib builds may pack differently; what is packed may not differ.
+    sums = "for name in *; do case $name in *.gz) gzip -dc $name;; *) cat $name;; esac | cksum; done"
+    samples = f"cd qrels_samples && set -- {' '.join(names)} && " + sums.replace("in *;", 'in "$@";', 1)
+    assert shell(f"cd {written} && {sums}", reader) == shell(samples, reader)

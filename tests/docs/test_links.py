@@ -1,0 +1,44 @@
+"""Links of the documentation lead somewhere: to a file of the repository, and to a heading in it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from support.paths import ROOT
+
+FILES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted(
+        path for folder in ("docs", "examples", "qrels_samples", "tests") for path in (ROOT / folder).rglob("*.md")
+    ),
+]
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:)(?P<target>[^)#\s]*)(?:#(?P<anchor>[^)\s]+))?\)")
+FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
+HEADING = re.compile(r"^#{1,6} (.+?)\s*$", re.M)
+
+
+def anchors(page: Path) -> set[str]:
+    """What its headings can be reached by, on a code host and on the built site alike: only names that both give."""
+    headings = HEADING.findall(FENCED.sub("", page.read_text(encoding="utf-8")))
+    plain = [re.sub(r"[^\w\s-]", "", heading.replace("\\", "")).strip().lower() for heading in headings]
+    return {re.sub(r"\s", "-", text) for text in plain} & {re.sub(r"[-\s]+", "-", text) for text in plain}
+
+
+@pytest.mark.parametrize("page", FILES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_relative_link_and_anchor_of_a_page_exists(page: Path) -> None:
+    text = re.sub(r"`[^`\n]*`", "", FENCED.sub("", page.read_text(encoding="utf-8")))
+    lost = []
+    for link in LINK.finditer(text):
+        target = (page.parent / link["target"]).resolve() if link["target"] else page
+        if not target.exists() or (link["anchor"] and link["anchor"] not in anchors(target)):
+            lost.append(link[0])
+    assert not lost
+
+
+def test_every_page_is_reached_from_the_index() -> None:
+    index = ROOT / "docs" / "index.md"
+    linked = {(index.parent / link["target"]).resolve() for link in LINK.finditer(index.read_text(encoding="utf-8"))}
+    assert {page for page in (ROOT / "docs").rglob("*.md") if page != index} <= linked

@@ -1,0 +1,219 @@
+"""The parts of the documentation that the code writes: help pages, options, measures, the Python API."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+import gradedeval
+from gradedeval.cli import gradedeval as program
+from gradedeval.measures.table import ALIASES, LINES
+from support.sessions import gradedeval as run_gradedeval
+
+PART = re.compile(r"(?<=<!-- generated: )(?P<name>[\w ]+)( -->\n).*?(?=<!-- end -->)", re.S)
+HERE = Path(__file__).parent
+
+# The families of measures, by the module that defines them, in the order of the page.
+FAMILIES = {
+    "cascade_models": "Cascade measures",
+    "cumulated_gain": "Cumulated gain",
+    "precision": "Precision, recall and average precision",
+    "graded_precision": "Graded precision",
+    "cwl_family.user_models": "C/W/L: users of a given patience",
+    "cwl_family.goal_models": "C/W/L: users with a goal",
+    "cwl_family.user_defined": "C/W/L: a continuation of your own",
+    "weighting_models": "Weighting models",
+    "diversity": "Diversity: measures over intents",
+    "sets": "Sets and counts",
+    "trec_eval_only": "trec_eval's own",
+}
+
+
+def generated(text: str) -> str:
+    """The page with its generated parts as the code writes them now."""
+    return PART.sub(lambda part: f"{part['name']}{part[2]}{PARTS[part['name']]()}", text)
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """The commands of the program, in the order of its help."""
+    context = click.Context(program)
+    for name in program.list_commands(context):
+        command = program.get_command(context, name)
+        assert command is not None
+        yield name, command
+
+
+def options(command: click.Command) -> list[click.Option]:
+    """The options of a command that its help shows."""
+    return [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
+
+
+def help_pages() -> str:
+    """The help page of each command, under a heading of its own."""
+    parts = [f"## `gradedeval`\n\n{block(['--help'])}"]
+    parts += [f"## `gradedeval {name}`\n\n{block([name, '--help'])}" for name, _ in commands()]
+    return "\n" + "\n".join(parts) + "\n"
+
+
+def all_options() -> str:
+    """Every option with its help and the commands that take it; those of the drop-in in a table of their own."""
+    tables: dict[bool, dict[tuple[str, str], list[str]]] = {False: {}, True: {}}
+    for name, command in commands():
+        for option in options(command):
+            value = f" {option.metavar}" if option.metavar else ""
+            spelled = ", ".join(map(code, (*option.opts[:-1], f"{option.opts[-1]}{value}")))
+            tables[name == "trec_eval"].setdefault((spelled, choices(option) + (option.help or "")), []).append(name)
+    parts = []
+    for drop_in, rows in tables.items():
+        parts.append("## `gradedeval trec_eval`\n" if drop_in else "## All other commands\n")
+        parts.append("| option | what it does |" + ("" if drop_in else " commands |"))
+        parts.append("|---|---|" + ("" if drop_in else "---|"))
+        for (spelled, text), names in sorted(rows.items(), key=lambda row: row[0][0].split("--")[-1].lower()):
+            parts.append(f"| {spelled} | {escaped(text)} |" + ("" if drop_in else f" {', '.join(names)} |"))
+        parts.append("")
+    return "\n" + "\n".join(parts) + "\n"
+
+
+def choices(option: click.Option) -> str:
+    """The values that an option can have, where it has but a few."""
+    values = getattr(option.type, "choices", ())
+    return " · ".join(f"`{value}`" for value in values) + (". " if values else "")
+
+
+def block(words: list[str]) -> str:
+    lines = (line.rstrip() for line in run_gradedeval(words, HERE, columns=100).splitlines())
+    return "```text\n" + "\n".join(lines) + "\n```\n"
+
+
+def measures() -> str:
+    """A section for each family of measures, and one in it for each measure."""
+    names = {module: [] for module, _ in LINES}  # type: dict[str, list[str]]
+    for module, line in LINES:
+        names[module] += line.split()
+    parts = []
+    for module in sorted(names, key=lambda module: [*FAMILIES, module].index(module)):
+        title = FAMILIES.get(module) or first_sentence(import_module(f"gradedeval.measures.{module}"))
+        parts += [f"## {title}\n", *map(measure, names[module])]
+    return "\n" + "\n".join(parts) + "\n"
+
+
+def first_sentence(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").partition("\n")[0].rstrip(".")
+
+
+def measure(name: str) -> str:
+    """What `gradedeval measures NAME` says, as a section."""
+    title, _, *lines = run_gradedeval(["measures", name], HERE).splitlines()
+    entries = dict(re.split(r" {2,}", line, maxsplit=1) for line in lines if line)
+    for key in ("formula", "parameters"):
+        if key in entries:
+            entries[key] = code(entries[key]) if key == "formula" else ", ".join(map(code, entries[key].split(", ")))
+    rows = [f"| {key} | {value} |" for key, value in entries.items()]
+    return "\n".join([f"### {name}\n", title.partition(": ")[2] + "\n", "| | |", "|---|---|", *rows]) + "\n"
+
+
+def code(text: str) -> str:
+    """Code in a cell of a table. With a bar in it as HTML: code hosts and the site have no other spelling in common."""
+    if "|" not in text:
+        return f"`{text}`"
+    return f"<code>{re.sub('[|*_]', lambda sign: f'&#{ord(sign[0])};', html.escape(text))}</code>"
+
+
+def aliases() -> str:
+    """Other tools' names of measures, as a table."""
+    rows = [f"| `{alias}` | [`{name}`](measures.md#{name}) |" for alias, name in sorted(ALIASES.items())]
+    return "\n".join(["", "| other name | measure here |", "|---|---|", *rows]) + "\n\n"
+
+
+def python_api() -> str:
+    """The public names of the package, with their signatures and docstrings."""
+    parts = []
+    for name in sorted(gradedeval.__all__, key=str.lower):
+        thing = getattr(gradedeval, name)
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            parts.append(entry(f"## {name}", f"gradedeval.{name}", thing))
+            if inspect.isclass(thing):
+                parts += members(name, thing)
+    return "\n" + "\n".join(parts) + "\n"
+
+
+def members(name: str, thing: type) -> Iterator[str]:
+    """The documented public methods and properties of a class."""
+    for member, raw in vars(thing).items():
+        value = getattr(raw, "func", raw)  # a cached property keeps its function there
+        value = raw.fget if isinstance(raw, property) else getattr(value, "__func__", value)
+        if member.startswith("_") or not inspect.isfunction(value) or not value.__doc__:
+            continue
+        title = f"### {name}.{member}"
+        yield entry(title, f"{name}.{member}", value, call=inspect.isfunction(getattr(raw, "__func__", raw)))
+
+
+def entry(title: str, name: str, thing: Any, *, call: bool = True) -> str:
+    """A heading, how it is called, and the docstring."""
+    return f"{title}\n\n```text\n{signature(name, thing) if call else name}\n```\n\n{docstring(thing)}"
+
+
+def signature(name: str, thing: Any) -> str:
+    """The call, one parameter a line where it is long."""
+    try:
+        parameters = inspect.signature(thing).parameters.values()
+    except ValueError:
+        return name
+    plain = (parameter.replace(annotation=parameter.empty) for parameter in parameters)
+    names = [re.sub(r"<function (\w+) at \w+>", r"\1", str(parameter)) for parameter in plain]
+    stars = [parameter.kind for parameter in parameters]
+    if inspect.Parameter.KEYWORD_ONLY in stars and inspect.Parameter.VAR_POSITIONAL not in stars:
+        names.insert(stars.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    names = [name for name in names if name != "self"]
+    line = f"{name}({', '.join(names)})"
+    return line if len(line) <= 90 else f"{name}(\n" + "".join(f"    {part},\n" for part in names) + ")"
+
+
+def docstring(thing: Any) -> str:
+    """A docstring as Markdown: aligned lists of names and meanings as tables, everything else as it is."""
+    return "\n".join(map(paragraph, (inspect.getdoc(thing) or "").split("\n\n")))
+
+
+def paragraph(text: str) -> str:
+    """A paragraph; indented lines, as of examples, as a block; lines of a name, blanks and its meaning as a table."""
+    lines = text.splitlines()
+    if all(line.startswith("    ") for line in lines):
+        return f"```text\n{inspect.cleandoc(text)}\n```\n"
+    rows: list[list[str]] = []
+    for number, line in enumerate(lines):
+        if named := re.fullmatch(r"([\w`.*-]+(?:, [\w`.*-]+)*) {2,}(\S.*)", line):
+            rows.append([named[1], named[2]])
+        elif rows and line.startswith(" "):
+            rows[-1][1] += f" {line.strip()}"
+        else:
+            rest = "\n".join(lines[number:])
+            return table(rows) + ("\n" if rows else "") + f"{escaped(rest)}\n"
+    return table(rows)
+
+
+def table(rows: list[list[str]]) -> str:
+    """Names and what they mean."""
+    lines = [f"| `{name}` | {escaped(meaning)} |" for name, meaning in rows]
+    return "\n".join(["| | |", "|---|---|", *lines]) + "\n" if rows else ""
+
+
+def escaped(text: str) -> str:
+    """Text whose signs mean nothing in Markdown, but for those in code."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(part if part.startswith("`") else re.sub(r"([*<|])", r"\\\1", part) for part in parts)
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "help pages": help_pages,
+    "options": all_options,
+    "measures": measures,
+    "other names": aliases,
+    "python": python_api,
+}

@@ -1,0 +1,162 @@
+"""Runs the blocks of a Markdown page: console sessions, Python, and the files that blocks define."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gradedeval.cli import main
+from support.paths import ROOT
+
+BLOCK = re.compile(
+    r"^```(?P<kind>console|python|toml)\n(?P<body>.*?)^```\n(?P<shown>\n```text\n(?P<output>.*?)^```\n)?", re.M | re.S
+)
+NAMED = re.compile(r"# (?P<name>[\w-]+\.(?:py|toml))\n")
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+PLAIN = re.compile(r"gradedeval (?P<words>[^|;&<>`$]*?)(?P<hushed> 2> /dev/null)?")
+
+
+def reader_folder(folder: Path) -> Path:
+    """A folder as a reader has it, with `gradedeval` and `python` of this environment for the shell."""
+    for name in ("qrels_samples", "examples"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "bin").mkdir()
+    for name, words in (("gradedeval", "-m gradedeval"), ("python", "")):
+        command = folder / "bin" / name
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
+        command.chmod(0o755)
+    return folder
+
+
+def shell(command: str, folder: Path) -> str:
+    """What a reader sees: standard output and error together."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "COLUMNS"},
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "LC_ALL": "C.UTF-8",
+    }
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.stdout
+
+
+def gradedeval(words: list[str], folder: Path, *, hushed: bool = False, columns: int = 80) -> str:
+    """What `gradedeval WORDS...` prints in `folder`: in this process, which is quicker than one of its own.
+
+    hushed   leave out standard error
+    columns  the width of the terminal, for help pages
+    """
+    with captured(folder, hushed=hushed, columns=columns) as output, contextlib.suppress(SystemExit):
+        main(words)
+    return output[0]
+
+
+@contextlib.contextmanager
+def captured(folder: Path, *, hushed: bool = False, columns: int = 80) -> Iterator[list[str]]:
+    """A list that holds, afterwards, what was written to standard output and error in the meantime, in `folder`."""
+    streams, here, width = (sys.stdin, sys.stdout, sys.stderr), os.getcwd(), os.environ.get("COLUMNS")
+    saved = os.dup(1), os.dup(2)
+    output: list[str] = []
+    with tempfile.TemporaryFile() as target, open(os.devnull, "rb+") as nowhere:
+        for stream in streams[1:]:
+            stream.flush()
+        os.dup2(target.fileno(), 1)
+        os.dup2((nowhere if hushed else target).fileno(), 2)
+        sys.stdin = io.TextIOWrapper(io.BytesIO())
+        sys.stdout, sys.stderr = (
+            io.TextIOWrapper(io.BufferedWriter(io.FileIO(number, "wb", closefd=False)), "utf-8") for number in (1, 2)
+        )
+        os.environ["COLUMNS"] = str(columns)
+        os.chdir(folder)
+        try:
+            yield output
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            sys.stdin, sys.stdout, sys.stderr = streams
+            for number, was in zip((1, 2), saved, strict=True):
+                os.dup2(was, number)
+                os.close(was)
+            os.chdir(here)
+            if width is None:
+                del os.environ["COLUMNS"]
+            else:
+                os.environ["COLUMNS"] = width
+        target.seek(0)
+        output.append(target.read().decode())
+
+
+def run_command(command: str, folder: Path) -> str:
+    """What a command of a session prints: a plain call of gradedeval in this process, anything else in bash."""
+    plain = PLAIN.fullmatch(QUOTED.sub(lambda quoted: "x" * len(quoted[0]), command))
+    if not plain or "\n" in command:
+        return shell(command, folder)
+    words = command[slice(*plain.span("words"))]
+    # Globs and braces are bash's to expand; what needs none is split here.
+    split = (
+        shell(f"printf '%s\\n' {words}", folder).splitlines()
+        if re.search(r"[*?{~\[]", QUOTED.sub("", words))
+        else shlex.split(words)
+    )
+    return gradedeval(split, folder, hushed=bool(plain["hushed"]))
+
+
+def session(body: str, folder: Path) -> str:
+    """A console block as it comes out: each `$` command followed by what it prints.
+
+    A command goes on in the next line after a backslash.
+    """
+    lines, commands = [], re.findall(r"^\$ ((?:.*\\\n)*.*)$", body, re.M)
+    for command in commands:
+        joined = re.sub(r"\\\n *", "", command)
+        lines += [f"$ {command}", *run_command(joined, folder).splitlines()]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def printed(body: str, folder: Path, names: dict[str, Any]) -> str:
+    """What a Python block prints. `names` is what the blocks before it defined."""
+    with captured(folder) as output:
+        exec(compile(body, "block", "exec"), names)
+    return "".join(f"{line.rstrip()}\n" for line in output[0].splitlines())
+
+
+def rewritten(text: str, folder: Path) -> str:
+    """The page with the output of every block as it is now.
+
+    A block that begins with a comment `# name.py` or `# name.toml` becomes that file, for the commands that follow.
+    Python blocks of a page share their names, and what one prints stands in a `text` block behind it.
+    """
+    names: dict[str, Any] = {"__name__": "page"}
+
+    def run(block: re.Match[str]) -> str:
+        body = block["body"]
+        if named := NAMED.match(body):
+            (folder / named["name"]).write_text(body, encoding="utf-8")
+        if block["kind"] == "console":
+            return f"```console\n{session(body, folder)}```\n{block['shown'] or ''}"
+        output = printed(body, folder, names) if block["kind"] == "python" else ""
+        if named:
+            return block[0]
+        assert bool(output) == bool(block["shown"]), f"what this block prints stands in no text block:\n{body}{output}"
+        return f"```python\n{body}```\n" + (f"\n```text\n{output}```\n" if output else "")
+
+    return BLOCK.sub(run, text)

@@ -255,8 +255,8 @@ def with_keywords_of(
         keywords = inspect.signature(properties).parameters.values()
         first = inspect.Parameter("function", inspect.Parameter.POSITIONAL_ONLY, default=None)
         decorator.__signature__ = inspect.Signature([first, *keywords])
-        groups = [group for group in inspect.getmro(cast(type, properties)) if "\n" in (group.__doc__ or "")]
-        decorator.__doc__ = "\n\n".join(inspect.cleandoc(text.__doc__ or "") for text in (decorator, *groups))
+        groups = inspect.getmro(cast(type, properties))[-2:0:-1]  # neither `object` nor the class itself
+        decorator.__doc__ = "\n\n".join(inspect.cleandoc(part.__doc__ or "") for part in (decorator, *groups))
         return cast(Decorator[Keywords], decorator)
 
     return sign

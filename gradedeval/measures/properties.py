@@ -17,14 +17,9 @@ Arguments = Mapping[str, Value]
 """The parameters that a measure was given, by name."""
 
 Cutoff = Literal["truncates", "renormalizes", "sums_to_k", "required", "none"]
-"""`truncates`: the sum stops at k and nothing else changes; `renormalizes`: k also changes what the sum is divided by;
-`sums_to_k`: the weights are those of the full depth, summed to k; `required`: k is a parameter of the measure, which
-has no score without it; `none`: the measure takes no cutoff."""
 Residual = Literal["beyond_run", "within_run", "none"]
-"""`beyond_run`: ranks past the end of the run could still add to the score; `within_run`: only retrieved documents
-could; `none`: filling in the unjudged documents does not give a bound, so no residual is printed."""
 Summary = Literal["mean", "total", "geometric"]
-"""How the scores of topics are summarized; `geometric`: the geometric mean, scores below 0.00001 being raised to it."""
+# What these mean: see `ScoreShape`.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,12 +44,17 @@ class GainUse:
 class ScoreShape:
     """What a cutoff does, what the residual is, and where scores lie.
 
-    cutoff    see `Cutoff`
-    residual  see `Residual`; `none` unless no judgment of the unjudged can lift a score above score + residual; a
-              function of the arguments where it depends on them
+    cutoff    `truncates`: the sum stops at k and nothing else changes; `renormalizes`: k also changes what the sum is
+              divided by; `sums_to_k`: the weights are those of the full depth, summed to k; `required`: the measure
+              has no score without a k, which is a parameter of it; `none`: the measure takes no cutoff
+    residual  `beyond_run`: ranks past the end of the run could still add to the score; `within_run`: only retrieved
+              documents could; `none`: no residual is printed, because filling in the unjudged documents gives no bound:
+              some judgment of them can lift a score above score + residual; a function of the arguments where it
+              depends on them
     floor     the lowest possible score
     ceiling   the highest possible score
-    summary   how topics are summarized: see `Summary`
+    summary   how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, where scores below 0.00001
+              are raised to that
     """
 
     cutoff: Cutoff = "truncates"

@@ -150,15 +150,15 @@ QRELS = {"t": {"a": 0, "b": 1, "c": 2}}
     [
         ('cwl(C="0.5+r")', "C(3) is 1.5, outside 0..1, at a document of gain 1"),
         ('cwl(C="r-0.5")', "C(1) is -0.5, outside 0..1, at a document of gain 0"),
-        ('cwl(C="log(0*r)*0")', "C(1) is no number, at a document of gain 0"),
+        ('cwl(C="log(0*r)*0")', "C(1) is not a number, at a document of gain 0"),
         ('cwl(C="where(i>40,1.5,1)")', "C(41) is 1.5, outside 0..1, at a document of gain 0"),
         (
             'cwl(C="1-r/2")',
-            "its sum does not converge: at rank 33,554,400 C is 1.0; horizon=1000 ends it there",
+            "the sum does not converge: at rank 33,554,400 C is 1.0; set horizon=1000 to truncate it",
         ),
         # Everybody stops in the end, a billion ranks down.
-        ('cwl(C="i<1e9")', "its sum is not settled: at rank 33,554,403 C is 1.0; horizon=1000 ends it there"),
-        ('cwl(C="i/(i+1)")', "its sum does not converge: at rank 33,554,403 C is 0.9999999701976527"),
+        ('cwl(C="i<1e9")', "the sum has not converged yet: at rank 33,554,403 C is 1.0; set horizon=1000 to truncate it"),
+        ('cwl(C="i/(i+1)")', "the sum does not converge: at rank 33,554,403 C is 0.9999999701976527"),
     ],
 )
 def test_a_c_that_is_no_chance_and_a_sum_that_does_not_converge_are_errors_with_rank_and_value(

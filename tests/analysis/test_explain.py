@@ -30,7 +30,7 @@ from gradedeval import (
     row_sums,
 )
 from gradedeval.analysis.explain import Explained
-from gradedeval.analysis.explain_tables import DISPLAYED, FORMATS
+from gradedeval.formats import FORMATS
 from gradedeval.measures.definition import QUANTITIES
 from support.commands import Command, Outcome
 from support.examples import drawn
@@ -623,7 +623,7 @@ def test_the_line_about_those_left_out_has_their_contributions(files: Path, cli:
     assert rows[-1] == ["…", "80", "more,", "40", "unjudged", "13", "20"]
 
 
-@pytest.mark.parametrize("form", [form for form in FORMATS if form not in DISPLAYED])
+@pytest.mark.parametrize("form", [name for name, one in FORMATS.items() if one.layout == "long"])
 def test_what_programs_read_is_complete(form: str, files: Path, cli: Command) -> None:
     text = done(cli(*LONG, "-m", "ap err@7", "-f", form))
     whole = quietly(str(files / "long.txt"), str(files / "long.qrels"), "ap err@7")
@@ -701,8 +701,8 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
         ((*WORDS, "-o", "run.txt"), 2, "-o: 'run.txt' is one of the files read; write to another"),
         ((*WORDS, "-o", "x.csv", "-m", "err(gain=grade)"), 1, "'err(gain=grade)': grade 2 is worth 2, outside 0..1; "
          "use gain=linear or gain=exp, or give values up to 1"),
-        (("explain", "qrels.txt", "run.txt", "--topic", "1"), 1, "run.txt: looks like a run (6 fields a line), and "
-         "qrels.txt like qrels (4 fields a line); swap them: the order is RUN... QRELS"),
+        (("explain", "qrels.txt", "run.txt", "--topic", "1"), 1, "run.txt: looks like a run (6 fields per line), and "
+         "qrels.txt like qrels (4 fields per line); swap them: the order is RUN... QRELS"),
     ],
 )  # fmt: skip
 def test_broken_input_is_one_line_and_nothing_written(
@@ -721,4 +721,4 @@ def test_a_broken_line_of_another_topic_is_a_fault_here_too(files: Path, cli: Co
     assert outcome.messages[0].startswith("run.txt:8: 5 fields")
     outcome = cli(*WORDS, "--lenient")
     assert outcome.code == 0
-    assert any("1 bad line skipped" in message for message in outcome.messages)
+    assert any("skipped 1 bad line" in message for message in outcome.messages)

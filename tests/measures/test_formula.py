@@ -157,7 +157,10 @@ QRELS = {"t": {"a": 0, "b": 1, "c": 2}}
             "the sum does not converge: at rank 33,554,400 C is 1.0; set horizon=1000 to truncate it",
         ),
         # Everybody stops in the end, a billion ranks down.
-        ('cwl(C="i<1e9")', "the sum has not converged yet: at rank 33,554,403 C is 1.0; set horizon=1000 to truncate it"),
+        (
+            'cwl(C="i<1e9")',
+            "the sum has not converged yet: at rank 33,554,403 C is 1.0; set horizon=1000 to truncate it",
+        ),
         ('cwl(C="i/(i+1)")', "the sum does not converge: at rank 33,554,403 C is 0.9999999701976527"),
     ],
 )

@@ -14,6 +14,7 @@ import click
 
 import gradedeval
 from gradedeval.cli import gradedeval as program
+from gradedeval.formats import FORMATS
 from gradedeval.measures.table import ALIASES, LINES
 from support.sessions import gradedeval as run_gradedeval
 
@@ -92,6 +93,17 @@ def block(words: list[str]) -> str:
     return "```text\n" + "\n".join(lines) + "\n```\n"
 
 
+def formats() -> str:
+    """The output formats, with the extension of a file that means each."""
+    people = {"wide": "people", "long": "programs", "trec": "scripts for trec_eval"}
+    shape = {"wide": "tables, rounded", "long": "long form, full precision", "trec": "trec_eval's three columns"}
+    rows = [
+        f"| `{name}` | `{form.extension}` | {people[form.layout]} | {shape[form.layout]} |"
+        for name, form in FORMATS.items()
+    ]
+    return "\n".join(["", "| format | extension | for | what it has |", "|---|---|---|---|", *rows]) + "\n\n"
+
+
 def measures() -> str:
     """A section for each family of measures, and one in it for each measure."""
     names = {module: [] for module, _ in LINES}  # type: dict[str, list[str]]
@@ -138,7 +150,8 @@ def python_api() -> str:
     for name in sorted(gradedeval.__all__, key=str.lower):
         thing = getattr(gradedeval, name)
         if inspect.isclass(thing) or inspect.isfunction(thing):
-            parts.append(entry(f"## {name}", f"gradedeval.{name}", thing))
+            title = f"## class {name}" if inspect.isclass(thing) else f"## {name}"
+            parts.append(entry(title, f"gradedeval.{name}", thing))
             if inspect.isclass(thing):
                 parts += members(name, thing)
     return "\n" + "\n".join(parts) + "\n"
@@ -213,6 +226,7 @@ def escaped(text: str) -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "help pages": help_pages,
     "options": all_options,
+    "formats": formats,
     "measures": measures,
     "other names": aliases,
     "python": python_api,

@@ -13,7 +13,7 @@ from gradedeval.options import Options
 from gradedeval.rankings.batch import Batch, Documents, GradedRun, by_width, judged_codes, same
 from gradedeval.rankings.order import ranked
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import Retrieved, Run
+from gradedeval.rankings.run import Run, TopicResults
 from gradedeval.rankings.topics import choose_topics
 from gradedeval.trec.lines import encode
 
@@ -44,7 +44,7 @@ def _batches(
 
 
 def _documents(run: Run, topics: list[bytes], qrels: Qrels, options: Options) -> Documents:
-    found = [run.topics.get(topic) or Retrieved() for topic in topics]
+    found = [run.topics.get(topic) or TopicResults() for topic in topics]
     unjudged = len(qrels.labels)
     docnos: list[Any] = []
     codes: list[int] = []

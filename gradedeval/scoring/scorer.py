@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, shorten
+from gradedeval.errors import InputError, Note, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades, binary_table, graded_table, threshold_table
 from gradedeval.measures.gains import Gains
@@ -102,8 +102,8 @@ class Scorer:
         """What was assumed for all runs."""
         notes = list(self.qrels.notes)
         if self.grades.top <= 0:
-            hint = "--top-grade N says what the top grade is"
-            notes.append(f"{self.qrels.place}: no grade above 0: all gains are 0 and residuals blank; {hint}")
+            what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
+            notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))
         units = {} if self.options.costs else {one.name: one.definition.unit for one in self.measures}
         notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
         notes += dict.fromkeys(note for one in self.by_intent.values() for note in one.notes)
@@ -204,7 +204,7 @@ def _run_measure(measure: Measure, gains: Gains) -> Floats:
                 return measure.score(gains)
         scores = np.asarray(measure.score(gains), dtype=np.float64)
     except InputError as error:
-        raise error if error.place else InputError(f"measure '{measure}'", error.problem, error.hint) from None
+        raise error if error.place else error.replace(place=f"measure '{measure}'") from None
     except (Exception, SystemExit) as error:
         if MEASURES.get(measure.name) == Measure(measure.definition):
             raise

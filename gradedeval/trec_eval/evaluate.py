@@ -9,6 +9,7 @@ from gradedeval.errors import InputError
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options, resolve_options
 from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.score_tables import render
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import Scores
@@ -16,7 +17,7 @@ from gradedeval.trec_eval.judgment_groups import read_groups, score_groups, scor
 from gradedeval.trec_eval.output_lines import Line
 from gradedeval.trec_eval.preferences import read_preferences
 from gradedeval.trec_eval.printing import Wanted, printed
-from gradedeval.trec_eval.score import Scored, needed, read_qrels, score_run
+from gradedeval.trec_eval.score import Scored, needed, score_run
 
 
 @dataclass
@@ -54,7 +55,7 @@ def evaluated(
     """The text of each run, or one text of all in another `form`; `jobs` processes may share a large run. Raises
     InputError where a file is wrong."""
     lines, notes = (lines, []) if form is None else _as_numbers(lines, form)
-    judged = read_qrels(qrels, options)
+    judged = Qrels(qrels, duplicates=options.duplicates)
     scorer = Scorer(judged, needed(lines), options)
     yield Outcome("", [*scorer.notes, *notes])
     scores = []

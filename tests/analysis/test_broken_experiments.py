@@ -66,7 +66,7 @@ COMPARE = [
     bad("a baseline that is nothing", ("compare", *TWO, "--baseline", "none"),
         "--baseline: 'none' is neither a file nor one of the runs (run.txt, b.run); check the path"),
     bad("a baseline that is qrels", ("compare", *TWO, "--baseline", "qrels.txt"),
-        "qrels.txt: looks like qrels (4 fields a line); …", code=1),
+        "qrels.txt: looks like qrels (4 fields per line); …", code=1),
     bad("a baseline by other measures", ("compare", *TWO[:-1], "ap", "--baseline", "s.csv"),
         "s.csv: has no scores by 'ap' (err@20); save them with that too", code=1),
     bad("a run of saved scores that is not there", ("compare", *TWO, "--baseline", "s.csv:new"),

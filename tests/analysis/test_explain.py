@@ -701,8 +701,8 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
         ((*WORDS, "-o", "run.txt"), 2, "-o: 'run.txt' is one of the files read; write to another"),
         ((*WORDS, "-o", "x.csv", "-m", "err(gain=grade)"), 1, "'err(gain=grade)': grade 2 is worth 2, outside 0..1; "
          "use gain=linear or gain=exp, or give values up to 1"),
-        (("explain", "qrels.txt", "run.txt", "--topic", "1"), 1, "run.txt: looks like a run (6 fields a line), and "
-         "qrels.txt like qrels (4 fields a line); swap them: the order is RUN... QRELS"),
+        (("explain", "qrels.txt", "run.txt", "--topic", "1"), 1, "run.txt: looks like a run (6 fields per line), and "
+         "qrels.txt like qrels (4 fields per line); swap them: the order is RUN... QRELS"),
     ],
 )  # fmt: skip
 def test_broken_input_is_one_line_and_nothing_written(
@@ -721,4 +721,4 @@ def test_a_broken_line_of_another_topic_is_a_fault_here_too(files: Path, cli: Co
     assert outcome.messages[0].startswith("run.txt:8: 5 fields")
     outcome = cli(*WORDS, "--lenient")
     assert outcome.code == 0
-    assert any("1 bad line skipped" in message for message in outcome.messages)
+    assert any("skipped 1 bad line" in message for message in outcome.messages)

@@ -388,7 +388,7 @@ def files(tmp_path: Path) -> Path:
 
 
 TWO = ("weights", "first.run", "second.run", "qrels.txt")
-LACKS = "second.run: 1 of 2 judged topics not in the run (2); they score 0 (--topics both leaves them out)"
+LACKS = "second.run: 1 of 2 judged topics not in the run (2); they score 0; use --topics both to leave them out"
 
 
 def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Command) -> None:
@@ -568,7 +568,7 @@ def test_a_wrong_word_is_one_line_and_nothing_else(words: str, says: str, files:
         ("weights first.run missing.txt -m ap", "missing.txt: "),
         ("weights qrels.txt first.run -m ap", "first.run: "),
         ("weights first.run empty.txt -m ap", "empty.txt: "),
-        ("weights first.run other.txt -m ap", "first.run: no topic in common with other.txt"),
+        ("weights first.run other.txt -m ap", "first.run: shares no topics with other.txt"),
         (
             "weights first.run none.txt -m rr --normalize sum",
             "'rr': its weights down to rank 1000 have sum 0; leave out",

@@ -422,9 +422,9 @@ def test_probabilities_are_divided_by_a_sum_that_rounding_keeps_from_1(tmp_path:
         (
             "1 1\n",
             "p:1: 2 fields, expected 3 (topic subtopic probability);"
-            " fill in what is missing; Q0, iteration and tag may be any word",
+            " add the missing fields; Q0, iteration and tag may be any word",
         ),
-        ("", "p: is empty; lines of topic subtopic probability are expected"),
+        ("", "p: is empty; expected lines of 'topic subtopic probability'"),
         (
             "1 1 .5\n1 2 .5\n",
             "p: no probability for subtopic 3 of topic 1; give each a line, with 0 if nobody means it",
@@ -585,13 +585,13 @@ def test_qrels_without_subtopics_are_refused(qrels: Any, message: str) -> None:
 def test_a_judgement_repeated_for_one_subtopic_is_settled_as_others_are() -> None:
     same, unlike = "1 1 a 1\n1 1 a 1\n1 2 a 1\n", "1 1 a 1\n1 2 a 2\n1 2 a 3\n"
     assert Qrels(io.StringIO(same), subtopics=True).notes == [
-        "<file>: 1 judgement repeated with the same grade; counted once"
+        "<file>: 1 judgment repeated with the same grade; counted once"
     ]
-    with pytest.raises(InputError, match="docno a for subtopic 2 of topic 1 again: grade 3, and 2 in line 2"):
+    with pytest.raises(InputError, match=r"topic 1 for subtopic 2 with grade 3 \(first on line 2 with grade 2\)"):
         Qrels(io.StringIO(unlike), subtopics=True)
     kept = Qrels(io.StringIO(unlike), subtopics=True, duplicates="last")
     assert kept.labels.tolist() == [3]
-    with pytest.raises(InputError, match="--subtopics keeps all, where the second column is a subtopic"):
+    with pytest.raises(InputError, match="--subtopics if the second column is a subtopic"):
         Qrels(io.StringIO("1 1 a 1\n1 2 a 2\n"))
 
 
@@ -700,8 +700,8 @@ def test_who_forgets_subtopics_is_told(cli: Command) -> None:
     assert (done.code, done.messages) == (
         1,
         [
-            "twice:2: docno a of topic 1 again: grade 2, and 1 in line 1; --duplicates first or last keeps one;"
-            " --subtopics keeps all, where the second column is a subtopic"
+            "twice:2: duplicate document 'a' in topic 1 with grade 2 (first on line 1 with grade 1); "
+            "use --duplicates first or last to keep one, or --subtopics if the second column is a subtopic"
         ],
     )
 

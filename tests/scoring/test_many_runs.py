@@ -184,7 +184,7 @@ def test_a_bad_run_is_told_at_the_end_while_the_others_print(
     assert outcome.code == 1
     assert [line.split()[0] for line in outcome.text.splitlines()[:4]] == ["run", "-----", "0.run", "1.run"]
     assert outcome.messages == [
-        "runs/bad.run:1: score 'much' is no number; remove the line if it is a header",
+        "runs/bad.run:1: score 'much' is not a number; remove the line if it is a header",
         "runs/none.run: no such file; check the path",
         "2 of 4 runs are not scored",
     ]
@@ -231,7 +231,7 @@ def test_a_fault_that_names_no_run_gets_its_name(folder: Path, cli: Command) -> 
     (folder / "list").write_text("1\n77\n")
     outcome = cli("other.run", "runs/0.run", "qrels.txt", "-m", "ap", "--topics-from", "list")
     assert outcome.code == 1
-    assert outcome.messages[-2].startswith("other.run: no topic in common with qrels.txt")
+    assert outcome.messages[-2].startswith("other.run: shares no topics with qrels.txt")
 
 
 def test_more_bad_runs_than_anybody_reads_are_counted(folder: Path, cli: Command) -> None:
@@ -245,9 +245,9 @@ def test_more_bad_runs_than_anybody_reads_are_counted(folder: Path, cli: Command
 def test_in_python_the_first_bad_run_is_raised(folder: Path, shared_out: None) -> None:
     runs = [str(folder / "runs" / name) for name in ("0.run", "bad.run", "1.run")]
     for jobs in (1, 2):
-        with pytest.raises(InputError, match=r"bad\.run:1: score 'much' is no number") as told:
+        with pytest.raises(InputError, match=r"bad\.run:1: score 'much' is not a number") as told:
             gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap", jobs=jobs)
-        assert told.value.problem == "score 'much' is no number"
+        assert told.value.problem == "score 'much' is not a number"
     with pytest.raises(InputError, match="0 is no number of processes"):
         gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap", jobs=0)
 
@@ -596,7 +596,7 @@ def test_the_simple_reader_stands_in_where_a_segment_cannot_be_read(
     lines[700] = "36 Q0 d0 1 many t\n"
     (folder / "late.run").write_text("".join(lines))
     expected = cli("late.run", "qrels.txt", "--jobs", "1")
-    assert expected.messages[-1] == "late.run:701: score 'many' is no number; a score is a finite decimal number"
+    assert expected.messages[-1] == "late.run:701: score 'many' is not a number; expected a finite decimal such as 12.5"
     monkeypatch.setattr(streamed, "LARGE", 0)
     monkeypatch.setattr(topic_blocks, "SEGMENT", 900)
     monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 400})

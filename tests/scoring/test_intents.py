@@ -23,7 +23,7 @@ import gradedeval
 from gradedeval import MEASURES, InputError, Measure, Qrels, intent_aware, parse_measures
 from support import reference
 from support.commands import Command
-from support.examples import drawn
+from support.examples import drawn, sampled
 from support.measures import any_measure, in_the_shell
 from support.paths import DATA, shared
 
@@ -793,15 +793,21 @@ def test_err_ia_at_1_is_not_what_pyndeval_makes_of_it() -> None:
 
 
 @shared
-@pytest.mark.parametrize("alpha", [0.5, 0.25])
 @pytest.mark.parametrize(
-    "name",
-    [
-        "2009-qrels.diversity",  # lists subtopic 0
-        "2010-10.diversity-qrels.final.txt",  # has only positive judgements
-        "2011-qrels.diversity.txt",  # has grades from −2 to 3
-        "2011-qrels-for-ndeval.txt",
-    ],
+    ("name", "alpha"),
+    sampled(
+        [
+            ("2009-qrels.diversity", 0.5),  # lists subtopic 0
+            ("2010-10.diversity-qrels.final.txt", 0.5),  # has only positive judgements
+            ("2009-qrels.diversity", 0.25),
+            ("2010-10.diversity-qrels.final.txt", 0.25),
+            ("2011-qrels.diversity.txt", 0.25),  # has grades from −2 to 3
+            ("2011-qrels-for-ndeval.txt", 0.5),
+            ("2011-qrels.diversity.txt", 0.5),
+            ("2011-qrels-for-ndeval.txt", 0.25),
+        ],
+        4,
+    ),
 )
 def test_every_topic_of_the_web_track_scores_as_in_ndeval(name: str, alpha: float) -> None:
     pyndeval = pytest.importorskip("pyndeval")

@@ -31,6 +31,7 @@ from gradedeval.trec import topic_blocks
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import Source
 from support.commands import Command, Outcome, environment
+from support.examples import sampled
 from support.paths import shared
 from support.runs import awkward, qrels_beside, real_runs
 
@@ -131,7 +132,7 @@ def refused(*given: Any) -> Iterator[Any]:
 WAYS = ("-q", "-f", "trec", "--digits", "17", "-m", "ap ndcg@10 err@20 rbp bpref judged@5")
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", sampled(range(60), 4))
 def test_awkward_runs_give_the_same_bytes_every_way(seed: int, tmp_path: Path, cli: Command) -> None:
     content, judgements = awkward(random.Random(f"every way {seed}"))
     (tmp_path / "run.txt").write_bytes(content)
@@ -165,7 +166,7 @@ def test_odd_runs_give_the_same_bytes_every_way(form: str, tmp_path: Path, cli: 
 
 
 @shared
-@pytest.mark.parametrize("path", list(real_runs()))
+@pytest.mark.parametrize("path", real_runs())
 def test_real_runs_give_the_same_bytes_every_way(path: Path, tmp_path: Path, cli: Command) -> None:
     content = Source(path).read()
     (tmp_path / "run.txt").write_bytes(content)
@@ -396,8 +397,11 @@ def test_results_that_fill_the_pipe_do_not_keep_a_process_from_working(tmp_path:
 
     def work(number: int) -> bytes:
         if os.getpid() == parent:
-            wait_for(lambda: len(list(tmp_path.iterdir())) == forked.WAITING)
+            (tmp_path / "parent").touch()
+            wait_for(lambda: len(list(tmp_path.iterdir())) == 1 + forked.WAITING)
             return b""
+        # Otherwise it may have taken all before its parent takes the first.
+        wait_for((tmp_path / "parent").exists)
         (tmp_path / str(number)).touch()
         return bytes([number]) * size
 

@@ -81,7 +81,7 @@ def refused(*_: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("files", [25, pytest.param(120, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("files", [20, pytest.param(120, marks=pytest.mark.exhaustive)])
 def test_blocks_of_any_size_give_what_the_simple_reader_gives(files: int, name: str) -> None:
     draw = random.Random(name)
     rules = Options(**RULES[name])
@@ -101,12 +101,13 @@ def all_seven(word: Any, length: Any) -> Any:
     return np.full(len(length), 7, dtype=np.uint64)
 
 
-def test_a_collision_of_all_hashes_changes_nothing() -> None:
+@pytest.mark.parametrize("files", [10, pytest.param(40, marks=pytest.mark.exhaustive)])
+def test_a_collision_of_all_hashes_changes_nothing(files: int) -> None:
     draw = random.Random(3)
     with pytest.MonkeyPatch.context() as patch:
         for module in (words, blocks):
             patch.setattr(module, "hashes", all_seven)
-        for _ in range(40):
+        for _ in range(files):
             run, judgements = awkward(draw)
             read = Qrels(io.BytesIO(judgements))
             for size in SIZES:
@@ -115,12 +116,13 @@ def test_a_collision_of_all_hashes_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("more", [-1, 1000])
+@pytest.mark.parametrize("files", [15, pytest.param(60, marks=pytest.mark.exhaustive)])
 def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
-    more: int, monkeypatch: pytest.MonkeyPatch
+    files: int, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retrieved, "MORE", more)
     draw = random.Random(8)
-    for _ in range(60):
+    for _ in range(files):
         run, judgements = awkward(draw)
         lines = judgements.splitlines(keepends=True)
         draw.shuffle(lines)
@@ -130,14 +132,15 @@ def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
             assert found == simple
 
 
-def test_topics_with_one_hash_stay_in_order_of_appearance(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("files", [15, pytest.param(60, marks=pytest.mark.exhaustive)])
+def test_topics_with_one_hash_stay_in_order_of_appearance(files: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (words, blocks):
         monkeypatch.setattr(
             module, "hashes", lambda word, length: (word(0, slice(None)) & np.uint64(3)) << np.uint64(60)
         )
     monkeypatch.setattr(topic_codes, "MANY", 1)
     draw = random.Random(6)
-    for _ in range(60):
+    for _ in range(files):
         run, judgements = awkward(draw)
         lines = judgements.splitlines(keepends=True)
         draw.shuffle(lines)
@@ -261,12 +264,15 @@ def test_a_line_of_any_length_has_its_six_fields_or_is_told(fields: int) -> None
                 assert found == simple
 
 
-def test_processes_share_a_large_file_and_give_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("files", [3, pytest.param(12, marks=pytest.mark.exhaustive)])
+def test_processes_share_a_large_file_and_give_the_same(
+    files: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(streamed, "LARGE", 1)
     draw, path = random.Random(4), tmp_path / "run"
     for size in (300, 3000):
         monkeypatch.setattr(topic_blocks, "SEGMENT", size)
-        for jobs in (1, 2, 3) * 12:
+        for jobs in (1, 2, 3) * files:
             run, judgements = awkward(draw)
             path.write_bytes(run)
             read = Qrels(io.BytesIO(judgements))
@@ -313,7 +319,7 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
 
 
 @shared
-@pytest.mark.parametrize("path", list(real_runs()))
+@pytest.mark.parametrize("path", real_runs())
 def test_real_runs_give_what_the_simple_reader_gives(path: Path) -> None:
     rules = Options(duplicates="first", ties="docno-desc")
     read = Qrels(qrels_beside(path), duplicates="first")
@@ -361,7 +367,16 @@ def same_qrels(blocks: Qrels, simple: Qrels) -> None:
     assert blocks.digest == simple.digest
 
 
-@pytest.mark.parametrize(("jobs", "rounds", "together"), [(1, 150, 1 << 16), (1, 50, 2), (2, 20, 1 << 16)])
+@pytest.mark.parametrize(
+    ("jobs", "rounds", "together"),
+    [
+        *((1, 30, 1 << 16), (1, 15, 2), (2, 6, 1 << 16)),
+        *(
+            pytest.param(*many, marks=pytest.mark.exhaustive)
+            for many in ((1, 150, 1 << 16), (1, 50, 2), (2, 20, 1 << 16))
+        ),
+    ],
+)
 def test_generated_qrels_give_what_the_simple_reader_gives(
     jobs: int, rounds: int, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

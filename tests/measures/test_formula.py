@@ -268,7 +268,7 @@ def test_chances_by_type_follow_column_2_of_the_run(tmp_path: Path) -> None:
     with pytest.warns(gradedeval.EvaluationWarning, match="the types map, web are others to ddm"):
         means = gradedeval.evaluate(run, qrels, [f"ddm(file={chances})", f"ddm(file={chances},of=ed)"]).means
     assert list(means.values()) == [pytest.approx(1.1 / 2), pytest.approx(1 + 0.5 + 0.1 * 5)]
-    with pytest.raises(InputError, match="a dict has no types"):
+    with pytest.raises(InputError, match="a dict has no document types"):
         gradedeval.evaluate(RUN, QRELS, f"ddm(file={chances})")
     chances.write_text("1,ad,0.2\n1,map,0.3\n1,web,0.5\n1,nosuch,0.1\n1,*,0.5\n")
     with pytest.warns(gradedeval.EvaluationWarning, match="the types nosuch are not of this run, but of ddm"):

@@ -14,7 +14,7 @@ from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import LIKE
-from gradedeval.parallel.forks import cores
+from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 
 OWN_OPTIONS = [
@@ -57,7 +57,7 @@ def command(
     runs, qrels = run_and_qrels(files, keywords["topics_from"], usage=usage)
     check_output(output, files)
     options = chosen_rules(keywords)
-    explanation = explain_topic(named_runs(runs), qrels, chosen, options, topic, jobs=cores())
+    explanation = explain_topic(named_runs(runs), qrels, chosen, options, topic, Workers.of())
     for note in explanation.notes:
         say(note)
     if digits is None and options.like:

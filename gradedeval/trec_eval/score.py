@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,9 @@ from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
+from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.grade import grade_run
+from gradedeval.rankings.grade_run import grade_run
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.scorer import Scorer, with_defaults
 from gradedeval.scoring.scores import RunScores
@@ -62,18 +62,20 @@ def needed(lines: list[Line]) -> list[Measure]:
     return own + [MEASURES["num_rel"] for line in lines if line.relevant]
 
 
-def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], jobs: int = 1) -> Scored:
+def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers) -> Scored:
     """Score a run by the measures of the lines. Raises InputError where it is none."""
     try:
-        graded = grade_run(path, scorer.qrels, scorer.options, jobs=jobs)
-        seen = _Seen(scorer.qrels.labels, max((line.length for line in lines), default=0))
-        graded.batches = seen.passed_on(graded.batches)
-        scores = scorer.score(graded, name)
+        graded = grade_run(path, replace(scorer.grader, last_rank=None), workers)
+        scored = [scorer.score_batch(batch) for batch in graded.batches]
+        scores = scorer.merge(name, scored, graded.topics, graded.missing)
     except InputError as error:
         if error.place == path and path != "-" and looks_like(Source(path).read(), QRELS_FIELDS):
             what = f"looks like qrels ({len(QRELS_FIELDS)} fields a line, not {len(RUN_FIELDS)})"
             raise InputError(path, what, f"{ORDER}: are they swapped?") from None
         raise
+    seen = _Seen(scorer.qrels.labels, max((line.length for line in lines), default=0))
+    for batch in graded.batches:
+        seen.add(batch)
     order = sorted(range(len(scores.topics)), key=lambda at: encode(scores.topics[at]))
     column = {measure: at for at, measure in enumerate(scorer.measures)}
     values = np.full((len(order), len(lines)), np.nan)
@@ -89,7 +91,7 @@ def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], jobs: int
 
 
 class _Seen:
-    """What goes by on the way from the reader to the measures."""
+    """What trec_eval prints of batches beside scores."""
 
     def __init__(self, labels: Floats, length: int) -> None:
         self.length = length
@@ -98,14 +100,12 @@ class _Seen:
         self.strings: dict[str, str] = {}
         self.retrieved: dict[str, int] = {}
 
-    def passed_on(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        for batch in batches:
-            topics = [decode(topic) for topic in batch.topics]
-            self.retrieved.update(zip(topics, batch.retrieved.tolist(), strict=True))
-            if self.length:
-                shown: Any = self.characters[batch.codes[:, : self.length]]
-                self.strings.update(zip(topics, ("".join(row) for row in shown.tolist()), strict=True))
-            yield batch
+    def add(self, batch: Batch) -> None:
+        topics = [decode(topic) for topic in batch.topics]
+        self.retrieved.update(zip(topics, batch.retrieved.tolist(), strict=True))
+        if self.length:
+            shown: Any = self.characters[batch.codes[:, : self.length]]
+            self.strings.update(zip(topics, ("".join(row) for row in shown.tolist()), strict=True))
 
 
 def _character(label: float) -> str:

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, parse_measures
+from gradedeval.parallel import workers
 from gradedeval.scoring.batch_gains import last_rank
 from support import reference
 from support.measures import VARIANTS, any_measure, every, in_the_shell
@@ -88,7 +89,7 @@ def test_a_topic_has_the_same_score_to_the_last_bit_alone_and_in_any_company(
     run["anchor"] = {"grade3": 1.0}
     qrels = {"anchor": ANCHOR} | {name: topic.judgements for name, topic in zip(names, topics, strict=True)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gradedeval.rankings.batch.CELLS", cells)
+        patch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
         together = evaluated(run, qrels)
     for name in names:
         chosen = ("anchor", name)

@@ -1,4 +1,4 @@
-"""One error class: place, fault, cure."""
+"""What is wrong with the user's input, and what the user should know: `place: problem; hint`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Iterable
 from typing import Any
 
 SHOWN = 10
+"""Problems of one file that a message lists; the others are counted."""
 
 
 class InputError(ValueError):
-    """What is wrong with the user's files or words, in one line: `place: fault; cure`.
+    """What is wrong with a user's files or arguments, in one line: `place: problem; hint`.
 
-    `usage` marks faults of the words (exit code 2) as against faults of the data (exit code 1).
-    `also` holds further faults of the same kind; the text shows the first ten of all and counts the rest.
+    place    the file, line or option: `run.txt:17`, `--depth`
+    problem  what is wrong there, and `hint` what to do about it
+    kind     a short name for programs, as in "duplicate-document": the words are for people, and may change
+    usage    whether the command line is wrong (exit code 2) rather than the data (exit code 1)
+    also     further problems of the same file; with `beyond` more that are counted only
     """
 
     def __init__(
@@ -21,18 +25,27 @@ class InputError(ValueError):
         problem: str,
         hint: str = "",
         *,
+        kind: str = "",
         usage: bool = False,
         also: Iterable[InputError] = (),
         beyond: int = 0,
     ) -> None:
-        self.place, self.problem, self.hint = place, problem, hint
+        self.place, self.problem, self.hint, self.kind = place, problem, hint, kind
         self.usage = usage
         self.also = tuple(also)
         self.beyond = beyond
         super().__init__(str(self))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _fault, (self.place, self.problem, self.hint, self.usage, self.also, self.beyond)
+    def __reduce__(self) -> tuple[Any, ...]:  # exceptions pickle their positional arguments alone
+        return _rebuild, (self._parts(),)
+
+    def replace(self, **changes: Any) -> InputError:
+        """The same error with other parts, as in `error.replace(hint="give each document once")`."""
+        return _rebuild(self._parts() | changes)
+
+    def _parts(self) -> dict[str, Any]:
+        names = ("place", "problem", "hint", "kind", "usage", "also", "beyond")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def exit_code(self) -> int:
@@ -50,35 +63,49 @@ class InputError(ValueError):
         return "\n".join(lines)
 
 
-def _fault(place: str, error: str, hint: str, usage: bool, also: tuple[InputError, ...], beyond: int) -> InputError:
-    """A fault as it was: what another process sends."""
-    return InputError(place, error, hint, usage=usage, also=also, beyond=beyond)
+def _rebuild(parts: dict[str, Any]) -> InputError:
+    return InputError(**parts)
 
 
 class EvaluationWarning(UserWarning):
-    """Something counted, skipped or assumed: no fault, but the user is told."""
+    """Something was counted, skipped or assumed: the result is valid, but the user should know."""
+
+
+class Note(str):
+    """A note to the user that has parts: `text; hint`, and a `kind` for programs."""
+
+    def __new__(cls, text: str, hint: str = "", *, kind: str = "") -> Note:
+        note = super().__new__(cls, f"{text}; {hint}" if hint else text)
+        note.text, note.hint, note.kind = text, hint, kind
+        return note
+
+    text: str
+    hint: str
+    kind: str
+
+    def with_hint(self, hint: str) -> Note:
+        """The same note with another hint."""
+        return Note(self.text, hint, kind=self.kind)
 
 
 class ProblemList:
-    """Collects the faults of one file: the first ten are kept, all are counted."""
+    """Collects what is wrong with one file: the first ten problems are kept, all are counted."""
 
-    def __init__(self, place: str) -> None:
-        self.place = place
+    def __init__(self, place: str, *, usage: bool = False) -> None:
+        self.place, self.usage = place, usage
         self.errors: list[InputError] = []
         self.count = 0
 
-    def add(self, line: int, error: str, hint: str = "") -> None:
+    def add(self, line: int, problem: str, hint: str = "", kind: str = "") -> None:
         self.count += 1
         if len(self.errors) < SHOWN:
-            self.errors.append(InputError(f"{self.place}:{line}", error, hint))
+            self.errors.append(InputError(f"{self.place}:{line}", problem, hint, kind=kind, usage=self.usage))
 
     def check(self) -> None:
-        """Raise what was found, if anything was."""
+        """Raise InputError if there is any problem."""
         if self.errors:
             first, *others = sorted(self.errors, key=lambda error: int(error.place.rpartition(":")[2]))
-            raise InputError(
-                first.place, first.problem, first.hint, also=others, beyond=self.count - len(self.errors)
-            ) from None
+            raise first.replace(also=tuple(others), beyond=self.count - len(self.errors)) from None
 
 
 def plural(count: int, noun: str) -> str:
@@ -87,19 +114,19 @@ def plural(count: int, noun: str) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Why something failed, in the words of the system."""
+    """Why something failed, in the words of the operating system if it has any."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
-def shorten(words: Iterable[str], most: int = 5) -> str:
+def shorten(words: Iterable[str], maximum: int = 5) -> str:
     """The first few of many words, for a message: `51, 52, …`."""
     words = list(words)
-    return ", ".join(words[:most]) + (", …" if len(words) > most else "")
+    return ", ".join(words[:maximum]) + (", …" if len(words) > maximum else "")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The cure for a misspelt word: `did you mean 'rbp'?`, or nothing when no known word is near."""
-    import difflib  # nothing is misspelt, mostly
+    """The hint for a misspelt word: `did you mean 'rbp'?`, or nothing where no known word is similar."""
+    import difflib  # most words are spelt right
 
     near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
     return f"did you mean '{near[0]}'?" if near else ""

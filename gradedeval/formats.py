@@ -1,154 +1,280 @@
-"""Cells and rows -> text: a table for people, or CSV, TSV and JSON for programs. What every renderer ends with.
+"""Tables -> text: one `Document` of tables a result, one row of `FORMATS` an output format.
 
-The libraries are imported by the forms that need them: the default table waits for none.
+A result has two layouts: `wide` tables for people, rounded, and one `long` table for programs, in full precision. The
+trec format alone has a layout of its own, which only scores have. Libraries are imported by the formats that need them:
+the plain table waits for none.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from gradedeval.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Layout = Literal["wide", "trec", "long"]
+Kind = Literal["text", "figures", "count", "score", "signed", "share", "percent", "number", "p"]
 
-# Formats for people, as tabulate calls them.
-TABLES = {"table": "plain", "markdown": "github", "latex": "latex_booktabs", "html": "html"}
-
-
-def laid_out(header: list[str], body: list[list[str]], form: str, left: Collection[str] = ()) -> str:
-    """Cells as a table of one of the forms TABLES; columns with a title in `left` begin at the left."""
-    if form == "table":
-        return aligned(header, body, left)
-    from tabulate import tabulate
-
-    align = ["left" if title in left else "right" for title in header]
-    if form == "markdown":
-        header, *body = [[cell.replace("|", "\\|") for cell in line] for line in (header, *body)]
-    return tabulate(
-        body, headers=header, tablefmt=TABLES[form], disable_numparse=True, colalign=align if body else None
-    )
+# How a table for people writes a number, given the digits of its column.
+_CELLS: dict[Kind, Callable[[float, int], str]] = {
+    "text": lambda value, digits: f"{value:.{digits}f}",
+    "figures": lambda value, digits: f"{value:.{digits}f}",
+    "count": lambda value, digits: f"{value:.0f}",
+    "score": lambda value, digits: f"{value:.{digits}f}",
+    "signed": lambda value, digits: f"{value:+.{digits}f}",
+    "share": lambda value, digits: f"{value:.1%}",
+    "percent": lambda value, digits: f"{value:+.1%}",
+    "number": lambda value, digits: f"{value:.6g}",
+    "p": lambda value, digits: "<0.0001" if value < 0.0001 else f"{value:.4f}",
+}
 
 
-def aligned(header: list[str], body: list[list[str]], left: Collection[str] = ()) -> str:
-    """A plain table.
+@dataclass(frozen=True)
+class Column:
+    """A column of a table for people; of a table for programs the name alone counts.
+
+    kind    decides alignment and how numbers are written: `text` stands at the left, all others at the right; `figures`
+            is text made of numbers, as in "0.1 to 0.3"; `signed` and `percent` always have their sign, `share` is a
+            percentage without; `number` has up to six significant digits; `p` is a p value
+    digits  after the decimal point of a `score` or `signed` number, where the user asks for no others
+    """
+
+    name: str
+    kind: Kind = "text"
+    digits: int = 4
+
+    def cell(self, value: Any, digits: int | None = None) -> str:
+        """The value as text for people: blank where it is None; strings and whole numbers as they are."""
+        if value is None:
+            return ""
+        if isinstance(value, float):
+            return _CELLS[self.kind](value, self.digits if digits is None else digits)
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and rows of values, None where blank."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    @property
+    def left(self) -> list[bool]:
+        """Whether each column begins at the left."""
+        return [column.kind == "text" for column in self.columns]
+
+    def cells(self, digits: int | None = None) -> list[list[str]]:
+        """The rows as text for people."""
+        return [
+            [column.cell(value, digits) for column, value in zip(self.columns, row, strict=True)] for row in self.rows
+        ]
+
+    def records(self, digits: int | None = None) -> list[Sequence[Any]]:
+        """The rows for programs: floats rounded where digits are asked for."""
+        if digits is None:
+            return list(self.rows)
+        return [[round(value, digits) if isinstance(value, float) else value for value in row] for row in self.rows]
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a command prints, in one layout.
+
+    blocks     paragraphs and tables; in the layout for programs one table alone
+    signature  what the numbers depend on: below the tables, and in JSON
+    title      above all
+    head       what else a JSON document says before its rows
+    nested     the JSON document, where it is not made of rows
+    """
+
+    blocks: Sequence[Table | str]
+    signature: str = ""
+    title: str = ""
+    head: Mapping[str, Any] = field(default_factory=dict)
+    nested: Mapping[str, Any] | None = None
+
+    @property
+    def table(self) -> Table:
+        """The only table."""
+        (table,) = (block for block in self.blocks if isinstance(block, Table))
+        return table
+
+
+Maker = Callable[[Layout], Document]
+"""Makes the document of a result in the layout that a format needs, so that no other is made."""
+
+
+def as_text(document: Document, digits: int | None) -> str:
+    """Plain tables.
 
     As tabulate's, which takes a tenth of the time of a small evaluation to import.
     """
-    width = [max(map(len, column)) for column in zip(header, *body, strict=True)]
-    line = "  ".join(f"{{:{'<' if title in left else '>'}{wide}}}" for title, wide in zip(header, width, strict=True))
-    rows = [header, ["-" * wide for wide in width], *body]
-    return "\n".join(line.format(*row).rstrip() for row in rows)
+    blocks = [_aligned(block, digits) if isinstance(block, Table) else block for block in document.blocks]
+    return "\n\n".join(part for part in (document.title, *blocks, document.signature) if part) + "\n"
 
 
-def signed(table: str, form: str, signature: str) -> str:
-    """A table with what its numbers depend on below: a comment in LaTeX, a paragraph in HTML."""
-    if form == "html":
-        from html import escape
+def as_markdown(document: Document, digits: int | None) -> str:
+    """GitHub's tables. A paragraph of several lines keeps them."""
+    blocks = []
+    for block in document.blocks:
+        if isinstance(block, Table):
+            blocks.append(_tabulated(block, digits, "github", lambda cell: cell.replace("|", "\\|")))
+        else:
+            blocks.append(f"```\n{block}\n```" if "\n" in block else block)
+    title = document.title and f"**{document.title}**"
+    return "\n\n".join(part for part in (title, *blocks, document.signature) if part) + "\n"
 
-        return f"{table}\n<p>{escape(signature)}</p>\n"
-    if form == "latex":
-        return f"{table}\n% " + signature.replace("\n", "\n% ") + "\n"
-    return f"{table}\n\n{signature}\n"
+
+def as_latex(document: Document, digits: int | None) -> str:
+    """booktabs tables; everything else is a comment."""
+    blocks = [
+        _tabulated(block, digits, "latex_booktabs") if isinstance(block, Table) else _comment(block)
+        for block in (document.title, *document.blocks, document.signature)
+        if block
+    ]
+    return "\n".join(blocks) + "\n"
 
 
-def separated(columns: Sequence[str], rows: list[dict[str, Any]], form: str) -> str:
-    """Rows as csv or tsv, None as nothing."""
+def as_html(document: Document, digits: int | None) -> str:
+    """Tables and paragraphs, to be put on a page."""
+    from html import escape
+
+    blocks = [f"<p><strong>{escape(document.title)}</strong></p>"] if document.title else []
+    for block in (*document.blocks, document.signature):
+        if isinstance(block, Table):
+            blocks.append(_tabulated(block, digits, "html"))
+        elif block:
+            blocks.append(f"<p>{escape(block)}</p>")
+    return "\n".join(blocks) + "\n"
+
+
+def as_trec(document: Document, digits: int | None) -> str:
+    """The rows in trec_eval's three columns: measure, topic, value."""
+    return "".join(f"{name:<22}\t{topic}\t{value}\n" for name, topic, value in document.table.cells(digits))
+
+
+def as_csv(document: Document, digits: int | None, delimiter: str = ",") -> str:
+    """A header and the rows; blank is empty."""
     import csv
     import io
 
     out = io.StringIO()
-    writer = csv.writer(out, delimiter="," if form == "csv" else "\t", lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([["" if value is None else value for value in row.values()] for row in rows])
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")  # which writes None as nothing
+    writer.writerow(document.table.names)
+    writer.writerows(document.table.records(digits))
     return out.getvalue()
 
 
-def json_document(head: Mapping[str, Any], rows: list[dict[str, Any]]) -> str:
-    """A document of what stands at its head, and `rows`, one a line."""
+def as_tsv(document: Document, digits: int | None) -> str:
+    """As csv, separated by tabs."""
+    return as_csv(document, digits, "\t")
+
+
+def as_json(document: Document, digits: int | None) -> str:
+    """One document: the signature, what else is said of all rows, and `rows`, one a line."""
     import json
 
+    if document.nested is not None:
+        return json.dumps(_for_json(document.nested, digits), ensure_ascii=False, indent=1) + "\n"
+    head = {"signature": document.signature, **document.head}
     entries = "".join(
-        f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},\n " for name, value in head.items()
+        f"{json.dumps(name)}: {json.dumps(_for_json(value, digits), ensure_ascii=False)},\n "
+        for name, value in head.items()
     )
-    lines = ",\n  ".join(json_lines(rows).rstrip("\n").split("\n"))
-    return f'{{{entries}"rows": [\n  {lines}]}}\n'
+    rows = ",\n  ".join(as_jsonl(document, digits).rstrip("\n").split("\n"))
+    return f'{{{entries}"rows": [\n  {rows}]}}\n'
 
 
-def json_lines(rows: list[dict[str, Any]]) -> str:
+def as_jsonl(document: Document, digits: int | None) -> str:
     """Each row as a line of JSON."""
     import json
 
-    return "".join(json.dumps(finite(row), ensure_ascii=False) + "\n" for row in rows)
+    names = document.table.names
+    rows = (_for_json(dict(zip(names, row, strict=True)), digits) for row in document.table.rows)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def finite(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON knows no infinity: null."""
-    return {key: None if value in (float("inf"), float("-inf")) else value for key, value in row.items()}
+def _for_json(value: Any, digits: int | None) -> Any:
+    """The value with its floats rounded where digits are asked for, and null for infinity, which JSON lacks."""
+    if isinstance(value, float):
+        return None if math.isinf(value) else value if digits is None else round(value, digits)
+    if isinstance(value, Mapping):
+        return {key: _for_json(inner, digits) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_for_json(inner, digits) for inner in value]
+    return value
 
 
-def rounded(row: dict[str, Any], digits: int | None) -> dict[str, Any]:
-    """The row with its numbers that are no counts rounded, where digits are asked for."""
-    return {
-        key: round(value, digits) if digits is not None and isinstance(value, float) else value
-        for key, value in row.items()
-    }
+@dataclass(frozen=True)
+class Format:
+    """An output format.
+
+    write      Document, digits -> text. Digits None: each column's own in tables, full precision for programs
+    extension  of the files that -o writes in this format
+    layout     the layout of results that it writes
+    signed     whether it has a place for the signature
+    """
+
+    write: Callable[[Document, int | None], str]
+    extension: str
+    layout: Layout
+    signed: bool = True
 
 
-Row = dict[str, Any]
-Shown = Mapping[str, Callable[[Row], str]]
-"""Title -> the cell of a row: the columns of a table for people."""
+FORMATS: dict[str, Format] = {
+    "table": Format(as_text, ".txt", "wide"),
+    "trec": Format(as_trec, ".trec", "trec", signed=False),
+    "csv": Format(as_csv, ".csv", "long", signed=False),
+    "tsv": Format(as_tsv, ".tsv", "long", signed=False),
+    "json": Format(as_json, ".json", "long"),
+    "jsonl": Format(as_jsonl, ".jsonl", "long", signed=False),
+    "markdown": Format(as_markdown, ".md", "wide"),
+    "latex": Format(as_latex, ".tex", "wide"),
+    "html": Format(as_html, ".html", "wide"),
+}
 
-WORDS = ("measure", "run", "baseline", "by", "parameter")  # columns that begin at the left
-FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "html")
+EXTENSIONS = {one.extension: name for name, one in FORMATS.items()} | {"": "table"}
 
 
-def render_frame(frame: pd.DataFrame, form: str, shown: Shown, signature: str) -> str:
-    """A frame as text.
+def formats_for(*layouts: Layout) -> tuple[str, ...]:
+    """The names of the formats that write one of the layouts; every result has `wide` and `long`."""
+    return tuple(name for name, one in FORMATS.items() if one.layout in (layouts or ("wide", "long")))
 
-    form       table, markdown, latex and html have the columns `shown` and the signature below; csv, tsv, json and
-               jsonl have the columns of the frame in full precision
-    signature  what the numbers depend on
+
+def render(make: Maker, form: str, digits: int | None = None) -> str:
+    """A result as text.
+
+    make    makes the document in the layout that the format needs
+    digits  rounds; without it tables have those of their columns, and programs full precision
 
     Raises InputError (usage) for an unknown format.
     """
-    rows = rows_of(frame)
-    if form in TABLES:
-        cells = [[cell(row) for cell in shown.values()] for row in rows]
-        return signed(laid_out(list(shown), cells, form, WORDS), form, signature)
-    if form in ("csv", "tsv"):
-        return separated([str(name) for name in frame.columns], rows, form)
-    if form == "jsonl":
-        return json_lines(rows)
-    if form == "json":
-        return json_document({"signature": signature}, rows)
-    raise InputError(
-        "--format", f"no format '{form}'", did_you_mean(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True
-    )
+    if form not in FORMATS:
+        hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
+        raise InputError("--format", f"unknown format '{form}'", hint, usage=True)
+    return FORMATS[form].write(make(FORMATS[form].layout), digits)
 
 
-def rows_of(frame: pd.DataFrame) -> list[Row]:
-    """The rows of a frame, with Python's own values, None where blank."""
-    columns = {str(name): [_plain(value) for value in frame[name].astype(object)] for name in frame.columns}
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+def frame_table(frame: pd.DataFrame) -> Table:
+    """A frame as a table, with Python's own values, None where blank."""
+    columns = [[_plain(value) for value in frame[name].astype(object)] for name in frame.columns]
+    return Table([Column(str(name)) for name in frame.columns], list(zip(*columns, strict=True)))
 
 
-def decimals(value: float | None, digits: int = 4, sign: str = "") -> str:
-    """A number for people; nothing where it is blank. `sign` is "+" where both signs are written."""
-    return "" if value is None else f"{value:{sign}.{digits}f}"
-
-
-def percent(value: float | None) -> str:
-    """A share as a signed percentage."""
-    return "" if value is None else f"{value:+.1%}"
-
-
-def probability(value: float | None) -> str:
-    """A p value: four digits, or that it is smaller."""
-    return "" if value is None else "<0.0001" if value < 0.0001 else f"{value:.4f}"
+def frame_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame by the names of its columns, with Python's own values, None where blank."""
+    table = frame_table(frame)
+    return [dict(zip(table.names, row, strict=True)) for row in table.rows]
 
 
 def _plain(value: Any) -> Any:
@@ -156,3 +282,25 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and math.isnan(value):
         return None
     return value if isinstance(value, str | int | float | bool) else None
+
+
+def _aligned(table: Table, digits: int | None) -> str:
+    """A plain table: columns two blanks apart, a rule below the header."""
+    header, body = table.names, table.cells(digits)
+    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
+    line = "  ".join(f"{{:{'<' if left else '>'}{width}}}" for left, width in zip(table.left, widths, strict=True))
+    rows = [header, ["-" * width for width in widths], *body]
+    return "\n".join(line.format(*row).rstrip() for row in rows)
+
+
+def _tabulated(table: Table, digits: int | None, style: str, escape: Callable[[str], str] = str) -> str:
+    """A table in one of tabulate's styles."""
+    from tabulate import tabulate
+
+    header, *body = [[escape(cell) for cell in row] for row in (table.names, *table.cells(digits))]
+    align = ["left" if left else "right" for left in table.left]
+    return tabulate(body, headers=header, tablefmt=style, disable_numparse=True, colalign=align if body else None)
+
+
+def _comment(text: str) -> str:
+    return "% " + text.replace("\n", "\n% ")

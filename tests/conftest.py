@@ -11,9 +11,13 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from hypothesis import settings
 
 from gradedeval.cli import main
 from support.commands import HIDDEN, Outcome, environment
+
+# `--hypothesis-profile=ci` takes its place.
+settings.load_profile("default")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

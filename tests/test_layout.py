@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,9 +22,8 @@ from support.paths import ROOT
 
 PACKAGE = ROOT / "gradedeval"
 FILES = sorted(PACKAGE.rglob("*.py"))
-by_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 
-# The pipe, from words and bytes to text: each may import those before it. A new module takes its place here.
+# The rooms, from the ground up: each may import those before it.
 ORDER = (
     *("version", "errors", "arrays", "formats", "parallel", "trec", "measures", "options", "rankings", "scoring"),
     *("analysis", "trec_eval", "cli", "__main__"),
@@ -31,6 +33,7 @@ ORDER = (
 LATE = ("pandas", "scipy", "matplotlib", "importlib.metadata", "numpy.random")
 
 MOST_LINES, MOST_LINES_OF_A_FUNCTION = 320, 50
+MOST_ENTRIES, MOST_FLOORS = 18, 9
 
 
 def module_name(path: Path) -> str:
@@ -68,29 +71,49 @@ def imported(path: Path) -> set[str]:
     return found & MODULES.keys()
 
 
-def layer(module: str) -> str:
-    """The part of the pipe that a module belongs to; the package itself is `gradedeval`."""
+def room(module: str) -> str:
+    """The part of the package that a module belongs to; the package itself is `gradedeval`."""
     return module.split(".")[1] if "." in module else module
 
 
-def test_every_module_has_its_place_in_the_order() -> None:
-    assert {layer(module) for module in MODULES} - {"gradedeval"} == set(ORDER)
+IMPORTS = {module: imported(path) for module, path in MODULES.items()}
+ROOMS = {
+    name: {room(other) for module in MODULES if room(module) == name for other in IMPORTS[module]} - {name}
+    for name in {room(module) for module in MODULES}
+}
 
 
-@by_file
-def test_an_import_goes_one_way_only(path: Path) -> None:
-    own = layer(module_name(path))
-    if own == "gradedeval":
-        # What the package offers it imports when asked: only so is `--help` quick.
-        assert imported(path) <= {"gradedeval.version"}
-        return
-    others = {layer(module) for module in imported(path)} - {own}
-    assert others <= set(ORDER[: ORDER.index(own)])
+def floor(name: str) -> int:
+    """1 on the ground, otherwise one above the highest room that is imported."""
+    return 1 + max((floor(other) for other in ROOMS[name]), default=0)
+
+
+def test_every_room_has_its_place_in_the_order() -> None:
+    assert ROOMS.keys() - {"gradedeval"} == set(ORDER)
+
+
+def test_the_root_of_the_package_has_few_entries() -> None:
+    assert len([path for path in PACKAGE.iterdir() if path.name != "__pycache__"]) <= MOST_ENTRIES
+
+
+def test_an_import_goes_one_way_only() -> None:
+    back = {
+        name: later
+        for name, others in ROOMS.items()
+        if name in ORDER and (later := others - set(ORDER[: ORDER.index(name)]))
+    }
+    assert back == {}
+    # What the package offers it imports when asked: only so is `--help` quick.
+    assert ROOMS["gradedeval"] <= {"version"}
+
+
+def test_the_rooms_stand_on_few_floors() -> None:
+    assert max(map(floor, ROOMS)) <= MOST_FLOORS
 
 
 def test_no_import_goes_in_a_circle() -> None:
     try:
-        TopologicalSorter({module: imported(path) for module, path in MODULES.items()}).prepare()
+        TopologicalSorter(IMPORTS).prepare()
     except CycleError as circle:
         pytest.fail(" -> ".join(circle.args[1]))
 
@@ -101,15 +124,40 @@ def test_the_version_is_readable_without_importing_anything() -> None:
     ]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_every_module_imports_alone(module: str) -> None:
-    done = python("-c", f"import {module}")
+ALONE = """
+import importlib, os, sys
+import click, numpy
+for modules in sys.argv[1:]:
+    child = os.fork()
+    if not child:
+        for module in modules.split():
+            try:
+                importlib.import_module(module)
+            except BaseException as error:
+                print(f"{module}: {error!r}", flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("part", ["room", pytest.param("module", marks=pytest.mark.exhaustive)])
+def test_every_part_imports_alone(part: str) -> None:
+    """Each in a process of its own, forked before anything of the package is imported."""
+    rooms = [" ".join(module for module in MODULES if room(module) == name) for name in ROOMS]
+    done = python("-c", ALONE, *(rooms if part == "room" else MODULES))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def python(*words: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment(), capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, *words],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
 
 
@@ -152,6 +200,7 @@ def test_what_a_small_evaluation_does_not_need_is_not_imported(tmp_path: Path) -
         "definition",
         "parameter_files",
         "parameters",
+        "properties",
         "relevant_ranks",
         "table",
         "gains",
@@ -169,21 +218,23 @@ def test_help_does_not_wait_for_numpy(tmp_path: Path) -> None:
     assert "numpy" not in modules_of("--version", folder=tmp_path)
 
 
-@by_file
-def test_a_module_is_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+def test_modules_are_short() -> None:
+    lengths = {module: len(path.read_text(encoding="utf-8").splitlines()) for module, path in MODULES.items()}
+    assert {module: length for module, length in lengths.items() if length > MOST_LINES} == {}
 
 
-@by_file
-def test_functions_are_short(path: Path) -> None:
-    functions = [node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    lengths = {node.name: (node.end_lineno or 0) - node.lineno + 1 for node in functions}
+def test_functions_are_short() -> None:
+    lengths = {
+        f"{module}.{node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for module, path in MODULES.items()
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
     assert {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FUNCTION} == {}
 
 
-@by_file
-def test_a_module_says_what_it_is(path: Path) -> None:
-    assert ast.get_docstring(parsed(path))
+def test_every_module_says_what_it_is() -> None:
+    assert [module for module, path in MODULES.items() if not ast.get_docstring(parsed(path))] == []
 
 
 def test_no_module_is_called_after_nothing() -> None:
@@ -191,14 +242,15 @@ def test_no_module_is_called_after_nothing() -> None:
     assert not names & {"utils", "base", "types", "constants", "config", "managers", "registries", "helpers", "common"}
 
 
-@pytest.mark.parametrize("name", gradedeval.__all__)
-def test_what_the_package_offers_is_explained(name: str) -> None:
+def is_explained(name: str) -> bool:
+    """Whether it has a docstring; dataclasses without one get one that repeats their fields."""
     offered = getattr(gradedeval, name)
-    if inspect.isclass(offered) or inspect.isfunction(offered):
-        text = offered.__doc__ or ""
-        assert text.strip()
-        # Dataclasses without a docstring get one that repeats their fields.
-        assert not text.startswith(f"{name}(")
+    text = (offered.__doc__ or "") if inspect.isclass(offered) or inspect.isfunction(offered) else "a value"
+    return bool(text.strip()) and not text.startswith(f"{name}(")
+
+
+def test_what_the_package_offers_is_explained() -> None:
+    assert [name for name in gradedeval.__all__ if not is_explained(name)] == []
 
 
 def test_the_package_offers_what_it_says_and_nothing_else() -> None:
@@ -207,14 +259,13 @@ def test_the_package_offers_what_it_says_and_nothing_else() -> None:
     assert len(set(gradedeval.__all__)) == len(gradedeval.__all__)
 
 
-@pytest.mark.parametrize("name", gradedeval.MEASURES)
-def test_a_measure_stands_in_the_table_by_its_name(name: str) -> None:
-    measure = gradedeval.MEASURES[name]
-    assert isinstance(measure, gradedeval.Measure)
-    assert measure.name == name
-    assert getattr(gradedeval.measures, name) is measure
-    # A module of that name would hide it once imported.
-    assert not (PACKAGE / "measures" / f"{name}.py").exists()
+def test_a_measure_stands_in_the_table_by_its_name() -> None:
+    for name, measure in gradedeval.MEASURES.items():
+        assert isinstance(measure, gradedeval.Measure), name
+        assert measure.name == name
+        assert getattr(gradedeval.measures, name) is measure, name
+        # A module of that name would hide it once imported.
+        assert not (PACKAGE / "measures" / f"{name}.py").exists(), name
 
 
 def test_every_measure_that_is_defined_stands_in_the_table() -> None:
@@ -223,18 +274,25 @@ def test_every_measure_that_is_defined_stands_in_the_table() -> None:
     assert defined == set(gradedeval.MEASURES.values())
 
 
-@pytest.mark.parametrize("name", gradedeval.MEASURES)
-def test_a_measure_is_explained_in_three_paragraphs(name: str) -> None:
-    paragraphs = gradedeval.MEASURES[name].definition.paragraphs
-    assert len(paragraphs) == 3, "what it is, its formula, its source"
-    assert all(paragraphs)
-    what, _, source = paragraphs
-    assert what.endswith(".")
-    assert source.endswith(".")
+def test_a_measure_is_explained_in_three_paragraphs() -> None:
+    for name, measure in gradedeval.MEASURES.items():
+        paragraphs = measure.definition.paragraphs
+        assert len(paragraphs) == 3, f"{name}: what it is, its formula, its source"
+        assert all(paragraphs), name
+        what, _, source = paragraphs
+        assert what.endswith("."), name
+        assert source.endswith("."), name
 
 
 CLI = [path for path in FILES if "cli" in path.relative_to(PACKAGE).parts]
-by_cli_file = pytest.mark.parametrize("path", CLI, ids=lambda path: path.name)
+
+
+def nodes_of_cli(*kinds: type[ast.AST]) -> Iterator[tuple[str, Any]]:
+    """The nodes of these kinds in the command line, each with its place."""
+    for path in CLI:
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, kinds):
+                yield f"{path.name}:{getattr(node, 'lineno', 0)}", node
 
 
 def is_text(node: ast.expr) -> bool:
@@ -243,48 +301,37 @@ def is_text(node: ast.expr) -> bool:
     return literal or isinstance(node, ast.JoinedStr | ast.List | ast.Tuple | ast.ListComp)
 
 
-@by_cli_file
-def test_the_command_line_computes_nothing(path: Path) -> None:
+def test_the_command_line_computes_nothing() -> None:
     computed = [
-        node.lineno
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.BinOp)
+        place
+        for place, node in nodes_of_cli(ast.BinOp)
         # | and & are unions of types and bits of permissions.
-        and not isinstance(node.op, ast.BitOr | ast.BitAnd)
+        if not isinstance(node.op, ast.BitOr | ast.BitAnd)
         and not (isinstance(node.op, ast.Add) and (is_text(node.left) or is_text(node.right)))
     ]
     assert computed == []
-    called = {
-        node.func.id
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    assert not called & {"sum", "round", "abs", "divmod", "pow"}
+    called = {place: node.func.id for place, node in nodes_of_cli(ast.Call) if isinstance(node.func, ast.Name)}
+    assert {place: name for place, name in called.items() if name in ("sum", "round", "abs", "divmod", "pow")} == {}
 
 
-@by_cli_file
-def test_the_command_line_formats_no_number(path: Path) -> None:
+def test_the_command_line_formats_no_number() -> None:
     specs = [
-        part.value
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.FormattedValue) and isinstance(node.format_spec, ast.JoinedStr)
+        (place, part.value)
+        for place, node in nodes_of_cli(ast.FormattedValue)
+        if isinstance(node.format_spec, ast.JoinedStr)
         for part in node.format_spec.values
         if isinstance(part, ast.Constant)
     ]
     # Text may be put into columns; a precision or a kind of number belongs to a renderer.
-    assert [spec for spec in specs if str(spec).strip("<>^0123456789")] == []
-    assert "format" not in {
-        node.func.attr
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    }
+    assert [(place, spec) for place, spec in specs if str(spec).strip("<>^0123456789")] == []
+    calls = [(place, node.func) for place, node in nodes_of_cli(ast.Call) if isinstance(node.func, ast.Attribute)]
+    assert [place for place, function in calls if function.attr == "format"] == []
 
 
-@by_cli_file
-def test_the_command_line_touches_no_array_and_no_frame(path: Path) -> None:
-    names = {alias.name for node in ast.walk(parsed(path)) if isinstance(node, ast.Import) for alias in node.names}
-    names |= {str(node.module) for node in ast.walk(parsed(path)) if isinstance(node, ast.ImportFrom)}
-    assert not {name.split(".")[0] for name in names} & {"numpy", "pandas"}
+def test_the_command_line_touches_no_array_and_no_frame() -> None:
+    names = [(place, alias.name) for place, node in nodes_of_cli(ast.Import) for alias in node.names]
+    names += [(place, str(node.module)) for place, node in nodes_of_cli(ast.ImportFrom)]
+    assert [place for place, name in names if name.split(".")[0] in ("numpy", "pandas")] == []
 
 
 TOP = {
@@ -319,3 +366,15 @@ def test_no_file_made_by_a_tool_is_tracked() -> None:
 def test_type_checkers_are_told_that_the_package_has_types() -> None:
     assert (PACKAGE / "py.typed").is_file()
     assert "gradedeval/py.typed" in tracked()
+
+
+def test_test_files_import_no_test_file() -> None:
+    tests = [path for path in (ROOT / "tests").rglob("*.py") if path.name.startswith("test_")]
+    names = {path.stem for path in tests} | {"conftest"}
+    imports = {
+        path.name: {
+            str(node.module).split(".")[-1] for node in ast.walk(parsed(path)) if isinstance(node, ast.ImportFrom)
+        }
+        for path in [*tests, *(ROOT / "tests" / "support").glob("*.py")]
+    }
+    assert {name: found & names for name, found in imports.items() if found & names} == {}

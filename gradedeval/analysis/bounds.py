@@ -104,7 +104,7 @@ def _meant(demand: Demand, measures: list[Measure], table: Mapping[str, Measure]
             found = parse_measures(demand.measure, table)
         except InputError as error:
             said = f"{error.place}: {error.problem}" if error.place else error.problem
-            raise InputError(demand.place, said, error.hint, usage=True) from None
+            raise error.replace(place=demand.place, problem=said, usage=True) from None
         return found
     unique = list(dict.fromkeys(measures))
     if demand.kind == "significant" and unique:

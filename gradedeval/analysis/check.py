@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,6 +48,21 @@ class Verdict:
         return ", ".join(f"{topic} {value:+.4f}" for topic, value in self.worst)
 
     @property
+    def row(self) -> dict[str, Any]:
+        """The columns of the frame that `check` returns."""
+        return {
+            "run": self.run,
+            "bound": self.bound.kind,
+            "measure": self.bound.measure,
+            "limit": self.bound.limit,
+            "relative": self.bound.relative,
+            "found": self.found,
+            "passed": self.passed,
+            "says": self.says,
+            "worst": self.topics,
+        }
+
+    @property
     def line(self) -> str:
         """All of it in one line."""
         worst = f"; worst {plural(len(self.worst), 'topic')}: {self.topics}" if self.worst else ""
@@ -76,20 +91,7 @@ def check(
     """
     import pandas as pd  # not before it is needed
 
-    found = verdicts(scores, bounds, baseline, test=test, draws=draws, seed=seed)
-    return pd.DataFrame(
-        {
-            "run": [one.run for one in found],
-            "bound": [one.bound.kind for one in found],
-            "measure": [one.bound.measure for one in found],
-            "limit": [one.bound.limit for one in found],
-            "relative": [one.bound.relative for one in found],
-            "found": [one.found for one in found],
-            "passed": [one.passed for one in found],
-            "says": [one.says for one in found],
-            "worst": [one.topics for one in found],
-        }
-    )
+    return pd.DataFrame([one.row for one in verdicts(scores, bounds, baseline, test=test, draws=draws, seed=seed)])
 
 
 def verdicts(

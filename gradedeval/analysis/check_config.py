@@ -152,7 +152,7 @@ def _at(place: str, test: Callable[[], object]) -> None:
     try:
         test()
     except InputError as error:
-        raise InputError(place, error.problem, error.hint, usage=True) from None
+        raise error.replace(place=place, usage=True) from None
 
 
 def _beside(key: str, value: Any, place: str, folder: Path, table: Mapping[str, Measure] | None) -> Any:

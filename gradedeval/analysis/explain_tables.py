@@ -1,114 +1,89 @@
-"""Explanation -> text: a table for each measure, or the long form for programs."""
+"""Explanation -> tables: one for each measure for people, a row for each measure and rank for programs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from gradedeval.analysis.explain import BEFORE, BEYOND, DOCUMENT, LAST, Explained, Explanation
-from gradedeval.errors import InputError, did_you_mean
-from gradedeval.formats import finite, json_document, json_lines, laid_out, rounded, separated
+from gradedeval.formats import Column, Document, Kind, Layout, Table
 
-FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown")
-DISPLAYED = ("table", "markdown")
 SHOWN = 20
-"""Ranks of a measure without cutoff that a table shows unless told otherwise."""
+"""Ranks that a table shows of a measure without a cutoff, where the user asks for no other number."""
 
-CALLED = {BEFORE: "empty ranking", BEYOND: "beyond the end"}
+LABELS = {BEFORE: "empty ranking", BEYOND: "beyond the end"}
 RISES = "could_add: how far the score would rise if that alone had the top gain; they need not sum to the residual"
 
 
-def render_explanation(
-    explanation: Explanation, form: str, *, digits: int | None = None, shown: int | None = None
-) -> str:
-    """The explanation as text.
+def explanation_document(
+    explanation: Explanation, layout: Layout, *, digits: int = 4, shown: int | None = None
+) -> Document:
+    """The explanation as tables.
 
-    digits  rounds; without it tables have 4 and the long forms full precision
-    shown   how many ranks a table shows, at most; without it those down to the cutoff, or 20. Those left out make one
-            line. The long forms are always complete.
-
-    Raises InputError (usage) for an unknown format.
+    digits  of the numbers in tables, and above them
+    shown   how many ranks a table shows at most; None: those down to the cutoff, or 20. The ranks left out make one
+            row. The table for programs is always complete
     """
-    if form in DISPLAYED:
-        return _tables(explanation, form, 4 if digits is None else digits, shown)
-    rows = [rounded(row, digits) for row in explanation.rows()]
-    if form in ("csv", "tsv"):
-        return separated(explanation.columns, rows, form)
-    if form == "jsonl":
-        return json_lines(rows)
-    if form == "json":
-        return json_document(_head(explanation, digits), rows)
-    raise InputError(
-        "--format", f"no format '{form}'", did_you_mean(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True
-    )
+    if layout == "long":
+        return _long(explanation)
+    blocks: list[Table | str] = [
+        f"topic {explanation.topic} of {explanation.run} | {explanation.retrieved} retrieved, {explanation.judged} of"
+        f" them judged | {explanation.pool} judged in all"
+    ]
+    for explained in explanation.measures:
+        ranks = explained.measure.cutoff or SHOWN if shown is None else shown
+        blocks += [_summary(explained, digits), _table(explained, digits, ranks)]
+    if any(any(explained.columns.get("could_add", [])) for explained in explanation.measures):
+        blocks.append(RISES)
+    return Document(blocks, explanation.signature)
 
 
-def _head(explanation: Explanation, digits: int | None) -> dict[str, Any]:
-    """What stands at the head of a JSON document."""
+def _long(explanation: Explanation) -> Document:
     measures = [
         {"measure": str(one.measure), "score": one.score, "residual": one.residual, "relevant": one.relevant}
         for one in explanation.measures
     ]
-    names = ("signature", "run", "topic", "retrieved", "judged", "pool")
-    return {
-        **{name: getattr(explanation, name) for name in names},
-        "measures": [finite(rounded(one, digits)) for one in measures],
-    }
+    head = {name: getattr(explanation, name) for name in ("run", "topic", "retrieved", "judged", "pool")}
+    rows = [list(row.values()) for row in explanation.rows()]
+    table = Table([Column(name) for name in explanation.columns], rows)
+    return Document([table], explanation.signature, head={**head, "measures": measures})
 
 
-def _tables(explanation: Explanation, form: str, digits: int, shown: int | None) -> str:
-    parts = [
-        f"topic {explanation.topic} of {explanation.run} | {explanation.retrieved} retrieved, {explanation.judged} of"
-        f" them judged | {explanation.pool} judged in all"
-    ]
-    rises = False
-    for one in explanation.measures:
-        lines = _lines(one, digits, one.measure.cutoff or SHOWN if shown is None else shown)
-        header = [name for name in one.columns if name != "part"]
-        parts += [_summary(one, digits), laid_out(header, lines, form, header[:2])]
-        rises |= any(one.columns.get("could_add", []))
-    return "\n\n".join([*parts, *([RISES] if rises else []), explanation.signature]) + "\n"
+def _summary(explained: Explained, digits: int) -> str:
+    """The line above a table: the score, its residual, and R."""
+    number = Column("", "score", digits)
+    line = f"{explained.measure}: {number.cell(explained.score)}"
+    line += "" if explained.residual is None else f", residual {number.cell(explained.residual)}"
+    return line if explained.relevant is None else f"{line} | R {explained.relevant}"
 
 
-def _summary(one: Explained, digits: int) -> str:
-    told = f"{one.measure}: {_cell(one.score, digits)}"
-    told += "" if one.residual is None else f", residual {_cell(one.residual, digits)}"
-    return told if one.relevant is None else f"{told} | R {one.relevant}"
-
-
-def _lines(one: Explained, digits: int, shown: int) -> list[list[str]]:
-    """The rows as cells; documents below so many make one line."""
-    whole = {name for name, values in one.columns.items() if name not in LAST and _all_whole(values)}
-    rows = list(one.rows())
+def _table(explained: Explained, digits: int, shown: int) -> Table:
+    """The table of a measure, with one row for all documents below rank `shown`."""
+    rows = list(explained.rows())
     documents = [row for row in rows if row["part"] == DOCUMENT]
-    if len(documents) > shown + 1:  # a line about one document would be as long as its own
-        kept = [row for row in rows if row["part"] == BEFORE] + documents[:shown]
-        rows = [*kept, _left_out(documents[shown:]), *(row for row in rows if row["part"] == BEYOND)]
-    lines = []
-    for row in rows:
-        named = {**row, "docno": CALLED.get(row["part"], row["docno"])}
-        lines.append([_cell(named[name], 0 if name in whole else digits) for name in one.columns if name != "part"])
-    return lines
+    if len(documents) > shown + 1:  # a row about one document would be as long as its own
+        first = [row for row in rows if row["part"] == BEFORE] + documents[:shown]
+        rows = [*first, _left_out(documents[shown:]), *(row for row in rows if row["part"] == BEYOND)]
+    rows = [{**row, "docno": LABELS.get(row["part"], row["docno"])} for row in rows]
+    columns = [
+        Column(name, _kind(name, values), digits) for name, values in explained.columns.items() if name != "part"
+    ]
+    return Table(columns, [[row[column.name] for column in columns] for row in rows])
+
+
+def _kind(name: str, values: list[Any]) -> Kind:
+    if name in ("rank", "docno"):
+        return "text"
+    whole = all(value is None or isinstance(value, str | int) or value == round(value) for value in values)
+    return "count" if whole and name not in LAST else "score"
 
 
 def _left_out(documents: list[dict[str, Any]]) -> dict[str, Any]:
-    """The line for documents that have none of their own."""
-    blank = dict.fromkeys(documents[0])
-    added = sum(row["contribution"] for row in documents)
+    """The row for documents that have none of their own."""
     unjudged = sum(row["grade"] is None for row in documents)
     return {
-        **blank,
+        **dict.fromkeys(documents[0]),
         "rank": "…",
         "docno": f"{len(documents)} more" + (f", {unjudged} unjudged" if unjudged else ""),
-        "contribution": added,
+        "contribution": sum(row["contribution"] for row in documents),
         "running": documents[-1]["running"],
     }
-
-
-def _all_whole(values: list[Any]) -> bool:
-    return all(value is None or isinstance(value, str | int) or value == round(value) for value in values)
-
-
-def _cell(value: Any, digits: int) -> str:
-    if value is None:
-        return ""
-    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)

@@ -1,121 +1,155 @@
-"""What people read of an experiment: which columns its table has, and the lines below that say how it was made."""
+"""Comparisons, correlations, fits and power -> tables: which columns people see, and how the numbers were made."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.compare import Trial
 from gradedeval.analysis.correlation import BY_TOPIC, NAMES
 from gradedeval.analysis.fit import Fitted
 from gradedeval.analysis.power import Power
 from gradedeval.analysis.score_matrix import Matrix
-from gradedeval.formats import Row, decimals, laid_out, percent, probability, render_frame, rows_of
-from gradedeval.formats import signed as signed_table
+from gradedeval.formats import Column, Document, Layout, Table, frame_rows, frame_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Row = dict[str, Any]
+Shown = dict[Column, Callable[[Row], Any]]
+"""The columns of a table for people, each with the value that it takes from a row of the frame."""
 
-def correlations(frame: pd.DataFrame, form: str, matrix: Matrix) -> tuple[str, str]:
-    """The result of `correlate` as text, for people as a matrix, and its settings."""
-    rows = rows_of(frame)
+
+def frame_document(frame: pd.DataFrame, layout: Layout, shown: Shown, signature: str) -> Document:
+    """A frame as a table: for people the columns `shown`, for programs those of the frame."""
+    if layout == "long":
+        return Document([frame_table(frame)], signature)
+    rows = [[value(row) for value in shown.values()] for row in frame_rows(frame)]
+    return Document([Table(list(shown), rows)], signature)
+
+
+def curve_document(curve: pd.DataFrame, settings: str, layout: Layout) -> Document:
+    """The second result of `power` and `fit`, for programs alone."""
+    return frame_document(curve, layout, {}, settings)
+
+
+def signature_lines(settings: str, scores: str) -> str:
+    """The lines under a table: the settings of the analysis, and what its scores depend on."""
+    return "\n".join(part for part in (settings, scores) if part)
+
+
+def _same(*columns: Column) -> Shown:
+    """Columns of the frame that people see as they are."""
+    return {column: itemgetter(column.name) for column in columns}
+
+
+# Correlations
+
+
+_OVER = {True: "(run, topic) pairs", False: "runs"}
+
+
+def correlation_settings(frame: pd.DataFrame) -> str:
+    """Which kind of agreement stands above the diagonal and which below, and what they are taken over."""
     counts: dict[str, list[int]] = {}
-    for row in rows:
+    for row in frame_rows(frame):
         counts.setdefault(row["kind"], []).append(row["n"])
     # The first row stands above the diagonal.
-    wheres = ("above", "below") if len(counts) > 1 else ("off",)
-    settings = " | ".join(
-        f"{where} the diagonal: {NAMES[kind]}, {_several(found)} {'(run, topic) pairs' if kind in BY_TOPIC else 'runs'}"
-        for where, (kind, found) in zip(wheres, counts.items(), strict=True)
+    places = ("above", "below") if len(counts) > 1 else ("off",)
+    return " | ".join(
+        f"{place} the diagonal: {NAMES[kind]}, {_extent(numbers)} {_OVER[kind in BY_TOPIC]}"
+        for place, (kind, numbers) in zip(places, counts.items(), strict=True)
     )
-    signature = "\n".join(part for part in (settings, matrix.signature) if part)
-    if form in ("csv", "tsv", "json", "jsonl"):
-        return render_frame(frame, form, {}, signature), settings
-    cells = {(row["measure"], row["other"]): decimals(row["agreement"], 3) for row in rows}
-    body = [[name, *(cells.get((name, other), "—") for other in matrix.measures)] for name in matrix.measures]
-    return signed_table(laid_out(["", *matrix.measures], body, form, [""]), form, signature), settings
 
 
-def _several(counts: list[int]) -> str:
+def correlation_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
+    """The result of `correlate`, for people as a matrix."""
+    signature = signature_lines(settings, matrix.signature)
+    if layout == "long":
+        return Document([frame_table(frame)], signature)
+    cells = {(row["measure"], row["other"]): row["agreement"] for row in frame_rows(frame)}
+    columns = [Column(""), *(Column(name, "score", digits=3) for name in matrix.measures)]
+    rows = [[name, *(cells.get((name, other), "—") for other in matrix.measures)] for name in matrix.measures]
+    return Document([Table(columns, rows)], signature)
+
+
+def _extent(counts: list[int]) -> str:
     low, high = min(counts), max(counts)
     return str(low) if low == high else f"{low} to {high}"
 
 
-Cells = dict[str, Callable[[Row], str]]
+# Power
 
 
-def signed(settings: str, matrix: Matrix) -> str:
-    """The lines under a table: the settings of the experiment, and what its scores depend on."""
-    return "\n".join(part for part in (settings, matrix.signature) if part)
-
-
-def powers(found: Power, form: str, matrix: Matrix) -> str:
-    """The result of `power` as text."""
-    cells: Cells = {
-        **{name: _as_it_is(name) for name in ("measure", "runs", "topics", "pairs", "significant")},
-        "power": lambda row: f"{row['power']:.1%}",
-        "difference needed": lambda row: decimals(row["needed"]),
+def power_document(result: Power, matrix: Matrix, layout: Layout) -> Document:
+    """The result of `power`."""
+    counts = (Column(name, "count") for name in ("runs", "topics", "pairs", "significant"))
+    shown: Shown = {
+        **_same(Column("measure"), *counts, Column("power", "share")),
+        Column("difference needed", "score"): itemgetter("needed"),
     }
-    return render_frame(found.frame, form, cells, signed(found.settings, matrix))
+    return frame_document(result.frame, layout, shown, signature_lines(result.settings, matrix.signature))
 
 
-def fits(found: Fitted, form: str) -> str:
-    """The result of `fit` or `nearest_weights` as text."""
-    cells: Cells = {
-        "measure": lambda row: str(row["measure"]),
-        "by": lambda row: str(row["by"]),
-        "parameter": lambda row: str(row["parameter"]),
-        "best": lambda row: _short(row["value"]),
-        "agreement": lambda row: decimals(row["agreement"]),
-        "KL (nats)": lambda row: decimals(row["divergence"]),
-        "within 0.001": lambda row: "" if row["low"] is None else f"{_short(row['low'])} to {_short(row['high'])}",
-        "covered": lambda row: decimals(row["covered"]),
-        "pairs": lambda row: str(row["pairs"]),
-        "there": lambda row: decimals(row["agreement_there"]),
-        "best there": lambda row: (
-            "" if row["best_there"] is None else f"{decimals(row['best_there'])} at {_short(row['value_there'])}"
-        ),
+# Fits
+
+
+def fit_document(result: Fitted, layout: Layout) -> Document:
+    """The result of `fit` or `fit_weights`: of these columns, those that its frame has."""
+    shown: dict[str, Shown] = {
+        "measure": _same(Column("measure")),
+        "by": _same(Column("by")),
+        "parameter": _same(Column("parameter")),
+        "value": {Column("best", "number"): itemgetter("value")},
+        "agreement": _same(Column("agreement", "score")),
+        "divergence": {Column("KL (nats)", "score"): itemgetter("divergence")},
+        "low": {Column("within 0.001", "figures"): _near_best},
+        "covered": _same(Column("covered", "score")),
+        "pairs": _same(Column("pairs", "count")),
+        "agreement_there": {Column("there", "score"): itemgetter("agreement_there")},
+        "best_there": {Column("best there", "figures"): _best_there},
     }
-    columns = {"by": "by", "agreement": "agreement", "KL (nats)": "divergence", "covered": "covered", "pairs": "pairs",
-               "there": "agreement_there", "best there": "best_there"}  # fmt: skip
-    shown = {title: cell for title, cell in cells.items() if columns.get(title, "measure") in found.frame.columns}
-    return render_frame(found.frame, form, shown, "\n".join(part for part in (found.settings, found.signature) if part))
+    columns = {column: value for name, part in shown.items() if name in result.frame for column, value in part.items()}
+    return frame_document(result.frame, layout, columns, signature_lines(result.settings, result.signature))
 
 
-def _as_it_is(name: str) -> Callable[[Row], str]:
-    return lambda row: str(row[name])
+def _near_best(row: Row) -> str | None:
+    return None if row["low"] is None else f"{row['low']:.6g} to {row['high']:.6g}"
 
 
-def _short(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}"
+def _best_there(row: Row) -> str | None:
+    return None if row["best_there"] is None else f"{row['best_there']:.4f} at {row['value_there']:.6g}"
 
 
-def comparison(frame: pd.DataFrame, form: str, matrix: Matrix, trial: Trial) -> tuple[str, str]:
-    """The result of `compare` as text, and its settings."""
-    several = frame["baseline"].nunique() > 1
+# Comparisons
+
+
+def comparison_settings(frame: pd.DataFrame, matrix: Matrix, trial: Trial) -> str:
+    """What differences are from, how they were tested, and what the interval is."""
     measures = list(dict.fromkeys(frame["measure"]))
     pairs = len(frame) // len(measures)
     tests = dict.fromkeys(trial.described(matrix.of(name), pairs) for name in measures)
     interval = f"{1 - trial.alpha:.0%} interval: paired bootstrap, {trial.draws} draws, seed {trial.seed}"
-    against = [] if several else [f"baseline {frame['baseline'].iloc[0]}"]
-    settings = " | ".join([*against, *tests, f"* p ≤ {trial.alpha:g}", interval])
-    title = "p" if trial.applied == "none" or pairs == 1 else f"p ({trial.applied})"
-    return render_frame(frame, form, _compared(several, title, trial.alpha), signed(settings, matrix)), settings
+    against = [] if frame["baseline"].nunique() > 1 else [f"baseline {frame['baseline'].iloc[0]}"]
+    return " | ".join([*against, *tests, f"* p ≤ {trial.alpha:g}", interval])
 
 
-def _compared(several: bool, title: str, alpha: float) -> Cells:
-    cells: Cells = {"measure": lambda row: str(row["measure"]), "run": lambda row: str(row["run"])}
-    if several:
-        cells["baseline"] = lambda row: str(row["baseline"])
-    return cells | {
-        "mean": lambda row: decimals(row["mean"]),
-        "before": lambda row: decimals(row["baseline_mean"]),
-        "difference": lambda row: decimals(row["difference"], sign="+"),
-        "%": lambda row: percent(row["relative"]),
-        "interval": lambda row: f"{decimals(row['low'], sign='+')} to {decimals(row['high'], sign='+')}",
-        "won/tied/lost": lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}",
-        "effect": lambda row: decimals(row["effect"], 2, sign="+"),
-        title: lambda row: probability(row["p_corrected"]) + ("*" if row["p_corrected"] <= alpha else " "),
-        "order": lambda row: "not known" if row["known"] is False else "",
+def comparison_document(frame: pd.DataFrame, matrix: Matrix, trial: Trial, settings: str, layout: Layout) -> Document:
+    """The result of `compare`."""
+    one_pair = len(frame) == frame["measure"].nunique()
+    title = "p" if trial.applied == "none" or one_pair else f"p ({trial.applied})"
+    p = Column("p", "p")
+    shown: Shown = {
+        **_same(Column("measure"), Column("run"), *([Column("baseline")] if frame["baseline"].nunique() > 1 else [])),
+        Column("mean", "score"): itemgetter("mean"),
+        Column("before", "score"): itemgetter("baseline_mean"),
+        Column("difference", "signed"): itemgetter("difference"),
+        Column("%", "percent"): itemgetter("relative"),
+        Column("interval", "figures"): lambda row: f"{row['low']:+.4f} to {row['high']:+.4f}",
+        Column("won/tied/lost", "figures"): lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}",
+        Column("effect", "signed", digits=2): itemgetter("effect"),
+        Column(title, "figures"): lambda row: p.cell(row["p_corrected"]) + " *"[row["p_corrected"] <= trial.alpha],
+        Column("order", "figures"): lambda row: "not known" if row["known"] is False else "",
     }
+    return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))

@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping
 from gradedeval.cli import VERBS
 from gradedeval.cli.paths import files_of, listed_files
 from gradedeval.errors import InputError, did_you_mean
+from gradedeval.formats import EXTENSIONS
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import load_measures
 from gradedeval.measures.table import ALIASES, MEASURES
-from gradedeval.scoring.score_tables import EXTENSIONS
 
 
 def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:

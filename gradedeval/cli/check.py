@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -10,7 +9,7 @@ import click
 from gradedeval.analysis.bounds import KINDS, read_words, settle
 from gradedeval.analysis.check import verdicts
 from gradedeval.analysis.check_config import find_settings
-from gradedeval.analysis.check_report import EXTENSIONS, FORMS, render_verdicts
+from gradedeval.analysis.check_report import FORMATS, format_of, render
 from gradedeval.analysis.significance import Test
 from gradedeval.cli.arguments import check_output, measure_table
 from gradedeval.cli.many_runs import OTHER_OPTIONS, prepared, tell, with_baseline
@@ -36,7 +35,7 @@ OPTIONS = [
     click.option("--seed", type=int, metavar="N", help="Seed of the draws. Default: 0."),
 ]  # fmt: skip
 REPORT_OPTIONS = [
-    click.option("-f", "--format", "form", type=click.Choice(list(FORMS)), help="Default: text, or by the extension of "
+    click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="Default: text, or by the extension of "
                  "-o (.md, .json, .xml for junit)."),
     click.option("-o", "--output", metavar="FILE", help="Write the report to FILE; broken bounds go to stderr too."),
 ]  # fmt: skip
@@ -62,7 +61,7 @@ def command(
     MEASURE need not be among -m. Without it the bound is on the only measure of -m, as in -m err@20 --min 0.25.
     """
     check_output(output, files)
-    form = form or EXTENSIONS.get(Path(output or "").suffix.lower(), "text")
+    form = form or format_of(output)
     table = measure_table(keywords["measures_from"])
     file, settings = find_settings(config, table)
     words = {kind: keywords.pop("minimum" if kind == "min" else kind.replace("-", "_")) for kind in KINDS}
@@ -83,7 +82,7 @@ def command(
         draws=_first(draws, settings.draws, 10_000),
         seed=_first(seed, settings.seed, 0),
     )
-    write(render_verdicts(found, form, matrix.signature), output)
+    write(render(found, form, matrix.signature), output)
     broken = [verdict for verdict in found if not verdict.passed]
     if output is not None or form not in ("text", "github"):
         for verdict in broken:

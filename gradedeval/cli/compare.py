@@ -9,7 +9,7 @@ import click
 
 from gradedeval.analysis.compare import Trial, compared
 from gradedeval.analysis.significance import Correction, Test
-from gradedeval.analysis.tables import comparison
+from gradedeval.analysis.tables import comparison_document, comparison_settings
 from gradedeval.cli.many_runs import (
     DRAW_OPTIONS,
     MATRIX_OPTIONS,
@@ -62,6 +62,6 @@ def command(
     form = form_to(form, output, (*files, *from_scores))
     matrix, name = matrix_from(files, measures, from_scores, options, baseline)
     frame, notes = compared(matrix, name, trial, partial(with_progress, label="draws"))
-    text, settings = comparison(frame, form, matrix, trial)
-    deliver(text, form, output, settings)
+    settings = comparison_settings(frame, matrix, trial)
+    deliver(partial(comparison_document, frame, matrix, trial, settings), form, output, settings)
     tell(notes)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
 from gradedeval.analysis.correlate import correlate
 from gradedeval.analysis.correlation import BY_TOPIC, KINDS, Kind
-from gradedeval.analysis.tables import correlations
+from gradedeval.analysis.tables import correlation_document, correlation_settings
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, SAVED_OPTIONS, TABLE_OPTIONS, deliver, form_to, matrix_from
 from gradedeval.cli.options import Sectioned, with_options
 
@@ -37,5 +38,6 @@ def command(
     form = form_to(form, output, (*files, *from_scores))
     orderings = not {above, below} <= set(BY_TOPIC)
     matrix, _ = matrix_from(files, measures, from_scores, options, paired=orderings)
-    text, settings = correlations(correlate(matrix, above, below), form, matrix)
-    deliver(text, form, output, settings)
+    frame = correlate(matrix, above, below)
+    settings = correlation_settings(frame)
+    deliver(partial(correlation_document, frame, matrix, settings), form, output, settings)

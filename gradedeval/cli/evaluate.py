@@ -23,13 +23,12 @@ from gradedeval.cli.standardize import STANDARD_OPTIONS, standard_options, stand
 from gradedeval.errors import SHOWN, InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
-from gradedeval.options import LIKE
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.cwl_quantities import all_quantities
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
-from gradedeval.scoring.score_tables import DISPLAYED, FORMATS, render
+from gradedeval.scoring.score_tables import FORMATS, render
 from gradedeval.scoring.scorer import with_defaults
 from gradedeval.scoring.scores import Scores
 
@@ -89,8 +88,6 @@ def command(
         say(note)
     scores = standardized_as_told(scores, told)
     scores = scores.sorted_by(with_defaults(order, options)) if order else scores
-    if digits is None and options.like:
-        digits = LIKE[options.like].digits if form in DISPLAYED else None
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written:
         write(render(scores, form, by_topic=by_topic, digits=digits, cwl=cwl), output)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
 
 from gradedeval.analysis.explain import DEFAULT, explain_topic
-from gradedeval.analysis.explain_tables import DISPLAYED, FORMATS, render_explanation
+from gradedeval.analysis.explain_tables import explanation_document
 from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import GAIN_OPTIONS, READING_OPTIONS, Sectioned, chosen_rules, output_options, with_options
 from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
+from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import LIKE
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.score_tables import preset_digits
 
 OWN_OPTIONS = [
     click.option("--topic", metavar="ID", help="Which topic; may be left out where the qrels have only one."),
@@ -24,7 +26,7 @@ OWN_OPTIONS = [
                  f"{' '.join(DEFAULT)}."),
 ]  # fmt: skip
 OUTPUT_OPTIONS = [
-    *output_options(FORMATS, digits="4"),
+    *output_options(formats_for(), digits="4"),
     click.option("--show", "shown", type=click.IntRange(min=1), metavar="N", help="Ranks that a table shows. Default: "
                  "those down to the cutoff, or 20. The other formats have them all."),
 ]  # fmt: skip
@@ -50,8 +52,8 @@ def command(
     the score, the score so far, and what an unjudged document could still add. The contributions sum to the score.
     """
     chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
-    form = form or form_of(output, FORMATS)
-    if shown is not None and form not in DISPLAYED:
+    form = form or form_of(output, formats_for())
+    if shown is not None and FORMATS[form].layout != "wide":
         raise InputError("--show", f"{form} always has all ranks", "leave it out", usage=True)
     usage = "gradedeval explain RUN QRELS --topic ID"
     runs, qrels = run_and_qrels(files, keywords["topics_from"], usage=usage)
@@ -60,6 +62,5 @@ def command(
     explanation = explain_topic(named_runs(runs), qrels, chosen, options, topic, Workers.of())
     for note in explanation.notes:
         say(note)
-    if digits is None and options.like:
-        digits = LIKE[options.like].digits if form in DISPLAYED else None
-    write(render_explanation(explanation, form, digits=digits, shown=shown), output)
+    in_tables = digits if digits is not None else preset_digits(options)
+    write(render(partial(explanation_document, explanation, digits=in_tables, shown=shown), form, digits), output)

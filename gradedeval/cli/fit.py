@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from gradedeval.analysis.correlation import KINDS, Kind
 from gradedeval.analysis.fit import Fitted, collected, fitted, other
 from gradedeval.analysis.fit_weights import fit_weights
 from gradedeval.analysis.parameter_search import Family, read_families
-from gradedeval.analysis.tables import fits
+from gradedeval.analysis.tables import fit_document
 from gradedeval.cli.arguments import measure_table, run_and_qrels
 from gradedeval.cli.many_runs import OTHER_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_to, tell, write_curve
 from gradedeval.cli.options import Sectioned, chosen_rules, with_options
@@ -77,7 +78,7 @@ def command(
         found = _agreeing(files, families, _target(to, table), kinds or ("pearson", "spearman"), precision, keywords)
     tell(found.notes)
     write_curve(found.curve, curve, found.settings)
-    deliver(fits(found, form), form, output, found.settings)
+    deliver(partial(fit_document, found), form, output, found.settings)
 
 
 def _target(to: str | None, table: Mapping[str, Measure]) -> Measure:

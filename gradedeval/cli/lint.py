@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from gradedeval.analysis.lint.lint import lint
-from gradedeval.analysis.lint.report import LINT_FORMATS, written
+from gradedeval.analysis.lint.report import lint_document
 from gradedeval.cli.arguments import measure_table
 from gradedeval.cli.output import write
 from gradedeval.cli.paths import files_of
 from gradedeval.errors import InputError
+from gradedeval.formats import formats_for, render
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.run_names import named_runs
@@ -33,7 +36,7 @@ from gradedeval.scoring.run_names import named_runs
 @click.option("--tag-is-filename", is_flag=True, help="A tag that is not the file's name is an error.")
 @click.option("--all", "everything", is_flag=True, help="List every defect, not the first ten of a kind.")
 @click.option("--strict", is_flag=True, help="Warnings fail too.")
-@click.option("-f", "--format", "form", type=click.Choice(LINT_FORMATS), default="table", help="Default: table.")
+@click.option("-f", "--format", "form", type=click.Choice(formats_for()), default="table", help="Default: table.")
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.")
 def command(
     runs: tuple[str, ...],
@@ -62,6 +65,6 @@ def command(
     files = [file for word in runs for file in files_of(word, [] if qrels is None else [qrels])]
     named = named_runs(files) if files else {}
     report = lint(named, qrels, chosen, max_depth=max_depth, tag_is_filename=tag_is_filename, progress=with_progress)
-    write(written(report, form, everything=everything), output)
+    write(render(partial(lint_document, report, show_all=everything), form), output)
     if report.errors or (strict and report.warnings):
         raise click.exceptions.Exit(1)

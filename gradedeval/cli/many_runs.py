@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
 
 from gradedeval.analysis.baseline import Baseline, add_baseline
 from gradedeval.analysis.score_matrix import Matrix, joined, matrix_of
+from gradedeval.analysis.tables import curve_document
 from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     MEASURE_OPTIONS,
@@ -21,7 +23,7 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import say, write
 from gradedeval.cli.standardize import STANDARD_OPTIONS, standard_options, standardized_as_told
 from gradedeval.errors import InputError
-from gradedeval.formats import FORMATS, render_frame
+from gradedeval.formats import FORMATS, Maker, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import Options
@@ -39,7 +41,7 @@ SAVED_OPTIONS: list[Decorator] = [
     click.option("--from-scores", multiple=True, metavar="FILE", help="Scores saved by `gradedeval -q -f csv`, in "
                  "place of RUN... QRELS. Several are taken together."),
 ]  # fmt: skip
-TABLE_OPTIONS = output_options(FORMATS)
+TABLE_OPTIONS = output_options(formats_for())
 DRAW_OPTIONS: list[Decorator] = [
     click.option("--alpha", type=float, default=0.05, show_default=True, metavar="P", help="Level of significance."),
     click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of the draws."),
@@ -55,7 +57,7 @@ def form_to(form: str | None, output: str | None, files: Sequence[str] = ()) -> 
     """The format: as told, or as the extension of -o asks for. Raises InputError (usage) where -o would replace a file
     that is read."""
     check_output(output, files)
-    return form or form_of(output, FORMATS)
+    return form or form_of(output, formats_for())
 
 
 def prepared(
@@ -151,23 +153,25 @@ def _saved(
     return matrix.only(measures=[str(one) for one in parse_measures(measures)]) if measures else matrix
 
 
-def deliver(text: str, form: str, output: str | None, settings: str) -> None:
-    """Write a result; formats without a line for it have on stderr what they depend on."""
-    if form in ("csv", "tsv", "jsonl"):
+def deliver(make: Maker, form: str, output: str | None, settings: str) -> None:
+    """Write a result; where the format has no place for its settings, they go to stderr."""
+    if not FORMATS[form].signed:
         say(settings)
-    write(text, output)
+    write(render(make, form), output)
 
 
 def curve_form(target: str | None) -> str:
     """The format of a second result: csv, or as the extension of its file asks for. Raises InputError (usage) for
     others."""
-    form = form_of(target, FORMATS)
-    if form in ("markdown", "latex", "html"):
+    form = form_of(target, formats_for())
+    if form == "table":
+        return "csv"
+    if FORMATS[form].layout == "wide":
         raise InputError("--curve", f"'{target}' is for people", "name a .csv, .tsv, .json or .jsonl file", usage=True)
-    return "csv" if form == "table" else form
+    return form
 
 
 def write_curve(curve: Any, target: str | None, settings: str) -> None:
     """Write a second result to a file of its own, where one is wanted."""
     if target is not None:
-        write(render_frame(curve, curve_form(target), {}, settings), target)
+        write(render(partial(curve_document, curve, settings), curve_form(target)), target)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gradedeval.analysis.power import power
-from gradedeval.analysis.tables import powers
+from gradedeval.analysis.tables import power_document
 from gradedeval.cli.many_runs import (
     DRAW_OPTIONS,
     MATRIX_OPTIONS,
@@ -59,4 +59,4 @@ def command(
         matrix, draws=draws, alpha=alpha, seed=seed, best=best, progress=partial(with_progress, label="draws")
     )
     write_curve(found.curve, curve, found.settings)
-    deliver(powers(found, form, matrix), form, output, found.settings)
+    deliver(partial(power_document, found, matrix), form, output, found.settings)

@@ -14,7 +14,7 @@ from gradedeval.trec_eval.evaluate import evaluated, evaluated_by_groups, rules_
 from gradedeval.trec_eval.help import manual
 from gradedeval.trec_eval.measures import FORMATS as QRELS_FORMATS
 from gradedeval.trec_eval.measures import chosen_lines
-from gradedeval.trec_eval.messages import faults_in_its_words, in_its_words
+from gradedeval.trec_eval.messages import adapt_note, adapted_errors
 from gradedeval.trec_eval.output_lines import UNLIMITED, VERSIONS, Setting
 from gradedeval.trec_eval.printing import Wanted, read_norms
 from gradedeval.version import __version__
@@ -145,10 +145,10 @@ def command(
         outcomes = evaluated(runs, files[0], lines, options, wanted, form, Workers.of(None, with_progress))
     else:
         outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, options, wanted)
-    with faults_in_its_words():
+    with adapted_errors():
         found = list(outcomes)  # a fault in the last run leaves nothing half written
     for note in (note for outcome in found for note in outcome.notes):
-        say(in_its_words(note))
+        say(adapt_note(note))
     write("".join(outcome.text for outcome in found))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from gradedeval.analysis.rank_weights import DEEPEST, DEPTH, NORMALIZE, weights_by
-from gradedeval.analysis.rank_weights_table import FORMATS, SIGNED, render_weights
+from gradedeval.analysis.rank_weights_table import weights_document
 from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     GAIN_OPTIONS,
@@ -21,6 +21,7 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
+from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import option
 from gradedeval.parallel.progress import with_progress
@@ -40,7 +41,7 @@ WEIGHT_OPTIONS = [
         default="none",
         help="'sum': the weights of ranks 1 to N sum to 1; 'max': the largest is 1. Default: none.",
     ),
-    *output_options(FORMATS, "csv", digits="6"),
+    *output_options(formats_for(), "csv", digits="6"),
     *READING_OPTIONS,
 ]  # fmt: skip
 
@@ -87,11 +88,11 @@ def command(
         workers=Workers.of(None, with_progress),
         rank_progress=partial(with_progress, label="ranks"),
     )
-    for line in (*found.notes, *found.remarks, *(() if form in SIGNED else (found.signature,))):
+    for line in (*found.notes, *found.remarks, *(() if FORMATS[form].signed else (found.signature,))):
         say(line)
-    write(render_weights(found, form, digits=digits), output)
+    write(render(partial(weights_document, found), form, digits), output)
 
 
 def _form_of(output: str | None) -> str:
     """The format that the extension of -o asks for; csv without one."""
-    return "csv" if output is None or (output and not Path(output).suffix) else form_of(output, FORMATS)
+    return "csv" if output is None or (output and not Path(output).suffix) else form_of(output, formats_for())

@@ -62,7 +62,7 @@ def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
         hint = _STEPS.get(name) or did_you_mean(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
         if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
             hint = f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
-        raise InputError("", f"no measure '{spelling.name}'", hint, usage=True)
+        raise InputError("", f"no measure '{spelling.name}'", hint, kind="unknown-measure", usage=True)
     found = table[name](**dict(spelling.parameters))
     return (found if cutoff is None else found @ cutoff).complete()
 

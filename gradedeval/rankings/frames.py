@@ -29,8 +29,8 @@ Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), the rows they stand in, and their types (or none)."""
 
 
-def dict_judgements(judged: Mapping[Any, Any]) -> list[tuple[bytes, bytes, float, int]]:
-    """The judgements of a dict topic -> docno -> grade."""
+def dict_judgments(judged: Mapping[Any, Any]) -> list[tuple[bytes, bytes, float, int]]:
+    """The judgments of a dict topic -> docno -> grade."""
     return [
         (ident(topic, "qrels"), ident(docno, "qrels"), number(grade, f"qrels['{topic}']['{docno}']", "grade"), 0)
         for topic, documents in judged.items()
@@ -38,8 +38,8 @@ def dict_judgements(judged: Mapping[Any, Any]) -> list[tuple[bytes, bytes, float
     ]
 
 
-def frame_judgements(frame: Any) -> list[tuple[bytes, bytes, float, int]]:
-    """The judgements of a DataFrame with a topic, a docno and a grade column."""
+def frame_judgments(frame: Any) -> list[tuple[bytes, bytes, float, int]]:
+    """The judgments of a DataFrame with a topic, a docno and a grade column."""
     columns = zip(_ids(frame, TOPIC, "qrels"), _ids(frame, DOCNO, "qrels"), column(frame, GRADE, "qrels"), strict=True)
     return [
         (topic, docno, number(grade, f"qrels:{row}", "grade"), row)
@@ -48,7 +48,7 @@ def frame_judgements(frame: Any) -> list[tuple[bytes, bytes, float, int]]:
 
 
 def dict_intents(judged: Mapping[Any, Any]) -> list[tuple[bytes, tuple[bytes, bytes], float, int]]:
-    """The judgements of a dict topic -> docno -> subtopic -> grade."""
+    """The judgments of a dict topic -> docno -> subtopic -> grade."""
     rows = []
     for topic, documents in judged.items():
         for docno, grades in inner(documents, "qrels", topic).items():
@@ -63,11 +63,11 @@ def dict_intents(judged: Mapping[Any, Any]) -> list[tuple[bytes, tuple[bytes, by
 
 
 def frame_intents(frame: Any) -> list[tuple[bytes, tuple[bytes, bytes], float, int]]:
-    """The judgements of a DataFrame with a topic, a subtopic, a docno and a grade column."""
+    """The judgments of a DataFrame with a topic, a subtopic, a docno and a grade column."""
     subtopics = _ids(frame, SUBTOPIC, "qrels")
     return [
         (topic, (docno, subtopic), grade, row)
-        for subtopic, (topic, docno, grade, row) in zip(subtopics, frame_judgements(frame), strict=True)
+        for subtopic, (topic, docno, grade, row) in zip(subtopics, frame_judgments(frame), strict=True)
     ]
 
 

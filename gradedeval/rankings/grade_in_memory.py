@@ -11,7 +11,7 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.rankings.batch import Batch, Documents
 from gradedeval.rankings.grade import Grader, PartResult
-from gradedeval.rankings.run import Retrieved, Run
+from gradedeval.rankings.run import Run, TopicResults
 from gradedeval.trec.lines import encode
 
 
@@ -28,7 +28,7 @@ class ListedTopics:
     def documents(self, grader: Grader) -> Documents:
         """The documents of these topics as columns, with the codes of their grades."""
         qrels, options = grader.qrels, grader.options
-        rankings = [self.run.topics.get(topic) or Retrieved() for topic in self.topics]
+        rankings = [self.run.topics.get(topic) or TopicResults() for topic in self.topics]
         unjudged = len(qrels.labels)
         docnos: list[Any] = []
         codes: list[int] = []

@@ -1,4 +1,4 @@
-"""Graded judgements: which documents of a topic are judged, and how."""
+"""Graded judgments: which documents of a topic are judged, with which grade."""
 
 from __future__ import annotations
 
@@ -15,46 +15,48 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Duplicates
 from gradedeval.rankings.docno_index import Index
-from gradedeval.rankings.frames import dict_intents, dict_judgements, frame_intents, frame_judgements
+from gradedeval.rankings.frames import dict_intents, dict_judgments, frame_intents, frame_judgments
 from gradedeval.rankings.qrels_columns import Judged, judged_of, read_judged
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
+from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.lines import (
     QRELS_FIELDS,
-    RUN_FIELDS,
     NeedsLineReader,
+    about_number,
+    check_not_swapped,
     check_text,
     decimal,
     decode,
-    fields,
-    looks_like,
-    settle,
-    skipped,
+    expected_lines,
+    raise_or_note,
+    records,
+    skipped_lines,
 )
 from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
 
-Judgement = tuple[bytes, Any, float, int]
-"""Topic, docno (or docno and subtopic), grade, and the line (or row) it stands in."""
+Judgment = tuple[bytes, Any, float, int]
+"""Topic, docno (or docno and subtopic), grade, and line (or row) number."""
 
 
 class Qrels:
-    """Graded judgements, read once and used for any number of runs.
+    """Graded judgments, read once and used for any number of runs.
 
     source      a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and grade (or
                 the names of ir_measures and PyTerrier), or a dict topic -> docno -> grade
-    subtopics   read judgements by intent: the second column of a file is the subtopic, as are the column subtopic (or
+    subtopics   read judgments by intent: the second column of a file is the subtopic, as are the column subtopic (or
                 iteration) of a DataFrame and the inner keys of a dict topic -> docno -> subtopic -> grade; subtopic 0
                 is no intent. For all other measures a document has the highest of its grades
-    duplicates  one docno twice in a topic with different grades: `error`, or keep the `first` or `last`; `refuse` is an
-                error for equal grades too
+    duplicates  a document judged twice in a topic with different grades: `error`, or keep the `first` or `last`;
+                `refuse` is an error for equal grades too
     lenient     skip bad lines of a file
     jobs        processes that may share a large file
 
     topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
-    labels. pool: topics × labels, how many documents of the topic have each. subtopics: the intents, None where not
-    asked for; then documents with unlike grades for any intent have codes of their own, and labels repeat. notes: what
-    was skipped or assumed.
-    Raises InputError where the source is no qrels.
+    labels. pool: topics × labels, how many documents of the topic have each. subtopics: the intents, or None if not
+    asked for; with subtopics, documents whose grades differ for any intent have different codes, and labels repeat.
+    notes: what was skipped or assumed.
+    Raises InputError where the source is not qrels.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class Qrels:
         self._judged = (
             self._of_file(Source(source), duplicates, lenient, subtopics, jobs)
             if is_file(source)
-            else self._of_rows(_judgements(source, subtopics), duplicates, subtopics)
+            else self._of_rows(_judgments(source, subtopics), duplicates, subtopics)
         )
         self.labels: Floats = self._judged.labels
         self.topics: list[bytes] = self._judged.topics
@@ -83,27 +85,27 @@ class Qrels:
         try:
             if subtopics:
                 raise NeedsLineReader
-            found = read_judged(stream, duplicates, jobs)
+            judged = read_judged(stream, duplicates, jobs)
         except NeedsLineReader:
             data = stream.whole()
-            rows = _judgements_of_bytes(self.place, data, lenient, self.notes, subtopics)
+            rows = _judgments_of_bytes(self.place, data, lenient, self.notes, subtopics)
             try:
                 return self._of_rows(rows, duplicates, subtopics)
             except InputError as error:
-                if subtopics or not _tells_subtopics(data):
+                if subtopics or error.kind != "duplicate-judgment" or not _has_iterations(data):
                     raise
-                hint = f"{error.hint}; --subtopics keeps all, where the second column is a subtopic"
-                raise InputError(error.place, error.problem, hint, also=error.also, beyond=error.beyond) from None
+                hint = f"{error.hint}, or --subtopics if the second column is a subtopic"
+                raise error.replace(hint=hint) from None
         finally:
             stream.close()
-        if found.repeated:
-            self.notes.append(_repeated(self.place, found.repeated))
-        return found
+        if judged.repeated:
+            self.notes.append(_note_of_repeats(self.place, judged.repeated))
+        return judged
 
-    def _of_rows(self, rows: list[Judgement], duplicates: Duplicates, subtopics: bool) -> Judged:
+    def _of_rows(self, rows: list[Judgment], duplicates: Duplicates, subtopics: bool) -> Judged:
         graded = _by_topic(self.place, rows, duplicates, self.notes)
         if not graded:
-            raise InputError(self.place, "no judgements", f"lines of {' '.join(QRELS_FIELDS)} are expected")
+            raise InputError(self.place, "no judgments", expected_lines(QRELS_FIELDS), kind="empty")
         if subtopics:
             self.codes, labels, self.subtopics = by_subtopic(graded)
             return judged_of(self.codes, labels)
@@ -119,17 +121,17 @@ class Qrels:
         return len(self.topics)
 
     def __repr__(self) -> str:
-        return f"<Qrels {self.place}: {len(self)} topics, {int(self.pool.sum())} judgements>"
+        return f"<Qrels {self.place}: {len(self)} topics, {int(self.pool.sum())} judgments>"
 
     def pool_of(self, topics: list[bytes]) -> Ints:
-        """topics × labels: how many documents have each label; none for a topic that is not judged."""
+        """topics × labels: how many documents have each label; 0 for a topic that is not judged."""
         rows = [self.row.get(topic, -1) for topic in topics]
         counts: Ints = self._pools[rows]
         return counts
 
     @cached_property
     def _pools(self) -> Ints:
-        """`pool`, and a row for topics that are not judged."""
+        """`pool`, and a last row for topics that are not judged."""
         return np.append(self.pool, np.zeros((1, len(self.labels)), dtype=np.int64), axis=0)
 
     @cached_property
@@ -139,7 +141,7 @@ class Qrels:
 
     @property
     def index(self) -> Index:
-        """The judged documents, for runs that come in blocks."""
+        """The judged documents, for runs that are read in blocks."""
         return self._judged.index
 
     @property
@@ -149,132 +151,108 @@ class Qrels:
 
     @cached_property
     def codes(self) -> dict[bytes, dict[bytes, int]]:
-        """topic -> docno -> index into labels, for runs that come as dicts."""
+        """topic -> docno -> index into labels, for runs given as dicts."""
         return self._judged.codes()
 
     @cached_property
     def text_codes(self) -> dict[bytes, dict[str, int]]:
-        """`codes` with docnos as text: for runs that come as dicts, thousands of them in a training loop."""
+        """`codes` with docnos as text, for runs given as dicts: a training loop scores thousands of them."""
         return {
             topic: {decode(docno): code for docno, code in documents.items()} for topic, documents in self.codes.items()
         }
 
     @cached_property
     def digest(self) -> str:
-        """Six hexadecimal digits that change with any judgement, and not with order, blanks or compression."""
+        """Six hexadecimal digits that change with any judgment, but not with order, blanks or compression."""
         if self.subtopics is None:
             return self._judged.digest()
         return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
 
 
-def _judgements(source: Any, subtopics: bool) -> list[Judgement]:
+def _judgments(source: Any, subtopics: bool) -> list[Judgment]:
     if isinstance(source, Mapping):
-        return dict_intents(source) if subtopics else dict_judgements(source)
+        return dict_intents(source) if subtopics else dict_judgments(source)
     if hasattr(source, "columns"):
-        return frame_intents(source) if subtopics else frame_judgements(source)
+        return frame_intents(source) if subtopics else frame_judgments(source)
     raise InputError(
         "qrels",
-        f"cannot read a {type(source).__name__}",
+        f"cannot read qrels from a {type(source).__name__}",
         "give a path, an open file, a DataFrame or a dict",
         usage=True,
     )
 
 
-def _judgements_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str], subtopics: bool) -> list[Judgement]:
-    """The judgements line by line: the reference that the block reader agrees with."""
-    findings = ProblemList(place)
+def _judgments_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str], subtopics: bool) -> list[Judgment]:
+    """The judgments line by line: the reference that the block reader agrees with."""
+    problems = ProblemList(place)
     grades: dict[bytes, float] = {}
-    rows: list[Judgement] = []
-    for number, (topic, subtopic, docno, token) in fields(data, findings, QRELS_FIELDS):
+    rows: list[Judgment] = []
+    for number, (topic, subtopic, docno, token) in records(data, QRELS_FIELDS, problems):
         grade = grades[token] if token in grades else grades.setdefault(token, decimal(token))
         if grade == grade:
             rows.append((topic, (docno, subtopic) if subtopics else docno, grade, number))
         else:
-            findings.add(number, *about_grade(token, number))
-    if not rows and looks_like(data, RUN_FIELDS):
-        raise InputError(
-            place, f"looks like a run ({len(RUN_FIELDS)} fields a line)", "the order is RUN... QRELS: are they swapped?"
-        )
-    settle(findings, lenient, notes)
+            problems.add(number, *about_number("grade", token, number), kind="grade")
     if not rows:
-        raise InputError(place, f"no judgements{skipped(findings)}", f"lines of {' '.join(QRELS_FIELDS)} are expected")
+        check_not_swapped(data, place, QRELS_FIELDS)
+    raise_or_note(problems, lenient, notes)
+    if not rows:
+        raise InputError(place, f"no judgments{skipped_lines(problems)}", expected_lines(QRELS_FIELDS), kind="empty")
     return rows
 
 
-def about_grade(token: bytes, number: int) -> tuple[str, str]:
-    """What is wrong with the grade in line `number`, and the cure."""
-    hint = "remove the line if it is a header" if number == 1 else "a grade is a number, as in 2 or 0.5"
-    return f"grade '{decode(token)}' is no number", hint
-
-
-def _tells_subtopics(data: bytes) -> bool:
-    """Whether the second column of a file, the iteration, is more than one."""
+def _has_iterations(data: bytes) -> bool:
+    """Whether the second column of a file, the iteration, has more than one value."""
     return len({line.split(None, 2)[1] for line in data.split(b"\n") if len(line.split(None, 2)) > 1}) > 1
 
 
-def _by_topic(place: str, rows: list[Judgement], policy: Duplicates, notes: list[str]) -> dict[bytes, dict[Any, float]]:
-    graded: dict[bytes, dict[Any, float]] = {}
-    again: list[Judgement] = []
-    for row in rows:
-        documents = graded.setdefault(row[0], {})
-        if row[1] in documents:
-            again.append(row)
-        else:
-            documents[row[1]] = row[2]
-    if again:
-        _settle_duplicates(place, rows, again, policy, graded, notes)
-    return graded
-
-
-def _settle_duplicates(
-    place: str,
-    rows: list[Judgement],
-    again: list[Judgement],
-    policy: Duplicates,
-    graded: dict[bytes, dict[Any, float]],
-    notes: list[str],
-) -> None:
-    """Docnos judged more than once in a topic: an error, or the first or last grade, and a note either way."""
-    twice = {(topic, docno) for topic, docno, _, _ in again}
-    first = {row[:2]: row[3] for row in reversed(rows) if row[:2] in twice}
-    findings = ProblemList(place)
+def _by_topic(place: str, rows: list[Judgment], policy: Duplicates, notes: list[str]) -> dict[bytes, dict[Any, float]]:
+    """topic -> docno -> grade. A document judged more than once in a topic has one of its grades, and a note says so;
+    or InputError is raised."""
+    problems = ProblemList(place)
     same = differing = 0
-    for topic, docno, grade, number in again:
-        before = graded[topic][docno]
-        if grade == before and policy != "refuse":
+
+    def repeated(position: int, before: int) -> None:
+        nonlocal same, differing
+        (topic, docno, grade, line), (_, _, other, first) = rows[position], rows[before]
+        if grade == other and policy != "refuse":
             same += 1
         elif policy in ("first", "last"):
             differing += 1
-            graded[topic][docno] = before if policy == "first" else grade
         else:
-            what = f"grade {grade:g}, and {before:g} in line {first[topic, docno]}"
-            hint = "give it once" if grade == before else "--duplicates first or last keeps one"
-            findings.add(number, f"docno {_called(docno)} of topic {decode(topic)} again: {what}", hint)
-    findings.check()
+            what = f"{_document(docno, topic)} with grade {grade:g}"
+            hint = "give each judgment once" if grade == other else KEEP_ONE
+            problems.add(line, duplicate(what, first, f" with grade {other:g}"), hint, kind="duplicate-judgment")
+
+    chosen = settle_duplicates((row[:2] for row in rows), policy, repeated)
+    problems.check()
     if same:
-        notes.append(_repeated(place, same))
+        notes.append(_note_of_repeats(place, same))
     if differing:
-        notes.append(
-            f"{place}: {differing} {plural(differing, 'judgement')} repeated; the {policy} grade of each counts"
-        )
+        notes.append(f"{place}: {differing} duplicate {plural(differing, 'judgment')}; kept the {policy} grade of each")
+    graded: dict[bytes, dict[Any, float]] = {}
+    for (topic, docno), position in chosen.items():
+        graded.setdefault(topic, {})[docno] = rows[position][2]
+    return graded
 
 
-def _repeated(place: str, count: int) -> str:
-    return f"{place}: {count} {plural(count, 'judgement')} repeated with the same grade; counted once"
+def _note_of_repeats(place: str, count: int) -> str:
+    return f"{place}: {count} {plural(count, 'judgment')} repeated with the same grade; counted once"
 
 
-def _called(docno: bytes | tuple[bytes, bytes]) -> str:
-    return decode(docno) if isinstance(docno, bytes) else f"{decode(docno[0])} for subtopic {decode(docno[1])}"
+def _document(docno: bytes | tuple[bytes, bytes], topic: bytes) -> str:
+    if isinstance(docno, bytes):
+        return document(docno, topic)
+    return f"{document(docno[0], topic)} for subtopic {decode(docno[1])}"
 
 
 def topics_of_file(path: str | os.PathLike[str]) -> frozenset[bytes]:
-    """The topic ids of a `--topics-from` file: the first field of every line. Raises InputError for a file without
-    any."""
+    """The topic ids of a `--topics-from` file: the first field of every line. Raises InputError if there are none."""
     source = Source(path)
     data = source.read()
     check_text(data, source.place)
     lines = [line.split() for line in data.split(b"\n") if not line.startswith(b"#")]
     topics = frozenset(line[0] for line in lines if line)
     if not topics:
-        raise InputError(source.place, "names no topic", "one topic a line")
+        raise InputError(source.place, "names no topics", "expected one topic per line")
     return topics

@@ -1,4 +1,4 @@
-"""Runs: the documents that a system retrieved for each topic, as lists that the join can look up."""
+"""Runs: the documents that a system retrieved for each topic, read line by line or from a dict or DataFrame."""
 
 from __future__ import annotations
 
@@ -13,15 +13,28 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Options
 from gradedeval.rankings.frames import dict_ranking, frame_ranking
-from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decimal, decode, fields, looks_like, settle, skipped
+from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
+from gradedeval.trec.lines import (
+    RUN_FIELDS,
+    about_number,
+    check_not_swapped,
+    decimal,
+    decode,
+    expected_lines,
+    raise_or_note,
+    records,
+    skipped_lines,
+)
 
 
 @dataclass
-class Retrieved:
-    """What a run retrieved for one topic, in the order listed; `lines` are where each stands in the file, `types` what
-    column 2 says of it, where that is asked for.
+class TopicResults:
+    """What a run retrieved for one topic, in the order listed.
 
-    Docnos are bytes; of a dict they may be text.
+    docnos  bytes; of a dict they may be text
+    ranks   as the file states them, where `--ties rank` needs them
+    lines   the line (or row) of each document
+    types   column 2 of each document, where costs need it
     """
 
     docnos: list[Any] = field(default_factory=list)
@@ -30,107 +43,98 @@ class Retrieved:
     lines: array[int] | range = field(default_factory=lambda: array("q"))
     types: list[bytes] = field(default_factory=list)
 
-    def keep(self, positions: list[int]) -> Retrieved:
+    def keep(self, positions: list[int]) -> TopicResults:
         """Only the documents at these positions."""
-        return Retrieved(
-            [self.docnos[at] for at in positions],
+        return TopicResults(
+            [self.docnos[position] for position in positions],
             np.asarray(self.scores)[positions] if len(self.scores) else self.scores,
             np.asarray(self.ranks)[positions] if len(self.ranks) else self.ranks,
-            array("q", [self.lines[at] for at in positions]),
-            [self.types[at] for at in positions] if self.types else [],
+            array("q", [self.lines[position] for position in positions]),
+            [self.types[position] for position in positions] if self.types else [],
         )
 
 
 @dataclass
 class Run:
-    """One run: topic -> what was retrieved. `tag` is its sixth column; notes: what was skipped or assumed."""
+    """One run: topic -> its documents. tag: the sixth column; notes: what was skipped or assumed."""
 
     place: str
-    topics: dict[bytes, Retrieved]
+    topics: dict[bytes, TopicResults]
     tag: str = ""
     notes: list[str] = field(default_factory=list)
 
 
 def read_run(source: Any, options: Options, types: bool = False) -> Run:
     """A run from a DataFrame with the columns topic, docno and score (or the names of ir_measures and PyTerrier), or
-    from a dict topic -> docno -> score; those in files are read in blocks. `types`: with the type of each document, a
-    column `type` of a DataFrame.
+    from a dict topic -> docno -> score. Files are read in blocks elsewhere.
 
-    Raises InputError where the source is no run, and where a docno stands twice in a topic and the rules do not settle
-    it.
+    types  keep the type of each document: the column `type` of a DataFrame
+
+    Raises InputError where the source is not a run, and for duplicate documents unless the options keep one.
     """
     ranks = options.ties == "rank" and options.order == "score"
     if isinstance(source, Mapping):
         if types:
-            raise InputError(
-                "run", "a dict has no types", "costs take a file or a DataFrame with a column 'type'", usage=True
-            )
-        run = Run("run", {topic: Retrieved(*found) for topic, found in dict_ranking(source, ranks).items()})
+            hint = "costs need a file, or a DataFrame with a column 'type'"
+            raise InputError("run", "a dict has no document types", hint, usage=True)
+        rankings = dict_ranking(source, ranks)
     elif hasattr(source, "columns"):
-        run = Run("run", {topic: Retrieved(*found) for topic, found in frame_ranking(source, ranks, types).items()})
+        rankings = frame_ranking(source, ranks, types)
     else:
-        kinds = "give a path, an open file, a DataFrame or a dict"
-        raise InputError("run", f"cannot read a {type(source).__name__}", kinds, usage=True)
-    _settle_duplicates(run, options)
+        hint = "give a path, an open file, a DataFrame or a dict"
+        raise InputError("run", f"cannot read a run from a {type(source).__name__}", hint, usage=True)
+    run = Run("run", {topic: TopicResults(*columns) for topic, columns in rankings.items()})
+    _drop_duplicates(run, options)
     _check_costs(run, options)
     return run
 
 
 def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False) -> Run:
-    """A run line by line: the reference that the block reader agrees with, and what says where a file is wrong.
+    """A run read line by line: the reference that the block reader agrees with, and what reports where a file is wrong.
 
     types  keep column 2, the type of each document
     """
-    findings = ProblemList(place)
-    topics: dict[bytes, Retrieved] = {}
+    problems = ProblemList(place)
+    topics: dict[bytes, TopicResults] = {}
     tags: dict[bytes, None] = {}
     kinds: dict[bytes, bytes] = {}
     wants_scores, wants_ranks = options.order == "score", options.ties == "rank" and options.order == "score"
-    now, found = None, Retrieved()
-    for number, (topic, kind, docno, rank, token, tag) in fields(data, findings, RUN_FIELDS, options.extra_fields):
-        if topic != now:
-            now, found = topic, topics.setdefault(topic, Retrieved())
+    current, results = None, TopicResults()
+    lines = records(data, RUN_FIELDS, problems, extra=options.extra_fields)
+    for number, (topic, kind, docno, rank, token, tag) in lines:
+        if topic != current:
+            current, results = topic, topics.setdefault(topic, TopicResults())
             tags[tag] = None
         if wants_scores:
             score = score_of(token)
             if score != score:
-                findings.add(number, *about_score(token, number))
+                problems.add(number, *about_number("score", token, number), kind="score")
                 continue
         if wants_ranks:
-            listed = decimal(rank)
-            if listed != listed:
-                findings.add(number, f"rank '{decode(rank)}' is no number", "--ties rank needs ranks")
+            stated = decimal(rank)
+            if stated != stated:
+                problems.add(number, f"rank '{decode(rank)}' is not a number", "--ties rank needs ranks")
                 continue
-            found.ranks.append(listed)  # type: ignore[union-attr]
+            results.ranks.append(stated)  # type: ignore[union-attr]
         if wants_scores:
-            found.scores.append(score)  # type: ignore[union-attr]
+            results.scores.append(score)  # type: ignore[union-attr]
         if types:
-            found.types.append(kinds.setdefault(kind, kind))
-        found.docnos.append(docno)
-        found.lines.append(number)  # type: ignore[union-attr]
-    if not any(found.docnos for found in topics.values()) and looks_like(data, QRELS_FIELDS):
-        raise InputError(
-            place,
-            f"looks like qrels ({len(QRELS_FIELDS)} fields a line)",
-            "the order is RUN... QRELS: are they swapped?",
-        )
+            results.types.append(kinds.setdefault(kind, kind))
+        results.docnos.append(docno)
+        results.lines.append(number)  # type: ignore[union-attr]
     run = Run(place, {topic: found for topic, found in topics.items() if found.docnos}, decode(next(iter(tags), b"")))
-    settle(findings, options.lenient, run.notes)
     if not run.topics:
-        raise InputError(place, f"no documents{skipped(findings)}", f"lines of {' '.join(RUN_FIELDS)} are expected")
-    _settle_duplicates(run, options)
+        check_not_swapped(data, place, RUN_FIELDS)
+    raise_or_note(problems, options.lenient, run.notes)
+    if not run.topics:
+        raise InputError(place, f"no documents{skipped_lines(problems)}", expected_lines(RUN_FIELDS), kind="empty")
+    _drop_duplicates(run, options)
     _check_costs(run, options)
     return run
 
 
-def about_score(token: bytes, number: int) -> tuple[str, str]:
-    """What is wrong with the score in line `number`, and the cure."""
-    hint = "remove the line if it is a header" if number == 1 else "a score is a finite decimal number"
-    return f"score '{decode(token)}' is no number", hint
-
-
 def score_of(token: bytes) -> float:
-    """As `decimal`, the quicker way: `float` first, and a second look at what only `float` would take."""
+    """As `decimal`, but quicker: `float` first, then a second look at what only `float` accepts."""
     try:
         score = float(token)
     except ValueError:
@@ -139,45 +143,42 @@ def score_of(token: bytes) -> float:
 
 
 def _check_costs(run: Run, options: Options) -> None:
-    """Raise InputError for types that have no cost, each where it stands first."""
+    """Raise InputError for types that have no cost, at the first line of each."""
     if options.costs is None:
         return
     first: dict[bytes, int] = {}
-    for found in run.topics.values():
-        for kind in set(found.types) - options.costs.of.keys():
-            line = found.lines[found.types.index(kind)]
+    for results in run.topics.values():
+        for kind in set(results.types) - options.costs.of.keys():
+            line = results.lines[results.types.index(kind)]
             first[kind] = min(line, first.get(kind, line))
-    findings = ProblemList(run.place)
+    problems = ProblemList(run.place)
     for kind, line in first.items():
-        findings.add(line, f"type '{decode(kind)}' has no cost", f"add it to {options.costs.place}")
-    findings.check()
+        problems.add(line, f"type '{decode(kind)}' has no cost", f"add it to {options.costs.place}")
+    problems.check()
 
 
-def _settle_duplicates(run: Run, options: Options) -> None:
-    """A docno more than once in a topic: an error with both lines, or the first or last of them and a note."""
-    findings = ProblemList(run.place)
+def _drop_duplicates(run: Run, options: Options) -> None:
+    """Keep one document of each docno in a topic, and add a note about the others; or raise InputError."""
+    problems = ProblemList(run.place)
     dropped = 0
-    for topic, found in run.topics.items():
-        told_apart = isinstance(found.lines, range) and isinstance(found.docnos[0] if found.docnos else "", str)
-        if told_apart or len(set(found.docnos)) == len(found.docnos):  # the text of a dict's keys is
+    for topic, results in run.topics.items():
+        from_dict = isinstance(results.lines, range) and isinstance(results.docnos[0] if results.docnos else "", str)
+        if from_dict or len(set(results.docnos)) == len(results.docnos):  # the text keys of a dict are distinct
             continue
-        first: dict[bytes, int] = {}
-        last: dict[bytes, int] = {}
-        for at, docno in enumerate(found.docnos):
-            if docno in first and options.duplicates in ("error", "refuse"):
-                name = docno if isinstance(docno, str) else decode(docno)
-                what = f"docno {name} of topic {decode(topic)} again, first in line {found.lines[first[docno]]}"
-                findings.add(found.lines[at], what, "--duplicates first or last keeps one")
-            first.setdefault(docno, at)
-            last[docno] = at
-        kept = sorted((first if options.duplicates == "first" else last).values())
-        dropped += len(found.docnos) - len(kept)
-        run.topics[topic] = found.keep(kept)
-    findings.check()
+
+        def repeated(position: int, first: int, topic: bytes = topic, results: TopicResults = results) -> None:
+            if options.duplicates not in ("first", "last"):
+                what = duplicate(document(results.docnos[position], topic), results.lines[first])
+                problems.add(results.lines[position], what, KEEP_ONE, kind="duplicate-document")
+
+        kept = sorted(settle_duplicates(results.docnos, options.duplicates, repeated).values())
+        dropped += len(results.docnos) - len(kept)
+        run.topics[topic] = results.keep(kept)
+    problems.check()
     run.notes += dropped_notes(run.place, dropped, options)
 
 
 def dropped_notes(place: str, dropped: int, options: Options) -> list[str]:
-    """What is said of documents that were dropped because they repeat."""
-    said = f"{place}: {dropped} repeated {plural(dropped, 'document')} dropped; the {options.duplicates} counts"
-    return [said] if dropped else []
+    """The note about documents that were dropped as duplicates, if there are any."""
+    what = f"{place}: dropped {dropped} duplicate {plural(dropped, 'document')}; kept the {options.duplicates} of each"
+    return [what] if dropped else []

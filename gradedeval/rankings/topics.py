@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from gradedeval.errors import InputError, plural, shorten
+from gradedeval.errors import InputError, Note, plural, shorten
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec.lines import decode
@@ -32,22 +32,22 @@ def choose_topics(found: Collection[bytes], place: str, qrels: Qrels, options: O
     listed = set(found)
     both = [topic for topic in judged if topic in listed]
     if not both:
-        against = f"({_names(found, 2)} against {_names(judged, 2)})"
-        raise InputError(place, f"no topic in common with {qrels.place} {against}", "are they one collection's?")
+        raise no_common_topics(place, found, qrels.place, judged)
     missing = [topic for topic in judged if topic not in listed]
     extra = [topic for topic in found if topic not in qrels.row and (wanted is None or topic in wanted)]
     chosen = Chosen(both)
-    hint = "left out"
+    fate, hint = "left out", ""
     if options.topics == "qrels":
         chosen = Chosen(judged, len(missing))
-        hint = "they score 0 (--topics both leaves them out)"
+        fate, hint = "they score 0", "use --topics both to leave them out"
     elif options.topics == "run":
         chosen = Chosen(both + extra)
     elif options.topics == "relevant":
         chosen = _relevant(both, place, qrels)
     if missing:
         of = f"{len(missing)} of {len(judged)} judged {plural(len(judged), 'topic')}"
-        chosen.notes.append(f"{place}: {of} not in the run ({_names(missing)}); {hint}")
+        what = f"{place}: {of} not in the run ({_names(missing)}); {fate}"
+        chosen.notes.append(Note(what, hint, kind="missing-topics"))
     unknown = sorted((wanted or frozenset()) - listed - set(judged))
     if unknown:
         count = f"{len(unknown)} {plural(len(unknown), 'topic')}"
@@ -56,6 +56,12 @@ def choose_topics(found: Collection[bytes], place: str, qrels: Qrels, options: O
         fate = "they score 0" if options.topics == "run" else "ignored"
         chosen.notes.append(f"{place}: {len(extra)} {plural(len(extra), 'topic')} not judged ({_names(extra)}); {fate}")
     return chosen
+
+
+def no_common_topics(run: str, topics: Collection[bytes], other: str, others: Collection[bytes]) -> InputError:
+    """The error of a run that has none of the topics of the qrels (or of other runs); it names some of each."""
+    what = f"shares no topics with {other} ({_names(topics, 2)} vs {_names(others, 2)})"
+    return InputError(run, what, "are they from the same collection?", kind="no-common-topics")
 
 
 def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:

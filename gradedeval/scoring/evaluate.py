@@ -155,7 +155,7 @@ def _of_run(error: InputError, place: str) -> InputError:
     if error.place.startswith(place):
         return error
     named = f"{place}: {error.place}" if error.place else place
-    return InputError(named, error.problem, error.hint, also=error.also, beyond=error.beyond)
+    return error.replace(place=named)
 
 
 def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int = 1) -> Qrels:
@@ -181,10 +181,10 @@ def check_swapped(run: Source, qrels: Source) -> None:
     if not looks_like(qrels.read(), RUN_FIELDS):
         return
     if looks_like(run.read(), RUN_FIELDS):
-        what = f"looks like a run ({len(RUN_FIELDS)} fields a line), as does {run.place}"
+        what = f"looks like a run ({len(RUN_FIELDS)} fields per line), as does {run.place}"
         raise InputError(qrels.place, what, "the qrels file comes last")
     if looks_like(run.read(), QRELS_FIELDS):
-        what = f"looks like a run ({len(RUN_FIELDS)} fields a line), and {run.place} like qrels"
+        what = f"looks like a run ({len(RUN_FIELDS)} fields per line), and {run.place} like qrels"
         raise InputError(
-            qrels.place, f"{what} ({len(QRELS_FIELDS)} fields a line)", "swap them: the order is RUN... QRELS"
+            qrels.place, f"{what} ({len(QRELS_FIELDS)} fields per line)", "swap them: the order is RUN... QRELS"
         )

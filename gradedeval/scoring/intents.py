@@ -13,7 +13,7 @@ from gradedeval.measures.gain_schemes import GainTable, Grades
 from gradedeval.measures.gains import UNIFORM, Gains, Intents, Pool
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.subtopics import NO_INTENT
-from gradedeval.trec.lines import decimal, decode, fields
+from gradedeval.trec.lines import decimal, decode, records
 from gradedeval.trec.source import Source
 
 
@@ -27,7 +27,7 @@ def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
 
 def prior_of(measure: Measure) -> str:
     """Where the probabilities of the intents come from: `uniform`, or `@FILE`."""
-    return measure.prior or str(measure.own.get("prior", UNIFORM))
+    return measure.prior or str(measure.arguments.get("prior", UNIFORM))
 
 
 class ByIntent:
@@ -144,7 +144,7 @@ def read_prior(path: str) -> Prior:
     findings = ProblemList(source.place)
     chance: dict[bytes, dict[bytes, float]] = {}
     last: dict[bytes, int] = {}
-    for number, (topic, subtopic, token) in fields(source.read(), findings, FIELDS):
+    for number, (topic, subtopic, token) in records(source.read(), FIELDS, findings):
         value, own = decimal(token), chance.setdefault(topic, {})
         last[topic] = number
         if not 0 <= value <= 1:

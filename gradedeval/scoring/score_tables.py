@@ -1,82 +1,74 @@
-"""Scores -> text: every output format, as a table for people or in the long form for programs."""
+"""Scores -> tables: a column a measure for people, a row a score for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from gradedeval.errors import InputError, did_you_mean
-from gradedeval.formats import TABLES, json_document, json_lines, laid_out, rounded, separated, signed
+from gradedeval import formats
+from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.measures.definition import Measure
+from gradedeval.options import LIKE, Options
 from gradedeval.scoring.cwl_quantities import records
 from gradedeval.scoring.scores import ALL, Row, RunScores, Scores
 
-FORMATS = ("table", "trec", "csv", "tsv", "json", "jsonl", "markdown", "latex", "html")
-DISPLAYED = (*TABLES, "trec")  # formats that round to 4 digits unless told otherwise
-EXTENSIONS = {
-    "": "table",
-    ".txt": "table",
-    ".trec": "trec",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".html": "html",
-}
+FORMATS = formats_for("wide", "trec", "long")
 PARTS = ("residual", "unjudged", "beyond")
 
 
 def render(scores: Scores, form: str, *, by_topic: bool = False, digits: int | None = None, cwl: bool = False) -> str:
-    """The scores as text. `digits` rounds; without it tables have 4 (or the preset's) and long forms full precision.
+    """The scores as text; `digits` and what it raises as in `formats.render`, `by_topic` and `cwl` as in `document`."""
+    return formats.render(partial(document, scores, by_topic=by_topic, cwl=cwl), form, digits)
 
-    cwl     the five quantities of each measure as columns; the measures are those of `all_quantities`
 
-    Raises InputError (usage) for an unknown format.
+def document(scores: Scores, layout: Layout, *, by_topic: bool = False, cwl: bool = False) -> Document:
+    """The scores as a table.
+
+    by_topic  a row for each topic as well
+    cwl       the five quantities of each measure as columns; the measures are those of `all_quantities`
     """
-    if form in TABLES:
-        return _table(scores, form, by_topic, 4 if digits is None else digits, cwl)
-    if form == "trec":
-        return _trec(scores, by_topic, 4 if digits is None else digits)
-    if form in _LONG:
-        if cwl:
-            return _LONG[form](scores, [rounded(row, digits) for row in records(scores, by_topic)])
-        rows = [{name: getattr(row, name) for name in scores.columns} for row in scores.rows(by_topic)]
-        counts = {str(one) for one in scores.measures if one.definition.summary == "total"}
-        return _LONG[form](scores, [_numbers(row, counts, digits) for row in rows])
-    raise InputError(
-        "--format", f"no format '{form}'", did_you_mean(form, FORMATS) or f"one of {', '.join(FORMATS)}", usage=True
-    )
+    if layout == "wide" and not cwl:
+        table = _wide(scores, by_topic) if by_topic or scores.is_multi_run else _tall(scores)
+    elif cwl and layout != "trec":
+        table = _quantities(scores, layout, by_topic)
+    else:
+        table = _trec(scores, by_topic) if layout == "trec" else _long(scores, by_topic)
+    return Document([table], scores.signature)
 
 
-def _numbers(row: dict[str, Any], counts: set[str], digits: int | None) -> dict[str, Any]:
-    """The row with counts as integers, and the other numbers rounded where digits are asked for."""
-    for name in ("score", *PARTS):
-        value = row.get(name)
-        if isinstance(value, float):
-            whole = name == "score" and row["measure"] in counts
-            row[name] = int(value) if whole else value if digits is None else round(value, digits)
-    return row
+def preset_digits(options: Options) -> int:
+    """The digits in tables: 4, or those of the preset."""
+    return LIKE[options.like].digits if options.like else 4
 
 
-def _columns(scores: Scores, rows: list[dict[str, Any]]) -> list[str]:
-    return list(rows[0]) if rows else scores.columns
+def _column(scores: Scores, name: str) -> Column:
+    return Column(name, "score", preset_digits(scores.options))
 
 
-_LONG: dict[str, Callable[[Scores, list[dict[str, Any]]], str]] = {
-    "csv": lambda scores, rows: separated(_columns(scores, rows), rows, "csv"),
-    "tsv": lambda scores, rows: separated(_columns(scores, rows), rows, "tsv"),
-    "json": lambda scores, rows: json_document({"signature": scores.signature}, rows),
-    "jsonl": lambda scores, rows: json_lines(rows),
-}
+def _value(score: float | None, measure: Measure) -> float | None:
+    """The score; a count as a whole number."""
+    return int(score) if score is not None and measure.definition.summary == "total" else score
 
 
-def _trec(scores: Scores, by_topic: bool, digits: int) -> str:
+def _long(scores: Scores, by_topic: bool) -> Table:
+    """A row for each run, topic and measure."""
+    names = scores.columns
+    counts = {str(measure) for measure in scores.measures if measure.definition.summary == "total"}
+    rows = []
+    for row in scores.rows(by_topic):
+        values = [getattr(row, name) for name in names]
+        if row.measure in counts and row.score is not None:
+            values[names.index("score")] = int(row.score)
+        rows.append(values)
+    return Table([Column(name) for name in names], rows)
+
+
+def _trec(scores: Scores, by_topic: bool) -> Table:
     """Three columns, measure, topic and score, as trec_eval; topic by topic, the summary last."""
     measures = {str(measure): measure for measure in scores.measures}
-    parts = [part for part in (*PARTS, "topics") if part in scores.columns]
-    lines = []
+    parts = _parts(scores)
+    lines: list[tuple[str, str, Any]] = []
     for run in scores.runs:
         if scores.is_multi_run:
             lines.append(("runid", ALL, run.run))
@@ -85,13 +77,13 @@ def _trec(scores: Scores, by_topic: bool, digits: int) -> str:
             of_topic[_place(row)].append(row)
         for row in (row for rows in of_topic.values() for row in rows):
             if row.score is not None:
-                lines.append((row.measure, row.topic, _number(row.score, measures[row.measure], digits)))
+                lines.append((row.measure, row.topic, _value(row.score, measures[row.measure])))
             lines += [
-                (f"{row.measure}.{part}", row.topic, _part(row, part, digits))
+                (f"{row.measure}.{part}", row.topic, value)
                 for part in parts
-                if getattr(row, part) is not None
+                if (value := getattr(row, part)) is not None
             ]
-    return "".join(f"{name:<22}\t{topic}\t{value}\n" for name, topic, value in lines)
+    return Table([Column("measure"), Column("topic"), _column(scores, "value")], lines)
 
 
 Place = tuple[str, str, bool]
@@ -107,64 +99,52 @@ def _places(run: RunScores, by_topic: bool) -> list[Place]:
     return [*((run.run, topic, False) for topic in (run.topics if by_topic else [])), (run.run, ALL, True)]
 
 
-def _number(value: float | None, measure: Measure | None, digits: int) -> str:
-    if value is None:
-        return ""
-    count = measure is not None and measure.definition.summary == "total"
-    return str(int(value)) if count else f"{value:.{digits}f}"
+def _parts(scores: Scores) -> list[str]:
+    """The columns beside the score."""
+    return [name for name in scores.columns if name in (*PARTS, "topics")]
 
 
-def _part(row: Row, part: str, digits: int) -> str:
-    value = getattr(row, part)
-    return ("" if value is None else str(value)) if part == "topics" else _number(value, None, digits)
+def _values(row: Row, measure: Measure, parts: Sequence[str]) -> list[float | None]:
+    """The score and the columns beside it."""
+    return [_value(row.score, measure), *(getattr(row, part) for part in parts)]
 
 
-def _table(scores: Scores, form: str, by_topic: bool, digits: int, cwl: bool) -> str:
-    if cwl:
-        header, body = _five(scores, by_topic, digits)
-    elif by_topic or scores.is_multi_run:
-        header, body = _wide(scores, by_topic, digits)
-    else:
-        header, body = _tall(scores, digits)
-    return signed(laid_out(header, body, form, ("run", "topic", "measure")), form, scores.signature)
+def _keys(scores: Scores, by_topic: bool) -> list[str]:
+    """The columns that say which run and topic a row is of, where there are several."""
+    return [key for key, wanted in (("run", scores.is_multi_run), ("topic", by_topic)) if wanted]
 
 
-def _five(scores: Scores, by_topic: bool, digits: int) -> tuple[list[str], list[list[str]]]:
-    """A row for each measure, a column for each of its quantities."""
+def _quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
+    """A row for each measure, a column for each of its C/W/L quantities; for programs with run and topic always."""
     rows = list(records(scores, by_topic))
-    keys = [key for key, wanted in (("run", scores.is_multi_run), ("topic", by_topic), ("measure", True)) if wanted]
-    numbers = [name for name in rows[0] if name not in ("run", "topic", "measure")]
-    cell = f"{{:.{digits}f}}".format
-    body = [
-        [row[key] for key in keys] + ["" if row[name] is None else cell(row[name]) for name in numbers] for row in rows
-    ]
-    return keys + numbers, body
+    keys = ["run", "topic", "measure"]
+    shown = keys if layout == "long" else [*_keys(scores, by_topic), "measure"]
+    numbers = [name for name in (rows[0] if rows else ()) if name not in keys]
+    columns = [*map(Column, shown), *(_column(scores, name) for name in numbers)]
+    return Table(columns, [[row[column.name] for column in columns] for row in rows])
 
 
-def _tall(scores: Scores, digits: int) -> tuple[list[str], list[list[str]]]:
+def _tall(scores: Scores) -> Table:
     """One run: a row for each measure."""
-    parts = [name for name in scores.columns if name in (*PARTS, "topics")]
-    body = [
-        [row.measure, _number(row.score, measure, digits), *(_part(row, part, digits) for part in parts)]
-        for row, measure in zip(scores.rows(by_topic=False), scores.measures, strict=True)
-    ]
-    return ["measure", "score", *parts], body
+    parts = _parts(scores)
+    rows = zip(scores.rows(by_topic=False), scores.measures, strict=True)
+    return Table(
+        [Column("measure"), *(_column(scores, name) for name in ("score", *parts))],
+        [[row.measure, *_values(row, measure, parts)] for row, measure in rows],
+    )
 
 
-def _wide(scores: Scores, by_topic: bool, digits: int) -> tuple[list[str], list[list[str]]]:
+def _wide(scores: Scores, by_topic: bool) -> Table:
     """Several runs, or topic by topic: a column for each measure, and one for each part of its residual."""
-    parts = [name for name in scores.columns if name in (*PARTS, "topics")]
-    keys = [key for key, wanted in (("run", scores.is_multi_run), ("topic", by_topic)) if wanted]
-    header = keys + [title for one in scores.measures for title in (str(one), *parts)]
-    cells: dict[Place, dict[str, Row]] = {place: {} for run in scores.runs for place in _places(run, by_topic)}
+    parts, keys = _parts(scores), _keys(scores, by_topic)
+    numbers = [name for measure in scores.measures for name in (str(measure), *parts)]
+    rows: dict[Place, dict[str, Row]] = {place: {} for run in scores.runs for place in _places(run, by_topic)}
     for row in scores.rows(by_topic):
-        cells[_place(row)][row.measure] = row
+        rows[_place(row)][row.measure] = row
     body = []
-    for (run, topic, _), found in cells.items():
-        line = [name for key, name in (("run", run), ("topic", topic)) if key in keys]
+    for (run, topic, _), by_measure in rows.items():
+        line: list[Any] = [{"run": run, "topic": topic}[key] for key in keys]
         for measure in scores.measures:
-            row = found.get(str(measure), Row(run, topic, str(measure), None))
-            line.append(_number(row.score, measure, digits))
-            line += [_part(row, part, digits) for part in parts]
+            line += _values(by_measure.get(str(measure), Row(run, topic, str(measure), None)), measure, parts)
         body.append(line)
-    return header, body
+    return Table([*map(Column, keys), *(_column(scores, name) for name in numbers)], body)

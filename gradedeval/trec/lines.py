@@ -1,107 +1,136 @@
-"""Bytes -> lines of fields; what a run and a qrels file have in common."""
+"""Bytes -> lines of fields: what run files and qrels files have in common."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterator
+from typing import Protocol
 
 from gradedeval.errors import InputError, ProblemList, plural
 
 
 class NeedsLineReader(Exception):
-    """There is something in the bytes that only the simple reader has words for: it reads the source again, and says
-    what is wrong, or, with `--lenient`, skips it."""
+    """The block reader met something that it does not handle: the line reader reads the source again, and reports what
+    is wrong, or, with `--lenient`, skips it."""
 
 
 RUN_FIELDS = ("topic", "Q0", "docno", "rank", "score", "tag")
 QRELS_FIELDS = ("topic", "iteration", "docno", "grade")
 
-# Bytes that no text line holds: control characters, and a carriage return that ends no line.
+# Bytes that no text line holds: control characters, and a carriage return that does not end the line.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\r(?!\n|\Z)")
 BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _DECIMAL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_HASH = 35
+_STARTS_WITH_MARK = ("starts with a byte order mark", "save the file as UTF-8 without a byte order mark")
 
 
-def fields(
-    data: bytes, findings: ProblemList, expected: tuple[str, ...], extra: bool = False
+class Problems(Protocol):
+    """Takes what is wrong with the lines of a file."""
+
+    @property
+    def place(self) -> str: ...
+
+    def add(self, line: int, problem: str, hint: str = "", kind: str = "") -> None: ...
+
+
+def records(
+    data: bytes, expected: tuple[str, ...], problems: Problems, *, extra: bool = False, tolerant: bool = False
 ) -> Iterator[tuple[int, list[bytes]]]:
-    """Line number and fields of every line that has as many fields as expected; the others are findings.
+    """Line number and fields of every line that has as many fields as expected; other lines are problems.
 
-    extra: what a line has beyond these fields is ignored.
+    extra     what a line has beyond these fields is ignored
+    tolerant  bytes that no text holds are problems of their lines; otherwise InputError is raised for them, and for an
+              empty file
 
-    Blank lines and lines that begin with `#` are skipped. Raises InputError where there are no bytes, or they are no
-    text.
+    Blank lines and lines that begin with `#` are skipped.
     """
-    if not data.strip():
-        raise InputError(findings.place, "is empty", f"lines of {' '.join(expected)} are expected")
-    check_text(data, findings.place)
-    width = len(expected)
+    if not tolerant:
+        if not data.strip():
+            raise InputError(problems.place, "is empty", expected_lines(expected), kind="empty")
+        check_text(data, problems.place)
+    elif data.startswith(BYTE_ORDER_MARKS):
+        problems.add(1, *_STARTS_WITH_MARK, kind="format")
+        if not data.startswith(BYTE_ORDER_MARKS[0]):
+            return  # UTF-16: none of its lines can be read
+        data = data[len(BYTE_ORDER_MARKS[0]) :]
+    has_control, width = tolerant and _CONTROL.search(data), len(expected)
     for number, line in enumerate(data.split(b"\n"), 1):
-        found = line.split()
-        if len(found) == width and line[0] != 35:
-            yield number, found
-        elif extra and len(found) > width and line[0] != 35:
-            yield number, found[:width]
-        elif found and line[0] != 35:
-            findings.add(number, *about_width(found, expected))
+        if has_control and (control := _CONTROL.search(line)):
+            problems.add(number, *about_control(control[0]), kind="format")
+            continue
+        fields = line.split()
+        if len(fields) == width and line[0] != _HASH:
+            yield number, fields
+        elif extra and len(fields) > width and line[0] != _HASH:
+            yield number, fields[:width]
+        elif fields and line[0] != _HASH:
+            what = f"{len(fields)} {plural(len(fields), 'field')}, expected {width} ({' '.join(expected)})"
+            problems.add(number, what, _width_hint(fields, width), kind="fields")
 
 
-def about_width(found: list[bytes], expected: tuple[str, ...]) -> tuple[str, str]:
-    """What is wrong with a line of too few or too many fields, and the cure."""
-    what = f"{len(found)} {plural(len(found), 'field')}, expected {len(expected)} ({' '.join(expected)})"
-    return what, _cure(found, len(expected))
+def _width_hint(fields: list[bytes], width: int) -> str:
+    if len(fields) == 1 and fields[0].count(b",") >= width - 1:
+        return "separate fields by blanks or tabs, not commas"
+    if len(fields) > width:
+        return "remove extra fields, or blanks inside ids"
+    if width == len(QRELS_FIELDS) and len(fields) == width - 1:
+        return "add a 0 after the topic if the file has no iteration"
+    return "add the missing fields; Q0, iteration and tag may be any word"
 
 
-def _cure(found: list[bytes], width: int) -> str:
-    if len(found) == 1 and found[0].count(b",") >= width - 1:
-        return "separate fields with blanks or tabs, not commas"
-    if len(found) > width:
-        return "remove what is too much, or blanks inside ids"
-    if width == len(QRELS_FIELDS) and len(found) == width - 1:
-        return "put a 0 after the topic where the file has no iteration"
-    return "fill in what is missing; Q0, iteration and tag may be any word"
+def expected_lines(expected: tuple[str, ...]) -> str:
+    """The hint about a file that has no such lines."""
+    return f"expected lines of '{' '.join(expected)}'"
 
 
 def check_text(data: bytes, place: str) -> None:
-    """Raise InputError where bytes are no text lines: a byte order mark, a control byte, a lone carriage return."""
+    """Raise InputError where bytes are not text lines: a byte order mark, a control byte, a lone carriage return."""
     if data.startswith(BYTE_ORDER_MARKS):
-        raise InputError(f"{place}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
-    control = _CONTROL.search(data)
-    if control:
+        raise InputError(f"{place}:1", *_STARTS_WITH_MARK, kind="format")
+    if control := _CONTROL.search(data):
         line = data.count(b"\n", 0, control.start()) + 1
-        raise InputError(f"{place}:{line}", *about_control(control[0]))
-
-
-def control_byte(data: bytes) -> bytes:
-    """The first byte that no text line holds; nothing where there is none."""
-    control = _CONTROL.search(data)
-    return control[0] if control else b""
+        raise InputError(f"{place}:{line}", *about_control(control[0]), kind="format")
 
 
 def about_control(byte: bytes) -> tuple[str, str]:
-    """What is wrong with such a byte, and the cure."""
-    what = "a carriage return inside the line" if byte == b"\r" else f"control byte 0x{byte[0]:02x}"
-    return what, "save the file as UTF-8" if byte == b"\x00" else "give a text file with LF or CRLF line ends"
+    """The problem of a byte that no text line holds, and the hint."""
+    what = "carriage return inside a line" if byte == b"\r" else f"control byte 0x{byte[0]:02x}"
+    return what, "save the file as UTF-8" if byte == b"\x00" else "use a text file with LF or CRLF line ends"
 
 
-def settle(findings: ProblemList, lenient: bool, notes: list[str]) -> None:
-    """Raise what was found in a file; `--lenient` makes a note of it instead."""
-    if lenient and findings.count:
-        first = findings.errors[0].place.rpartition(":")[2]
-        count = f"{findings.count} bad {plural(findings.count, 'line')}"
-        notes.append(f"{findings.place}: {count} skipped, the first of them line {first}")
+def about_number(what: str, token: bytes, line: int) -> tuple[str, str]:
+    """The problem of a token that should be a number, and the hint: the first line may be a header."""
+    hint = "remove the line if it is a header" if line == 1 else "expected a finite decimal such as 12.5"
+    return f"{what} '{decode(token)}' is not a number", hint
+
+
+def raise_or_note(problems: ProblemList, lenient: bool, notes: list[str]) -> None:
+    """Raise InputError if there is any problem; with `--lenient` add a note about the skipped lines instead."""
+    if lenient and problems.count:
+        first = problems.errors[0].place.rpartition(":")[2]
+        count = f"{problems.count} bad {plural(problems.count, 'line')}"
+        notes.append(f"{problems.place}: skipped {count}, the first on line {first}")
     else:
-        findings.check()
+        problems.check()
 
 
-def skipped(findings: ProblemList) -> str:
+def skipped_lines(problems: ProblemList) -> str:
     """For the message about a file of which nothing is left: ` (12 bad lines skipped)`, or nothing."""
-    return f" ({findings.count} bad {plural(findings.count, 'line')} skipped)" if findings.count else ""
+    return f" ({problems.count} bad {plural(problems.count, 'line')} skipped)" if problems.count else ""
+
+
+def check_not_swapped(data: bytes, place: str, expected: tuple[str, ...]) -> None:
+    """Raise InputError where a file that should have these lines is a run for qrels, or qrels for a run."""
+    other, what = (RUN_FIELDS, "a run") if expected == QRELS_FIELDS else (QRELS_FIELDS, "qrels")
+    if looks_like(data, other):
+        looks = f"looks like {what} ({len(other)} fields per line)"
+        raise InputError(place, looks, "the order is RUN... QRELS: are they swapped?", kind="swapped-files")
 
 
 def looks_like(data: bytes, expected: tuple[str, ...]) -> bool:
-    """Whether the first line with anything on it has as many fields as expected."""
+    """Whether the first line that is neither blank nor a comment has as many fields as expected."""
     for line in data[:65536].split(b"\n"):
         if line.split() and not line.startswith(b"#"):
             return len(line.split()) == len(expected)
@@ -117,10 +146,10 @@ def decimal(token: bytes) -> float:
 
 
 def decode(name: bytes) -> str:
-    """An id as text; bytes that are no UTF-8 survive the way back."""
+    """An id as text; bytes that are not UTF-8 survive a round trip through `encode`."""
     return name.decode("utf-8", "surrogateescape")
 
 
 def encode(name: str) -> bytes:
-    """An id as bytes: the way back of `text`."""
+    """An id as bytes: the reverse of `decode`."""
     return name.encode("utf-8", "surrogateescape")

@@ -9,6 +9,7 @@ from gradedeval.errors import InputError
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options, resolve_options
 from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.score_tables import render
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import Scores
@@ -16,7 +17,7 @@ from gradedeval.trec_eval.judgment_groups import read_groups, score_groups, scor
 from gradedeval.trec_eval.output_lines import Line
 from gradedeval.trec_eval.preferences import read_preferences
 from gradedeval.trec_eval.printing import Wanted, printed
-from gradedeval.trec_eval.score import Scored, needed, read_qrels, score_run
+from gradedeval.trec_eval.score import Scored, needed, score_run
 
 
 @dataclass
@@ -53,7 +54,7 @@ def evaluated(
     Raises InputError where a file is wrong."""
     workers = workers or Workers()
     lines, notes = (lines, []) if form is None else _as_numbers(lines, form)
-    judged = read_qrels(qrels, options)
+    judged = Qrels(qrels, duplicates=options.duplicates)
     scorer = Scorer(judged, needed(lines), options)
     yield Outcome("", [*scorer.notes, *notes])
     scores = []

@@ -13,10 +13,12 @@ from gradedeval.measures.definition import Measure
 from gradedeval.options import Options
 from gradedeval.rankings.grade_run import map_lists
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import Retrieved, Run, run_of_bytes
+from gradedeval.rankings.run import Run, TopicResults, run_of_bytes
+from gradedeval.rankings.topics import no_common_topics
 from gradedeval.scoring.scorer import Scorer, with_defaults
 from gradedeval.scoring.scores import RunScores
-from gradedeval.trec.lines import QRELS_FIELDS, decimal, decode, encode, fields
+from gradedeval.trec.duplicates import document, duplicate, settle_duplicates
+from gradedeval.trec.lines import QRELS_FIELDS, about_number, decimal, decode, encode, expected_lines, records
 from gradedeval.trec.source import Source
 from gradedeval.trec_eval.output_lines import Line
 from gradedeval.trec_eval.preferences import Preferences, preference_scores
@@ -48,30 +50,36 @@ class GroupedQrels:
 def read_groups(path: str) -> GroupedQrels:
     """Qrels whose second column names the judgment group. Raises InputError where a line is none."""
     source = Source(path)
-    findings = ProblemList(source.place)
+    problems = ProblemList(source.place)
+    keys: list[tuple[bytes, bytes, bytes]] = []
+    lines: list[int] = []
+    grades: list[float] = []
+    for number, (topic, group, docno, token) in records(source.read(), QRELS_FIELDS, problems):
+        if (grade := decimal(token)) != grade:
+            problems.add(number, *about_number("grade", token, number))
+            continue
+        keys.append((topic, group, docno))
+        lines.append(number)
+        grades.append(grade)
+
+    def repeated(position: int, first: int) -> None:
+        topic, group, docno = keys[position]
+        what = duplicate(f"{document(docno, topic)}, group {decode(group)}", lines[first])
+        problems.add(lines[position], what, kind="duplicate-judgment")
+
     judged: dict[bytes, dict[bytes, float]] = {}
-    topics: dict[bytes, list[bytes]] = {}
-    for number, (topic, group, docno, token) in fields(source.read(), findings, QRELS_FIELDS):
-        grade = decimal(token)
-        own = judged.setdefault(topic + BETWEEN + group, {})
-        if grade != grade:
-            findings.add(number, f"grade '{decode(token)}' is no number", "a grade is a number, as in 2 or 0.5")
-        elif docno in own:
-            what = f"docno {decode(docno)} of topic {decode(topic)} again in group {decode(group)}"
-            findings.add(number, what, "give it once")
-        else:
-            own[docno] = grade
-            topics.setdefault(topic, [])
-            if group not in topics[topic]:
-                topics[topic].append(group)
-    findings.check()
+    topics: dict[bytes, dict[bytes, None]] = {}
+    for (topic, group, docno), position in settle_duplicates(keys, "error", repeated).items():
+        judged.setdefault(topic + BETWEEN + group, {})[docno] = grades[position]
+        topics.setdefault(topic, {})[group] = None
+    problems.check()
     if not judged:
-        raise InputError(source.place, "no judgements", f"lines of {' '.join(QRELS_FIELDS)} are expected")
+        raise InputError(source.place, "no judgments", expected_lines(QRELS_FIELDS), kind="empty")
     qrels = Qrels(
         {decode(topic): {decode(docno): grade for docno, grade in own.items()} for topic, own in judged.items()}
     )
     qrels.place = source.place
-    return GroupedQrels(qrels, topics)
+    return GroupedQrels(qrels, {topic: list(groups) for topic, groups in topics.items()})
 
 
 def score_groups(name: str, path: str, groups: GroupedQrels, lines: list[Line], options: Options) -> Scored:
@@ -113,14 +121,14 @@ def _chosen(run: Run, judged: Iterable[bytes], place: str, options: Options) -> 
     known = sorted(judged)
     both = [topic for topic in known if topic in run.topics]
     if not both:
-        raise InputError(run.place, f"no topic in common with {place}", "are they one collection's?")
+        raise no_common_topics(run.place, run.topics, place, known)
     missing = [decode(topic) for topic in known if topic not in run.topics]
     fate = "they score 0" if options.topics == "qrels" else "left out"
     said = f"{run.place}: {len(missing)} of {len(known)} topics of {place} not in the run ({shorten(missing)}); {fate}"
     return (known if options.topics == "qrels" else both), [said] if missing else []
 
 
-def _ranking(found: Retrieved | None, options: Options) -> list[bytes]:
+def _ranking(found: TopicResults | None, options: Options) -> list[bytes]:
     """Documents from the best to the worst. Ties come in rising order of docnos here, unlike everywhere else."""
     if found is None:
         return []

@@ -218,7 +218,7 @@ def _own(word: str, table: Mapping[str, Measure] | None, known: Iterable[str]) -
     try:
         return parse_measures(word, table)
     except InputError as error:
-        if "no measure" not in error.problem:
+        if error.kind != "unknown-measure":
             raise
         by_case = {name.lower(): name for name in known}
         hint = f"did you mean '{by_case[word.lower()]}'?" if word.lower() in by_case else did_you_mean(word, known)

@@ -1,41 +1,35 @@
-"""Messages whose cure is an option of ours that trec_eval has not: what its own command line has instead."""
+"""Errors and notes of the package with hints that trec_eval's command line has: it lacks most of our options."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, Note
 
-CURES = {
-    "--topics both leaves them out": "without -c they are left out",
-    "--duplicates first or last keeps one": "give it once",
-    "--top-grade N says what the top grade is": "are these the right qrels?",
+HINTS = {
+    "missing-topics": "without -c they are left out",
+    "duplicate-document": "give each document once",
+    "duplicate-judgment": "give each judgment once",
+    "no-positive-grade": "are these the right qrels?",
+    "swapped-files": "the order is QRELS RUN...: are they swapped?",
 }
+"""Kind of an error or a note -> its hint here."""
 
 
-def in_its_words(message: str) -> str:
-    """A message with cures that trec_eval's command line has."""
-    for ours, its in CURES.items():
-        message = message.replace(ours, its)
-    return message
+def adapt_note(note: str) -> str:
+    """The note with a hint that this command line can follow."""
+    return note.with_hint(HINTS[note.kind]) if isinstance(note, Note) and note.hint and note.kind in HINTS else note
 
 
-def _translated(error: InputError) -> InputError:
-    return InputError(
-        error.place,
-        in_its_words(error.problem),
-        in_its_words(error.hint),
-        usage=error.usage,
-        also=[_translated(one) for one in error.also],
-        beyond=error.beyond,
-    )
+def _adapt(error: InputError) -> InputError:
+    return error.replace(hint=HINTS.get(error.kind, error.hint), also=[_adapt(other) for other in error.also])
 
 
 @contextmanager
-def faults_in_its_words() -> Iterator[None]:
-    """Faults that come out of here have cures that trec_eval's command line has."""
+def adapted_errors() -> Iterator[None]:
+    """Errors raised inside leave with hints that this command line can follow."""
     try:
         yield
     except InputError as error:
-        raise _translated(error) from None
+        raise _adapt(error) from None

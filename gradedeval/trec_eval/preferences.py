@@ -14,7 +14,8 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, ProblemList
-from gradedeval.trec.lines import QRELS_FIELDS, decimal, decode, fields
+from gradedeval.trec.duplicates import document, duplicate, settle_duplicates
+from gradedeval.trec.lines import QRELS_FIELDS, about_number, decimal, expected_lines, records
 from gradedeval.trec.source import Source
 
 PREFS_FIELDS = ("topic", "group", "subgroup", "docno", "value")
@@ -32,29 +33,38 @@ class Preferences:
 
 
 def read_preferences(path: str, form: str) -> Preferences:
-    """The preferences of a file: `prefs` has five fields a line, `qrels_prefs` is qrels, one group of one list a topic.
+    """The preferences of a file: `prefs` has five fields per line, `qrels_prefs` is qrels, one list for each topic.
 
-    Raises InputError where a line is none, or a list has a document twice.
+    Raises InputError for bad lines, and where a list has a document twice.
     """
     source = Source(path)
-    found = Preferences(source.place)
-    findings = ProblemList(source.place)
+    problems = ProblemList(source.place)
     expected = PREFS_FIELDS if form == "prefs" else QRELS_FIELDS
-    for number, row in fields(source.read(), findings, expected):
-        topic, docno, token = row[0], row[-2], row[-1]
+    keys: list[tuple[bytes, bytes, bytes, bytes]] = []
+    lines: list[int] = []
+    values: list[float] = []
+    for number, row in records(source.read(), expected, problems):
+        if (value := decimal(row[-1])) != value:
+            problems.add(number, *about_number("value", row[-1], number))
+            continue
         group, subgroup = (row[1], row[2]) if form == "prefs" else (b"", b"")
-        value = decimal(token)
-        own = found.topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})
-        if value != value:
-            findings.add(number, f"value '{decode(token)}' is no number", "a larger value is preferred")
-        elif docno in own:
-            findings.add(number, f"docno {decode(docno)} of topic {decode(topic)} again in its list", "give it once")
-        else:
-            own[docno] = value
-    findings.check()
-    if not found.topics:
-        raise InputError(source.place, "no preferences", f"lines of {' '.join(expected)} are expected")
-    return found
+        keys.append((row[0], group, subgroup, row[-2]))
+        lines.append(number)
+        values.append(value)
+
+    def repeated(position: int, first: int) -> None:
+        topic, _, _, docno = keys[position]
+        what = duplicate(f"{document(docno, topic)} in its list", lines[first])
+        problems.add(lines[position], what, kind="duplicate-judgment")
+
+    preferences = Preferences(source.place)
+    for (topic, group, subgroup, docno), position in settle_duplicates(keys, "error", repeated).items():
+        lists = preferences.topics.setdefault(topic, {}).setdefault(group, {})
+        lists.setdefault(subgroup, {})[docno] = values[position]
+    problems.check()
+    if not preferences.topics:
+        raise InputError(source.place, "no preferences", expected_lines(expected), kind="empty")
+    return preferences
 
 
 @dataclass(frozen=True, eq=False)

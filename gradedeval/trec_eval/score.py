@@ -8,21 +8,15 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.table import MEASURES
-from gradedeval.options import Options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade_run import grade_run
-from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.scorer import Scorer, with_defaults
 from gradedeval.scoring.scores import RunScores
-from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decode, encode, looks_like
-from gradedeval.trec.source import Source
+from gradedeval.trec.lines import decode, encode
 from gradedeval.trec_eval.output_lines import Line
-
-ORDER = "the order is QRELS RUN..."
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,16 +40,6 @@ class Scored:
     notes: list[str] = field(default_factory=list)
 
 
-def read_qrels(path: str, options: Options) -> Qrels:
-    """The judgements. Raises InputError where there are none; a run in their place is named."""
-    try:
-        return Qrels(path, duplicates=options.duplicates)
-    except InputError as error:
-        if "looks like a run" in error.problem:
-            raise InputError(error.place, error.problem, f"{ORDER}: are they swapped?") from None
-        raise
-
-
 def needed(lines: list[Line]) -> list[Measure]:
     """The measures that these lines rest on."""
     own = [line.measure for line in lines if line.measure is not None]
@@ -64,15 +48,9 @@ def needed(lines: list[Line]) -> list[Measure]:
 
 def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers) -> Scored:
     """Score a run by the measures of the lines. Raises InputError where it is none."""
-    try:
-        graded = grade_run(path, replace(scorer.grader, last_rank=None), workers)
-        scored = [scorer.score_batch(batch) for batch in graded.batches]
-        scores = scorer.merge(name, scored, graded.topics, graded.missing)
-    except InputError as error:
-        if error.place == path and path != "-" and looks_like(Source(path).read(), QRELS_FIELDS):
-            what = f"looks like qrels ({len(QRELS_FIELDS)} fields a line, not {len(RUN_FIELDS)})"
-            raise InputError(path, what, f"{ORDER}: are they swapped?") from None
-        raise
+    graded = grade_run(path, replace(scorer.grader, last_rank=None), workers)
+    scored = [scorer.score_batch(batch) for batch in graded.batches]
+    scores = scorer.merge(name, scored, graded.topics, graded.missing)
     seen = _Seen(scorer.qrels.labels, max((line.length for line in lines), default=0))
     for batch in graded.batches:
         seen.add(batch)

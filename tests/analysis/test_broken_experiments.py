@@ -66,7 +66,7 @@ COMPARE = [
     bad("a baseline that is nothing", ("compare", *TWO, "--baseline", "none"),
         "--baseline: 'none' is neither a file nor one of the runs (run.txt, b.run); check the path"),
     bad("a baseline that is qrels", ("compare", *TWO, "--baseline", "qrels.txt"),
-        "qrels.txt: looks like qrels (4 fields a line); …", code=1),
+        "qrels.txt: looks like qrels (4 fields per line); …", code=1),
     bad("a baseline by other measures", ("compare", *TWO[:-1], "ap", "--baseline", "s.csv"),
         "s.csv: has no scores by 'ap' (err@20); save them with that too", code=1),
     bad("a run of saved scores that is not there", ("compare", *TWO, "--baseline", "s.csv:new"),
@@ -162,7 +162,7 @@ FITS = [
     bad("more ranks than weights", ("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)", "--ranks", "5"),
         "--ranks: 5 ranks of 2 in the vector; at most 2, and at least 1", w_csv=b"1,0.5\n2,0.5\n"),
     bad("weights of a measure without", ("fit", "--weights", "w.csv", "-m", "nerr10(phi=0.1..0.9)"),
-        "'nerr10(phi=0.1)': is no sum of gains with fixed weights; …", w_csv=b"1,0.5\n2,0.5\n"),
+        "'nerr10(phi=0.1)': is not a sum of gains with fixed weights; …", w_csv=b"1,0.5\n2,0.5\n"),
 ]  # fmt: skip
 
 STANDARD = [

@@ -14,7 +14,7 @@ import gradedeval
 from gradedeval import Bound, InputError
 from gradedeval.analysis.check import Verdict, verdicts
 from gradedeval.analysis.check_config import line_of
-from gradedeval.analysis.check_report import FORMS, render_verdicts
+from gradedeval.analysis.check_report import FORMATS, render
 from support.commands import Command, shell
 from support.paths import ROOT
 
@@ -300,14 +300,14 @@ def both(job: Path) -> list[Verdict]:
 
 
 def test_github_s_annotations_are_one_line_each_and_escaped(words: Path) -> None:
-    lines = render_verdicts(both(words), "github", "").splitlines()
+    lines = render(both(words), "github", "").splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("::error title=max-drop rr::new.run: rr fell by 0.1833 (26.8%25), from 0.6833 to 0.5000")
     assert lines[1] == "::notice title=gradedeval check::1 of 2 bounds broken"
 
 
 def test_junit_is_xml_with_a_case_for_each_bound(words: Path) -> None:
-    suite = ElementTree.fromstring(render_verdicts(both(words), "junit", 'a "signature" <&>'))
+    suite = ElementTree.fromstring(render(both(words), "junit", 'a "signature" <&>'))
     assert suite.attrib == {"name": "gradedeval check", "tests": "2", "failures": "1", "errors": "0"}
     cases = suite.findall("testcase")
     assert [case.get("name") for case in cases] == ["min rr 0.1", "max-drop rr 5%"]
@@ -316,13 +316,13 @@ def test_junit_is_xml_with_a_case_for_each_bound(words: Path) -> None:
 
 
 def test_markdown_has_a_row_for_each_bound(words: Path) -> None:
-    lines = render_verdicts(both(words), "markdown", "signed").splitlines()
+    lines = render(both(words), "markdown", "signed").splitlines()
     assert lines[0] == "**gradedeval check: 1 of 2 bounds broken**"
     assert sum(line.startswith("| ❌") for line in lines) == 1
     assert lines[-1] == "signed"
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", FORMATS)
 def test_a_report_in_a_file_leaves_the_broken_bounds_on_stderr(form: str, words: Path, cli: Command) -> None:
     found = cli("check", "new.run", "qrels.txt", "--min", "rr=0.9", "-f", form, "-o", "report")
     assert (found.code, found.out) == (1, b"")

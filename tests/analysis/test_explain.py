@@ -30,16 +30,17 @@ from gradedeval import (
     row_sums,
 )
 from gradedeval.analysis.explain import Explained
-from gradedeval.analysis.explain_tables import DISPLAYED, FORMATS
+from gradedeval.formats import FORMATS
 from gradedeval.measures.definition import QUANTITIES
 from gradedeval.parallel import workers
 from support.commands import Command, Outcome
+from support.examples import drawn
 from support.measures import VARIANTS, every
-from support.topics import ANCHOR, STEADY, TOP, Topic, any_topic
+from support.topics import ANCHOR, TOP, Topic, any_topic
 
 # --- every measure of the table -------------------------------------------------------------------------------------
 
-WALKS = [one for one in VARIANTS if one.definition.walks and one.own.get("of", "eu") == "eu"]
+WALKS = [one for one in VARIANTS if one.definition.cwl and one.arguments.get("of", "eu") == "eu"]
 # Of each, one that is cut and one that is not.
 SOME = {(one.name, one.cutoff is None): one for one in WALKS if one.cutoff in (None, 3)}.values()
 TOTALS = [one(of=of, **further) for one in SOME for of in QUANTITIES for further in ({}, {"horizon": 4})]
@@ -52,7 +53,7 @@ def quietly(*words: Any, **options: Any) -> Explanation:
         return explain(*words, **options)
 
 
-def explained(topic: Topic, measures: Sequence[Measure] = ALL, **options: Any) -> list[Explained]:
+def explained(topic: Topic, measures: Sequence[Measure], **options: Any) -> list[Explained]:
     """A topic as in the properties of all measures, explained by each."""
     run = {"t": topic.run, "anchor": {"grade3": 1.0}}
     qrels = {"t": topic.judgements, "anchor": ANCHOR}
@@ -77,16 +78,17 @@ def same(one: float, other: float) -> bool:
 TYPICAL = Topic((None, 3, 0, -1, 2, None, 1, 1, 0, 2, 3, None), (3, 0, 1))
 
 
-@STEADY
+@every(ALL)
+@drawn(30)
 @given(topic=any_topic)
 @example(topic=TYPICAL)
 @example(topic=Topic(()))
 @example(topic=Topic((), (3, 1)))
 @example(topic=Topic((3,)))
 @example(topic=Topic((None,), (0,)))
-def test_contributions_sum_to_the_score(topic: Topic) -> None:
-    score, residual = scores(topic, ALL)
-    for at, one in enumerate(explained(topic)):
+def test_contributions_sum_to_the_score(measures: Sequence[Measure], topic: Topic) -> None:
+    score, residual = scores(topic, measures)
+    for at, one in enumerate(explained(topic, measures)):
         assert one.score == score[at]
         assert (one.residual is None) == bool(np.isnan(residual[at]))
         assert one.residual is None or one.residual == residual[at]
@@ -97,32 +99,38 @@ def test_contributions_sum_to_the_score(topic: Topic) -> None:
             assert one.score == 0
 
 
-@STEADY
+@every(one for one in VARIANTS if not one.definition.cwl)
+@drawn(30)
 @given(topic=any_topic)
 @example(topic=TYPICAL)
-def test_the_running_score_is_that_of_the_documents_so_far_for_all_but_users_who_look_ahead(topic: Topic) -> None:
-    measures = [one for one in VARIANTS if not one.definition.walks]
+def test_the_running_score_is_that_of_the_documents_so_far_for_all_but_users_who_look_ahead(
+    measures: Sequence[Measure], topic: Topic
+) -> None:
+    whole = explained(topic, measures)
     shorter = [Topic(topic.ranking[:end]) for end in range(len(topic.ranking) + 1)]
     for end, part in enumerate(shorter):
         # What is not retrieved any more is still judged.
         left = tuple(grade for grade in topic.ranking[end:] if grade is not None)
         score, _ = scores(Topic(part.ranking, (*left, *topic.missed)), measures)
-        for at, one in enumerate(explained(topic, measures)):
+        for at, one in enumerate(whole):
             running = {row["rank"]: row["running"] for row in one.rows() if row["part"] != "beyond"}
             assert same(running.get(end, 0.0 if end == 0 else score[at]), score[at]), one.measure
 
 
-@STEADY
+@every(one for one in VARIANTS if one.residual != "none")
+@drawn(30)
 @given(ranking=st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=8), at=st.integers(0, 8), topic=any_topic)
-def test_what_the_only_unjudged_document_could_add_is_the_residual(ranking: list[int], at: int, topic: Topic) -> None:
+def test_what_the_only_unjudged_document_could_add_is_the_residual(
+    measures: Sequence[Measure], ranking: list[int], at: int, topic: Topic
+) -> None:
     at = min(at, len(ranking))
     alone = Topic((*ranking[:at], None, *ranking[at:]), topic.missed)
-    retrieved = [one for one in VARIANTS if one.residual == "retrieved" and (one.cutoff or 99) > at]
+    retrieved = [one for one in measures if one.residual == "within_run" and (one.cutoff or 99) > at]
     # Down to this cutoff nothing is beyond the end of the run.
     endless = [
         one @ len(alone.ranking)
-        for one in VARIANTS
-        if one.residual == "endless" and one.definition.cutoff in ("stops", "needed")
+        for one in measures
+        if one.residual == "beyond_run" and one.definition.cutoff in ("truncates", "required")
     ]
     for one in explained(alone, retrieved + endless):
         (rise,) = (row["could_add"] for row in one.rows() if row["could_add"] is not None and row["part"] == "document")
@@ -130,21 +138,23 @@ def test_what_the_only_unjudged_document_could_add_is_the_residual(ranking: list
         assert math.isclose(rise, one.residual, abs_tol=1e-12), one.measure
 
 
-@STEADY
+@every(one for one in VARIANTS if one.residual != "none")
+@drawn(30)
 @given(ranking=st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=8), topic=any_topic)
-def test_where_all_is_judged_what_lies_beyond_the_end_could_add_the_residual(ranking: list[int], topic: Topic) -> None:
-    for one in explained(Topic(tuple(ranking), topic.missed), [m for m in VARIANTS if m.residual != "none"]):
+def test_where_all_is_judged_what_lies_beyond_the_end_could_add_the_residual(
+    measures: Sequence[Measure], ranking: list[int], topic: Topic
+) -> None:
+    for one in explained(Topic(tuple(ranking), topic.missed), measures):
         rises = [row["could_add"] for row in one.rows() if row["could_add"] is not None]
         assert len(rises) <= 1
         assert one.residual is not None
         assert math.isclose(sum(rises), one.residual, abs_tol=1e-12), one.measure
 
 
-@every([one for one in VARIANTS if one.residual == "none"])
-def test_where_there_is_no_bound_nothing_is_said_of_what_could_be_added(measure: Measure) -> None:
-    (one,) = explained(TYPICAL, [measure])
-    assert "could_add" not in one.columns
-    assert one.residual is None
+@every(one for one in VARIANTS if one.residual == "none")
+def test_where_there_is_no_bound_nothing_is_said_of_what_could_be_added(measures: Sequence[Measure]) -> None:
+    bounded = [one for one in explained(TYPICAL, measures) if "could_add" in one.columns or one.residual is not None]
+    assert [str(one.measure) for one in bounded] == []
 
 
 # How the workings of each measure make its contributions; those of the C/W/L family follow below.
@@ -174,12 +184,13 @@ def floats(one: Explained) -> dict[str, Any]:
     }
 
 
-@STEADY
+@every(one for one in VARIANTS if one.name in FORMULAS)
+@drawn(30)
 @given(topic=any_topic.filter(lambda topic: any(grade > 0 for grade in topic.pool)))
 @example(topic=TYPICAL)
 @example(topic=Topic((1, None), (3, 2, 2)))
-def test_the_workings_lead_to_the_contributions(topic: Topic) -> None:
-    for one in explained(topic, [one for one in VARIANTS if one.name in FORMULAS]):
+def test_the_workings_lead_to_the_contributions(measures: Sequence[Measure], topic: Topic) -> None:
+    for one in explained(topic, measures):
         if not one.relevant:
             continue
         found = floats(one)
@@ -189,7 +200,7 @@ def test_the_workings_lead_to_the_contributions(topic: Topic) -> None:
         assert expected[documents] == pytest.approx(found["contribution"][documents], abs=1e-12), one.measure
 
 
-@STEADY
+@drawn(30)
 @given(topic=any_topic)
 @example(topic=TYPICAL)
 @example(topic=Topic(()))
@@ -204,7 +215,7 @@ def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(topic: Topic) -> None
         assert V[1:last] == pytest.approx(np.cumprod(C[:count])[: max(last - 1, 0)], abs=1e-12), one.measure
         if len(V) > count or V.sum() > 0:
             assert W.sum() == pytest.approx(1, abs=1e-9) or V.sum() == 0, one.measure
-        of, gain = one.measure.own["of"], found["gain"][:count]
+        of, gain = one.measure.arguments["of"], found["gain"][:count]
         rank = np.arange(1, count + 1)
         expected = {
             "eu": W[:count] * gain,
@@ -218,7 +229,7 @@ def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(topic: Topic) -> None
 
 def _summed_to(measure: Measure) -> float:
     """The rank to which a quantity is summed."""
-    return measure.cutoff if measure.cutoff and measure.definition.cutoff == "summed" else math.inf
+    return measure.cutoff if measure.cutoff and measure.definition.cutoff == "sums_to_k" else math.inf
 
 
 @pytest.mark.parametrize("cells", [1, 7, 40])
@@ -534,7 +545,7 @@ def test_a_measure_of_one_s_own_is_explained_without_a_word_and_shows_what_it_li
         """Half."""
         return row_sums(g.gain / by)
 
-    plain, shown = measure(gain="linear")(half), measure(gain="linear", shows=halves)(half)
+    plain, shown = measure(gain="linear")(half), measure(gain="linear", details=halves)(half)
     for one, names in ((plain, set()), (shown, {"half"})):
         (rows,) = by_hand(one(by=4), "a u c", FOUR)  # type: ignore[arg-type]
         assert column(rows, "contribution") == pytest.approx([3 / 4, 0, 1 / 4])
@@ -556,7 +567,7 @@ def test_what_a_measure_shows_must_be_one_number_a_rank(shows: Any, says: str) -
         return row_sums(g.gain)
 
     with pytest.raises(InputError, match=says):
-        by_hand(measure(gain="linear", shows=shows)(mine), "a u c", FOUR)  # type: ignore[arg-type]
+        by_hand(measure(gain="linear", details=shows)(mine), "a u c", FOUR)  # type: ignore[arg-type]
 
 
 # --- the command line ------------------------------------------------------------------------------------------------
@@ -613,7 +624,7 @@ def test_the_line_about_those_left_out_has_their_contributions(files: Path, cli:
     assert rows[-1] == ["…", "80", "more,", "40", "unjudged", "13", "20"]
 
 
-@pytest.mark.parametrize("form", [form for form in FORMATS if form not in DISPLAYED])
+@pytest.mark.parametrize("form", [name for name, one in FORMATS.items() if one.layout == "long"])
 def test_what_programs_read_is_complete(form: str, files: Path, cli: Command) -> None:
     text = done(cli(*LONG, "-m", "ap err@7", "-f", form))
     whole = quietly(str(files / "long.txt"), str(files / "long.qrels"), "ap err@7")
@@ -691,8 +702,8 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
         ((*WORDS, "-o", "run.txt"), 2, "-o: 'run.txt' is one of the files read; write to another"),
         ((*WORDS, "-o", "x.csv", "-m", "err(gain=grade)"), 1, "'err(gain=grade)': grade 2 is worth 2, outside 0..1; "
          "use gain=linear or gain=exp, or give values up to 1"),
-        (("explain", "qrels.txt", "run.txt", "--topic", "1"), 1, "run.txt: looks like a run (6 fields a line), and "
-         "qrels.txt like qrels (4 fields a line); swap them: the order is RUN... QRELS"),
+        (("explain", "qrels.txt", "run.txt", "--topic", "1"), 1, "run.txt: looks like a run (6 fields per line), and "
+         "qrels.txt like qrels (4 fields per line); swap them: the order is RUN... QRELS"),
     ],
 )  # fmt: skip
 def test_broken_input_is_one_line_and_nothing_written(
@@ -711,4 +722,4 @@ def test_a_broken_line_of_another_topic_is_a_fault_here_too(files: Path, cli: Co
     assert outcome.messages[0].startswith("run.txt:8: 5 fields")
     outcome = cli(*WORDS, "--lenient")
     assert outcome.code == 0
-    assert any("1 bad line skipped" in message for message in outcome.messages)
+    assert any("skipped 1 bad line" in message for message in outcome.messages)

@@ -87,11 +87,11 @@ def test_the_corpus_has_files_of_all_sorts() -> None:
 def test_every_bad_line_is_named_and_not_the_first_ones_alone(tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.txt").write_bytes(b"".join(b"1 Q0 d%d %d x t\n" % (at, at) for at in range(25)))
     found = report(cli("lint", "run.txt", "-f", "json"), 1)
-    assert defects(found, "error") == [f"run.txt:{at}: score 'x' is no number" for at in range(1, 26)]
+    assert defects(found, "error") == [f"run.txt:{at}: score 'x' is not a number" for at in range(1, 26)]
     short = cli("lint", "run.txt").text
-    assert short.count("is no number") == 10
+    assert short.count("is not a number") == 10
     assert "run.txt: 15 more of the kind 'score'; --all lists them" in short
-    assert cli("lint", "run.txt", "--all").text.count("is no number") == 25
+    assert cli("lint", "run.txt", "--all").text.count("is not a number") == 25
 
 
 def test_defects_of_many_kinds_are_named_at_once(tmp_path: Path, cli: Command) -> None:
@@ -101,18 +101,18 @@ def test_defects_of_many_kinds_are_named_at_once(tmp_path: Path, cli: Command) -
     (tmp_path / "qrels.txt").write_bytes(b"1 0 a 2\n1 0 a 1\n1 0 b\n1 0 c good\n1 0 d 1\n1 0 d 1\n")
     found = report(cli("lint", "run.txt", "--qrels", "qrels.txt", "-f", "json"), 1)
     assert defects(found, "error") == [
-        "qrels.txt:2: docno a of topic 1 again: grade 1, and 2 in line 1",
+        "qrels.txt:2: duplicate document 'a' in topic 1 with grade 1 (first on line 1 with grade 2)",
         "qrels.txt:3: 3 fields, expected 4 (topic iteration docno grade)",
-        "qrels.txt:4: grade 'good' is no number",
-        "run.txt:2: docno a of topic 1 again, first in line 1",
+        "qrels.txt:4: grade 'good' is not a number",
+        "run.txt:2: duplicate document 'a' in topic 1 (first on line 1)",
         "run.txt:3: 2 fields, expected 6 (topic Q0 docno rank score tag)",
-        "run.txt:4: score 'high' is no number",
+        "run.txt:4: score 'high' is not a number",
         "run.txt:5: control byte 0x1b",
     ]
     assert defects(found, "warning") == [
-        "qrels.txt:6: docno d of topic 1 again with the same grade, first in line 5",
+        "qrels.txt:6: duplicate document 'd' in topic 1 with grade 1 (first on line 5 with grade 1)",
         "run.txt:6: the second column is '1', not Q0",
-        "run.txt:6: 1 rank no number, the first in this line",
+        "run.txt:6: 1 rank not a number, the first on this line",
     ]
     assert all(one["cure"] for file in found["files"] for one in file["defects"])
 
@@ -179,7 +179,7 @@ def test_no_topic_in_common_is_an_error(tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.txt").write_bytes(b"51 Q0 a 1 1 run\n")
     (tmp_path / "qrels.txt").write_bytes(QRELS)
     found = report(cli("lint", "run.txt", "--qrels", "qrels.txt", "-f", "json"), 1)
-    assert defects(found, "error") == ["run.txt: no topic in common with qrels.txt (51 against 1, 2)"]
+    assert defects(found, "error") == ["run.txt: shares no topics with qrels.txt (51 vs 1, 2)"]
 
 
 def test_docnos_that_nobody_judged_are_told(tmp_path: Path, cli: Command) -> None:

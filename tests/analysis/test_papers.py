@@ -112,6 +112,7 @@ def test_the_geometric_distribution_nearest_to_ap_is_as_printed(folder: Path, cl
     assert float(printed.splitlines()[2].split()[2]) == pytest.approx(1 - 1 / mean, abs=0.0006)
 
 
+@pytest.mark.exhaustive
 def test_the_script_runs_on_any_collection(tmp_path: Path) -> None:
     """On the samples: every experiment prints its heading and a result, and nothing breaks on the way."""
     (tmp_path / "collection" / "runs").mkdir(parents=True)

@@ -75,14 +75,14 @@ def test_no_gains_above_0_is_a_warning_and_blank_residuals(tmp_path: Path, cli: 
     assert outcome.code == 0
     assert outcome.text == "run,topic,measure,score,residual\nrun.txt,all,err@20,0.0,\n"
     assert len(outcome.messages) == 1
-    assert matches("qrels.txt: no grade above 0…; --top-grade…", outcome.messages[0])
+    assert matches("qrels.txt: no grade above 0…; use --top-grade…", outcome.messages[0])
 
 
 def test_a_judgement_given_twice_alike_is_a_remark(tmp_path: Path, cli: Command) -> None:
     Broken("", (), qrels=QRELS + b"1 0 a 2\n").write(tmp_path)
     outcome = cli("run.txt", "qrels.txt", "-m", "err@20", "-f", "csv")
     assert outcome.code == 0
-    assert outcome.messages == ["qrels.txt: 1 judgement repeated with the same grade; counted once"]
+    assert outcome.messages == ["qrels.txt: 1 judgment repeated with the same grade; counted once"]
     assert outcome.text == "run,topic,measure,score\nrun.txt,all,err@20,0.5\n"
 
 
@@ -220,8 +220,8 @@ def test_lenient_skips_and_counts_bad_lines_of_both_files(tmp_path: Path, cli: C
     outcome = cli(*words, "--lenient")
     assert outcome.code == 0
     assert outcome.messages == [
-        "qrels.txt: 2 bad lines skipped, the first of them line 1",
-        "run.txt: 4 bad lines skipped, the first of them line 1",
+        "qrels.txt: skipped 2 bad lines, the first on line 1",
+        "run.txt: skipped 4 bad lines, the first on line 1",
     ]
     (tmp_path / "run.txt").write_bytes(RUN)
     (tmp_path / "qrels.txt").write_bytes(QRELS)
@@ -237,14 +237,14 @@ def test_lenient_says_nothing_of_files_without_a_fault(tmp_path: Path, cli: Comm
 def test_one_line_skipped_is_a_line_and_not_lines(tmp_path: Path, cli: Command) -> None:
     Broken("", (), run=RUN + b"1 Q0\n").write(tmp_path)
     outcome = cli("run.txt", "qrels.txt", "--lenient")
-    assert (outcome.code, outcome.messages) == (0, ["run.txt: 1 bad line skipped, the first of them line 4"])
+    assert (outcome.code, outcome.messages) == (0, ["run.txt: skipped 1 bad line, the first on line 4"])
 
 
 def test_lenient_skips_a_line_without_a_rank_where_ranks_are_read(tmp_path: Path, cli: Command) -> None:
     Broken("", (), run=b"1 Q0 a one 3 t\n1 Q0 b 2 2 t\n2 Q0 c 1 1 t\n").write(tmp_path)
     words = ("run.txt", "qrels.txt", "-m", "num_ret", "-f", "csv", "--lenient")
     ranked = cli(*words, "--ties", "rank")
-    assert ranked.messages == ["run.txt: 1 bad line skipped, the first of them line 1"]
+    assert ranked.messages == ["run.txt: skipped 1 bad line, the first on line 1"]
     assert ranked.text.endswith("num_ret,2\n")
     assert cli(*words).text.endswith("num_ret,3\n")  # elsewhere a rank may be anything
 

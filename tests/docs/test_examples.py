@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.paths import ROOT
-from support.sessions import reader_folder, shell
+from support.sessions import BLOCK, gradedeval, reader_folder, shell
 
 
 @pytest.fixture
@@ -25,6 +25,31 @@ def test_the_shell_example_orders_runs_and_names_the_worst_topics(reader: Path) 
     assert len(drops) == 5
     assert drops == sorted(drops)
     assert drops[0] < 0
+
+
+@pytest.mark.parametrize(
+    ("file", "words", "begins"),
+    [
+        ("my.py", "-m first_page", "run,topic,measure,score\nrivers-bm25.run,all,first_page,"),
+        (
+            "walks.py",
+            "-m hyperbolic(T=2) --cwl --residuals",
+            "run,topic,measure,eu,etu,ec,etc,ed,residual\nrivers-bm25.run,all,hyperbolic(T=2),",
+        ),
+    ],
+)
+def test_the_measures_of_the_page_give_the_scores_of_the_example(
+    file: str, words: str, begins: str, reader: Path
+) -> None:
+    page = (ROOT / "docs" / "how-to" / "own-measure.md").read_text(encoding="utf-8")
+    body = next(block["body"] for block in BLOCK.finditer(page) if block["body"].startswith(f"# {file}\n"))
+    (reader / file).write_text(body, encoding="utf-8")
+    command = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers.qrels", *words.split(), "-f", "csv"]
+    ours, theirs = (
+        gradedeval([*command, "--measures-from", source], reader) for source in (file, "examples/my_measures.py")
+    )
+    assert ours == theirs
+    assert ours.startswith(begins)
 
 
 def test_the_notebook_example_prints_what_its_cells_promise(reader: Path) -> None:

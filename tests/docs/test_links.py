@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,13 @@ HEADING = re.compile(r"^#{1,6} (.+?)\s*$", re.M)
 
 
 def anchors(page: Path) -> set[str]:
-    """What its headings can be reached by, on a code host and on the built site alike: only names that both give."""
+    """What its headings can be reached by, on a code host and on the built site alike: only names that
+    both give, and give once."""
     headings = HEADING.findall(FENCED.sub("", page.read_text(encoding="utf-8")))
     plain = [re.sub(r"[^\w\s-]", "", heading.replace("\\", "")).strip().lower() for heading in headings]
-    return {re.sub(r"\s", "-", text) for text in plain} & {re.sub(r"[-\s]+", "-", text) for text in plain}
+    names = [{re.sub(r"\s", "-", text), re.sub(r"[-\s]+", "-", text)} for text in plain]
+    counts = Counter(name for both in names for name in both)
+    return {name for both in names if len(both) == 1 for name in both if counts[name] == 1}
 
 
 @pytest.mark.parametrize("page", FILES, ids=lambda page: page.relative_to(ROOT).as_posix())

@@ -77,7 +77,7 @@ def test_a_dataframe_has_a_column_of_types(folder: Path) -> None:
     assert ours.means == scored(folder, "tbg(h=30)", costs=PRICE).means
     with pytest.raises(InputError, match="no column 'type'"):
         gradedeval.evaluate(frame.drop(columns="type"), folder / "qrels.txt", "tbg(h=30)", costs=PRICE)
-    with pytest.raises(InputError, match="a dict has no types; costs take a file or a DataFrame"):
+    with pytest.raises(InputError, match="a dict has no document types; costs need a file, or a DataFrame"):
         gradedeval.evaluate({"t": {"a": 1.0}}, folder / "qrels.txt", "tbg(h=30)", costs=PRICE)
 
 

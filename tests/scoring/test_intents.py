@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import gradedeval
@@ -24,10 +24,10 @@ from gradedeval import MEASURES, InputError, Measure, Qrels, intent_aware, parse
 from gradedeval.parallel import workers
 from support import reference
 from support.commands import Command
+from support.examples import drawn, sampled
 from support.measures import any_measure, in_the_shell
 from support.paths import DATA, shared
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=40)
 WEB_TRACK = DATA / "web-track"
 
 Judged = dict[str, dict[str, float]]
@@ -157,7 +157,7 @@ any_topic = st.tuples(rankings, judgements)
 ANCHOR: tuple[Listed, Judged] = (["a"], {f"a{grade}": {"1": grade} for grade in range(-2, 4)})
 
 
-@STEADY
+@drawn(40)
 @given(topics=st.lists(any_topic, min_size=1, max_size=4))
 @example(
     topics=[([], {"d": {"1": 1}}), (["d"], {"d": {"0": 2}}), (["x", "d"], {"d": {"1": 1, "2": 3}, "e": {"2": -2}})]
@@ -179,7 +179,7 @@ def test_scores_are_those_of_slow_loops_over_intents(topics: list[tuple[Listed, 
     assert unlike == []
 
 
-@settings(STEADY, max_examples=15)
+@drawn(15)
 @given(topics=st.lists(any_topic, min_size=1, max_size=4))
 def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[Listed, Judged]]) -> None:
     measures = parse_measures("err@3 ndcg ap gap bpref q p@3 rbp judged num_rel num_ret unjudged@5")
@@ -194,7 +194,7 @@ def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[
         assert np.array_equal(beside[:, : len(measures)], plain)
 
 
-@settings(STEADY, max_examples=15)
+@drawn(15)
 @given(topics=st.lists(any_topic, min_size=2, max_size=5), cells=st.sampled_from([1, 20, 1 << 18]))
 def test_a_topic_has_the_same_score_to_the_last_bit_in_any_company(
     topics: list[tuple[Listed, Judged]], cells: int
@@ -278,12 +278,12 @@ def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(prio
     assert not np.isnan(residual).any()
     bound = score + residual + 1e-9
     for column, measure in enumerate(measures):
-        endless = measure.residual == "endless"
+        endless = measure.residual == "beyond_run"
         broken = np.flatnonzero((score[after, column] > bound[before, column]) & (endless | ~longer))
         assert not len(broken), (str(measure), topics[before[broken[0]]], topics[after[broken[0]]])
 
 
-@settings(STEADY, max_examples=60)
+@drawn(60)
 @given(topic=any_topic, data=st.data())
 def test_the_bound_holds_with_more_intents_and_longer_rankings(
     topic: tuple[Listed, Judged], data: st.DataObject
@@ -302,9 +302,9 @@ def test_the_bound_holds_with_more_intents_and_longer_rankings(
 def test_a_residual_needs_something_unjudged_or_beyond_the_end() -> None:
     topics = [topic_of(r, missed) for r in itertools.product(LATER[1:], repeat=2) for missed in MISSED]
     measures, _, residual, _ = scored(topics, [*BOUNDED, *parse_measures("erria@2 strec@2 nrbp@2 ia(err@2) ia(rbp@2)")])
-    beyond = [one.residual == "endless" and (one.cutoff or 9) > 2 for one in measures]
+    beyond = [one.residual == "beyond_run" and (one.cutoff or 9) > 2 for one in measures]
     for column, measure in enumerate(measures):
-        summed = measure.definition.cutoff == "summed"  # weights of the full depth depend on what follows
+        summed = measure.definition.cutoff == "sums_to_k"  # weights of the full depth depend on what follows
         assert beyond[column] or summed or (residual[:, column] == 0).all(), str(measure)
 
 
@@ -423,9 +423,9 @@ def test_probabilities_are_divided_by_a_sum_that_rounding_keeps_from_1(tmp_path:
         (
             "1 1\n",
             "p:1: 2 fields, expected 3 (topic subtopic probability);"
-            " fill in what is missing; Q0, iteration and tag may be any word",
+            " add the missing fields; Q0, iteration and tag may be any word",
         ),
-        ("", "p: is empty; lines of topic subtopic probability are expected"),
+        ("", "p: is empty; expected lines of 'topic subtopic probability'"),
         (
             "1 1 .5\n1 2 .5\n",
             "p: no probability for subtopic 3 of topic 1; give each a line, with 0 if nobody means it",
@@ -460,7 +460,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 FILES = ("prior.txt", "p q.txt", "a,b", "x@10", "it's", "a(b).csv", "x,prior=@y", "5")
 
 
-@settings(STEADY, max_examples=200)
+@drawn(200)
 @given(data=st.data(), prior=st.sampled_from(["uniform", *(f"@{name}" for name in FILES)]))
 def test_what_a_mean_over_intents_prints_is_read_back(data: st.DataObject, prior: str, folder: Path) -> None:
     inner = data.draw(any_measure(folder))
@@ -586,13 +586,13 @@ def test_qrels_without_subtopics_are_refused(qrels: Any, message: str) -> None:
 def test_a_judgement_repeated_for_one_subtopic_is_settled_as_others_are() -> None:
     same, unlike = "1 1 a 1\n1 1 a 1\n1 2 a 1\n", "1 1 a 1\n1 2 a 2\n1 2 a 3\n"
     assert Qrels(io.StringIO(same), subtopics=True).notes == [
-        "<file>: 1 judgement repeated with the same grade; counted once"
+        "<file>: 1 judgment repeated with the same grade; counted once"
     ]
-    with pytest.raises(InputError, match="docno a for subtopic 2 of topic 1 again: grade 3, and 2 in line 2"):
+    with pytest.raises(InputError, match=r"topic 1 for subtopic 2 with grade 3 \(first on line 2 with grade 2\)"):
         Qrels(io.StringIO(unlike), subtopics=True)
     kept = Qrels(io.StringIO(unlike), subtopics=True, duplicates="last")
     assert kept.labels.tolist() == [3]
-    with pytest.raises(InputError, match="--subtopics keeps all, where the second column is a subtopic"):
+    with pytest.raises(InputError, match="--subtopics if the second column is a subtopic"):
         Qrels(io.StringIO("1 1 a 1\n1 2 a 2\n"))
 
 
@@ -701,8 +701,8 @@ def test_who_forgets_subtopics_is_told(cli: Command) -> None:
     assert (done.code, done.messages) == (
         1,
         [
-            "twice:2: docno a of topic 1 again: grade 2, and 1 in line 1; --duplicates first or last keeps one;"
-            " --subtopics keeps all, where the second column is a subtopic"
+            "twice:2: duplicate document 'a' in topic 1 with grade 2 (first on line 1 with grade 1); "
+            "use --duplicates first or last to keep one, or --subtopics if the second column is a subtopic"
         ],
     )
 
@@ -794,15 +794,21 @@ def test_err_ia_at_1_is_not_what_pyndeval_makes_of_it() -> None:
 
 
 @shared
-@pytest.mark.parametrize("alpha", [0.5, 0.25])
 @pytest.mark.parametrize(
-    "name",
-    [
-        "2009-qrels.diversity",  # lists subtopic 0
-        "2010-10.diversity-qrels.final.txt",  # has only positive judgements
-        "2011-qrels.diversity.txt",  # has grades from −2 to 3
-        "2011-qrels-for-ndeval.txt",
-    ],
+    ("name", "alpha"),
+    sampled(
+        [
+            ("2009-qrels.diversity", 0.5),  # lists subtopic 0
+            ("2010-10.diversity-qrels.final.txt", 0.5),  # has only positive judgements
+            ("2009-qrels.diversity", 0.25),
+            ("2010-10.diversity-qrels.final.txt", 0.25),
+            ("2011-qrels.diversity.txt", 0.25),  # has grades from −2 to 3
+            ("2011-qrels-for-ndeval.txt", 0.5),
+            ("2011-qrels.diversity.txt", 0.5),
+            ("2011-qrels-for-ndeval.txt", 0.25),
+        ],
+        4,
+    ),
 )
 def test_every_topic_of_the_web_track_scores_as_in_ndeval(name: str, alpha: float) -> None:
     pyndeval = pytest.importorskip("pyndeval")

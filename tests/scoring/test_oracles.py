@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import gradedeval
+from support.examples import drawn
 
 TOPICS = ("1", "2", "10")
 # Byte order, upper case and length all tell in the order of tied documents.
@@ -21,10 +22,6 @@ DOCNOS = ("D2", "d1", "d10", "d2", "d3", "d4", "d5", "d6", "é7", "ü8", "zz", "
 
 Judged = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
-
-
-def some_examples(count: int) -> Callable[[Any], Any]:
-    return settings(deadline=None, max_examples=count)
 
 
 def judgements(lowest: int, highest: int = 4) -> st.SearchStrategy[Judged]:
@@ -92,7 +89,7 @@ def by_pytrec_eval(pytrec_eval: Any, run: Run, qrels: Judged, rel: int = 1) -> d
 
 
 @pytest.mark.parametrize("form", ["dicts", "files"])
-@some_examples(150)
+@drawn(150, steady=False)
 @given(qrels=judgements(-1), run=runs(TIED), rel=st.integers(1, 3))
 def test_scores_equal_pytrec_eval(pytrec_eval: Any, form: str, qrels: Judged, run: Run, rel: int) -> None:
     """By topic and in all; the preset leaves out what it leaves out: topics that the run or the qrels lack."""
@@ -107,7 +104,7 @@ def test_scores_equal_pytrec_eval(pytrec_eval: Any, form: str, qrels: Judged, ru
     assert list(scores.means.values()) == pytest.approx(list(summed.values()), rel=0, abs=1e-9)
 
 
-@some_examples(100)
+@drawn(100, steady=False)
 @given(qrels=judgements(0, 3), run=runs(TIED))
 def test_a_missing_topic_adds_nothing_to_the_sum_of_pytrec_eval(pytrec_eval: Any, qrels: Judged, run: Run) -> None:
     """By our own rules every topic of the qrels counts, and one that the run lacks scores 0."""
@@ -119,7 +116,7 @@ def test_a_missing_topic_adds_nothing_to_the_sum_of_pytrec_eval(pytrec_eval: Any
             assert mean == pytest.approx(sum(topics.values()) / len(qrels), rel=0, abs=1e-9), name
 
 
-@some_examples(100)
+@drawn(100, steady=False)
 @given(qrels=judgements(0), run=runs(CLOSE))
 def test_scores_as_float32_tie_where_pytrec_eval_ties(pytrec_eval: Any, qrels: Judged, run: Run) -> None:
     # It keeps scores in a C float, as trec_eval 9 does: what differs in the eighth digit is tied, and goes by docno.
@@ -173,7 +170,7 @@ def assert_like_ir_measures(ir_measures: Any, run: Run, qrels: Judged, names: Se
     assert list(scores.means.values()) == pytest.approx(list(means.values()), rel=0, abs=1e-9)
 
 
-@some_examples(150)
+@drawn(150, steady=False)
 @given(qrels=judgements(-1), run=runs(TIED))
 def test_scores_equal_ir_measures(ir_measures: Any, qrels: Judged, run: Run) -> None:
     assume(qrels.keys() & run.keys())
@@ -184,7 +181,7 @@ def test_scores_equal_ir_measures(ir_measures: Any, qrels: Judged, run: Run) -> 
     assert_like_ir_measures(ir_measures, run, qrels, names)
 
 
-@some_examples(100)
+@drawn(100, steady=False)
 @given(qrels=judgements(-1), run=runs(TIED))
 def test_rr_at_k_and_judged_equal_ir_measures_with_docnos_ascending(ir_measures: Any, qrels: Judged, run: Run) -> None:
     # These two it computes itself, in Python, and orders ties the other way round than the rest, which are trec_eval's.
@@ -201,7 +198,7 @@ def test_rr_is_rr_at_a_cutoff_beyond_the_run_whatever_ir_measures_says(ir_measur
     assert gradedeval.evaluate(run, qrels, "RR RR@10", like="ir_measures").means == {"rr": 1, "rr@10": 1}
 
 
-@some_examples(100)
+@drawn(100, steady=False)
 @given(qrels=judgements(-1), run=runs(TIED), p=st.sampled_from((0.5, 0.8, 0.95)), rel=st.integers(1, 3))
 def test_rbp_equals_ir_measures_with_ties_as_listed(
     ir_measures: Any, qrels: Judged, run: Run, p: float, rel: int
@@ -212,7 +209,7 @@ def test_rbp_equals_ir_measures_with_ties_as_listed(
     assert_like_ir_measures(ir_measures, run, qrels, [f"RBP(rel={rel},p={p})"], ties="file")
 
 
-@some_examples(50)
+@drawn(50, steady=False)
 @given(qrels=judgements(-1), run=runs(TIED))
 def test_plain_rbp_like_ir_measures_is_binary(ir_measures: Any, qrels: Judged, run: Run) -> None:
     assume(qrels.keys() & run.keys())
@@ -221,7 +218,7 @@ def test_plain_rbp_like_ir_measures_is_binary(ir_measures: Any, qrels: Judged, r
     assert_equal(by_topic(scores, ["RBP(rel=1)"]), theirs)
 
 
-@some_examples(100)
+@drawn(100, steady=False)
 @given(qrels=judgements(-1), run=runs(TIED))
 def test_bpref_equals_ir_measures_with_negative_grades_unjudged(ir_measures: Any, qrels: Judged, run: Run) -> None:
     # Its bpref is trec_eval's, to which a negative grade is no judgement; to its own Judged it is one. Our preset has
@@ -255,7 +252,7 @@ def assert_equal_to_five_decimals(
         assert ours[name] == pytest.approx(dict(theirs[name]), rel=0, abs=0.5e-5 + 1e-12), name
 
 
-@some_examples(60)
+@drawn(60, steady=False)
 @given(qrels=judgements(-1), run=runs(TIED))
 def test_err_and_exponential_ndcg_equal_gdeval_in_ir_measures(gdeval: Any, qrels: Judged, run: Run) -> None:
     # It reads gdeval's output, which has five decimals.
@@ -267,7 +264,7 @@ def test_err_and_exponential_ndcg_equal_gdeval_in_ir_measures(gdeval: Any, qrels
     assert_equal_to_five_decimals(by_topic(scores, names), theirs)
 
 
-@some_examples(40)
+@drawn(40, steady=False)
 @given(qrels=judgements(-1), run=runs(TIED))
 def test_like_gdeval_has_the_topics_that_gdeval_prints(gdeval: Any, qrels: Judged, run: Run) -> None:
     """Those of run and qrels that have a relevant document; ir_measures adds the others, with 0."""
@@ -331,7 +328,7 @@ def columns(order: Mapping[str, tuple[int | None, float]]) -> tuple[Any, Any]:
     return np.array([[grade or 0 for grade, _ in order.values()]]), np.array([[s for _, s in order.values()]])
 
 
-@some_examples(150)
+@drawn(150, steady=False)
 @given(order=DISTINCT, k=st.integers(1, len(DOCNOS) + 2))
 def test_ndcg_and_dcg_equal_scikit_learn(metrics: Any, order: dict[str, tuple[int | None, float]], k: int) -> None:
     run, qrels = one_topic(order)
@@ -347,7 +344,7 @@ def test_ndcg_and_dcg_equal_scikit_learn(metrics: Any, order: dict[str, tuple[in
     assert list(scores.means.values()) == pytest.approx(theirs, rel=0, abs=1e-9)
 
 
-@some_examples(150)
+@drawn(150, steady=False)
 @given(order=orders(TIED, unique=False), k=st.integers(1, len(DOCNOS)))
 def test_the_mean_over_orders_of_ties_lies_between_the_worst_and_the_best(
     metrics: Any, order: dict[str, tuple[int | None, float]], k: int
@@ -360,7 +357,7 @@ def test_the_mean_over_orders_of_ties_lies_between_the_worst_and_the_best(
     assert all(low - 1e-9 <= found <= high + 1e-9 for low, found, high in zip(worst, mean, best, strict=True))
 
 
-@some_examples(150)
+@drawn(150, steady=False)
 @given(order=DISTINCT, rel=st.integers(1, 3))
 def test_ap_equals_scikit_learn_without_ties(
     metrics: Any, order: dict[str, tuple[int | None, float]], rel: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import click
 
 import gradedeval
 from gradedeval.cli import gradedeval as program
+from gradedeval.formats import FORMATS
 from gradedeval.measures.table import ALIASES, LINES
 from support.sessions import gradedeval as run_gradedeval
 
@@ -66,14 +68,15 @@ def all_options() -> str:
     tables: dict[bool, dict[tuple[str, str], list[str]]] = {False: {}, True: {}}
     for name, command in commands():
         for option in options(command):
-            spelled = ", ".join(f"`{word}`" for word in (*option.opts, *option.secondary_opts))
+            value = f" {option.metavar}" if option.metavar else ""
+            spelled = ", ".join(map(code, (*option.opts[:-1], f"{option.opts[-1]}{value}")))
             tables[name == "trec_eval"].setdefault((spelled, choices(option) + (option.help or "")), []).append(name)
     parts = []
     for drop_in, rows in tables.items():
-        parts.append("## Options of the trec_eval drop-in\n" if drop_in else "## Options of all other commands\n")
+        parts.append("## `gradedeval trec_eval`\n" if drop_in else "## All other commands\n")
         parts.append("| option | what it does |" + ("" if drop_in else " commands |"))
         parts.append("|---|---|" + ("" if drop_in else "---|"))
-        for (spelled, text), names in sorted(rows.items(), key=lambda row: row[0][0].split("`--")[-1].lower()):
+        for (spelled, text), names in sorted(rows.items(), key=lambda row: row[0][0].split("--")[-1].lower()):
             parts.append(f"| {spelled} | {escaped(text)} |" + ("" if drop_in else f" {', '.join(names)} |"))
         parts.append("")
     return "\n" + "\n".join(parts) + "\n"
@@ -88,6 +91,17 @@ def choices(option: click.Option) -> str:
 def block(words: list[str]) -> str:
     lines = (line.rstrip() for line in run_gradedeval(words, HERE, columns=100).splitlines())
     return "```text\n" + "\n".join(lines) + "\n```\n"
+
+
+def formats() -> str:
+    """The output formats, with the extension of a file that means each."""
+    people = {"wide": "people", "long": "programs", "trec": "scripts for trec_eval"}
+    shape = {"wide": "tables, rounded", "long": "long form, full precision", "trec": "trec_eval's three columns"}
+    rows = [
+        f"| `{name}` | `{form.extension}` | {people[form.layout]} | {shape[form.layout]} |"
+        for name, form in FORMATS.items()
+    ]
+    return "\n".join(["", "| format | extension | for | what it has |", "|---|---|---|---|", *rows]) + "\n\n"
 
 
 def measures() -> str:
@@ -118,7 +132,10 @@ def measure(name: str) -> str:
 
 
 def code(text: str) -> str:
-    return "`" + text.replace("|", "\\|") + "`"
+    """Code in a cell of a table. With a bar in it as HTML: code hosts and the site have no other spelling in common."""
+    if "|" not in text:
+        return f"`{text}`"
+    return f"<code>{re.sub('[|*_]', lambda sign: f'&#{ord(sign[0])};', html.escape(text))}</code>"
 
 
 def aliases() -> str:
@@ -133,7 +150,8 @@ def python_api() -> str:
     for name in sorted(gradedeval.__all__, key=str.lower):
         thing = getattr(gradedeval, name)
         if inspect.isclass(thing) or inspect.isfunction(thing):
-            parts.append(entry(f"## {name}", f"gradedeval.{name}", thing))
+            title = f"## class {name}" if inspect.isclass(thing) else f"## {name}"
+            parts.append(entry(title, f"gradedeval.{name}", thing))
             if inspect.isclass(thing):
                 parts += members(name, thing)
     return "\n" + "\n".join(parts) + "\n"
@@ -152,7 +170,8 @@ def members(name: str, thing: type) -> Iterator[str]:
 
 def entry(title: str, name: str, thing: Any, *, call: bool = True) -> str:
     """A heading, how it is called, and the docstring."""
-    return f"{title}\n\n```text\n{signature(name, thing) if call else name}\n```\n\n{docstring(thing)}"
+    called = f"```text\n{signature(name, thing)}\n```\n\n" if call else ""
+    return f"{title}\n\n{called}{docstring(thing)}"
 
 
 def signature(name: str, thing: Any) -> str:
@@ -173,41 +192,42 @@ def signature(name: str, thing: Any) -> str:
 
 def docstring(thing: Any) -> str:
     """A docstring as Markdown: aligned lists of names and meanings as tables, everything else as it is."""
-    paragraphs = (inspect.getdoc(thing) or "").split("\n\n")
-    return "\n".join(
-        table(part) if re.match(r"[\w`.,* -]+? {2,}\S", part) else f"{prose(part)}\n" for part in paragraphs
-    )
+    return "\n".join(map(paragraph, (inspect.getdoc(thing) or "").split("\n\n")))
 
 
-def prose(paragraph: str) -> str:
-    """A paragraph; indented lines, as of examples, as a block."""
-    if all(line.startswith("    ") for line in paragraph.splitlines()):
-        return f"```text\n{inspect.cleandoc(paragraph)}\n```"
-    return escaped(paragraph)
-
-
-def table(paragraph: str) -> str:
-    """Lines of a name, blanks and its meaning, which may go on in indented lines."""
+def paragraph(text: str) -> str:
+    """A paragraph; indented lines, as of examples, as a block; lines of a name, blanks and its meaning as a table."""
+    lines = text.splitlines()
+    if all(line.startswith("    ") for line in lines):
+        return f"```text\n{inspect.cleandoc(text)}\n```\n"
     rows: list[list[str]] = []
-    for line in paragraph.splitlines():
-        name, _, meaning = re.sub(r"^(\S.*?) {2,}", r"\1\n", line).partition("\n")
-        if line.startswith(" "):
+    for number, line in enumerate(lines):
+        if named := re.fullmatch(r"([\w`.*-]+(?:, [\w`.*-]+)*) {2,}(\S.*)", line):
+            rows.append([named[1], named[2]])
+        elif rows and line.startswith(" "):
             rows[-1][1] += f" {line.strip()}"
         else:
-            rows.append([name, meaning])
-    lines = [f"| `{name}` | {escaped(meaning.strip())} |" for name, meaning in rows]
-    return "\n".join(["| | |", "|---|---|", *lines]) + "\n"
+            rest = "\n".join(lines[number:])
+            return table(rows) + ("\n" if rows else "") + f"{escaped(rest)}\n"
+    return table(rows)
+
+
+def table(rows: list[list[str]]) -> str:
+    """Names and what they mean."""
+    lines = [f"| `{name}` | {escaped(meaning)} |" for name, meaning in rows]
+    return "\n".join(["| | |", "|---|---|", *lines]) + "\n" if rows else ""
 
 
 def escaped(text: str) -> str:
     """Text whose signs mean nothing in Markdown, but for those in code."""
     parts = re.split(r"(`[^`]*`)", text)
-    return "".join(part if part.startswith("`") else re.sub(r"([*<|_\[\]])", r"\\\1", part) for part in parts)
+    return "".join(part if part.startswith("`") else re.sub(r"([*<|])", r"\\\1", part) for part in parts)
 
 
 PARTS: dict[str, Callable[[], str]] = {
     "help pages": help_pages,
     "options": all_options,
+    "formats": formats,
     "measures": measures,
     "other names": aliases,
     "python": python_api,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +56,9 @@ def variants(table: Mapping[str, Measure] = MEASURES) -> list[Measure]:
     found: dict[Measure, None] = {}
     for measure in table.values():
         policy = measure.definition.cutoff
-        cutoffs = [None] if policy == "none" else [k for k in CUTOFFS if k or policy != "needed"]
+        cutoffs = [None] if policy == "none" else [k for k in CUTOFFS if k or policy != "required"]
         found |= dict.fromkeys(measure if k is None else measure @ k for k in cutoffs)
-        for key in measure.definition.keys:
+        for key in measure.definition.accepted.names:
             for value in VALUES.get(key, []):
                 with contextlib.suppress(InputError):  # a key may mean another thing to another measure
                     other = measure(**{key: value})
@@ -77,8 +77,36 @@ def _is_complete(measure: Measure) -> bool:
 VARIANTS = variants()
 
 
-def every(measures: Sequence[Measure]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("measure", measures, ids=str)
+def _representatives() -> frozenset[Measure]:
+    """Of each measure one that is cut and one that is not, one with another value of each parameter, and the odd ones.
+
+    A measure that joins the table has its representatives by this rule.
+    """
+    plain = {
+        (one.name, one.cutoff is None): one for one in reversed(VARIANTS) if not one.parameters and one.cutoff != 1
+    }
+    other = {
+        (one.name, key): one for one in reversed(VARIANTS) if len(one.parameters) == 1 for key, _ in one.parameters
+    }
+    return frozenset((*plain.values(), *other.values(), *parse_measures(MORE)))
+
+
+REPRESENTATIVES = _representatives()
+
+
+def every(measures: Iterable[Measure]) -> pytest.MarkDecorator:
+    """`measures` of a test: representatives, and in the exhaustive run all others."""
+    known = list(measures)
+    chosen = [measure for measure in known if measure in REPRESENTATIVES]
+    others = [measure for measure in known if measure not in REPRESENTATIVES]
+    more = [pytest.param(others, id="others", marks=pytest.mark.exhaustive)] if others else []
+    return pytest.mark.parametrize("measures", [pytest.param(chosen, id="representatives"), *more])
+
+
+def failing(measures: Sequence[Measure], example: Callable[[int], object]) -> dict[str, object]:
+    """The measures for which `example` of their column finds a counterexample, each with it."""
+    examples = ((measure, example(column)) for column, measure in enumerate(measures))
+    return {str(measure): found for measure, found in examples if found is not None}
 
 
 NAMES = string.ascii_letters + string.digits + "_-., @:=;#+()[]'äλ"
@@ -115,13 +143,12 @@ def _value(draw: Callable[[Any], Any], key: str, folder: Path) -> Any:
 @st.composite
 def any_measure(draw: Callable[[Any], Any], folder: Path) -> Measure:
     measure = draw(st.sampled_from(list(MEASURES.values())))
-    for key in draw(
-        st.lists(st.sampled_from(measure.definition.keys), unique=True) if measure.definition.keys else st.just([])
-    ):
+    names = measure.definition.accepted.names
+    for key in draw(st.lists(st.sampled_from(names), unique=True) if names else st.just([])):
         with contextlib.suppress(InputError):  # a key may mean another thing to another measure
             measure = measure(**{key: _value(draw, key, folder)})
     cutoff = draw(st.one_of(st.none(), st.integers(1, 10**6)))
-    if measure.definition.cutoff == "needed" or (cutoff and measure.definition.cutoff != "none"):
+    if measure.definition.cutoff == "required" or (cutoff and measure.definition.cutoff != "none"):
         measure = measure @ (cutoff or 10)
     return measure if _is_complete(measure) else MEASURES["err"] @ 7
 

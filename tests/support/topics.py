@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import Measure
 from support import reference
-from support.measures import VARIANTS
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=30)
 LABELS, TOP = (-1, 0, 1, 2, 3), 3
 SCALE = reference.Scale(LABELS, TOP)
 
@@ -62,7 +59,7 @@ class Found:
         return b"".join(part[self.row[topic]].tobytes() for part in (self.score, self.unjudged, self.residual))
 
 
-def evaluated(run: Any, qrels: Any, measures: Sequence[Measure] = VARIANTS, **rules: Any) -> Found:
+def evaluated(run: Any, qrels: Any, measures: Sequence[Measure], **rules: Any) -> Found:
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", gradedeval.EvaluationWarning
@@ -73,7 +70,7 @@ def evaluated(run: Any, qrels: Any, measures: Sequence[Measure] = VARIANTS, **ru
     return Found(scores.measures, row, found.score, found.unjudged, found.residual)
 
 
-def scored(topics: Sequence[Topic], measures: Sequence[Measure] = VARIANTS, /, **rules: Any) -> Found:
+def scored(topics: Sequence[Topic], measures: Sequence[Measure], /, **rules: Any) -> Found:
     """Found for the topics, row by row in their order. A topic of which nothing is judged counts too."""
     run = {f"t{number}": topic.run for number, topic in enumerate(topics)} | {"anchor": {"grade3": 1.0}}
     qrels = {f"t{number}": topic.judgements for number, topic in enumerate(topics)} | {"anchor": ANCHOR}

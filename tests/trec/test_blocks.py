@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gradedeval.errors import InputError
@@ -34,6 +34,7 @@ from gradedeval.trec.floats import comparable, decimals
 from gradedeval.trec.lines import NeedsLineReader, decimal
 from gradedeval.trec.source import Source
 from gradedeval.trec.swar import PAD, changes, equal, gathered, gathered_nine, hashes, padded, words_at
+from support.examples import drawn
 from support.paths import DATA, shared
 from support.runs import SIZES, awkward, both, named, outcome, qrels_beside, read_by_line, read_in_blocks, real_runs
 
@@ -74,17 +75,18 @@ def refused(*_: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_blocks_of_any_size_give_what_the_simple_reader_gives(name: str) -> None:
+@pytest.mark.parametrize("files", [20, pytest.param(120, marks=pytest.mark.exhaustive)])
+def test_blocks_of_any_size_give_what_the_simple_reader_gives(files: int, name: str) -> None:
     draw = random.Random(name)
     rules = Options(**RULES[name])
     said = set()
-    for _ in range(120):
+    for _ in range(files):
         run, judgements = awkward(draw)
         read = Qrels(io.BytesIO(judgements))
         wanted = frozenset(draw.sample(read.topics, 1))
-        for size in SIZES:
-            simple, found = both(run, read, rules, size, wanted)
-            assert found == simple, (run, judgements)
+        simple, found = both(run, read, rules, SIZES[0], wanted)
+        others = [outcome(partial(read_in_blocks, named(run), read, rules, wanted, block=size)) for size in SIZES[1:]]
+        assert [found, *others] == [simple] * len(SIZES), (run, judgements)
         said.add(type(simple))
     assert said == {str, tuple}
 
@@ -93,12 +95,13 @@ def all_seven(word: Any, length: Any) -> Any:
     return np.full(len(length), 7, dtype=np.uint64)
 
 
-def test_a_collision_of_all_hashes_changes_nothing() -> None:
+@pytest.mark.parametrize("files", [10, pytest.param(40, marks=pytest.mark.exhaustive)])
+def test_a_collision_of_all_hashes_changes_nothing(files: int) -> None:
     draw = random.Random(3)
     with pytest.MonkeyPatch.context() as patch:
         for module in (words, blocks):
             patch.setattr(module, "hashes", all_seven)
-        for _ in range(40):
+        for _ in range(files):
             run, judgements = awkward(draw)
             read = Qrels(io.BytesIO(judgements))
             for size in SIZES:
@@ -107,12 +110,13 @@ def test_a_collision_of_all_hashes_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("more", [-1, 1000])
+@pytest.mark.parametrize("files", [15, pytest.param(60, marks=pytest.mark.exhaustive)])
 def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
-    more: int, monkeypatch: pytest.MonkeyPatch
+    files: int, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workers, "LIMITS", Limits(judged_ratio=more))
     draw = random.Random(8)
-    for _ in range(60):
+    for _ in range(files):
         run, judgements = awkward(draw)
         lines = judgements.splitlines(keepends=True)
         draw.shuffle(lines)
@@ -122,14 +126,15 @@ def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
             assert found == simple
 
 
-def test_topics_with_one_hash_stay_in_order_of_appearance(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("files", [15, pytest.param(60, marks=pytest.mark.exhaustive)])
+def test_topics_with_one_hash_stay_in_order_of_appearance(files: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (words, blocks):
         monkeypatch.setattr(
             module, "hashes", lambda word, length: (word(0, slice(None)) & np.uint64(3)) << np.uint64(60)
         )
     monkeypatch.setattr(workers, "LIMITS", Limits(topic_runs=1))
     draw = random.Random(6)
-    for _ in range(60):
+    for _ in range(files):
         run, judgements = awkward(draw)
         lines = judgements.splitlines(keepends=True)
         draw.shuffle(lines)
@@ -251,10 +256,11 @@ def test_a_line_of_any_length_has_its_six_fields_or_is_told(fields: int) -> None
                 assert found == simple
 
 
-def test_processes_share_a_large_file_and_give_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize("files", [3, pytest.param(12, marks=pytest.mark.exhaustive)])
+def test_processes_share_a_large_file_and_give_the_same(files: int, tmp_path: Path) -> None:
     draw, path = random.Random(4), tmp_path / "run"
     for size in (300, 3000):
-        for jobs in (1, 2, 3) * 12:
+        for jobs in (1, 2, 3) * files:
             run, judgements = awkward(draw)
             path.write_bytes(run)
             read = Qrels(io.BytesIO(judgements))
@@ -300,7 +306,7 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
 
 
 @shared
-@pytest.mark.parametrize("path", list(real_runs()))
+@pytest.mark.parametrize("path", real_runs())
 def test_real_runs_give_what_the_simple_reader_gives(path: Path) -> None:
     rules = Options(duplicates="first", ties="docno-desc")
     read = Qrels(qrels_beside(path), duplicates="first")
@@ -348,7 +354,16 @@ def same_qrels(blocks: Qrels, simple: Qrels) -> None:
     assert blocks.digest == simple.digest
 
 
-@pytest.mark.parametrize(("jobs", "rounds", "together"), [(1, 150, 1 << 16), (1, 50, 2), (2, 20, 1 << 16)])
+@pytest.mark.parametrize(
+    ("jobs", "rounds", "together"),
+    [
+        *((1, 30, 1 << 16), (1, 15, 2), (2, 6, 1 << 16)),
+        *(
+            pytest.param(*many, marks=pytest.mark.exhaustive)
+            for many in ((1, 150, 1 << 16), (1, 50, 2), (2, 20, 1 << 16))
+        ),
+    ],
+)
 def test_generated_qrels_give_what_the_simple_reader_gives(
     jobs: int, rounds: int, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -467,7 +482,7 @@ plain = st.from_regex(rb"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+
 
 
 @given(st.lists(plain, min_size=1, max_size=30))
-@settings(max_examples=300, deadline=None)
+@drawn(300, steady=False)
 @example([b"0" * 30 + b"1", b"-0", b"+.5", b"5.", b"-0.0", b"00.10", b"123456789.5", b"12345678", b"1234567.8"])
 @example([b"9007199254740993", b"9007199254740992.5", b"0.1", b"4503599627370496.5", b"4503599627370497.5"])
 @example([b"18446744073709551615", b"9999999999999999999", b"1844674407370955161.6", b"0.000000000000000001"])
@@ -477,14 +492,14 @@ def test_plain_decimals_have_the_bits_of_float(tokens: list[bytes]) -> None:
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50), st.integers(0, 20))
-@settings(max_examples=300, deadline=None)
+@drawn(300, steady=False)
 def test_printed_floats_have_the_bits_of_float(values: list[float], digits: int) -> None:
     same_as_float([repr(value).encode() for value in values])
     same_as_float([b"%.*f" % (digits, value) for value in values if abs(value) < 1e15])
 
 
 @given(st.integers(1 << 52, (1 << 53) - 1), st.integers(0, 18), st.integers(-1, 1))
-@settings(max_examples=500, deadline=None)
+@drawn(500, steady=False)
 def test_halfway_cases_have_the_bits_of_float(mantissa: int, scale: int, beside: int) -> None:
     # The number halfway between two floats, printed with all its digits, and its neighbours in the last digit.
     for power in (0, 4, 9, 30, 52):
@@ -502,7 +517,7 @@ def written_alike(draw: st.DrawFn) -> list[bytes]:
 
 
 @given(written_alike())
-@settings(max_examples=300, deadline=None)
+@drawn(300, steady=False)
 @example([b"07.50", b"7.50", b"0.00", b"00.00", b"123456.78", b"123456.79"])
 def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
     buffer, start, end = buffer_of(tokens)
@@ -512,7 +527,7 @@ def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
 
 
 @given(st.integers(1, 55), st.integers(0, 9), st.integers(0, 12), st.randoms(use_true_random=False))
-@settings(max_examples=400, deadline=None)
+@drawn(400, steady=False)
 def test_words_of_short_lines_are_those_of_the_text(length: int, topic: int, differ: int, draw: random.Random) -> None:
     # Fields that begin and end at one place in all lines, or near it, or far from it, and at the end of a line's row.
     lines = [
@@ -538,7 +553,7 @@ def test_words_of_short_lines_are_those_of_the_text(length: int, topic: int, dif
 
 
 @given(st.lists(st.binary(min_size=1, max_size=12).map(lambda token: bytes(b for b in token if b > 32) or b"x")))
-@settings(max_examples=300, deadline=None)
+@drawn(300, steady=False)
 @example([b"nan"])
 @example([b"1_0"])
 @example([b"inf"])
@@ -562,7 +577,7 @@ def test_what_is_no_plain_decimal_is_refused(tokens: list[bytes]) -> None:
 
 
 @given(st.lists(st.binary(min_size=1, max_size=90).map(lambda token: bytes(b | 64 for b in token)), min_size=2))
-@settings(max_examples=200, deadline=None)
+@drawn(200, steady=False)
 def test_tokens_are_equal_where_their_bytes_are(tokens: list[bytes]) -> None:
     tokens += tokens[:2] + [token[:-1] + b"~" for token in tokens]
     buffer, start, end = buffer_of(tokens)

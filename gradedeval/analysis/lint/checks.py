@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.analysis.lint.submissions import Judgements, Ranking, Submission
+from gradedeval.analysis.lint.submissions import Judgments, Ranking, Submission
 from gradedeval.errors import plural, shorten
 from gradedeval.trec.lines import decode
 from gradedeval.trec.source import name_of
@@ -194,8 +194,8 @@ def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str
     of_all = set(known)
     facts.extra = [topic for topic in facts.depth if topic not in of_all]
     if known and facts.topics and len(facts.missing) == len(known):
-        against = f"({shorten(facts.depth, 2)} against {shorten(known, 2)})"
-        run.error("topics", f"no topic in common with {where} {against}", "are they one collection's?")
+        what = f"shares no topics with {where} ({shorten(facts.depth, 2)} vs {shorten(known, 2)})"
+        run.error("topics", what, "are they from the same collection?")
         return
     if facts.missing and facts.topics:
         what = f"{len(facts.missing)} of {len(known)} topics of {where} are missing ({shorten(facts.missing)})"
@@ -205,7 +205,7 @@ def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str
         run.warn("topics", count, "they are ignored")
 
 
-def check_judged(run: Submission, facts: Facts, qrels: Judgements) -> None:
+def check_judged(run: Submission, facts: Facts, qrels: Judgments) -> None:
     """How much of the run nobody has judged."""
     both = [topic for topic in run.topics if topic in qrels.grades]
     if not both:

@@ -1,4 +1,4 @@
-"""`lint`: submissions and judgements -> one report."""
+"""`lint`: submissions and judgments -> one report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gradedeval.analysis.lint.checks import Facts, check_alone, check_judged, check_together, check_topics, facts_of
-from gradedeval.analysis.lint.submissions import Judgements, Submission, read_judgements, read_submission
+from gradedeval.analysis.lint.submissions import Judgments, Submission, read_judgments, read_submission
 from gradedeval.analysis.lint.tie_effects import check_moves, clean_qrels
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
@@ -20,7 +20,7 @@ class Report:
 
     runs: list[Submission]
     facts: list[Facts] = field(default_factory=list)
-    qrels: Judgements | None = None
+    qrels: Judgments | None = None
 
     @property
     def files(self) -> list[Submission]:
@@ -47,7 +47,7 @@ def lint(
     """Look at submissions for all that a careful organiser checks before scoring.
 
     runs             name -> path
-    qrels            path of the judgements: topics missing or extra, shares of unjudged, what ties can change
+    qrels            path of the judgments: topics missing or extra, shares of unjudged, what ties can change
     measures         those that ties may move
     max_depth        documents allowed in a topic
     tag_is_filename  whether a run's tag must be the name of its file
@@ -56,7 +56,7 @@ def lint(
     Raises InputError where a measure cannot be computed from these qrels; all that is wrong with the files is in the
     report.
     """
-    judged = None if qrels is None else read_judgements(qrels)
+    judged = None if qrels is None else read_judgments(qrels)
     clean = clean_qrels(judged) if judged is not None and judged.grades else None
     chosen = list(measures) if measures is not None else parse_measures(DEFAULT)
     report = Report([], [], judged)

@@ -1,84 +1,89 @@
-"""A report as text for people, or as JSON."""
+"""A report of lint -> tables: the problems and the facts of each run for people, a row a problem for programs."""
 
 from __future__ import annotations
 
-import json
 from itertools import groupby
+from typing import Any
 
 from gradedeval.analysis.lint.checks import DEPTHS, Facts
 from gradedeval.analysis.lint.lint import Report
 from gradedeval.analysis.lint.submissions import Submission
 from gradedeval.errors import SHOWN, plural
-from gradedeval.formats import aligned
-
-LINT_FORMATS = ("table", "json")
+from gradedeval.formats import Column, Document, Layout, Table
 
 
-def written(report: Report, form: str = "table", *, everything: bool = False) -> str:
-    """The report. The text shows the first ten defects of a kind, or with `everything` all; JSON has them all."""
-    if form == "json":
-        return _json(report)
-    blocks = [_block(file, everything) for file in report.files]
-    if report.runs:
-        blocks.append(_table(report))
-    return "\n".join(blocks)
+def lint_document(report: Report, layout: Layout, *, show_all: bool = False) -> Document:
+    """The report. People see the first ten defects of a kind, or with `show_all` all; programs always get all."""
+    if layout == "long":
+        names = ("file", "weight", "kind", "place", "problem", "hint")
+        rows = [
+            (file.place, defect.weight, defect.kind, defect.place, defect.problem, defect.hint)
+            for file in report.files
+            for defect in file.defects
+        ]
+        return Document([Table([Column(name) for name in names], rows)], nested=_nested(report))
+    blocks: list[Table | str] = [_problems(file, show_all) for file in report.files]
+    return Document([*blocks, _facts_table(report)] if report.runs else blocks)
 
 
-def _block(file: Submission, everything: bool) -> str:
+def _problems(file: Submission, show_all: bool) -> str:
+    """How many defects a file has, and below that the defects."""
     errors, warnings = file.count("error"), file.count("warning")
     head = f"{file.place}: {errors} {plural(errors, 'error')}, {warnings} {plural(warnings, 'warning')}"
     lines = [head if errors or warnings else f"{file.place}: in order"]
     ranked = sorted(file.defects, key=lambda defect: (defect.weight, _first(file, defect.kind)))
-    for (weight, kind), defects in groupby(ranked, key=lambda defect: (defect.weight, defect.kind)):
-        listed = list(defects)
-        shown = listed if everything else listed[:SHOWN]
+    for (weight, kind), group in groupby(ranked, key=lambda defect: (defect.weight, defect.kind)):
+        defects = list(group)
+        shown = defects if show_all else defects[:SHOWN]
         lines += [f"  {weight:<8} {defect}" for defect in shown]
-        rest = len(listed) - len(shown)
+        rest = len(defects) - len(shown)
         if rest:
             lines.append(f"  {weight:<8} {file.place}: {rest} more of the kind '{kind}'; --all lists them")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _first(file: Submission, kind: str) -> int:
-    """Where the first defect of a kind stands: kinds come in the order in which they were met."""
-    return next(at for at, defect in enumerate(file.defects) if defect.kind == kind)
+    """The index of the first defect of a kind: kinds are listed in the order in which they were met."""
+    return next(index for index, defect in enumerate(file.defects) if defect.kind == kind)
 
 
-def _table(report: Report) -> str:
-    judged = any(own.unjudged for own in report.facts)
-    header = ["run", "tag", "topics", "documents", "fewest", "median", "most", "tied", "float32"]
-    header += [f"unjudged@{depth}" for depth in DEPTHS] if judged else []
-    body = [
-        [*_row(run, own, judged), str(run.count("error")), str(run.count("warning"))]
-        for run, own in zip(report.runs, report.facts, strict=True)
+def _facts_table(report: Report) -> Table:
+    judged = any(facts.unjudged for facts in report.facts)
+    counts = ("topics", "documents", "fewest", "median", "most", "tied", "float32")
+    columns = [Column("run"), Column("tag"), *(Column(name, "number") for name in counts)]
+    columns += [Column(f"unjudged@{depth}", "score") for depth in DEPTHS] if judged else []
+    rows = [
+        [*_facts_row(run, facts, judged), run.count("error"), run.count("warning")]
+        for run, facts in zip(report.runs, report.facts, strict=True)
     ]
-    return aligned([*header, "errors", "warnings"], body, header[:2]) + "\n"
+    return Table([*columns, Column("errors", "count"), Column("warnings", "count")], rows)
 
 
-def _row(run: Submission, own: Facts, judged: bool) -> list[str]:
-    fewest, median, most = own.depths
-    cells = [run.name, own.tag, str(own.topics), str(own.documents), str(fewest), f"{median:g}", str(most)]
-    cells += [str(own.tied), str(own.float32)]
-    if judged:
-        cells += [f"{own.unjudged[str(depth)]:.4f}" if own.unjudged else "" for depth in DEPTHS]
-    return cells
+def _facts_row(run: Submission, facts: Facts, judged: bool) -> list[Any]:
+    row = [run.name, facts.tag, facts.topics, facts.documents, *facts.depths, facts.tied, facts.float32]
+    return [*row, *(facts.unjudged.get(str(depth)) for depth in DEPTHS)] if judged else row
 
 
-def _json(report: Report) -> str:
-    facts = {id(run): own for run, own in zip(report.runs, report.facts, strict=True)}
+def _nested(report: Report) -> dict[str, Any]:
+    facts_of = {id(run): facts for run, facts in zip(report.runs, report.facts, strict=True)}
     files = [
         {
             "file": file.place,
-            "kind": "run" if id(file) in facts else "qrels",
+            "kind": "run" if id(file) in facts_of else "qrels",
             "errors": file.count("error"),
             "warnings": file.count("warning"),
             "defects": [
-                {"weight": one.weight, "kind": one.kind, "place": one.place, "fault": one.problem, "cure": one.hint}
-                for one in file.defects
+                {
+                    "weight": defect.weight,
+                    "kind": defect.kind,
+                    "place": defect.place,
+                    "fault": defect.problem,
+                    "cure": defect.hint,
+                }
+                for defect in file.defects
             ],
-            **({"facts": facts[id(file)].as_dict} if id(file) in facts else {}),
+            **({"facts": facts_of[id(file)].as_dict} if id(file) in facts_of else {}),
         }
         for file in report.files
     ]
-    found = {"errors": report.errors, "warnings": report.warnings, "files": files}
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    return {"errors": report.errors, "warnings": report.warnings, "files": files}

@@ -1,9 +1,8 @@
-"""Files line by line, where a bad line is noted and reading goes on."""
+"""Runs and qrels read line by line; a bad line is noted, and reading goes on."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -13,18 +12,17 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, plural
-from gradedeval.rankings.qrels import about_grade
-from gradedeval.rankings.run import about_score, score_of
+from gradedeval.rankings.run import score_of
+from gradedeval.trec.duplicates import document, duplicate
 from gradedeval.trec.lines import (
-    BYTE_ORDER_MARKS,
     QRELS_FIELDS,
     RUN_FIELDS,
-    about_control,
-    about_width,
-    control_byte,
+    about_number,
     decimal,
     decode,
+    expected_lines,
     looks_like,
+    records,
 )
 from gradedeval.trec.source import Source
 
@@ -33,7 +31,7 @@ Weight = Literal["error", "warning"]
 
 @dataclass(frozen=True)
 class Defect:
-    """What is wrong, where, and how to mend it; `kind` is one word for all of its sort."""
+    """What is wrong, where, and how to fix it; `kind` groups defects of the same sort."""
 
     weight: Weight
     kind: str
@@ -47,7 +45,7 @@ class Defect:
 
 @dataclass
 class Ranking:
-    """A topic of a submission as listed: its documents with their lines, their scores and stated ranks (nan: none)."""
+    """The documents of a topic, in file order, with line, score and stated rank (nan if it is not a number)."""
 
     line_of: dict[bytes, int] = field(default_factory=dict)
     score_list: array[float] = field(default_factory=lambda: array("d"))
@@ -79,7 +77,7 @@ class Ranking:
 
 @dataclass
 class Submission:
-    """A run with all its defects. `tags`: what stands in its sixth column -> the first line that has it."""
+    """A run with all its defects. `tags`: what its sixth column holds -> the first line of each."""
 
     name: str
     place: str
@@ -87,22 +85,25 @@ class Submission:
     tags: dict[bytes, int] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
 
-    def add(self, weight: Weight, kind: str, error: str, hint: str = "", line: int | None = None) -> None:
-        place = self.place if line is None else f"{self.place}:{line}"
-        self.defects.append(Defect(weight, kind, place, error, hint))
+    def add(self, line: int, problem: str, hint: str = "", kind: str = "") -> None:
+        """Note an error in a line: what the record reader calls."""
+        self.error(kind, problem, hint, line)
 
-    def error(self, kind: str, error: str, hint: str = "", line: int | None = None) -> None:
-        self.add("error", kind, error, hint, line)
+    def error(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
+        self.defects.append(Defect("error", kind, self._place(line), problem, hint))
 
-    def warn(self, kind: str, error: str, hint: str = "", line: int | None = None) -> None:
-        self.add("warning", kind, error, hint, line)
+    def warn(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
+        self.defects.append(Defect("warning", kind, self._place(line), problem, hint))
+
+    def _place(self, line: int | None) -> str:
+        return self.place if line is None else f"{self.place}:{line}"
 
     @property
     def documents(self) -> int:
         return sum(len(ranking.line_of) for ranking in self.topics.values())
 
     def forget(self) -> None:
-        """Let go of the documents: the report needs no more of them."""
+        """Release the documents: the report does not need them."""
         self.topics = {}
 
     def count(self, weight: Weight) -> int:
@@ -110,7 +111,7 @@ class Submission:
 
 
 @dataclass
-class Judgements(Submission):
+class Judgments(Submission):
     """A qrels file with all its defects; `grades`: topic -> docno -> grade."""
 
     grades: dict[bytes, dict[bytes, float]] = field(default_factory=dict)
@@ -121,81 +122,75 @@ def read_submission(name: str, path: str) -> Submission:
     run = Submission(name, Source(path).place)
     data = _bytes_of(path, run, RUN_FIELDS)
     if looks_like(data, QRELS_FIELDS) and not looks_like(data, RUN_FIELDS):
-        what = f"looks like qrels ({len(QRELS_FIELDS)} fields a line)"
+        what = f"looks like qrels ({len(QRELS_FIELDS)} fields per line)"
         run.error("format", what, "a run has lines of " + " ".join(RUN_FIELDS))
         return run
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []
     ranks: dict[bytes, float] = {}
-    for number, (topic, column, docno, rank, token, tag) in _lines(data, run, RUN_FIELDS):
+    for number, (topic, column, docno, rank, token, tag) in records(data, RUN_FIELDS, run, tolerant=True):
         score = score_of(token)
         if score != score:
-            run.error("score", *about_score(token, number), line=number)
+            run.error("score", *about_number("score", token, number), line=number)
             continue
         columns.setdefault(column, number)
         run.tags.setdefault(tag, number)
         ranking = run.topics.setdefault(topic, Ranking())
-        before = ranking.line_of.setdefault(docno, number)
-        if before != number:
-            what = f"docno {decode(docno)} of topic {decode(topic)} again, first in line {before}"
+        first = ranking.line_of.setdefault(docno, number)
+        if first != number:
+            what = duplicate(document(docno, topic), first)
             run.error("duplicate", what, "give each document once", number)
             continue
-        listed = ranks[rank] if rank in ranks else ranks.setdefault(rank, decimal(rank))
-        if listed != listed:
+        stated = ranks[rank] if rank in ranks else ranks.setdefault(rank, decimal(rank))
+        if stated != stated:
             bad_ranks.append(number)
         ranking.score_list.append(score)
-        ranking.rank_list.append(listed)
-    _about_columns(run, columns, bad_ranks)
+        ranking.rank_list.append(stated)
+    _check_columns(run, columns, bad_ranks)
     if not run.topics and not run.defects:
-        run.error("empty", "no documents", f"lines of {' '.join(RUN_FIELDS)} are expected")
+        run.error("empty", "no documents", expected_lines(RUN_FIELDS))
     return run
 
 
-def _about_columns(run: Submission, columns: dict[bytes, int], bad_ranks: list[int]) -> None:
+def _check_columns(run: Submission, columns: dict[bytes, int], bad_ranks: list[int]) -> None:
     odd = {column: line for column, line in columns.items() if column.upper() != b"Q0"}
     if odd:
         column, line = next(iter(odd.items()))
-        run.warn(
-            "Q0",
-            f"the second column is '{decode(column)}', not Q0",
-            "write Q0 there, unless it is a type of document for --costs",
-            line,
-        )
+        what = f"the second column is '{decode(column)}', not Q0"
+        run.warn("Q0", what, "write Q0, unless it is a document type for --costs", line)
     if bad_ranks:
-        what = f"{len(bad_ranks)} {plural(len(bad_ranks), 'rank')} no number, the first in this line"
-        run.warn("rank", what, "count ranks from 1", bad_ranks[0])
+        what = f"{len(bad_ranks)} {plural(len(bad_ranks), 'rank')} not a number, the first on this line"
+        run.warn("rank", what, "number ranks from 1", bad_ranks[0])
 
 
-def read_judgements(path: str) -> Judgements:
+def read_judgments(path: str) -> Judgments:
     """A qrels file, with the defects of its lines."""
-    qrels = Judgements(path, Source(path).place)
+    qrels = Judgments(path, Source(path).place)
     data = _bytes_of(path, qrels, QRELS_FIELDS)
     if looks_like(data, RUN_FIELDS) and not looks_like(data, QRELS_FIELDS):
-        what = f"looks like a run ({len(RUN_FIELDS)} fields a line)"
+        what = f"looks like a run ({len(RUN_FIELDS)} fields per line)"
         qrels.error("format", what, "qrels have lines of " + " ".join(QRELS_FIELDS))
         return qrels
     first: dict[tuple[bytes, bytes], int] = {}
-    for number, (topic, _, docno, token) in _lines(data, qrels, QRELS_FIELDS):
+    for number, (topic, _, docno, token) in records(data, QRELS_FIELDS, qrels, tolerant=True):
         grade = decimal(token)
         if grade != grade:
-            qrels.error("grade", *about_grade(token, number), line=number)
+            qrels.error("grade", *about_number("grade", token, number), line=number)
             continue
-        before = first.setdefault((topic, docno), number)
-        known = qrels.grades.setdefault(topic, {})
-        if before == number:
-            known[docno] = grade
-        elif known[docno] == grade:
-            what = f"docno {decode(docno)} of topic {decode(topic)} again with the same grade, first in line {before}"
-            qrels.warn("duplicate", what, "give it once", number)
+        line = first.setdefault((topic, docno), number)
+        grades = qrels.grades.setdefault(topic, {})
+        if line == number:
+            grades[docno] = grade
+            continue
+        what = duplicate(f"{document(docno, topic)} with grade {grade:g}", line, f" with grade {grades[docno]:g}")
+        if grades[docno] == grade:
+            qrels.warn("duplicate", what, "give each judgment once", number)
         else:
-            what = (
-                f"docno {decode(docno)} of topic {decode(topic)} again: grade {grade:g}, and {known[docno]:g} in line"
-            )
-            qrels.error("duplicate", f"{what} {before}", "decide for one", number)
+            qrels.error("duplicate", what, "decide on one grade", number)
     if not qrels.grades and not qrels.defects:
-        qrels.error("empty", "no judgements", f"lines of {' '.join(QRELS_FIELDS)} are expected")
-    elif qrels.grades and max(max(known.values()) for known in qrels.grades.values()) <= 0:
-        qrels.warn("grade", "no grade above 0", "is the grade the fourth column?")
+        qrels.error("empty", "no judgments", expected_lines(QRELS_FIELDS))
+    elif qrels.grades and max(max(grades.values()) for grades in qrels.grades.values()) <= 0:
+        qrels.warn("grade", "no grade above 0", "is the grade in the fourth column?")
     return qrels
 
 
@@ -207,27 +202,5 @@ def _bytes_of(path: str, file: Submission, expected: tuple[str, ...]) -> bytes:
         file.error("file", error.problem, error.hint)
         return b""
     if not data.strip():
-        file.error("empty", "is empty", f"lines of {' '.join(expected)} are expected")
+        file.error("empty", "is empty", expected_lines(expected))
     return data
-
-
-def _lines(data: bytes, file: Submission, expected: tuple[str, ...]) -> Iterator[tuple[int, list[bytes]]]:
-    """Line number and fields of the lines that have as many as expected; the others are defects."""
-    if data.startswith(BYTE_ORDER_MARKS):
-        file.error("format", "begins with a byte order mark", "save the file as UTF-8 without one", 1)
-        if not data.startswith(BYTE_ORDER_MARKS[0]):
-            return  # UTF-16: no line of it can be read
-        data = data[len(BYTE_ORDER_MARKS[0]) :]
-    suspicious = bool(control_byte(data))
-    for number, line in enumerate(data.split(b"\n"), 1):
-        control = control_byte(line) if suspicious else b""
-        if control:
-            file.error("format", *about_control(control), line=number)
-            continue
-        found = line.split()
-        if not found or line[0] == 35:
-            continue
-        if len(found) == len(expected):
-            yield number, found
-        else:
-            file.error("fields", *about_width(found, expected), line=number)

@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 
 from gradedeval.analysis.lint.checks import Facts
-from gradedeval.analysis.lint.submissions import Judgements, Submission
+from gradedeval.analysis.lint.submissions import Judgments, Submission
 from gradedeval.measures.definition import Measure
 from gradedeval.options import Options, Ties
 from gradedeval.rankings.grade_run import map_lists
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import Retrieved, Run
+from gradedeval.rankings.run import Run, TopicResults
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.lines import decode
 
 
-def clean_qrels(judged: Judgements) -> Qrels:
-    """The judgements that are in order."""
+def clean_qrels(judged: Judgments) -> Qrels:
+    """The judgments that are in order."""
     return Qrels(
         {
             decode(topic): {decode(docno): grade for docno, grade in known.items()}
@@ -48,7 +48,7 @@ def check_moves(run: Submission, facts: Facts, qrels: Qrels, measures: Sequence[
 
 def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], ties: Ties) -> list[float]:
     options = replace(Options(), ties=ties)
-    topics = {topic: Retrieved(own.docnos, own.scores, own.ranks) for topic, own in run.topics.items()}
+    topics = {topic: TopicResults(own.docnos, own.scores, own.ranks) for topic, own in run.topics.items()}
     scorer = Scorer(qrels, measures, options)
     scored = map_lists(scorer.score_part, Run(run.place, topics), scorer.grader)
     found = scorer.merge(run.name, scored.batches, scored.topics, scored.missing)

@@ -1,0 +1,97 @@
+"""Errors carry a kind for programs: no code looks at their words."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+
+import pytest
+
+from gradedeval.errors import InputError, Note, ProblemList
+from support.paths import ROOT
+
+WORDS = ("problem", "hint", "line", "text")
+SEARCHES = ("startswith", "endswith", "find", "index", "count", "split", "partition", "rpartition", "replace", "lower")
+
+
+def names_of_errors(tree: ast.AST) -> dict[int, set[str]]:
+    """Nodes inside `except InputError as …`: the names that are bound to errors there."""
+    names: dict[int, set[str]] = {}
+    for handler in ast.walk(tree):
+        if (
+            isinstance(handler, ast.ExceptHandler)
+            and handler.name
+            and "InputError" in ast.dump(handler.type or handler)
+        ):
+            for node in ast.walk(handler):
+                names.setdefault(id(node), set()).add(handler.name)
+    return names
+
+
+def is_message(node: ast.AST, errors: set[str]) -> bool:
+    """Whether an expression is the text of an error: `error.problem`, `str(error)`, `f"{error}"`."""
+    if isinstance(node, ast.Attribute):
+        name = node.value.id if isinstance(node.value, ast.Name) else ""
+        return node.attr in ("problem", "hint") or (node.attr in WORDS and name in errors)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("str", "repr"):
+        return any(isinstance(given, ast.Name) and given.id in errors for given in node.args)
+    return isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Name) and node.value.id in errors
+
+
+def searches(tree: ast.AST) -> list[int]:
+    """The lines where the text of an error is compared or searched."""
+    errors, lines = names_of_errors(tree), []
+    for node in ast.walk(tree):
+        looked_at: list[ast.AST] = []
+        if isinstance(node, ast.Compare):
+            looked_at = [node.left, *node.comparators]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in SEARCHES:
+                looked_at = [node.func.value]
+            elif isinstance(node.func.value, ast.Name) and node.func.value.id == "re":
+                looked_at = list(node.args)
+        elif isinstance(node, ast.Subscript):
+            looked_at = [node.value]
+        if any(is_message(part, errors.get(id(node), set())) for part in looked_at):
+            lines.append(node.lineno)  # type: ignore[attr-defined]
+    return sorted(lines)
+
+
+def test_no_code_compares_or_searches_the_text_of_an_error() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in sorted((ROOT / "gradedeval").rglob("*.py"))
+        for line in searches(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert found == []
+
+
+def test_the_search_finds_what_it_is_for() -> None:
+    code = """
+try:
+    work()
+except InputError as error:
+    if "no measure" in error.problem or error.hint == "": pass
+    if str(error).startswith("run"): pass
+    if error.kind == "unknown-measure" or error.place.startswith("run"): pass
+"""
+    assert searches(ast.parse(code)) == [5, 5, 6]
+
+
+def test_an_error_keeps_its_parts_between_processes() -> None:
+    problems = ProblemList("run.txt", usage=True)
+    for line in range(1, 13):
+        problems.add(line, "is wrong", "mend it", "wrong")
+    with pytest.raises(InputError) as raised:
+        problems.check()
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (again.kind, again.exit_code, len(again.also), again.beyond) == ("wrong", 2, 9, 2)
+    assert str(again) == str(raised.value)
+    assert str(again.replace(place="x", hint="", also=())) == "x: is wrong\nx: 2 more such lines"
+
+
+def test_a_note_keeps_its_parts_between_processes() -> None:
+    note = Note("run: 1 topic missing", "use --topics both", kind="missing-topics")
+    again = pickle.loads(pickle.dumps(note))
+    assert (again, again.kind) == (note, "missing-topics") == ("run: 1 topic missing; use --topics both", again.kind)
+    assert again.with_hint("leave it") == "run: 1 topic missing; leave it"

@@ -40,7 +40,7 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
         return _marginal(replace(measure, prior=None), gains.intents)
     width = gains.gain.shape[1]
     try:
-        workings = {name: np.asarray(column, dtype=np.float64) for name, column in measure.workings(gains).items()}
+        workings = {name: np.asarray(column, dtype=np.float64) for name, column in measure.details(gains).items()}
         shapes = {name: column.shape for name, column in workings.items()}
     except InputError:
         raise

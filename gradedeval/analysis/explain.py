@@ -246,7 +246,7 @@ def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: fl
     if residual is not None:
         rise = rises(measure, gains, trimmed(gains_of(table, measure, unjudged=table.top)))
         columns["could_add"] = [None if np.isnan(one) else one for one in rise.tolist()]
-        if measure.residual == "endless":
+        if measure.residual == "beyond_run":
             best = scores_of(measure, trimmed(gains_of(table, measure, tail=table.top)))
             after["could_add"] = max(min(float(best[0]), measure.definition.ceiling) - score, 0.0)
     first = [before] if parts.before else []

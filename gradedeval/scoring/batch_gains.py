@@ -22,7 +22,7 @@ UNSAMPLED = -1
 def last_rank(measure: Measure) -> int | None:
     """The last rank that a measure looks at; None where it looks at all: weights of the full depth need the gains of
     the full depth."""
-    return None if measure.definition.cutoff == "summed" else measure.cutoff
+    return None if measure.definition.cutoff == "sums_to_k" else measure.cutoff
 
 
 class GainsCache:

@@ -33,7 +33,7 @@ def with_defaults(measure: Measure, options: Options) -> Measure:
     given = dict(measure.parameters)
     preset = _preset(measure, options.like)
     wanted: dict[str, Value] = {}
-    if not {"gain", "rel", "g"} & given.keys():
+    if not given.keys() & set(measure.definition.gain_parameters):
         if options.gain is not None and measure.definition.scale:
             wanted["gain"] = options.gain
         elif options.rel is not None and (measure.definition.gain == "binary" or "rel" in preset):
@@ -104,7 +104,7 @@ class Scorer:
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))
-        units = {} if self.options.costs else {one.name: one.definition.unit for one in self.measures}
+        units = {} if self.options.costs else {one.name: one.definition.cost_unit for one in self.measures}
         notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
         notes += dict.fromkeys(note for one in self.by_intent.values() for note in one.notes)
         single = [str(one) for one in self.measures if one.by_intent and self.qrels.subtopics is None]
@@ -163,7 +163,7 @@ class Scorer:
 
     def _difference(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
-        if not measure.definition.walks or measure.by_intent or table.top <= 0:
+        if not measure.definition.cwl or measure.by_intent or table.top <= 0:
             return np.full(len(score), np.nan)
         best = _run_measure(measure, gains_of(table, measure, unjudged=table.top, tail=table.top))
         with np.errstate(invalid="ignore"):
@@ -172,10 +172,10 @@ class Scorer:
     def _best(self, measure: Measure, table: GainTable, gains_of: GainsCache) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
         definition, residual = measure.definition, measure.residual
-        if self.options.residual_depth == "full" and measure.merely_stops:
+        if self.options.residual_depth == "full" and measure.only_truncates:
             measure = replace(measure, cutoff=None)
         inside = np.minimum(_run_measure(measure, gains_of(table, measure, unjudged=table.top)), definition.ceiling)
-        if residual == "retrieved":
+        if residual == "within_run":
             return inside, inside
         both = gains_of(table, measure, unjudged=table.top, tail=table.top)
         return inside, np.minimum(_run_measure(measure, both), definition.ceiling)
@@ -251,7 +251,7 @@ def _tables(measures: Sequence[Measure], grades: Grades) -> list[GainTable]:
 
 def _seen(measure: Measure) -> tuple[Any, ...]:
     """All of a measure that its gains depend on."""
-    return measure.rel, measure.gain, measure.definition.scale, measure.own.get("g")
+    return measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares
 
 
 def _table(measure: Measure, grades: Grades) -> GainTable:
@@ -260,7 +260,6 @@ def _table(measure: Measure, grades: Grades) -> GainTable:
         return binary_table(measure.rel, grades)
     if measure.definition.scale is None or measure.gain is None:
         return GainTable(np.zeros(len(grades.labels)), 0.0)
-    steps = measure.own.get("g") if measure.definition.scale == "thresholds" else None
-    if isinstance(steps, tuple) and grades.top > 0:
-        return threshold_table(steps, grades, place)
+    if measure.threshold_shares is not None and grades.top > 0:
+        return threshold_table(measure.threshold_shares, grades, place)
     return graded_table(measure.gain, measure.definition.scale, grades, place)

@@ -18,7 +18,7 @@ from gradedeval.measures.definition import QUANTITIES
 from support.cwl import History, bejeweled, by_loop, gains, score
 
 # Those whose C is not given as a formula or a file.
-OWN = [one for one in MEASURES.values() if one.definition.walks and one.name not in ("cwl", "ddm")]
+OWN = [one for one in MEASURES.values() if one.definition.cwl and one.name not in ("cwl", "ddm")]
 
 # --- numbers of mpmath, at 40 digits ----------------------------------------------------------------------------------
 
@@ -258,7 +258,7 @@ def test_somebody_looks_at_rank_1_of_nothing() -> None:
 
 @pytest.mark.parametrize("measure", OWN, ids=str)
 def test_everybody_looks_at_rank_1(measure: Measure) -> None:
-    one = measure @ 3 if measure.definition.cutoff == "needed" else measure
+    one = measure @ 3 if measure.definition.cutoff == "required" else measure
     for values in ([], [0.0], [1.0]):
         assert score(one(of="ed"), values) >= 1
 

@@ -277,7 +277,7 @@ def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(prio
     assert not np.isnan(residual).any()
     bound = score + residual + 1e-9
     for column, measure in enumerate(measures):
-        endless = measure.residual == "endless"
+        endless = measure.residual == "beyond_run"
         broken = np.flatnonzero((score[after, column] > bound[before, column]) & (endless | ~longer))
         assert not len(broken), (str(measure), topics[before[broken[0]]], topics[after[broken[0]]])
 
@@ -301,9 +301,9 @@ def test_the_bound_holds_with_more_intents_and_longer_rankings(
 def test_a_residual_needs_something_unjudged_or_beyond_the_end() -> None:
     topics = [topic_of(r, missed) for r in itertools.product(LATER[1:], repeat=2) for missed in MISSED]
     measures, _, residual, _ = scored(topics, [*BOUNDED, *parse_measures("erria@2 strec@2 nrbp@2 ia(err@2) ia(rbp@2)")])
-    beyond = [one.residual == "endless" and (one.cutoff or 9) > 2 for one in measures]
+    beyond = [one.residual == "beyond_run" and (one.cutoff or 9) > 2 for one in measures]
     for column, measure in enumerate(measures):
-        summed = measure.definition.cutoff == "summed"  # weights of the full depth depend on what follows
+        summed = measure.definition.cutoff == "sums_to_k"  # weights of the full depth depend on what follows
         assert beyond[column] or summed or (residual[:, column] == 0).all(), str(measure)
 
 

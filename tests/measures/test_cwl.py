@@ -138,6 +138,7 @@ def test_a_short_horizon_misses_what_infinity_has() -> None:
     assert score("inst(T=10,horizon=1000)", values) - inst > 1e-3
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("values", [[], [1.0, 0, 0, 1, 0, 0, 0, 0, 0, 1], [0.5] * 30])
 @pytest.mark.parametrize("name", ["insq(T=10)", "inst(T=10)"])
 def test_sums_to_infinity_are_ten_million_terms_and_what_an_integral_says_of_the_others(
@@ -171,6 +172,7 @@ def test_the_trigamma_function_at_its_known_values() -> None:
     assert trigamma(np.array([1e6])) == pytest.approx([1 / (1e6 - 0.5)], abs=1e-18)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("start", "step"), [(1.5, 0.7), (3.0, 0.5), (40.0, 0.25), (2.0, 0.125), (900.0, 0.4)])
 def test_the_best_case_of_inst_is_the_sum_of_ten_million_terms(start: float, step: float) -> None:
     j = np.arange(1, 10_000_001, dtype=np.float64)

@@ -202,7 +202,7 @@ def brute_force(measure: str, gained: float, spent: float, tail: float, ranks: i
         ("ift(T=1e5,b1=1e9,R1=1e-3,A=.3,b2=2e-4,R2=2,of=ed)", 0.5),
     ],
 )
-@pytest.mark.parametrize("block", [1 << 11, 1 << 14])
+@pytest.mark.parametrize("block", [1 << 11, pytest.param(1 << 14, marks=pytest.mark.exhaustive)])
 def test_foragers_of_every_kind(measure: str, tail: float, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(panels, "BLOCK", block)
     exact = brute_force(measure, 0.0, 0.0, tail, 1 << 20)

@@ -14,9 +14,9 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.properties import RankingWeights
 from gradedeval.options import Options
-from gradedeval.parallel.progress import Progress, no_progress
-from gradedeval.rankings.batch import CELLS, Batch, GradedRun
-from gradedeval.rankings.grade import grade_run
+from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade_run import GradedRun, grade_run
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.scorer import Scorer
@@ -78,24 +78,23 @@ def background(
     measures: Sequence[Measure],
     options: Options,
     depth: int,
-    progress: Progress = no_progress,
-    jobs: int = 1,
+    workers: Workers,
 ) -> Background:
     """The mean weights of ap, rr, sp, bpref or q at ranks 1..depth over the rankings of a set of runs, by name.
 
     The mean is over the pairs of a run and a topic, each alike: the 1/(s·t) of the source where all runs have the same
-    topics. The rules say which topics count; one that a run lacks is a ranking without documents. `jobs` processes may
-    share a large run.
+    topics. The options say which topics count; one that a run lacks is a ranking without documents.
 
     Zhang et al., Information Retrieval 2010, section 3.4. Raises InputError as `evaluate` does.
     """
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
-    scorer = Scorer(judged, measures, options)
+    scorer = Scorer(judged, measures, options, workers.limits)
+    grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)
     counts: list[tuple[int, int]] = []
     notes, topics = list(scorer.notes), set()
-    for _, source in progress(list(runs.items())):
-        run = grade_run(source, judged, options, jobs=jobs)
+    for _, source in workers.progress(list(runs.items())):
+        run = grade_run(source, grader, workers.silent())
         for batch in _settled(run):
             summed.add(batch)
         counts.append((len(run.topics), run.missing))
@@ -124,7 +123,7 @@ class _Sums:
             for column in self.scores:
                 measure = self.scorer.measures[column]
                 self.scores[column] += float(measure.score(gains_of(self.scorer.tables[column], measure)).sum())
-        for part in _to_depth(batch, len(self.weights)):
+        for part in _to_depth(batch, len(self.weights), self.scorer.grader.limits.cells):
             gains_of = self.scorer.gains_cache(part)
             for column, (measure, table) in enumerate(zip(self.scorer.measures, self.scorer.tables, strict=True)):
                 g = gains_of(table, measure)
@@ -150,12 +149,9 @@ def share_past(inside: float, whole: float) -> float:
     return 1 - inside / whole if whole - inside > 1e-12 * whole else 0.0
 
 
-def _settled(run: GradedRun) -> Iterator[Batch]:
-    """The topics of a run that count, each once: which do, and where, is known when all batches have been taken.
-
-    So they are kept until then as codes, a byte a document: weights would need eight for each measure.
-    """
-    batches = list(run)
+def _settled(run: GradedRun[Batch]) -> Iterator[Batch]:
+    """The topics of a run that count, each once."""
+    batches = run.batches
     last = {topic: number for number, batch in enumerate(batches) for topic in batch.topics}
     counted = set(run.topics)
     for number, batch in enumerate(batches):
@@ -169,10 +165,10 @@ def _only(batch: Batch, rows: Sequence[int]) -> Batch:
     return Batch(topics, batch.codes[rows], batch.retrieved[rows], batch.pool[rows])
 
 
-def _to_depth(batch: Batch, depth: int) -> Iterator[Batch]:
+def _to_depth(batch: Batch, depth: int, cells: int) -> Iterator[Batch]:
     """The batch with so many ranks, in parts of bounded size."""
     every = range(len(batch.topics))
-    step = max(1, CELLS // depth)
+    step = max(1, cells // depth)
     for begin in every[::step]:
         part = _only(batch, every[begin : begin + step])
         codes = np.full((len(part.topics), depth), batch.beyond, dtype=batch.codes.dtype)

@@ -18,7 +18,7 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.parallel.progress import Progress, no_progress
-from gradedeval.rankings.batch import CELLS
+from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for, rules_given
 from gradedeval.scoring.run_names import named_runs
@@ -123,14 +123,13 @@ def weights_by(
     *,
     ranks: int = DEPTH,
     normalize: str = "none",
-    jobs: int = 1,
-    progress: Progress = no_progress,
+    workers: Workers | None = None,
     rank_progress: Progress = no_progress,
 ) -> Weights:
     """As `weights`, for measures and rules that are settled and runs by name, or None.
 
-    jobs                processes that may share a large run
-    progress            shows how many runs are done, and `rank_progress` how many ranks of fixed weights
+    workers        processes that may share a large run; their progress is that of runs
+    rank_progress  shows how many ranks of fixed weights are done
     """
     _check(ranks, normalize)
     if not measures:
@@ -150,7 +149,7 @@ def weights_by(
     said = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
-        found = background(runs, judged, implied, options, ranks, progress, jobs)
+        found = background(runs, judged, implied, options, ranks, workers or Workers())
         columns |= {one: (found.values[:, at], float(found.beyond[at])) for at, one in enumerate(found.measures)}
         notes += found.notes
         count = len(found.counts)
@@ -207,7 +206,7 @@ def static_weights(measure: Measure, depth: int, progress: Progress = no_progres
     found = _shown(measure, depth, levels)
     if found is None:
         horizon: Any = measure.arguments.get("horizon")
-        step = max(1, CELLS // max(depth, measure.cutoff or 0, horizon or 0))
+        step = max(1, Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
         found = np.zeros(depth)
         for _, begin in progress([(str(measure), begin) for begin in range(0, depth, step)]):
             end = min(begin + step, depth)
@@ -306,7 +305,7 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
         whole = float(scores_of(measure, _cut(measure, endless))[0])
     else:
         # Such a measure does not say what ranks past the end of a run are worth; a longer run does, if it is enough.
-        enough = 2 * depth + 1000 if k is None or k > CELLS else k
+        enough = 2 * depth + 1000 if k is None or k > Limits.cells else k
         whole, longer = (
             float(_scores(measure, np.ones((1, length)), np.array([1.0]))[0])
             for length in (max(depth, enough), 2 * max(depth, enough))

@@ -32,6 +32,7 @@ from gradedeval import (
 from gradedeval.analysis.explain import Explained
 from gradedeval.formats import FORMATS
 from gradedeval.measures.definition import QUANTITIES
+from gradedeval.parallel import workers
 from support.commands import Command, Outcome
 from support.examples import drawn
 from support.measures import VARIANTS, every
@@ -237,7 +238,7 @@ def test_long_rankings_are_worked_on_in_parts(cells: int, monkeypatch: pytest.Mo
     topic = Topic(tuple(dice.choice([None, 0, 1, 2, 3]) for _ in range(60)), (3, 3, 1))
     measures = parse_measures("err ndcg ap gap bpref judged num_ret p@100 inst q(beta=10)@20")
     whole = [one.columns for one in explained(topic, measures)]
-    monkeypatch.setattr("gradedeval.analysis.contributions.CELLS", cells)
+    monkeypatch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
     assert [one.columns for one in explained(topic, measures)] == whole
 
 

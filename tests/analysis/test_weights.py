@@ -17,9 +17,9 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES, EvaluationWarning, InputError, Measure, parse_measures
-from gradedeval.analysis import background_weights
 from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.measures.parse import DEFAULT
+from gradedeval.parallel import workers
 from support.commands import Command, Outcome
 from support.paths import DATA, shared
 
@@ -169,7 +169,7 @@ NAIVE = ("ap", "sp", "rr", "q(rel=1)", "bpref(k=10)")
 def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
     seed: int, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background_weights, "CELLS", cells)
+    monkeypatch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
     runs, qrels = drawn(seed)
     for depth in (1, 7, 40):
         weights = gradedeval.weights(NAIVE, runs, qrels, ranks=depth)

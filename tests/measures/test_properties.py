@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, parse_measures
+from gradedeval.parallel import workers
 from gradedeval.scoring.batch_gains import last_rank
 from support import reference
 from support.examples import drawn
@@ -76,7 +77,7 @@ def check_company(measures: Sequence[Measure], topics: list[Topic], cells: int, 
     run["anchor"] = {"grade3": 1.0}
     qrels = {"anchor": ANCHOR} | {name: topic.judgements for name, topic in zip(names, topics, strict=True)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gradedeval.rankings.batch.CELLS", cells)
+        patch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
         together = evaluated(run, qrels, measures)
     for name in names:
         chosen = ("anchor", name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -17,7 +17,7 @@ from gradedeval.errors import InputError, plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
-from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import evaluate_runs, qrels_for, rules_given
 from gradedeval.scoring.run_names import named_runs
@@ -34,23 +34,18 @@ class Collection:
     runs: dict[str, Any]
     qrels: Qrels
     options: Options
-    progress: Progress = no_progress
-    jobs: int = 1
+    workers: Workers = field(default_factory=Workers)
 
     def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
         """The scores by some measures; what is too uncertain is left out only where residuals are asked for."""
         options = self.options if residuals else replace(self.options, residuals=None, max_residual=None)
-        return matrix_of(
-            evaluate_runs(self.runs, self.qrels, measures, options, jobs=self.jobs, progress=self.progress)
-        )
+        return matrix_of(evaluate_runs(self.runs, self.qrels, measures, options, workers=self.workers))
 
 
-def collected(
-    runs: dict[str, Any], qrels: Any, options: Options, progress: Progress = no_progress, jobs: int = 1
-) -> Collection:
-    """Runs by name with their qrels read. `jobs` processes may share them. Raises InputError where they are none."""
+def collected(runs: dict[str, Any], qrels: Any, options: Options, workers: Workers | None = None) -> Collection:
+    """Runs by name with their qrels read. Raises InputError where they cannot be read."""
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
-    return Collection(runs, judged, options, progress, jobs)
+    return Collection(runs, judged, options, workers or Workers())
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,9 +152,7 @@ def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes
     options = collection.options
     if runs is None:
         return replace(collection, options=replace(options, topics_from=topics))
-    return collected(
-        named_runs(runs), qrels, replace(options, topics_from=topics), collection.progress, collection.jobs
-    )
+    return collected(named_runs(runs), qrels, replace(options, topics_from=topics), collection.workers)
 
 
 def fitted(

@@ -23,8 +23,8 @@ from gradedeval.cli.standardize import STANDARD_OPTIONS, standard_options, stand
 from gradedeval.errors import SHOWN, InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
-from gradedeval.parallel.forks import cores, usable_workers
 from gradedeval.parallel.progress import with_progress
+from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.cwl_quantities import all_quantities
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
@@ -82,10 +82,8 @@ def command(
     runs, qrels = run_and_qrels(files, keywords["topics_from"], runs_from)
     check_output(output, (*runs, qrels))
     options = chosen_rules(keywords)
-    tags, jobs = run_name == "tag", _processes(jobs)
-    scores = evaluate_runs(
-        named_runs(runs), qrels, chosen, options, by_tag=tags, jobs=jobs, keep_going=True, progress=with_progress
-    )
+    tags, workers = run_name == "tag", _workers(jobs)
+    scores = evaluate_runs(named_runs(runs), qrels, chosen, options, by_tag=tags, keep_going=True, workers=workers)
     for note in scores.notes:
         say(note)
     scores = standardized_as_told(scores, told)
@@ -96,11 +94,12 @@ def command(
     _tell(scores, output, written)
 
 
-def _processes(jobs: int | None) -> int:
-    """How many processes share the work: those of --jobs, or as many as there are cores."""
-    if jobs is not None and usable_workers(jobs) < jobs:
-        say("--jobs: this system cannot share work safely; one process does it all")
-    return cores() if jobs is None else jobs
+def _workers(jobs: int | None) -> Workers:
+    """Who shares the work: as many processes as --jobs says, or as there are cores."""
+    workers = Workers.of(jobs, with_progress)
+    if jobs is not None and workers.count < jobs:
+        say("--jobs: parallel processing is not available here; using one process")
+    return workers
 
 
 def _tell(scores: Scores, output: str | None, written: bool) -> None:

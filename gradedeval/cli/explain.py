@@ -15,7 +15,7 @@ from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
 from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.parse import parse_measures
-from gradedeval.parallel.forks import cores
+from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import preset_digits
 
@@ -59,7 +59,7 @@ def command(
     runs, qrels = run_and_qrels(files, keywords["topics_from"], usage=usage)
     check_output(output, files)
     options = chosen_rules(keywords)
-    explanation = explain_topic(named_runs(runs), qrels, chosen, options, topic, jobs=cores())
+    explanation = explain_topic(named_runs(runs), qrels, chosen, options, topic, Workers.of())
     for note in explanation.notes:
         say(note)
     in_tables = digits if digits is not None else preset_digits(options)

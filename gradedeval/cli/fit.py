@@ -19,8 +19,8 @@ from gradedeval.cli.options import Sectioned, chosen_rules, with_options
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.parallel.forks import cores
 from gradedeval.parallel.progress import with_progress
+from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import topics_of_file
 from gradedeval.scoring.run_names import named_runs
 
@@ -101,7 +101,7 @@ def _agreeing(
     )
     runs, qrels = run_and_qrels(files, keywords["topics_from"])
     options = chosen_rules(keywords)
-    collection = collected(named_runs(runs), qrels, options, with_progress, cores())
+    collection = collected(named_runs(runs), qrels, options, Workers.of(None, with_progress))
     topics = None if their_topics is None else topics_of_file(their_topics)
     there = other(collection, list(validate) or None, their_qrels, topics)
     return fitted(collection, families, target, kinds, precision, there)

@@ -27,8 +27,8 @@ from gradedeval.formats import FORMATS, Maker, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import Options
-from gradedeval.parallel.forks import cores
 from gradedeval.parallel.progress import with_progress
+from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scores import Scores
@@ -72,7 +72,7 @@ def prepared(
 def scored(files: Sequence[str], measures: list[Measure], options: Options) -> Scores:
     """The scores of RUN... QRELS."""
     runs, qrels = run_and_qrels(tuple(files))
-    return evaluate_runs(named_runs(runs), qrels, measures, options, jobs=cores(), progress=with_progress)
+    return evaluate_runs(named_runs(runs), qrels, measures, options, workers=Workers.of(None, with_progress))
 
 
 def with_baseline(

@@ -100,10 +100,10 @@ def _literal(formula: str) -> str:
 def _parameters(measure: Measure) -> str:
     definition = measure.definition
     defaults: dict[str, Any] = {**definition.parameters}
-    if "gain" in definition.keys and definition.gain != "thresholds":
+    if "gain" in definition.accepted.names and definition.gain != "thresholds":
         defaults["gain"] = definition.gain
     defaults["rel"] = 1 if definition.gain == "binary" else None
-    keys = [(key, defaults.get(key)) for key in definition.keys]
+    keys = [(key, defaults.get(key)) for key in definition.accepted.names]
     return ", ".join(key if value in (None, "") else f"{key}={write_value(value)}" for key, value in keys)
 
 
@@ -117,15 +117,15 @@ def _gains(measure: Measure) -> str:
 
 
 _CUTOFF = {
-    "stops": "optional; the sum stops at k",
+    "truncates": "optional; the sum stops at k",
     "renormalizes": "optional; what it is divided by is cut at k too",
-    "summed": "optional; the weights are those of the full depth, summed to k",
-    "needed": "needed",
+    "sums_to_k": "optional; the weights are those of the full depth, summed to k",
+    "required": "required",
     "none": "none",
 }
 _RESIDUAL = {
-    "endless": "bound; ranks past the end of the run count",
-    "retrieved": "bound; of the retrieved documents alone",
+    "beyond_run": "bound; ranks past the end of the run count",
+    "within_run": "bound; of the retrieved documents alone",
     "none": "none: no bound",
     "depends": "bound where no gain that is found changes a weight, else none",
 }

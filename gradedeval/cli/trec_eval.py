@@ -6,8 +6,8 @@ import click
 
 from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
-from gradedeval.parallel.forks import cores
 from gradedeval.parallel.progress import with_progress
+from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import FORMATS
 from gradedeval.trec_eval.evaluate import evaluated, evaluated_by_groups, rules_of
@@ -142,7 +142,7 @@ def command(
     options = rules_of(complete, level, depth, judged_only, compat)
     runs = named_runs(list(files[1:]))
     if qrels_format == "qrels":
-        outcomes = evaluated(runs, files[0], lines, options, wanted, form, jobs=cores(), progress=with_progress)
+        outcomes = evaluated(runs, files[0], lines, options, wanted, form, Workers.of(None, with_progress))
     else:
         outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, options, wanted)
     with adapted_errors():

@@ -24,8 +24,8 @@ from gradedeval.errors import InputError
 from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import option
-from gradedeval.parallel.forks import cores
 from gradedeval.parallel.progress import with_progress
+from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 
 WEIGHT_OPTIONS = [
@@ -85,8 +85,7 @@ def command(
         options,
         ranks=ranks,
         normalize=normalize,
-        jobs=cores(),
-        progress=with_progress,
+        workers=Workers.of(None, with_progress),
         rank_progress=partial(with_progress, label="ranks"),
     )
     for line in (*found.notes, *found.remarks, *(() if FORMATS[form].signed else (found.signature,))):

@@ -10,9 +10,11 @@ from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_rest
+from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.parameter_files import read_parameter_file
-from gradedeval.measures.relevant_ranks import found, hits
+from gradedeval.measures.parameters import Check
+from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.relevant_ranks import num_relevant_retrieved, ranks_of_relevant
 from gradedeval.trec.small_tables import small_table
 
 # The best case past the last column is summed until at most this is left, or over this many ranks.
@@ -103,11 +105,11 @@ def stops(g: Gains, utility: str = "rr", gamma: float = 1.0) -> dict[str, Floats
 
 def _nerr_shows(g: Gains) -> dict[str, Floats]:
     ideal = stops(g.ideal_batch)
-    terms = with_rest(ideal["stops"] * ideal["utility"], g.gain.shape[1])
+    terms = with_remainder(ideal["stops"] * ideal["utility"], g.gain.shape[1])
     return {**stops(g), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
 
 
-@measure(gain="exp", scale="unit", residual="endless", ceiling=1, shows=stops)
+@measure(gain="exp", scale="unit", residual="beyond_run", ceiling=1, details=stops)
 def err(g: Gains) -> Floats:
     """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops.
 
@@ -118,7 +120,7 @@ def err(g: Gains) -> Floats:
     return expected_utility(g)
 
 
-@measure(gain="exp", scale="unit", residual="retrieved", cutoff="renormalizes", ceiling=1, shows=_nerr_shows)
+@measure(gain="exp", scale="unit", residual="within_run", cutoff="renormalizes", ceiling=1, details=_nerr_shows)
 def nerr(g: Gains) -> Floats:
     """ERR as a share of the ideal ranking's.
 
@@ -129,15 +131,19 @@ def nerr(g: Gains) -> Floats:
     return safe_divide(expected_utility(g), expected_utility(g.ideal_batch))
 
 
+def _is_utility(word: str) -> bool:
+    return word in ("rr", "dcg", "one") or len(_from_file(word)) > 0
+
+
 @measure(
     gain="exp",
     scale="unit",
-    residual="endless",
-    valid={
-        "utility": ("rr, dcg, one or a file", lambda word: word in ("rr", "dcg", "one") or bool(len(_from_file(word)))),
+    residual="beyond_run",
+    checks={
+        "utility": Check("rr, dcg, one or a file", _is_utility, names_file=True),
         "gamma": ("in (0, 1]", lambda gamma: 0 < gamma <= 1),
     },
-    shows=stops,
+    details=stops,
 )
 def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
     """Cascade measure with any utility of the rank (rr, dcg, one, or a file) and a chance γ of going on unsatisfied.
@@ -149,7 +155,17 @@ def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
     return expected_utility(g, utility, gamma)
 
 
-@measure(residual="endless", ceiling=1, shows=stops)
+def _first_relevant(g: Gains) -> Floats:
+    weights: Floats = (g.relevant & (g.hits == 1)) / g.rank
+    return weights
+
+
+@measure(
+    residual="beyond_run",
+    ceiling=1,
+    details=stops,
+    weights_in_ranking=RankingWeights(_first_relevant, finite=True),
+)
 def rr(g: Gains) -> Floats:
     """Reciprocal rank of the first relevant document.
 
@@ -159,10 +175,10 @@ def rr(g: Gains) -> Floats:
     """
     if g.tail:
         return expected_utility(g)
-    return 1 / found(g)[:, 0] if found(g).shape[1] else np.zeros(len(g.gain))
+    return 1 / ranks_of_relevant(g)[:, 0] if ranks_of_relevant(g).shape[1] else np.zeros(len(g.gain))
 
 
-@measure(residual="endless", ceiling=1, shows=lambda g: stops(g, "one"))
+@measure(residual="beyond_run", ceiling=1, details=lambda g: stops(g, "one"))
 def success(g: Gains) -> Floats:
     """Whether there is a relevant document.
 
@@ -170,4 +186,4 @@ def success(g: Gains) -> Floats:
 
     Craswell & Hawking, TREC 2004; trec_eval's success.
     """
-    return expected_utility(g, "one") if g.tail else np.minimum(hits(g), 1.0)
+    return expected_utility(g, "one") if g.tail else np.minimum(num_relevant_retrieved(g), 1.0)

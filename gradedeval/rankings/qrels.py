@@ -32,7 +32,7 @@ from gradedeval.trec.lines import (
     records,
     skipped_lines,
 )
-from gradedeval.trec.source import Source
+from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
 
 Judgment = tuple[bytes, Any, float, int]
@@ -70,10 +70,10 @@ class Qrels:
     ) -> None:
         self.notes: list[str] = []
         self.subtopics: Subtopics | None = None
-        self.place = Source(source).place if _is_file(source) else "qrels"
+        self.place = Source(source).place if is_file(source) else "qrels"
         self._judged = (
             self._of_file(Source(source), duplicates, lenient, subtopics, jobs)
-            if _is_file(source)
+            if is_file(source)
             else self._of_rows(_judgments(source, subtopics), duplicates, subtopics)
         )
         self.labels: Floats = self._judged.labels
@@ -167,12 +167,6 @@ class Qrels:
         if self.subtopics is None:
             return self._judged.digest()
         return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
-
-
-def _is_file(source: Any) -> bool:
-    if isinstance(source, Mapping) or hasattr(source, "columns"):
-        return False
-    return isinstance(source, str | os.PathLike) or hasattr(source, "read")
 
 
 def _judgments(source: Any, subtopics: bool) -> list[Judgment]:

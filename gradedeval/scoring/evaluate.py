@@ -13,7 +13,7 @@ from gradedeval.measures.costs import Costs, read_costs
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs, Options, resolve_options
-from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels, topics_of_file
 from gradedeval.scoring.intents import check_intents
 from gradedeval.scoring.run_names import named_runs
@@ -58,7 +58,7 @@ def evaluate(
         raise InputError("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
     if jobs < 1:
         raise InputError("jobs", f"{jobs} is no number of processes", "give 1 or more", usage=True)
-    scores = evaluate_runs(named_runs(run), qrels, chosen, options, jobs=jobs)
+    scores = evaluate_runs(named_runs(run), qrels, chosen, options, workers=Workers.of(jobs))
     for note in scores.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return scores
@@ -99,26 +99,25 @@ def evaluate_runs(
     options: Options,
     *,
     by_tag: bool = False,
-    jobs: int = 1,
     keep_going: bool = False,
-    progress: Progress = no_progress,
+    workers: Workers | None = None,
 ) -> Scores:
     """Score runs by name; with `by_tag` each goes by its tag instead. Raises InputError as `evaluate` does.
 
     keep_going  collect the errors of runs in `.errors`, and score the others; one run's alone is raised
-    progress    shows how many runs are done; of a single run, how many of its parts
+    workers     processes that share the runs, or a large one; their progress is that of runs, or of one run's parts
     """
-    measures = list(measures)
+    measures, workers = list(measures), workers or Workers()
     if isinstance(qrels, Qrels) and options.subtopics and qrels.subtopics is None:
         raise InputError(
             "--subtopics", "these qrels were read without", "Qrels(..., subtopics=True) reads them", usage=True
         )
     check_intents(measures, qrels.subtopics is not None if isinstance(qrels, Qrels) else options.subtopics)
-    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options, jobs)
-    scorer = Scorer(judged, measures, options)
+    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options, workers.count)
+    scorer = Scorer(judged, measures, options, workers.limits)
     listed = list(runs.items())
     done: dict[int, RunResult] = {}
-    for number, found in progress(score_runs(listed, scorer, jobs, progress), len(listed)):
+    for number, found in workers.progress(score_runs(listed, scorer, workers), len(listed)):
         done[number] = found
         if found.error and not keep_going and all(before in done for before in range(number)):
             raise found.error

@@ -27,7 +27,7 @@ def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
 
 def prior_of(measure: Measure) -> str:
     """Where the probabilities of the intents come from: `uniform`, or `@FILE`."""
-    return measure.prior or str(measure.own.get("prior", UNIFORM))
+    return measure.prior or str(measure.arguments.get("prior", UNIFORM))
 
 
 class ByIntent:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import plural
@@ -15,9 +14,6 @@ from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import prior_of
 from gradedeval.version import __version__
-
-FILES = {"file", "utility"}
-"""Parameters that may name a file."""
 
 
 def signature(qrels: Qrels, options: Options, measures: Sequence[Measure], counts: Sequence[tuple[int, int]]) -> str:
@@ -89,7 +85,7 @@ def _intents(qrels: Qrels) -> str:
 
 def _files(measures: Sequence[Measure]) -> list[str]:
     """Which files of weights, chances or utilities the numbers are of."""
-    named = dict.fromkeys(str(measure.own[key]) for measure in measures for key in FILES & measure.own.keys())
+    named = dict.fromkeys(name for measure in measures for name in measure.files)
     return [f"{write_value(name)} {_digest(_content(name))}" for name in named if os.path.isfile(name)]
 
 
@@ -112,9 +108,8 @@ def _gains(measures: Sequence[Measure]) -> list[str]:
 def _scheme(measure: Measure) -> str:
     if measure.rel is not None:
         return f"rel {measure.rel:g}"
-    steps: Any = measure.own.get("g")
-    if steps is not None:
-        return f"g {write_value(steps)}"
+    if measure.threshold_shares is not None:
+        return f"g {write_value(measure.threshold_shares)}"
     gain: Value = measure.gain if measure.gain is not None else ""
     if isinstance(gain, str) and gain.startswith("@"):
         return f"{write_value(gain)} {_digest(_content(gain[1:]))} gains"

@@ -162,7 +162,7 @@ FITS = [
     bad("more ranks than weights", ("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)", "--ranks", "5"),
         "--ranks: 5 ranks of 2 in the vector; at most 2, and at least 1", w_csv=b"1,0.5\n2,0.5\n"),
     bad("weights of a measure without", ("fit", "--weights", "w.csv", "-m", "nerr10(phi=0.1..0.9)"),
-        "'nerr10(phi=0.1)': is no sum of gains with fixed weights; …", w_csv=b"1,0.5\n2,0.5\n"),
+        "'nerr10(phi=0.1)': is not a sum of gains with fixed weights; …", w_csv=b"1,0.5\n2,0.5\n"),
 ]  # fmt: skip
 
 STANDARD = [

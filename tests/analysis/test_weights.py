@@ -17,9 +17,9 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES, EvaluationWarning, InputError, Measure, parse_measures
-from gradedeval.analysis import background_weights
 from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.measures.parse import DEFAULT
+from gradedeval.parallel import workers
 from support.commands import Command, Outcome
 from support.paths import DATA, shared
 
@@ -169,7 +169,7 @@ NAIVE = ("ap", "sp", "rr", "q(rel=1)", "bpref(k=10)")
 def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
     seed: int, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background_weights, "CELLS", cells)
+    monkeypatch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
     runs, qrels = drawn(seed)
     for depth in (1, 7, 40):
         weights = gradedeval.weights(NAIVE, runs, qrels, ranks=depth)
@@ -312,7 +312,7 @@ def test_a_measure_with_fixed_weights_is_their_sum_with_the_gains(measure: Measu
 @pytest.mark.parametrize("name", sorted(VARY))
 @pytest.mark.parametrize("depth", [1, 10])
 def test_what_depends_on_the_documents_found_has_no_fixed_weights(name: str, depth: int) -> None:
-    with pytest.raises(InputError, match="is no sum of gains with fixed weights; as p@10, rbp and dcg are"):
+    with pytest.raises(InputError, match="is not a sum of gains with fixed weights; as p@10, rbp and dcg are"):
         static_weights(parse_measures(name)[0], depth)
 
 
@@ -357,7 +357,7 @@ def test_a_measure_of_ones_own_has_weights_too(cli: Command, tmp_path: Path) -> 
     )
     refused = cli("weights", "-m", "squared", "--measures-from", "my.py")
     assert refused.code == 2
-    assert refused.messages[0].startswith("'squared': is no sum of gains with fixed weights")
+    assert refused.messages[0].startswith("'squared': is not a sum of gains with fixed weights")
     assert "failed (AttributeError" in cli("weights", "-m", "broken", "--measures-from", "my.py").messages[0]
 
 
@@ -539,7 +539,7 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ),
         (
             "weights -m inst",
-            "'inst': is no sum of gains with fixed weights; as p@10, rbp and dcg are; given RUN... QRELS, ",
+            "'inst': is not a sum of gains with fixed weights; as p@10, rbp and dcg are; given RUN... QRELS, ",
         ),
         ("weights -m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
         ("weights -m wp", "'wp': needs a file of weights"),
@@ -548,7 +548,7 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ("weights -m rbp --ties best", "--ties: says how runs are read, and there are none; give RUN... QRELS"),
         ("weights -m rbp --topics-from no.txt", "--topics-from: says how runs are read"),
         ("weights first.run -m ap", "a run and a qrels file are needed; gradedeval RUN... QRELS"),
-        ("weights first.run qrels.txt -m err", "'err': is no sum of gains with fixed weights"),
+        ("weights first.run qrels.txt -m err", "'err': is not a sum of gains with fixed weights"),
         ("weights first.run qrels.txt -m ap -o first.run -f csv", "-o: 'first.run' is one of the files read"),
         ("weights -m rbp -o w.png", "'w.png': no format for .png; -f says which: csv, tsv, json, markdown, table"),
         ("weights -m rbp -f trec", "Invalid value for '-f' / '--format': 'trec' is not one of"),

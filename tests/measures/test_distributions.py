@@ -126,7 +126,9 @@ def test_a_broken_file_of_weights_is_named(tmp_path: Path, content: str, said: s
 
 
 def test_the_rank_may_weigh_more_further_down_and_says_so() -> None:
-    assert [one.sated for one in parse_measures(f"poisson poisson(alpha=2) wp(file={SAMPLES}/attention.csv)")] == [
+    assert [
+        not one.monotone for one in parse_measures(f"poisson poisson(alpha=2) wp(file={SAMPLES}/attention.csv)")
+    ] == [
         False,
         True,
         False,

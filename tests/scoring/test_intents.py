@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, Qrels, intent_aware, parse_measures
+from gradedeval.parallel import workers
 from support import reference
 from support.commands import Command
-from support.examples import drawn
+from support.examples import drawn, sampled
 from support.measures import any_measure, in_the_shell
 from support.paths import DATA, shared
 
@@ -200,7 +201,7 @@ def test_a_topic_has_the_same_score_to_the_last_bit_in_any_company(
 ) -> None:
     measures = [*NOVEL, *map(intent_aware, INNER)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gradedeval.rankings.batch.CELLS", cells)
+        patch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
         _, score, residual, _ = scored([*topics, ANCHOR], measures)
     for at, topic in enumerate(topics):
         _, alone, alone_residual, _ = scored([topic, ANCHOR], measures)
@@ -277,7 +278,7 @@ def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(prio
     assert not np.isnan(residual).any()
     bound = score + residual + 1e-9
     for column, measure in enumerate(measures):
-        endless = measure.residual == "endless"
+        endless = measure.residual == "beyond_run"
         broken = np.flatnonzero((score[after, column] > bound[before, column]) & (endless | ~longer))
         assert not len(broken), (str(measure), topics[before[broken[0]]], topics[after[broken[0]]])
 
@@ -301,9 +302,9 @@ def test_the_bound_holds_with_more_intents_and_longer_rankings(
 def test_a_residual_needs_something_unjudged_or_beyond_the_end() -> None:
     topics = [topic_of(r, missed) for r in itertools.product(LATER[1:], repeat=2) for missed in MISSED]
     measures, _, residual, _ = scored(topics, [*BOUNDED, *parse_measures("erria@2 strec@2 nrbp@2 ia(err@2) ia(rbp@2)")])
-    beyond = [one.residual == "endless" and (one.cutoff or 9) > 2 for one in measures]
+    beyond = [one.residual == "beyond_run" and (one.cutoff or 9) > 2 for one in measures]
     for column, measure in enumerate(measures):
-        summed = measure.definition.cutoff == "summed"  # weights of the full depth depend on what follows
+        summed = measure.definition.cutoff == "sums_to_k"  # weights of the full depth depend on what follows
         assert beyond[column] or summed or (residual[:, column] == 0).all(), str(measure)
 
 
@@ -792,15 +793,21 @@ def test_err_ia_at_1_is_not_what_pyndeval_makes_of_it() -> None:
 
 
 @shared
-@pytest.mark.parametrize("alpha", [0.5, 0.25])
 @pytest.mark.parametrize(
-    "name",
-    [
-        "2009-qrels.diversity",  # lists subtopic 0
-        "2010-10.diversity-qrels.final.txt",  # has only positive judgements
-        "2011-qrels.diversity.txt",  # has grades from −2 to 3
-        "2011-qrels-for-ndeval.txt",
-    ],
+    ("name", "alpha"),
+    sampled(
+        [
+            ("2009-qrels.diversity", 0.5),  # lists subtopic 0
+            ("2010-10.diversity-qrels.final.txt", 0.5),  # has only positive judgements
+            ("2009-qrels.diversity", 0.25),
+            ("2010-10.diversity-qrels.final.txt", 0.25),
+            ("2011-qrels.diversity.txt", 0.25),  # has grades from −2 to 3
+            ("2011-qrels-for-ndeval.txt", 0.5),
+            ("2011-qrels.diversity.txt", 0.5),
+            ("2011-qrels-for-ndeval.txt", 0.25),
+        ],
+        4,
+    ),
 )
 def test_every_topic_of_the_web_track_scores_as_in_ndeval(name: str, alpha: float) -> None:
     pyndeval = pytest.importorskip("pyndeval")

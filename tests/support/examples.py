@@ -1,7 +1,11 @@
-"""How many examples hypothesis draws: all of them in the profile `ci`, a quarter in the one used otherwise."""
+"""How many examples a test takes: a sample of them, and all in the exhaustive run with the profile `ci`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 # In per cent of what a test asks for.
@@ -15,3 +19,12 @@ def drawn(count: int, *, steady: bool = True) -> settings:
     """So many examples in the profile `ci`; `steady`: the same ones in every run."""
     share = settings.default.max_examples if settings.default else 100
     return settings(deadline=None, derandomize=steady, max_examples=max(min(LEAST, count), count * share // 100))
+
+
+def sampled(values: Iterable[Any], step: int, first: int = 0) -> list[Any]:
+    """Parameters of a test: every `step`th of the values from `first` on, and the others in the exhaustive run."""
+    parameters = [value if isinstance(value, tuple) else (value,) for value in values]
+    return [
+        pytest.param(*own, marks=() if place % step == first else pytest.mark.exhaustive)
+        for place, own in enumerate(parameters)
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ import pytest
 
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.rankings.batch import GradedRun
-from gradedeval.rankings.grade_file import grade_file
-from gradedeval.rankings.grade_in_memory import grade_listed
+from gradedeval.parallel.workers import Limits, Workers
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade import Grader
+from gradedeval.rankings.grade_run import GradedRun, grade_run, map_lists
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_bytes
 from gradedeval.trec.source import Source
@@ -23,12 +24,12 @@ from support.paths import DATA
 SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
 
 
-def outcome(made: Callable[[], GradedRun]) -> Any:
+def outcome(made: Callable[[], GradedRun[Batch]]) -> Any:
     """All that a run's reading gives, topic by topic; or the message where it fails."""
     try:
         run = made()
         found = {}
-        for batch in run:
+        for batch in run.batches:
             for topic, codes, count, pool in zip(batch.topics, batch.codes, batch.retrieved, batch.pool, strict=True):
                 assert (codes[count:] == batch.beyond).all()
                 docnos = batch.docnos.get(topic)
@@ -42,8 +43,27 @@ def both(
     run: bytes, judgements: Qrels, rules: Options, size: int, keep_docnos_for: frozenset[bytes] = frozenset()
 ) -> tuple[Any, Any]:
     """What the simple reader finds, and what the block reader finds."""
-    simple = outcome(lambda: grade_listed(run_of_bytes("run", run, rules), judgements, rules, keep_docnos_for))
-    return simple, outcome(lambda: grade_file(named(run), judgements, rules, keep_docnos_for, size=size))
+    simple = outcome(lambda: read_by_line("run", run, judgements, rules, keep_docnos_for))
+    return simple, outcome(lambda: read_in_blocks(named(run), judgements, rules, keep_docnos_for, block=size))
+
+
+def read_by_line(
+    place: str, run: bytes, judgements: Qrels, rules: Options, keep_docnos_for: frozenset[bytes] = frozenset()
+) -> GradedRun[Batch]:
+    grader = Grader(judgements, rules, keep_docnos_for)
+    return map_lists(grader.grade_part, run_of_bytes(place, run, rules), grader)
+
+
+def read_in_blocks(
+    source: Source,
+    judgements: Qrels,
+    rules: Options,
+    keep_docnos_for: frozenset[bytes] = frozenset(),
+    jobs: int = 1,
+    **limits: int,
+) -> GradedRun[Batch]:
+    grader = Grader(judgements, rules, keep_docnos_for, limits=Limits(**limits))
+    return grade_run(source.target, grader, Workers(jobs))
 
 
 def named(content: bytes) -> Source:
@@ -98,11 +118,15 @@ def spoilt(text: str, draw: random.Random) -> str:
     return text[:at] + draw.choice(["\x00", " ", "\n", "\r", "x", "nan ", "_", "\x0b", "1_0"]) + text[at + 1 :]
 
 
-def real_runs() -> Iterator[Any]:
+def real_runs() -> list[Any]:
+    """The runs beside this checkout; two in twelve of each collection, all of them in the exhaustive run."""
     places = {"covid-round1": "runs/*", "dl-hard": "runs/*", "trec_eval": "results*", "cwl": "*run*"}
+    found = []
     for folder, pattern in places.items():
-        for path in sorted((DATA / folder).glob(pattern)):
-            yield pytest.param(path, id=f"{folder}/{path.name}")
+        for number, path in enumerate(sorted((DATA / folder).glob(pattern))):
+            marks = () if number % 12 < 2 else (pytest.mark.exhaustive,)
+            found.append(pytest.param(path, id=f"{folder}/{path.name}", marks=marks))
+    return found
 
 
 def qrels_beside(run: Path) -> Path:

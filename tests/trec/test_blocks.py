@@ -21,18 +21,12 @@ from hypothesis import strategies as st
 
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.parallel import forks as forked
+from gradedeval.parallel import forks, workers
+from gradedeval.parallel.workers import Limits
 from gradedeval.rankings import docno_index as index
-from gradedeval.rankings import grade_file as streamed
-from gradedeval.rankings import interleaved as scattered
 from gradedeval.rankings import qrels
 from gradedeval.rankings import qrels_columns as judged
-from gradedeval.rankings import run_columns as retrieved
-from gradedeval.rankings import topic_codes as topic_codes
-from gradedeval.rankings.grade_file import grade_file
-from gradedeval.rankings.grade_in_memory import grade_listed
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import run_of_bytes
 from gradedeval.trec import stream, topic_blocks
 from gradedeval.trec import swar as words
 from gradedeval.trec import tokenizer as blocks
@@ -42,7 +36,7 @@ from gradedeval.trec.source import Source
 from gradedeval.trec.swar import PAD, changes, equal, gathered, gathered_nine, hashes, padded, words_at
 from support.examples import drawn
 from support.paths import DATA, shared
-from support.runs import SIZES, awkward, both, named, outcome, qrels_beside, real_runs
+from support.runs import SIZES, awkward, both, named, outcome, qrels_beside, read_by_line, read_in_blocks, real_runs
 
 RULES: dict[str, dict[str, Any]] = {
     "default": {},
@@ -81,7 +75,7 @@ def refused(*_: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("files", [25, pytest.param(120, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("files", [20, pytest.param(120, marks=pytest.mark.exhaustive)])
 def test_blocks_of_any_size_give_what_the_simple_reader_gives(files: int, name: str) -> None:
     draw = random.Random(name)
     rules = Options(**RULES[name])
@@ -91,7 +85,7 @@ def test_blocks_of_any_size_give_what_the_simple_reader_gives(files: int, name: 
         read = Qrels(io.BytesIO(judgements))
         wanted = frozenset(draw.sample(read.topics, 1))
         simple, found = both(run, read, rules, SIZES[0], wanted)
-        others = [outcome(partial(grade_file, named(run), read, rules, wanted, size=size)) for size in SIZES[1:]]
+        others = [outcome(partial(read_in_blocks, named(run), read, rules, wanted, block=size)) for size in SIZES[1:]]
         assert [found, *others] == [simple] * len(SIZES), (run, judgements)
         said.add(type(simple))
     assert said == {str, tuple}
@@ -101,12 +95,13 @@ def all_seven(word: Any, length: Any) -> Any:
     return np.full(len(length), 7, dtype=np.uint64)
 
 
-def test_a_collision_of_all_hashes_changes_nothing() -> None:
+@pytest.mark.parametrize("files", [10, pytest.param(40, marks=pytest.mark.exhaustive)])
+def test_a_collision_of_all_hashes_changes_nothing(files: int) -> None:
     draw = random.Random(3)
     with pytest.MonkeyPatch.context() as patch:
         for module in (words, blocks):
             patch.setattr(module, "hashes", all_seven)
-        for _ in range(40):
+        for _ in range(files):
             run, judgements = awkward(draw)
             read = Qrels(io.BytesIO(judgements))
             for size in SIZES:
@@ -115,12 +110,13 @@ def test_a_collision_of_all_hashes_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("more", [-1, 1000])
+@pytest.mark.parametrize("files", [15, pytest.param(60, marks=pytest.mark.exhaustive)])
 def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
-    more: int, monkeypatch: pytest.MonkeyPatch
+    files: int, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retrieved, "MORE", more)
+    monkeypatch.setattr(workers, "LIMITS", Limits(judged_ratio=more))
     draw = random.Random(8)
-    for _ in range(60):
+    for _ in range(files):
         run, judgements = awkward(draw)
         lines = judgements.splitlines(keepends=True)
         draw.shuffle(lines)
@@ -130,14 +126,15 @@ def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
             assert found == simple
 
 
-def test_topics_with_one_hash_stay_in_order_of_appearance(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("files", [15, pytest.param(60, marks=pytest.mark.exhaustive)])
+def test_topics_with_one_hash_stay_in_order_of_appearance(files: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (words, blocks):
         monkeypatch.setattr(
             module, "hashes", lambda word, length: (word(0, slice(None)) & np.uint64(3)) << np.uint64(60)
         )
-    monkeypatch.setattr(topic_codes, "MANY", 1)
+    monkeypatch.setattr(workers, "LIMITS", Limits(topic_runs=1))
     draw = random.Random(6)
-    for _ in range(60):
+    for _ in range(files):
         run, judgements = awkward(draw)
         lines = judgements.splitlines(keepends=True)
         draw.shuffle(lines)
@@ -164,7 +161,6 @@ def test_tokens_that_differ_in_two_bytes_have_hashes_of_their_own(length: int) -
 
 
 def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(topic_blocks, "SEGMENT", 1000)
     path, looked = tmp_path / "run", []
     path.write_bytes(b"".join(b"1 Q0 d%d 1 1 t\n" % at for at in range(20000)))
     read_into = stream.Segment.read_into
@@ -172,13 +168,12 @@ def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPa
         stream.Segment, "read_into", lambda self, view: looked.append(len(view)) or read_into(self, view)
     )
     with path.open("rb") as file:
-        assert len(topic_blocks.segments(file.fileno(), 0, path.stat().st_size, 2)) == 1
+        whole = stream.Segment(file.fileno(), 0, path.stat().st_size)
+        assert len(topic_blocks.segments(whole, 2, 1000)) == 1
         assert sum(looked) < 1.2 * path.stat().st_size
         path.write_bytes(path.read_bytes() + b"2 Q0 d 1 1 t\n" * 100)
-        assert [one.at for one in topic_blocks.segments(file.fileno(), 0, path.stat().st_size, 2)] == [
-            0,
-            path.stat().st_size - 1300,
-        ]
+        whole = stream.Segment(file.fileno(), 0, path.stat().st_size)
+        assert [segment.at for segment in topic_blocks.segments(whole, 2, 1000)] == [0, whole.end - 1300]
 
 
 def test_a_judged_document_with_the_hash_of_another_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,8 +211,8 @@ def test_many_topics_that_take_turns() -> None:
 def test_one_topic_of_many_documents_among_small_ones_stays_small() -> None:
     lines = [f"big Q0 d{at} 1 {-at} t\n" for at in range(30000)] + [f"t{at} Q0 d1 1 1 t\n" for at in range(2000)]
     read = Qrels({f"t{at}": {"d1": 1} for at in range(2000)} | {"big": {"d7": 1}})
-    run = grade_file(named("".join(lines).encode()), read, Options(), frozenset())
-    assert sum(batch.codes.size for batch in run) < 1 << 19
+    run = read_in_blocks(named("".join(lines).encode()), read, Options())
+    assert sum(batch.codes.size for batch in run.batches) < 1 << 19
 
 
 @pytest.mark.parametrize(
@@ -261,18 +256,19 @@ def test_a_line_of_any_length_has_its_six_fields_or_is_told(fields: int) -> None
                 assert found == simple
 
 
-def test_processes_share_a_large_file_and_give_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(streamed, "LARGE", 1)
+@pytest.mark.parametrize("files", [3, pytest.param(12, marks=pytest.mark.exhaustive)])
+def test_processes_share_a_large_file_and_give_the_same(files: int, tmp_path: Path) -> None:
     draw, path = random.Random(4), tmp_path / "run"
     for size in (300, 3000):
-        monkeypatch.setattr(topic_blocks, "SEGMENT", size)
-        for jobs in (1, 2, 3) * 12:
+        for jobs in (1, 2, 3) * files:
             run, judgements = awkward(draw)
             path.write_bytes(run)
             read = Qrels(io.BytesIO(judgements))
             for rules in (Options(), Options(duplicates="last", ties="rank"), Options(lenient=True)):
-                simple = outcome(lambda: grade_listed(run_of_bytes(str(path), run, rules), read, rules))  # noqa: B023
-                among_all = partial(grade_file, Source(path), read, rules, frozenset(), size=100, jobs=jobs)
+                simple = outcome(lambda: read_by_line(str(path), run, read, rules))  # noqa: B023
+                among_all = partial(
+                    read_in_blocks, Source(path), read, rules, jobs=jobs, large_file=1, segment=size, block=100
+                )
                 assert outcome(among_all) == simple
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)  # nobody is left behind
@@ -284,17 +280,14 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
 ) -> None:
     shared: list[int] = []
 
-    imap_unordered = forked.imap_unordered
+    imap_unordered = forks.imap_unordered
 
     def counted(work: Any, numbers: Any, jobs: int) -> Any:
         shared.append(len(numbers))
         return imap_unordered(work, numbers, jobs)
 
-    monkeypatch.setattr(forked, "imap_unordered", counted)
-    monkeypatch.setattr(streamed, "LARGE", 1)
-    monkeypatch.setattr(topic_blocks, "SEGMENT", 3000)
-    monkeypatch.setattr(scattered, "TOGETHER", 100)
-    monkeypatch.setattr(topic_codes, "MANY", many)
+    monkeypatch.setattr(forks, "imap_unordered", counted)
+    small = {"large_file": 1, "segment": 3000, "gathered": 100, "topic_runs": many, "block": 200}
     draw, path = random.Random(5), tmp_path / "run"
     turns = [(topic, at) for at in range(20) for topic in range(60)]
     # and then ever new topics that are not judged
@@ -303,8 +296,8 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
     path.write_text("".join(lines))
     read = Qrels({f"t{topic}": {f"d{at}": at % 3 for at in range(0, 30, 2)} for topic in range(3, 60)})
     rules = Options(duplicates="first", topics="run")
-    simple = outcome(lambda: grade_listed(run_of_bytes(str(path), path.read_bytes(), rules), read, rules))
-    assert outcome(partial(grade_file, Source(path), read, rules, frozenset(), size=200, jobs=jobs)) == simple
+    simple = outcome(lambda: read_by_line(str(path), path.read_bytes(), read, rules))
+    assert outcome(partial(read_in_blocks, Source(path), read, rules, jobs=jobs, **small)) == simple
     assert len(shared) == 3
     assert min(shared) > 4
 
@@ -313,7 +306,7 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
 
 
 @shared
-@pytest.mark.parametrize("path", list(real_runs()))
+@pytest.mark.parametrize("path", real_runs())
 def test_real_runs_give_what_the_simple_reader_gives(path: Path) -> None:
     rules = Options(duplicates="first", ties="docno-desc")
     read = Qrels(qrels_beside(path), duplicates="first")
@@ -321,7 +314,7 @@ def test_real_runs_give_what_the_simple_reader_gives(path: Path) -> None:
     for size in (1 << 12, 1 << 21):
         simple, found = both(content, read, rules, size)
         assert found == simple
-        compressed = outcome(lambda: grade_file(named(gzip.compress(content)), read, rules, frozenset()))
+        compressed = outcome(lambda: read_in_blocks(named(gzip.compress(content)), read, rules))
         assert compressed == simple
 
 
@@ -361,7 +354,16 @@ def same_qrels(blocks: Qrels, simple: Qrels) -> None:
     assert blocks.digest == simple.digest
 
 
-@pytest.mark.parametrize(("jobs", "rounds", "together"), [(1, 150, 1 << 16), (1, 50, 2), (2, 20, 1 << 16)])
+@pytest.mark.parametrize(
+    ("jobs", "rounds", "together"),
+    [
+        *((1, 30, 1 << 16), (1, 15, 2), (2, 6, 1 << 16)),
+        *(
+            pytest.param(*many, marks=pytest.mark.exhaustive)
+            for many in ((1, 150, 1 << 16), (1, 50, 2), (2, 20, 1 << 16))
+        ),
+    ],
+)
 def test_generated_qrels_give_what_the_simple_reader_gives(
     jobs: int, rounds: int, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -438,7 +440,7 @@ def test_packed_runs_and_pipes_give_the_same(content: bytes, packed: Callable[[b
     simple, found = both(content, read, Options(), size)
     assert found == simple
     for source in (named(packed(content)), Source(Pipe(packed(content)))):
-        assert outcome(partial(grade_file, source, read, Options(), frozenset(), size=size)) == simple
+        assert outcome(partial(read_in_blocks, source, read, Options(), block=size)) == simple
 
 
 @pytest.mark.parametrize("packed", [gzip.compress, bz2.compress, lzma.compress, packed_with_zstd])
@@ -448,7 +450,7 @@ def test_broken_packed_runs_are_told_as_before(packed: Callable[[bytes], bytes])
     for content in (whole[:-10], whole[:-1], whole[: len(whole) // 2], whole[:20] + b"broken" + whole[26:]):
         with pytest.raises(InputError) as told:
             named(content).read()
-        assert outcome(partial(grade_file, named(content), read, Options(), frozenset())) == str(told.value)
+        assert outcome(partial(read_in_blocks, named(content), read, Options())) == str(told.value)
 
 
 # Numbers and tokens ---------------------------------------------------------------------------------------------------

@@ -193,10 +193,10 @@ def test_several_runs_have_a_row_each(folder: Path, cli: Command) -> None:
     [
         (("-m", "err"), "--cwl: err is no C/W/L measure; those are rbp, insq"),
         (("-m", "rbp(of=ed)"), "--cwl: 'rbp(of=ed)' is one quantity; --cwl prints all five: leave of= out"),
-        (("-m", "rbp", "--max-residual", "0.1"), "--cwl: --max-residual leaves out topics by measure"),
+        (("-m", "rbp", "--max-residual", "0.1"), "--cwl: cannot be combined with --max-residual"),
         (
             ("-m", "rbp", "--residuals", "difference", "--residual-depth", "full"),
-            "--residuals difference: a signed difference is no bound",
+            "--residuals difference: a signed difference is not a bound",
         ),
     ],
 )
@@ -209,7 +209,7 @@ def test_what_does_not_go_with_five_columns_is_said(
 
 
 def test_a_signed_difference_settles_no_topic(folder: Path) -> None:
-    with pytest.raises(InputError, match="a signed difference is no bound"):
+    with pytest.raises(InputError, match="a signed difference is not a bound"):
         scored(folder, "rbp", residuals="difference", max_residual=0.1)
 
 
@@ -266,4 +266,4 @@ def test_a_tie_of_two_types_is_settled_by_docno_however_it_is_listed(folder: Pat
 def test_the_five_quantities_are_not_standardized(folder: Path, cli: Command) -> None:
     outcome = cli("run.txt", "run.txt", "qrels.txt", "--cwl", "-m", "rbp", "--standardize")
     assert (outcome.code, outcome.out) == (2, b"")
-    assert outcome.messages == ["--cwl: a standardized cost says nothing; leave out --standardize"]
+    assert outcome.messages == ["--cwl: standardized costs have no meaning; leave out --standardize"]

@@ -6,10 +6,10 @@ parameters are the keyword-only arguments. Cutoffs, gain schemes, residuals and 
 
 import numpy as np
 
-from gradedeval import Gains, Walk, cwl, measure, row_sums
+from gradedeval import Gains, UserState, cwl, measure, row_sums
 
 
-@measure(gain="linear", scale="unit", residual="retrieved", cutoff="none", ceiling=10)
+@measure(gain="linear", scale="unit", residual="within_run", cutoff="none", ceiling=10)
 def first_page(g: Gains) -> np.ndarray:
     """Gain on the first page of ten results, all ranks alike.
 
@@ -20,7 +20,7 @@ def first_page(g: Gains) -> np.ndarray:
     return row_sums(g.gain[:, :10])
 
 
-@measure(gain="exp", scale="raw", residual="retrieved", valid={"base": ("above 1", lambda base: base > 1)})
+@measure(gain="exp", scale="raw", residual="within_run", checks={"base": ("above 1", lambda base: base > 1)})
 def slow_dcg(g: Gains, *, base: float = 10.0) -> np.ndarray:
     """DCG for a patient user: the larger the base, the slower the decay.
 
@@ -32,11 +32,11 @@ def slow_dcg(g: Gains, *, base: float = 10.0) -> np.ndarray:
 
 
 @cwl()
-def hyperbolic(walk: Walk, *, T: float = 5.0) -> np.ndarray:
+def hyperbolic(state: UserState, *, T: float = 5.0) -> np.ndarray:
     """A user whose patience wears off with the rank.
 
     C(i) = ((i + T) / (i + T + 1))²
 
     An example.
     """
-    return ((walk.rank + T) / (walk.rank + T + 1)) ** 2
+    return ((state.rank + T) / (state.rank + T + 1)) ** 2

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.standardize import standardize
     from gradedeval.errors import EvaluationWarning, InputError
     from gradedeval.measures.cwl_family.define import cwl
-    from gradedeval.measures.cwl_family.walk import Walk
+    from gradedeval.measures.cwl_family.user_state import UserState
     from gradedeval.measures.definition import Measure, intent_aware, measure
     from gradedeval.measures.gains import Gains, row_sums, safe_divide
     from gradedeval.measures.parse import parse_measures
@@ -48,7 +48,7 @@ __all__ = [
     "Options",
     "Qrels",
     "Scores",
-    "Walk",
+    "UserState",
     "Weights",
     "__version__",
     "check",
@@ -82,7 +82,7 @@ _HOME = {
     "Qrels": "rankings.qrels",
     "Options": "options",
     "Scores": "scoring.scores",
-    "Walk": "measures.cwl_family.walk",
+    "UserState": "measures.cwl_family.user_state",
     "Weights": "analysis.rank_weights",
     "check": "analysis.check",
     "compare": "analysis.compare",

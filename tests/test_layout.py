@@ -200,6 +200,7 @@ def test_what_a_small_evaluation_does_not_need_is_not_imported(tmp_path: Path) -
         "definition",
         "parameter_files",
         "parameters",
+        "properties",
         "relevant_ranks",
         "table",
         "gains",

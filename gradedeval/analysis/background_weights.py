@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +12,11 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
+from gradedeval.measures.properties import RankingWeights
 from gradedeval.options import Options
-from gradedeval.parallel.progress import Progress, no_progress
-from gradedeval.rankings.batch import CELLS, Batch, GradedRun
-from gradedeval.rankings.grade import grade_run
+from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade_run import GradedRun, grade_run
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.scorer import Scorer
@@ -24,45 +25,10 @@ from gradedeval.trec.lines import decode
 """Passes work on piece by piece, and may show how far it has come."""
 
 
-def _by_relevant(values: Floats, g: Gains) -> Floats:
-    """`values / R`; 0 in a topic with nothing to find: it scores 0."""
-    shares: Floats = np.where(g.num_relevant[:, None] > 0, values / np.maximum(g.num_relevant, 1)[:, None], 0.0)
-    return shares
-
-
-def _sp(g: Gains) -> Floats:
-    return g.hits / g.rank
-
-
-def _ap(g: Gains) -> Floats:
-    return _by_relevant(g.hits / g.rank, g)
-
-
-def _rr(g: Gains) -> Floats:
-    first: Floats = (g.relevant & (g.hits == 1)) / g.rank
-    return first
-
-
-def _bpref(g: Gains, *, k: float = 0) -> Floats:
-    most, non_relevant = (k + g.num_relevant)[:, None], (g.pool - g.num_relevant)[:, None]
-    above = (g.judged & ~g.relevant).cumsum(1)
-    # Where N is 0 nothing can stand above, so any divisor will do.
-    return _by_relevant(1 - np.minimum(most, above) / np.maximum(np.minimum(most, non_relevant), 1), g)
-
-
-def _q(g: Gains, *, beta: float = 1.0) -> Floats:
-    gained, ideal = g.gain.cumsum(1), g.ideal_at_ranks().cumsum(1)
-    return _by_relevant((g.hits + beta * gained) / (g.rank + beta * ideal), g)
-
-
-BACKGROUND: dict[str, Callable[..., Floats]] = {"ap": _ap, "rr": _rr, "sp": _sp, "bpref": _bpref, "q": _q}
-"""The measures whose weights depend on the ranking."""
-
-DIVIDED_BY_R = ("ap", "bpref", "q")
-
-
 def weights_in_rankings(measure: Measure, g: Gains) -> Floats:
-    """topics × ranks: the W(i) of ap, rr, sp, bpref or q for each ranking. Σ_i W(i) [gain_i > 0] is its score.
+    """topics × ranks: the W(i) that each ranking gives its ranks: Σ_i W(i) [gain_i > 0] is its score.
+
+    As `bpref`, `ap`, `sp`, `q` and `rr` define them:
 
     ap     Σ_{j≤i} r_j / (i R)
     sp     Σ_{j≤i} r_j / i
@@ -71,11 +37,21 @@ def weights_in_rankings(measure: Measure, g: Gains) -> Floats:
     bpref  1/R − min(k + R, J_i − Σ_{j≤i} r_j) / (min(k + R, N) R), J_i: how many of the first i are judged
     rr     1/i at the first relevant document, 0 elsewhere
 
-    Zhang et al., Information Retrieval 2010, section 3.3. Past the end of a ranking the formulas are taken at their
-    word: nothing more is found or judged there, and the sums stay as they are. Where R is 0 so is W.
+    Zhang et al., Information Retrieval 2010, section 3.3. Past the end of a ranking the formulas are taken literally:
+    nothing more is relevant or judged there, and the sums stay as they are. Where R is 0 so is W.
     """
-    found: Floats = BACKGROUND[measure.name](g, **measure.own)
-    return found
+    weighting = _weighting(measure)
+    weights = weighting.function(g, **measure.arguments)
+    if not weighting.divided_by_r:
+        return weights
+    return np.where(g.num_relevant[:, None] > 0, weights / np.maximum(g.num_relevant, 1)[:, None], 0.0)
+
+
+def _weighting(measure: Measure) -> RankingWeights:
+    weighting = measure.definition.weights_in_ranking
+    if weighting is None:
+        raise TypeError(f"the weights of {measure} do not depend on the ranking")
+    return weighting
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,24 +78,23 @@ def background(
     measures: Sequence[Measure],
     options: Options,
     depth: int,
-    progress: Progress = no_progress,
-    jobs: int = 1,
+    workers: Workers,
 ) -> Background:
     """The mean weights of ap, rr, sp, bpref or q at ranks 1..depth over the rankings of a set of runs, by name.
 
     The mean is over the pairs of a run and a topic, each alike: the 1/(s·t) of the source where all runs have the same
-    topics. The rules say which topics count; one that a run lacks is a ranking without documents. `jobs` processes may
-    share a large run.
+    topics. The options say which topics count; one that a run lacks is a ranking without documents.
 
     Zhang et al., Information Retrieval 2010, section 3.4. Raises InputError as `evaluate` does.
     """
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
-    scorer = Scorer(judged, measures, options)
+    scorer = Scorer(judged, measures, options, workers.limits)
+    grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)
     counts: list[tuple[int, int]] = []
     notes, topics = list(scorer.notes), set()
-    for _, source in progress(list(runs.items())):
-        run = grade_run(source, judged, options, jobs=jobs)
+    for _, source in workers.progress(list(runs.items())):
+        run = grade_run(source, grader, workers.silent())
         for batch in _settled(run):
             summed.add(batch)
         counts.append((len(run.topics), run.missing))
@@ -138,9 +113,9 @@ class _Sums:
     def __init__(self, scorer: Scorer, depth: int) -> None:
         self.scorer = scorer
         self.weights = np.zeros((depth, len(scorer.measures)))
-        self.barren: dict[Measure, set[bytes]] = {one: set() for one in scorer.measures if one.name in DIVIDED_BY_R}
-        # The weights of rr have an end: all that a ranking has is its score.
-        self.scores = {column: 0.0 for column, one in enumerate(scorer.measures) if one.name == "rr"}
+        self.barren: dict[Measure, set[bytes]] = {one: set() for one in scorer.measures if _weighting(one).divided_by_r}
+        # Weights that have an end, as those of rr: all that a ranking has is its score.
+        self.scores = {column: 0.0 for column, one in enumerate(scorer.measures) if _weighting(one).finite}
 
     def add(self, batch: Batch) -> None:
         if self.scores:
@@ -148,7 +123,7 @@ class _Sums:
             for column in self.scores:
                 measure = self.scorer.measures[column]
                 self.scores[column] += float(measure.score(gains_of(self.scorer.tables[column], measure)).sum())
-        for part in _to_depth(batch, len(self.weights)):
+        for part in _to_depth(batch, len(self.weights), self.scorer.grader.limits.cells):
             gains_of = self.scorer.gains_cache(part)
             for column, (measure, table) in enumerate(zip(self.scorer.measures, self.scorer.tables, strict=True)):
                 g = gains_of(table, measure)
@@ -174,12 +149,9 @@ def share_past(inside: float, whole: float) -> float:
     return 1 - inside / whole if whole - inside > 1e-12 * whole else 0.0
 
 
-def _settled(run: GradedRun) -> Iterator[Batch]:
-    """The topics of a run that count, each once: which do, and where, is known when all batches have been taken.
-
-    So they are kept until then as codes, a byte a document: weights would need eight for each measure.
-    """
-    batches = list(run)
+def _settled(run: GradedRun[Batch]) -> Iterator[Batch]:
+    """The topics of a run that count, each once."""
+    batches = run.batches
     last = {topic: number for number, batch in enumerate(batches) for topic in batch.topics}
     counted = set(run.topics)
     for number, batch in enumerate(batches):
@@ -193,10 +165,10 @@ def _only(batch: Batch, rows: Sequence[int]) -> Batch:
     return Batch(topics, batch.codes[rows], batch.retrieved[rows], batch.pool[rows])
 
 
-def _to_depth(batch: Batch, depth: int) -> Iterator[Batch]:
+def _to_depth(batch: Batch, depth: int, cells: int) -> Iterator[Batch]:
     """The batch with so many ranks, in parts of bounded size."""
     every = range(len(batch.topics))
-    step = max(1, CELLS // depth)
+    step = max(1, cells // depth)
     for begin in every[::step]:
         part = _only(batch, every[begin : begin + step])
         codes = np.full((len(part.topics), depth), batch.beyond, dtype=batch.codes.dtype)

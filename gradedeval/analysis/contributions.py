@@ -12,7 +12,7 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains, Intents
-from gradedeval.rankings.batch import CELLS
+from gradedeval.parallel import workers
 from gradedeval.scoring.scorer import scores_of
 
 
@@ -40,7 +40,7 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
         return _marginal(replace(measure, prior=None), gains.intents)
     width = gains.gain.shape[1]
     try:
-        workings = {name: np.asarray(column, dtype=np.float64) for name, column in measure.workings(gains).items()}
+        workings = {name: np.asarray(column, dtype=np.float64) for name, column in measure.details(gains).items()}
         shapes = {name: column.shape for name, column in workings.items()}
     except InputError:
         raise
@@ -142,6 +142,6 @@ def _of_ranks(gains: Gains) -> dict[str, Any]:
 
 def _chunks(numbers: Ints, gains: Gains) -> Iterator[Ints]:
     """Some of the numbers at a time: as many as a batch may have topics of this width."""
-    at_once = max(CELLS // max(gains.gain.shape[1], gains.ideal.shape[1], 1), 1)
+    at_once = max(workers.LIMITS.cells // max(gains.gain.shape[1], gains.ideal.shape[1], 1), 1)
     for begin in range(0, len(numbers), at_once):
         yield numbers[begin : begin + at_once]

@@ -14,11 +14,13 @@ from gradedeval.analysis.contributions import parts_of, rises, trimmed
 from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, Options, option
-from gradedeval.rankings.batch import Batch, GradedRun
-from gradedeval.rankings.grade import grade_run
+from gradedeval.options import OPTIONS, OptionKwargs, Options
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade_run import GradedRun, grade_run
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import qrels_for, rules_given
+from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scorer import Scorer, scores_of
 from gradedeval.scoring.signature import signature
@@ -128,7 +130,7 @@ def explain(
     `.frame`, `.measures`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and where the topic does not
     count.
     """
-    options, chosen = rules_given(like, keywords), parse_measures(measures)
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     explanation = explain_topic(named_runs(run), qrels, chosen, options, topic)
     for note in explanation.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
@@ -141,33 +143,34 @@ def explain_topic(
     measures: Iterable[Measure],
     options: Options,
     topic: str | bytes | int | None,
-    jobs: int = 1,
+    workers: Workers | None = None,
 ) -> Explanation:
-    """As `explain`, for one run by name and rules; `jobs` processes may share a large one. Raises InputError as
+    """As `explain`, for one run by name and options; several workers may share a large one. Raises InputError as
     `explain` does."""
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs are too many", "explain one at a time", usage=True)
-    for name in ("residual_depth", "max_residual"):
-        if getattr(options, name) != getattr(Options(), name):
-            raise InputError(option(name), "has no meaning for one topic rank by rank", "leave it out", usage=True)
+    for name, described in OPTIONS.items():
+        if described.commands == "scoring" and getattr(options, name) != described.default:
+            raise described.error("has no meaning for one topic rank by rank", "leave it out")
     ((name, source),) = runs.items()
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
     wanted = _wanted(topic, judged, options)
     scorer = Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
-    run = grade_run(source, judged, options, frozenset([wanted]), scorer.types, jobs=jobs)
+    grader = replace(scorer.grader, keep_docnos_for=frozenset([wanted]), last_rank=None)
+    run = grade_run(source, grader, workers or Workers())
     batch = _alone(run, wanted, judged)
-    scored = scorer.score(GradedRun(run.place, iter([batch]), topics=[wanted]), name)
+    scores, _, residuals = scorer.score_batch(batch).values[:, 0].tolist()
     explained = [
-        _explained(scorer, batch, column, float(score), None if np.isnan(residual) else float(residual))
-        for column, (score, residual) in enumerate(zip(scored.score[0], scored.residual[0], strict=True))
+        _explained(scorer, batch, column, score, None if np.isnan(residual) else residual)
+        for column, (score, residual) in enumerate(zip(scores, residuals, strict=True))
     ]
-    known = scorer.judged[batch.codes[0]]
+    known = grader.judged[batch.codes[0]]
     return Explanation(
         name,
         decode(wanted),
         int(batch.retrieved[0]),
         int(known.sum()),
-        int(batch.pool[0] @ scorer.judged[: batch.unjudged]),
+        int(batch.pool[0] @ grader.judged[: batch.unjudged]),
         explained,
         signature(judged, options, scorer.measures, [(len(run.topics), run.missing)]),
         [*scorer.notes, *run.notes],
@@ -197,10 +200,10 @@ def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> 
     return wanted
 
 
-def _alone(run: GradedRun, topic: bytes, qrels: Qrels) -> Batch:
+def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
     """The batch of one topic. Raises InputError (usage) where the rules leave it out."""
     found: Batch | None = None
-    for batch in run:
+    for batch in run.batches:
         if topic in batch.topics:
             row = batch.topics.index(topic)
             # Every array of a batch has a row for each topic.
@@ -246,7 +249,7 @@ def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: fl
     if residual is not None:
         rise = rises(measure, gains, trimmed(gains_of(table, measure, unjudged=table.top)))
         columns["could_add"] = [None if np.isnan(one) else one for one in rise.tolist()]
-        if measure.residual == "endless":
+        if measure.residual == "beyond_run":
             best = scores_of(measure, trimmed(gains_of(table, measure, tail=table.top)))
             after["could_add"] = max(min(float(best[0]), measure.definition.ceiling) - score, 0.0)
     first = [before] if parts.before else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -25,9 +25,10 @@ from gradedeval.errors import InputError, plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
-from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import evaluate_runs, qrels_for, rules_given
+from gradedeval.scoring.evaluate import evaluate_runs, qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scorer import with_defaults
 
@@ -42,23 +43,18 @@ class Collection:
     runs: dict[str, Any]
     qrels: Qrels
     options: Options
-    progress: Progress = no_progress
-    jobs: int = 1
+    workers: Workers = field(default_factory=Workers)
 
     def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
         """The scores by some measures; `max_residual` applies only if `residuals` are asked for."""
         options = self.options if residuals else replace(self.options, residuals=None, max_residual=None)
-        return to_matrix(
-            evaluate_runs(self.runs, self.qrels, measures, options, jobs=self.jobs, progress=self.progress)
-        )
+        return to_matrix(evaluate_runs(self.runs, self.qrels, measures, options, workers=self.workers))
 
 
-def read_collection(
-    runs: dict[str, Any], qrels: Any, options: Options, progress: Progress = no_progress, jobs: int = 1
-) -> Collection:
-    """Runs by name with their qrels read. `jobs` processes may share the work. Raises InputError as `evaluate` does."""
+def read_collection(runs: dict[str, Any], qrels: Any, options: Options, workers: Workers | None = None) -> Collection:
+    """Runs by name with their qrels read. Raises InputError where they cannot be read."""
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
-    return Collection(runs, judged, options, progress, jobs)
+    return Collection(runs, judged, options, workers or Workers())
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +146,9 @@ def fit(
     Raises InputError as `evaluate` does, and (usage) for an invalid range or kind. Azzopardi et al., ICTIR 2021,
     section 4.
     """
-    options = rules_given(like, keywords)
+    options = resolve_options(like, **keywords)
     collection = read_collection(named_runs(runs), qrels, options)
-    topics = None if other_topics is None else rules_given(None, {"topics_from": other_topics}).topics_from
+    topics = None if other_topics is None else resolve_options(topics_from=other_topics).topics_from
     there = other(collection, other_runs, other_qrels, topics)
     (target,) = parse_measures(to)
     kinds = [by] if isinstance(by, str) else list(by)
@@ -170,9 +166,7 @@ def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes
     options = collection.options
     if runs is None:
         return replace(collection, options=replace(options, topics_from=topics))
-    return read_collection(
-        named_runs(runs), qrels, replace(options, topics_from=topics), collection.progress, collection.jobs
-    )
+    return read_collection(named_runs(runs), qrels, replace(options, topics_from=topics), collection.workers)
 
 
 def fit_ranges(

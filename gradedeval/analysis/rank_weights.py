@@ -5,21 +5,23 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 
-from gradedeval.analysis.background_weights import BACKGROUND, background, share_past
+from gradedeval.analysis.background_weights import background, share_past
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.table import MEASURES
 from gradedeval.options import OptionKwargs, Options
+from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import Progress, no_progress
-from gradedeval.rankings.batch import CELLS
+from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import qrels_for, rules_given
+from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scorer import scores_of, with_defaults
 from gradedeval.scoring.signature import signature
@@ -90,7 +92,7 @@ def weights(
     ranks: int = DEPTH,
     normalize: Normalize = "none",
     like: str | None = None,
-    **keywords: Any,
+    **keywords: Unpack[OptionKwargs],
 ) -> Weights:
     """The weight of each rank by measures that are sums of weighted gains.
 
@@ -99,14 +101,13 @@ def weights(
     qrels      what `evaluate` takes
     ranks      how many ranks
     normalize  `none`; `sum`: weights that sum to 1 over those ranks; `max`: the largest is 1
-    options    how runs are read, as in `evaluate`
+    keywords   options, as in `evaluate`
 
     Returns `Weights`: `.frame`, `.values`, `.beyond`. Measures whose weights are fixed have those; for ap, rr, sp,
     bpref and q the weights that each ranking implies are averaged over the runs and topics.
-    Zhang et al., Information Retrieval 2010, section 3. Raises InputError where a measure has no weights, or as
-    `evaluate`.
+    Zhang et al., Information Retrieval 2010, section 3. Raises InputError also where a measure has no weights.
     """
-    options = rules_given(like, cast(OptionKwargs, keywords))
+    options = resolve_options(like, **keywords)
     named = None if runs is None else named_runs(runs)
     found = weights_by(parse_measures(measures), named, qrels, options, ranks=ranks, normalize=normalize)
     for note in found.notes:
@@ -122,14 +123,13 @@ def weights_by(
     *,
     ranks: int = DEPTH,
     normalize: str = "none",
-    jobs: int = 1,
-    progress: Progress = no_progress,
+    workers: Workers | None = None,
     rank_progress: Progress = no_progress,
 ) -> Weights:
     """As `weights`, for measures and rules that are settled and runs by name, or None.
 
-    jobs                processes that may share a large run
-    progress            shows how many runs are done, and `rank_progress` how many ranks of fixed weights
+    workers        processes that may share a large run; their progress is that of runs
+    rank_progress  shows how many ranks of fixed weights are done
     """
     _check(ranks, normalize)
     if not measures:
@@ -142,14 +142,14 @@ def weights_by(
             raise InputError(
                 f"'{measure}'", "a mean over intents has no weights", "name the measure inside", usage=True
             )
-    implied = [measure for measure in chosen if measure.name in BACKGROUND and runs is not None]
+    implied = [measure for measure in chosen if measure.definition.weights_in_ranking and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
     columns = {measure: _fixed(measure, ranks, rank_progress) for measure in chosen if measure not in implied}
     notes = _cost_notes([measure for measure in chosen if measure not in implied], options)
     said = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
-        found = background(runs, judged, implied, options, ranks, progress, jobs)
+        found = background(runs, judged, implied, options, ranks, workers or Workers())
         columns |= {one: (found.values[:, at], float(found.beyond[at])) for at, one in enumerate(found.measures)}
         notes += found.notes
         count = len(found.counts)
@@ -164,9 +164,9 @@ def weights_by(
 
 def _cost_notes(fixed: Sequence[Measure], options: Options) -> list[str]:
     """What is said of fixed weights that depend on what documents cost: here each costs 1."""
-    units = {one.name: one.definition.unit for one in fixed if one.definition.unit}
+    units = {one.name: one.definition.cost_unit for one in fixed if one.definition.cost_unit}
     said = [f"{name}: {unit}; the weights are those of documents that cost 1 each" for name, unit in units.items()]
-    if options.costs is not None and not said and any(one.definition.walks for one in fixed):
+    if options.costs is not None and not said and any(one.definition.cwl for one in fixed):
         said = ["--costs: fixed weights are those of documents that cost 1 each"]
     return said
 
@@ -205,8 +205,8 @@ def static_weights(measure: Measure, depth: int, progress: Progress = no_progres
     levels = _levels(measure)
     found = _shown(measure, depth, levels)
     if found is None:
-        horizon: Any = measure.own.get("horizon")
-        step = max(1, CELLS // max(depth, measure.cutoff or 0, horizon or 0))
+        horizon: Any = measure.arguments.get("horizon")
+        step = max(1, Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
         found = np.zeros(depth)
         for _, begin in progress([(str(measure), begin) for begin in range(0, depth, step)]):
             end = min(begin + step, depth)
@@ -218,7 +218,7 @@ def static_weights(measure: Measure, depth: int, progress: Progress = no_progres
 def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
     """ranks: what the measure itself shows that each rank adds where every gain is 1; None where it shows nothing, or
     a document alone at a rank scores otherwise: then its weights have to be found one by one, which is slower."""
-    shown = measure.workings(_rankings(measure, np.ones((1, depth)), levels))
+    shown = measure.details(_rankings(measure, np.ones((1, depth)), levels))
     column = shown.get("contribution", shown.get("W"))
     if column is None:
         return None
@@ -233,7 +233,7 @@ def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
 
 def _fixed(measure: Measure, depth: int, progress: Progress) -> tuple[Floats, float]:
     """Fixed weights, and the share that lies past them."""
-    if measure.name in BACKGROUND:
+    if measure.definition.weights_in_ranking:
         what = "its weights are those of the rankings that it scores"
         raise InputError(f"'{measure}'", what, "give RUN... QRELS for their mean", usage=True)
     found = static_weights(measure, depth, progress)
@@ -271,17 +271,13 @@ def _rankings(
 def _cut(measure: Measure, g: Gains) -> Gains:
     """The rankings down to the measure's cutoff."""
     k = measure.cutoff
-    if k is None or measure.definition.cutoff == "summed":
+    if k is None or measure.definition.cutoff == "sums_to_k":
         return replace(g, k=k)
     return replace(g, gain=g.gain[:, :k], judged=g.judged[:, :k], retrieved=np.minimum(g.retrieved, k), k=k)
 
 
 def _check_fixed(measure: Measure, weights: Floats, levels: Floats) -> None:
-    """Raise InputError where the weights do not tell what the first ranks add to the scores of rankings drawn at
-    random.
-
-    The same are drawn in each call.
-    """
+    """Raise InputError where the weights do not give what the first ranks add to the scores of random rankings."""
     depth = len(weights)
     draw = np.random.default_rng(2010)
     for trial, further in enumerate((0, 1, 7, 40, 300, 1000) * 2, 1):
@@ -295,20 +291,21 @@ def _check_fixed(measure: Measure, weights: Floats, levels: Floats) -> None:
         # Where nothing else is retrieved, nothing else may count.
         others = without if further else 0.0
         if not abs(with_them - others - added) <= 1e-9 * max(1.0, abs(with_them)):
-            hint = f"as p@10, rbp and dcg are; given RUN... QRELS, {', '.join(BACKGROUND)} have weights too"
-            raise InputError(f"'{measure}'", "is no sum of gains with fixed weights", hint, usage=True)
+            by_ranking = [name for name, measure in MEASURES.items() if measure.definition.weights_in_ranking]
+            hint = f"as p@10, rbp and dcg are; given RUN... QRELS, {', '.join(by_ranking)} have weights too"
+            raise InputError(f"'{measure}'", "is not a sum of gains with fixed weights", hint, usage=True)
 
 
 def _share_beyond(measure: Measure, weights: Floats) -> float:
     """The share of all weight that lies past these; nan where there is some, and no sum of it that is known."""
     depth, k, inside = len(weights), measure.cutoff, float(weights.sum())
-    if measure.definition.residual == "endless":
+    if measure.definition.residual == "beyond_run":
         ones = np.ones((1, depth))
         endless = Gains(ones, ones > 0, ones, np.array([depth]), np.array([depth]), np.array([1.0]), tail=1.0)
         whole = float(scores_of(measure, _cut(measure, endless))[0])
     else:
         # Such a measure does not say what ranks past the end of a run are worth; a longer run does, if it is enough.
-        enough = 2 * depth + 1000 if k is None or k > CELLS else k
+        enough = 2 * depth + 1000 if k is None or k > Limits.cells else k
         whole, longer = (
             float(_scores(measure, np.ones((1, length)), np.array([1.0]))[0])
             for length in (max(depth, enough), 2 * max(depth, enough))

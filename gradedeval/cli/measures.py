@@ -1,4 +1,4 @@
-"""`gradedeval measures [NAME]`: the table of measures, or all about one."""
+"""`gradedeval measures [NAME]`: the list of measures, or the description of one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.arguments import measure_table
+from gradedeval.cli.options import MEASURES_FROM, OUTPUT, Command, option, with_options
 from gradedeval.cli.output import write
 from gradedeval.measures.definition import Definition, Measure
 from gradedeval.measures.notation import IA, write_value
@@ -18,14 +19,18 @@ from gradedeval.measures.table import ALIASES
 HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
 
 
-@click.command("measures")
+OPTIONS = [
+    MEASURES_FROM,
+    option("-f", "--format", "form", section=OUTPUT, type=click.Choice(["table", "markdown"]), default="table",
+           help="Output format of the list. Default: table."),
+]  # fmt: skip
+
+
+@click.command("measures", cls=Command)
 @click.argument("name", required=False)
-@click.option("--measures-from", multiple=True, metavar="FILE.py", help="Your own measures as well.")
-@click.option(
-    "-f", "--format", "form", type=click.Choice(["table", "markdown"]), default="table", help="How to print the table."
-)
+@with_options(OPTIONS)
 def command(name: str | None, measures_from: tuple[str, ...], form: str) -> None:
-    """List the measures, or explain the one called NAME: formula, parameters, defaults, source."""
+    """List the measures, or describe the one called NAME: formula, parameters, defaults, source."""
     table = {**measure_table(measures_from), **offered()}
     if name is not None:
         write(_page(_named(name, table)))
@@ -34,7 +39,7 @@ def command(name: str | None, measures_from: tuple[str, ...], form: str) -> None
 
 
 def _named(name: str, table: Mapping[str, Measure]) -> Measure:
-    """The measure of that name, or alias, or that a longer notation such as err@20 uses."""
+    """The measure of that name or alias, or of a notation such as err@20."""
     bare = ALIASES.get(name.lower(), name.lower())
     return table[bare] if bare in table else table[parse_measures(name, table)[0].name]
 
@@ -67,8 +72,8 @@ def _list(table: Mapping[str, Measure], form: str) -> str:
     short = [[row[0], row[1], row[2]] for row in rows]
     text = tabulate(short, headers=HEADER[:3], disable_numparse=True, maxcolwidths=[None, 56, 34])
     return (
-        f"{text}\n\n`gradedeval measures NAME` tells formula, gains, residual and source.\n"
-        f"{IA}(MEASURE) is the mean of a measure over the intents of a topic, see --subtopics.\n"
+        f"{text}\n\n`gradedeval measures NAME` shows formula, gains, residual and source.\n"
+        f"{IA}(MEASURE) is the mean of MEASURE over the intents of a topic; see --subtopics.\n"
     )
 
 
@@ -100,10 +105,10 @@ def _literal(formula: str) -> str:
 def _parameters(measure: Measure) -> str:
     definition = measure.definition
     defaults: dict[str, Any] = {**definition.parameters}
-    if "gain" in definition.keys and definition.gain != "thresholds":
+    if "gain" in definition.accepted.names and definition.gain != "thresholds":
         defaults["gain"] = definition.gain
     defaults["rel"] = 1 if definition.gain == "binary" else None
-    keys = [(key, defaults.get(key)) for key in definition.keys]
+    keys = [(key, defaults.get(key)) for key in definition.accepted.names]
     return ", ".join(key if value in (None, "") else f"{key}={write_value(value)}" for key, value in keys)
 
 
@@ -117,15 +122,15 @@ def _gains(measure: Measure) -> str:
 
 
 _CUTOFF = {
-    "stops": "optional; the sum stops at k",
+    "truncates": "optional; the sum stops at k",
     "renormalizes": "optional; what it is divided by is cut at k too",
-    "summed": "optional; the weights are those of the full depth, summed to k",
-    "needed": "needed",
+    "sums_to_k": "optional; the weights are those of the full depth, summed to k",
+    "required": "required",
     "none": "none",
 }
 _RESIDUAL = {
-    "endless": "bound; ranks past the end of the run count",
-    "retrieved": "bound; of the retrieved documents alone",
+    "beyond_run": "bound; ranks past the end of the run count",
+    "within_run": "bound; of the retrieved documents alone",
     "none": "none: no bound",
     "depends": "bound where no gain that is found changes a weight, else none",
 }

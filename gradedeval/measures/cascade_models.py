@@ -10,9 +10,12 @@ from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_rest
-from gradedeval.measures.parameter_files import Rows, rows_of
-from gradedeval.measures.relevant_ranks import found, hits
+from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
+from gradedeval.measures.parameter_files import read_parameter_file
+from gradedeval.measures.parameters import Check
+from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.relevant_ranks import num_relevant_retrieved, ranks_of_relevant
+from gradedeval.trec.small_tables import small_table
 
 # The best case past the last column is summed until at most this is left, or over this many ranks.
 UNWALKED, DEEPEST = 1e-13, 1_000_000
@@ -21,22 +24,26 @@ SMALL = 3e-5
 
 
 def _from_file(name: str) -> Floats:
-    """φ(1), φ(2), …: the numbers of a file, one a line; 0 after the last."""
-    return _utility(name, rows_of(name, "a utility", "one number a line, for ranks 1, 2, …"))
+    """φ(1), φ(2), …: the numbers of a file, one per line; 0 after the last."""
+    return _utility(name, read_parameter_file(name))
 
 
 @lru_cache
-def _utility(name: str, rows: Rows) -> Floats:
-    try:
-        values = [float(row[-1]) for row in rows]
-    except ValueError as error:
-        what = f"cannot be read as a utility ({error})"
-        raise InputError(name, what, "one number a line, for ranks 1, 2, …", usage=True) from None
-    phi = np.array(values)
-    if not len(phi) or not np.isfinite(phi).all() or (phi < 0).any() or (np.diff(phi) > 0).any():
-        raise InputError(
-            name, "is no utility", "one finite number from 0 up a line, none larger than the one before", usage=True
-        )
+def _utility(name: str, data: bytes) -> Floats:
+    hint = "expected one number per line, for ranks 1, 2, …, none larger than the one before"
+    table = small_table(name, ("phi",), ("rank", "phi"), hint=hint, usage=True, data=data)
+    width = len(table.rows[0].cells) if table.rows else 1
+    for row in table.rows:
+        if len(row.cells) != width:
+            table.problems.add(row.line, f"the number of fields is not {width}, as on the first line", hint)
+    table.check()
+    if width == 2:
+        phi = np.array(table.by_rank("phi"))
+    else:
+        phi = np.array([table.number(row, "phi", 0) for row in table.rows])
+        table.check()
+    if (np.diff(phi) > 0).any():
+        raise InputError(name, "not a valid utility file: a number is larger than the one before", hint, usage=True)
     return phi
 
 
@@ -98,11 +105,11 @@ def stops(g: Gains, utility: str = "rr", gamma: float = 1.0) -> dict[str, Floats
 
 def _nerr_shows(g: Gains) -> dict[str, Floats]:
     ideal = stops(g.ideal_batch)
-    terms = with_rest(ideal["stops"] * ideal["utility"], g.gain.shape[1])
+    terms = with_remainder(ideal["stops"] * ideal["utility"], g.gain.shape[1])
     return {**stops(g), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
 
 
-@measure(gain="exp", scale="unit", residual="endless", ceiling=1, shows=stops)
+@measure(gain="exp", scale="unit", residual="beyond_run", ceiling=1, details=stops)
 def err(g: Gains) -> Floats:
     """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops.
 
@@ -113,7 +120,7 @@ def err(g: Gains) -> Floats:
     return expected_utility(g)
 
 
-@measure(gain="exp", scale="unit", residual="retrieved", cutoff="renormalizes", ceiling=1, shows=_nerr_shows)
+@measure(gain="exp", scale="unit", residual="within_run", cutoff="renormalizes", ceiling=1, details=_nerr_shows)
 def nerr(g: Gains) -> Floats:
     """ERR as a share of the ideal ranking's.
 
@@ -124,15 +131,19 @@ def nerr(g: Gains) -> Floats:
     return safe_divide(expected_utility(g), expected_utility(g.ideal_batch))
 
 
+def _is_utility(word: str) -> bool:
+    return word in ("rr", "dcg", "one") or len(_from_file(word)) > 0
+
+
 @measure(
     gain="exp",
     scale="unit",
-    residual="endless",
-    valid={
-        "utility": ("rr, dcg, one or a file", lambda word: word in ("rr", "dcg", "one") or bool(len(_from_file(word)))),
+    residual="beyond_run",
+    checks={
+        "utility": Check("rr, dcg, one or a file", _is_utility, names_file=True),
         "gamma": ("in (0, 1]", lambda gamma: 0 < gamma <= 1),
     },
-    shows=stops,
+    details=stops,
 )
 def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
     """Cascade measure with any utility of the rank (rr, dcg, one, or a file) and a chance γ of going on unsatisfied.
@@ -144,7 +155,17 @@ def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
     return expected_utility(g, utility, gamma)
 
 
-@measure(residual="endless", ceiling=1, shows=stops)
+def _first_relevant(g: Gains) -> Floats:
+    weights: Floats = (g.relevant & (g.hits == 1)) / g.rank
+    return weights
+
+
+@measure(
+    residual="beyond_run",
+    ceiling=1,
+    details=stops,
+    weights_in_ranking=RankingWeights(_first_relevant, finite=True),
+)
 def rr(g: Gains) -> Floats:
     """Reciprocal rank of the first relevant document.
 
@@ -154,10 +175,10 @@ def rr(g: Gains) -> Floats:
     """
     if g.tail:
         return expected_utility(g)
-    return 1 / found(g)[:, 0] if found(g).shape[1] else np.zeros(len(g.gain))
+    return 1 / ranks_of_relevant(g)[:, 0] if ranks_of_relevant(g).shape[1] else np.zeros(len(g.gain))
 
 
-@measure(residual="endless", ceiling=1, shows=lambda g: stops(g, "one"))
+@measure(residual="beyond_run", ceiling=1, details=lambda g: stops(g, "one"))
 def success(g: Gains) -> Floats:
     """Whether there is a relevant document.
 
@@ -165,4 +186,4 @@ def success(g: Gains) -> Floats:
 
     Craswell & Hawking, TREC 2004; trec_eval's success.
     """
-    return expected_utility(g, "one") if g.tail else np.minimum(hits(g), 1.0)
+    return expected_utility(g, "one") if g.tail else np.minimum(num_relevant_retrieved(g), 1.0)

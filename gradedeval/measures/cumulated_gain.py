@@ -6,8 +6,10 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_rest
-from gradedeval.measures.relevant_ranks import found, gain_found
+from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
+from gradedeval.measures.parameters import NOT_NEGATIVE
+from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.relevant_ranks import gains_of_relevant, ranks_of_relevant
 
 
 def divisor(rank: Floats, log: float | None = None) -> Floats:
@@ -18,7 +20,7 @@ def divisor(rank: Floats, log: float | None = None) -> Floats:
 
 def discounted(g: Gains, log: float | None = None) -> Floats:
     """topics: the sum of discounted gains."""
-    return row_sums(gain_found(g) / divisor(found(g), log))
+    return row_sums(gains_of_relevant(g) / divisor(ranks_of_relevant(g), log))
 
 
 def ideally_discounted(g: Gains, log: float | None = None) -> Floats:
@@ -31,16 +33,21 @@ def _discounts(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
     return {"discount": np.broadcast_to(1 / divisor(g.rank, log), g.gain.shape)}
 
 
-def _beside_the_ideal(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
+def _discounts_and_ideal(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
     terms = g.ideal_batch.gain / divisor(g.ideal_batch.rank, log)
     return {
         **_discounts(g, log=log),
         "ideal": g.ideal_at_ranks(),
-        "ideal_term": with_rest(terms, g.gain.shape[1]),
+        "ideal_term": with_remainder(terms, g.gain.shape[1]),
     }
 
 
-def _blended(g: Gains, *, beta: float = 1.0) -> dict[str, Floats]:
+def _blended_ratio(g: Gains, *, beta: float = 1.0) -> Floats:
+    """topics × ranks: precision blended with the share of the ideal's cumulated gain."""
+    return _blend_details(g, beta=beta)["blended"]
+
+
+def _blend_details(g: Gains, *, beta: float = 1.0) -> dict[str, Floats]:
     gained, ideal = g.gain.cumsum(1), g.ideal_at_ranks().cumsum(1)
     return {"gained": gained, "ideal": ideal, "blended": (g.hits + beta * gained) / (g.rank + beta * ideal)}
 
@@ -48,7 +55,7 @@ def _blended(g: Gains, *, beta: float = 1.0) -> dict[str, Floats]:
 LOG = {"log": ("a base above 1", lambda base: isinstance(base, int | float) and base > 1)}
 
 
-@measure(gain="linear", scale="raw", residual="retrieved", valid=LOG, shows=_discounts)
+@measure(gain="linear", scale="raw", residual="within_run", checks=LOG, details=_discounts)
 def dcg(g: Gains, *, log: float | None = None) -> Floats:
     """Discounted cumulated gain; log=b for the discount of Järvelin & Kekäläinen.
 
@@ -62,11 +69,11 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
 @measure(
     gain="linear",
     scale="raw",
-    residual="retrieved",
+    residual="within_run",
     cutoff="renormalizes",
     ceiling=1,
-    valid=LOG,
-    shows=_beside_the_ideal,
+    checks=LOG,
+    details=_discounts_and_ideal,
 )
 def ndcg(g: Gains, *, log: float | None = None) -> Floats:
     """DCG as a share of the ideal ranking's.
@@ -81,10 +88,11 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 @measure(
     gain="linear",
     scale="raw",
-    residual="retrieved",
+    residual="within_run",
     ceiling=1,
-    valid={"beta": ("0 or more", lambda beta: beta >= 0)},
-    shows=_blended,
+    checks={"beta": NOT_NEGATIVE},
+    details=_blend_details,
+    weights_in_ranking=RankingWeights(_blended_ratio, divided_by_r=True),
 )
 def q(g: Gains, *, beta: float = 1.0) -> Floats:
     """Q-measure: average precision where precision is blended with the share of the ideal's cumulated gain.
@@ -93,4 +101,4 @@ def q(g: Gains, *, beta: float = 1.0) -> Floats:
 
     Sakai, AIRS 2004; binary form in Zhang et al., Information Retrieval 2010, section 2.1.
     """
-    return safe_divide(row_sums(g.relevant * _blended(g, beta=beta)["blended"]), g.num_relevant)
+    return safe_divide(row_sums(g.relevant * _blended_ratio(g, beta=beta)), g.num_relevant)

@@ -5,62 +5,34 @@ from __future__ import annotations
 import importlib
 import inspect
 import pickle
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, overload
+from typing import Any, ParamSpec, Protocol, cast, overload
 
 import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
-from gradedeval.measures.gain_schemes import Scale
 from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, is_prior
 from gradedeval.measures.notation import IA, Spelling, Value, write_value
-from gradedeval.measures.parameters import Valid, checked
+from gradedeval.measures.parameters import Parameters
+from gradedeval.measures.properties import CWL, Properties, Residual
 
-Function = Callable[..., Floats]
-Shows = Callable[..., Mapping[str, Floats]]
-"""The workings of a measure, as a function of the gains and its parameters: column name -> topics × ranks. A column of
-one rank more ends with what lies beyond the end, in sum; one called `contribution` is what each rank adds to the score,
-where that is not the difference it makes to end the ranking one rank later."""
 QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
 """What C/W/L measures give: expected utility (per document), total utility, cost per document, total cost, depth."""
 
-Own = Mapping[str, Value]
-"""The parameters that a measure was given."""
 
-Residual = Literal["endless", "retrieved", "none"]
-"""`endless`: ranks past the end of the run could still score; `retrieved`: only retrieved documents can; `none`:
-filling in the unjudged is no bound, so no residual is printed."""
-Summary = Literal["mean", "total", "geometric"]
-"""How the scores of topics are summed up; `geometric`: the geometric mean, where no score is less than 0.00001."""
-Cutoff = Literal["stops", "renormalizes", "summed", "needed", "none"]
-"""`stops`: the sum stops at k and nothing else changes; `renormalizes`: k also changes what the sum is divided by;
-`summed`: weights of the full depth are summed to k; `needed`: a parameter of the measure; `none`: it takes none."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Definition(Properties):
+    """A measure as it stands in the table: its function, and what it states about itself.
 
+    function  from a batch of `Gains`, and its parameters by keyword, to one score per topic
+    cwl       its C/W/L part; None outside that family
+    """
 
-@dataclass(frozen=True, eq=False)
-class Definition:
-    """What stands in the table of measures. See `measure` for the fields."""
-
-    function: Function
-    scale: Scale | None
-    gain: str | None
-    residual: Residual | Callable[[Own], Residual]
-    cutoff: Cutoff
-    ceiling: float
-    summary: Summary
-    sated: bool | Callable[[Own], bool] = False
-    valid: Mapping[str, Valid] = field(default_factory=dict)
-    unit: str = ""
-    needs: Callable[[Own, int | None], None] | None = None
-    types: Callable[[Own], frozenset[bytes]] | None = None
-    shows: Shows | None = None
-    intents: bool = False
-    floor: float = 0.0
-    rewards: bool = True
-    sampled: bool = False
+    function: Callable[..., Floats]
+    cwl: CWL | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As the measure of that name in its module: a copy is the same definition."""
@@ -73,28 +45,30 @@ class Definition:
     def name(self) -> str:
         return self.function.__name__.lower().rstrip("_")
 
-    @property
-    def open(self) -> bool:
-        """Whether it takes numbers under any other name as well."""
-        kinds = [one.kind for one in inspect.signature(self.function).parameters.values()]
-        return inspect.Parameter.VAR_KEYWORD in kinds
-
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """Own parameters and their defaults: the keyword-only arguments of the function."""
+        """The keyword-only arguments of the function and their defaults."""
         signature = inspect.signature(self.function)
         return {p.name: p.default for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY}
 
     @property
-    def walks(self) -> bool:
-        """Whether it is of the C/W/L family, with five quantities."""
-        return "of" in self.parameters
+    def gain_parameters(self) -> tuple[str, ...]:
+        """The parameters that say what grades are worth."""
+        if self.scale is None:
+            return ("rel",) if self.gain == "binary" else ()
+        return ("g", "gain", "rel") if self.scale == "thresholds" else ("gain", "rel")
+
+    @cached_property
+    def accepted(self) -> Parameters:
+        """What may stand in the parentheses."""
+        kinds = {parameter.kind for parameter in inspect.signature(self.function).parameters.values()}
+        others = inspect.Parameter.VAR_KEYWORD in kinds
+        return Parameters(f"'{self.name}'", self.parameters, self.gain_parameters, self.checks or {}, others)
 
     @property
-    def keys(self) -> list[str]:
-        """Everything that may stand in the parentheses."""
-        shared = ["rel"] if self.gain == "binary" else ["gain", "rel"] if self.scale else []
-        return [*self.parameters, *shared]
+    def cost_unit(self) -> str:
+        """What to say of a parameter that is a cost, as in `h is in seconds`."""
+        return self.cwl.cost_unit if self.cwl is not None else ""
 
     @property
     def paragraphs(self) -> list[str]:
@@ -103,19 +77,19 @@ class Definition:
 
 
 def _defined(module: str, name: str) -> Definition | None:
-    """What a measure that a module defines is of."""
+    """The definition of the measure that a module has under that name."""
     try:
-        found = getattr(importlib.import_module(module), name, None)
+        measure = getattr(importlib.import_module(module), name, None)
     except ImportError:
         return None
-    return found.definition if isinstance(found, Measure) else None
+    return measure.definition if isinstance(measure, Measure) else None
 
 
 @dataclass(frozen=True)
 class Measure:
     """A measure with its parameters: `err @ 20`, `ndcg(gain="exp") @ 10`, `rbp(p=0.5)`. Prints as it is written.
 
-    Calling it sets parameters, `@` sets the cutoff; both give a new value. `str` of it parses back. With a `prior`,
+    Calling it sets parameters, `@` sets the cutoff; both return a new value. `str` of it parses back. With a `prior`,
     uniform or a file, it is the mean over the intents of a topic: see `intent_aware`.
     """
 
@@ -125,28 +99,28 @@ class Measure:
     prior: str | None = None
 
     def __call__(self, **parameters: Value) -> Measure:
-        """The measure with parameters set. Raises InputError (usage) for a key or value that it does not take."""
-        given = {key: checked(self.definition, key, value) for key, value in parameters.items()}
+        """The measure with parameters set. Raises InputError (usage) for an unknown parameter or a wrong value."""
+        accepted = self.definition.accepted
+        given = {name: accepted.read(name, value) for name, value in parameters.items()}
         merged = {**dict(self.parameters), **given}
-        known = self.definition.keys
-        order = [*(key for key in known if key in merged), *(key for key in merged if key not in known)]
-        return replace(self, parameters=tuple((key, merged[key]) for key in order))
+        known = accepted.names
+        order = [*(name for name in known if name in merged), *(name for name in merged if name not in known)]
+        return replace(self, parameters=tuple((name, merged[name]) for name in order))
 
     def __matmul__(self, cutoff: int) -> Measure:
         """The measure cut at rank `cutoff`. Raises InputError (usage) where it takes none."""
+        place = f"'{self.name}@{cutoff}'"
         if self.definition.cutoff == "none":
-            raise InputError(
-                f"'{self.name}@{cutoff}'", f"{self.name} takes no cutoff", f"write {self.name}", usage=True
-            )
+            raise InputError(place, f"{self.name} takes no cutoff", f"write {self.name}", usage=True)
         if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
-            raise InputError(f"'{self.name}@{cutoff}'", f"cutoff {cutoff} is no rank", "ranks count from 1", usage=True)
+            raise InputError(place, f"invalid cutoff {cutoff}", "cutoffs start at 1", usage=True)
         return replace(self, cutoff=int(cutoff))
 
     def __str__(self) -> str:
-        own = Spelling(self.name, self.parameters, self.cutoff)
+        spelling = Spelling(self.name, self.parameters, self.cutoff)
         if self.prior is None:
-            return str(own)
-        return str(Spelling(IA, () if self.prior == UNIFORM else (("prior", self.prior),), None, own))
+            return str(spelling)
+        return str(Spelling(IA, () if self.prior == UNIFORM else (("prior", self.prior),), None, spelling))
 
     def __repr__(self) -> str:
         return f"<measure {self}>"
@@ -159,7 +133,7 @@ class Measure:
     def rel(self) -> float | None:
         """The lowest relevant grade, where gains are 0 and 1: a binary measure, or `rel=` in a graded one."""
         given = dict(self.parameters).get("rel", 1 if self.definition.gain == "binary" else None)
-        return None if given is None else float(given)  # type: ignore[arg-type]
+        return None if given is None else float(cast(float, given))
 
     @property
     def gain(self) -> Value | None:
@@ -167,29 +141,41 @@ class Measure:
         return dict(self.parameters).get("gain", None if self.definition.gain == "binary" else self.definition.gain)
 
     @property
-    def residual(self) -> Residual:
-        """How far its residual reaches. Of the C/W/L quantities only expected utility has one that is a bound."""
-        if self.own.get("of", "eu") != "eu":
-            return "none"
-        residual = self.definition.residual
-        return residual(self.own) if callable(residual) else residual
+    def threshold_shares(self) -> tuple[float, ...] | None:
+        """The share of users whose threshold is each grade, where the measure was given them: `gap(g=1:1:2)`."""
+        shares = dict(self.parameters).get("g") if self.definition.scale == "thresholds" else None
+        return shares if isinstance(shares, tuple) else None
 
     @property
-    def sated(self) -> bool:
-        """Whether a better document moved up may lower its score."""
-        sated = self.definition.sated
-        return sated(self.own) if callable(sated) else sated
+    def residual(self) -> Residual:
+        """What its residual covers. Of the C/W/L quantities only expected utility has one that is a bound."""
+        if self.arguments.get("of", "eu") != "eu":
+            return "none"
+        residual = self.definition.residual
+        return residual(self.arguments) if callable(residual) else residual
+
+    @property
+    def monotone(self) -> bool:
+        """Whether a better document moved up never lowers its score."""
+        monotone = self.definition.monotone
+        return monotone(self.arguments) if callable(monotone) else monotone
 
     @property
     def types(self) -> frozenset[bytes]:
-        """The types of documents, column 2 of a run, that it knows; none where it looks at no type."""
-        return self.definition.types(self.own) if self.definition.types is not None else frozenset()
+        """The document types, column 2 of a run, that it distinguishes; none where it ignores them."""
+        cwl = self.definition.cwl
+        return cwl.types(self.arguments) if cwl is not None and cwl.types is not None else frozenset()
 
     @property
-    def own(self) -> dict[str, Value]:
+    def arguments(self) -> dict[str, Value]:
         """The parameters that the function itself takes."""
-        shared = ("gain", "rel") if self.definition.scale or self.definition.gain else ()
-        return {key: value for key, value in self.parameters if key not in shared}
+        return {name: value for name, value in self.parameters if name not in self.definition.gain_parameters}
+
+    @property
+    def files(self) -> list[str]:
+        """The values of the parameters that may name files, on whose content its scores then depend."""
+        check = self.definition.accepted.check
+        return [str(value) for name, value in self.arguments.items() if check(name).names_file]
 
     @property
     def by_intent(self) -> bool:
@@ -197,28 +183,29 @@ class Measure:
         return self.prior is not None or self.definition.intents
 
     @property
-    def merely_stops(self) -> bool:
+    def only_truncates(self) -> bool:
         """Whether the cutoff ends the sum and changes nothing else: without it the score is on the same scale."""
-        return self.definition.cutoff in ("stops", "summed") and self.own.get("norm", "none") == "none"
+        truncates = self.definition.cutoff in ("truncates", "sums_to_k")
+        return truncates and self.arguments.get("norm", "none") == "none"
 
     def score(self, gains: Gains) -> Floats:
-        """The score of every topic of a batch."""
+        """The score of each topic of a batch."""
         if self.prior is None or gains.intents is None:
-            return self.definition.function(gains, **self.own)
-        scores = [self.definition.function(one, **self.own) for one in gains.intents.each]
+            return self.definition.function(gains, **self.arguments)
+        scores = [self.definition.function(intent, **self.arguments) for intent in gains.intents.each]
         ceiling = self.definition.ceiling if gains.intents.best else np.inf
         return gains.intents.marginal([np.minimum(score, ceiling) for score in scores])
 
-    def workings(self, gains: Gains) -> dict[str, Floats]:
-        """What the measure shows of its way to the score: see `Shows`. Nothing where it has no `shows`."""
-        return dict(self.definition.shows(gains, **self.own)) if self.definition.shows else {}
+    def details(self, gains: Gains) -> dict[str, Floats]:
+        """Column name -> topics × ranks: how it comes to its score. Empty where the measure defines no details."""
+        return dict(self.definition.details(gains, **self.arguments)) if self.definition.details else {}
 
     def complete(self) -> Measure:
-        """This measure where it lacks nothing; InputError (usage) where it needs a cutoff, or other parameters."""
-        if self.definition.cutoff == "needed" and self.cutoff is None:
+        """The measure itself. Raises InputError (usage) where it lacks a cutoff or a parameter that it requires."""
+        if self.definition.cutoff == "required" and self.cutoff is None:
             raise InputError(f"'{self}'", f"{self.name} needs a cutoff", f"write {self}@10", usage=True)
-        if self.definition.needs is not None:
-            self.definition.needs(self.own, self.cutoff)
+        if self.definition.validate is not None:
+            self.definition.validate(self.arguments, self.cutoff)
         return self
 
 
@@ -228,93 +215,62 @@ def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
     prior  the probabilities of the intents: `uniform` over those that have a relevant document, or `@FILE` with lines
            of topic, subtopic and probability
 
-    Raises InputError (usage) where the measure is averaged over intents already, or is one that intents do not change.
+    Raises InputError (usage) where the measure is averaged over intents already, or does not depend on them.
     Agrawal et al., WSDM 2009; Chapelle et al., CIKM 2009, section 7.4.
     """
     if not isinstance(measure, Measure):
-        raise InputError("ia", f"{measure!r} is no measure", "ia(err @ 20), or in notation 'ia(err@20)'", usage=True)
+        raise InputError(IA, f"{measure!r} is not a measure", "for example intent_aware(err @ 20)", usage=True)
     place, definition = f"'{IA}({measure})'", measure.definition
     if measure.by_intent:
-        what = f"{measure} is a mean over intents already" if measure.prior else f"{measure.name} looks at all intents"
-        raise InputError(place, what, f"write {measure}", usage=True)
+        what = "is already averaged over intents" if measure.prior else "already takes all intents into account"
+        raise InputError(place, f"{measure} {what}", f"write {measure}", usage=True)
     if definition.gain is None or definition.summary == "total":
-        what = "counts documents" if definition.summary == "total" else "looks at no gain"
+        what = "counts documents" if definition.summary == "total" else "reads no gains"
         raise InputError(place, f"{measure.name} {what}: it has no mean over intents", f"write {measure}", usage=True)
     if not is_prior(prior):
         raise InputError(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
     return replace(measure, prior=prior)
 
 
-@overload
-def measure(function: Function, /) -> Measure: ...
-@overload
-def measure(
-    *,
-    gain: str | None = ...,
-    scale: Scale | None = ...,
-    residual: Residual | Callable[[Own], Residual] = ...,
-    cutoff: Cutoff = ...,
-    ceiling: float = ...,
-    summary: Summary = ...,
-    sated: bool | Callable[[Own], bool] = ...,
-    valid: Mapping[str, Valid] | None = ...,
-    unit: str = ...,
-    needs: Callable[[Own, int | None], None] | None = ...,
-    shows: Shows | None = ...,
-    intents: bool = ...,
-    floor: float = ...,
-    rewards: bool = ...,
-    sampled: bool = ...,
-) -> Callable[[Function], Measure]: ...
+Keywords = ParamSpec("Keywords")
 
 
-def measure(
-    function: Function | None = None,
-    /,
-    *,
-    gain: str | None = "binary",
-    scale: Scale | None = None,
-    residual: Residual | Callable[[Own], Residual] = "none",
-    cutoff: Cutoff = "stops",
-    ceiling: float = np.inf,
-    summary: Summary = "mean",
-    sated: bool | Callable[[Own], bool] = False,
-    valid: Mapping[str, Valid] | None = None,
-    unit: str = "",
-    needs: Callable[[Own, int | None], None] | None = None,
-    shows: Shows | None = None,
-    intents: bool = False,
-    floor: float = 0.0,
-    rewards: bool = True,
-    sampled: bool = False,
-) -> Measure | Callable[[Function], Measure]:
-    """Make a measure of a function from a batch of `Gains` to one score a topic.
+class Decorator(Protocol[Keywords]):
+    """What makes a measure of a function: `@measure`, or `@measure(...)` with keywords."""
 
-    Its name is the function's, its parameters are the keyword-only arguments, its help is the docstring (what it is,
-    formula, source: three paragraphs).
+    @overload
+    def __call__(
+        self, function: None = None, /, *_: Keywords.args, **keywords: Keywords.kwargs
+    ) -> Callable[[Callable[..., Any]], Measure]: ...
+    @overload
+    def __call__(self, function: Callable[..., Any], /) -> Measure: ...
 
-    gain      the default gain scheme, or `binary` (gains 0 and 1, parameter `rel`); None: it looks at no gain
-    scale     `unit` for gains in [0, 1], `raw` for gains of any size; graded measures only
-    residual  see `Residual`; say `none` unless no judgement of the unjudged can lift a score past score + residual; a
-              function of the parameters where it depends on them
-    cutoff    see `Cutoff`
-    ceiling   the highest score there is
-    summary   how topics are summed up
-    sated     whether a better document moved up may lower the score: a good one can end the walk, or lower ranks weigh
-              more; a function of the parameters where it depends on them
-    valid     parameter -> (what it must be, test)
-    unit      what is said where a parameter is a cost and no costs are given, as in `h is in seconds`
-    needs     raises InputError (usage) where the parameters and the cutoff given are not enough
-    shows     its workings, rank by rank, for `gradedeval explain`: see `Shows`
-    intents   whether it is a function of `Gains.intents`, the batch by intent
-    floor     the lowest score there is
-    rewards   whether relevant documents alone make the score; False where the others count too
-    sampled   whether it takes grade −1, where that counts as unjudged, for pooled and left out of the sample
+
+def with_keywords_of(
+    properties: Callable[Keywords, Properties | CWL],
+) -> Callable[[Callable[..., Any]], Decorator[Keywords]]:
+    """Give a decorator the keywords of a class: an editor completes them, mypy checks them and `help` shows them."""
+
+    def sign(decorator: Any) -> Decorator[Keywords]:
+        keywords = inspect.signature(properties).parameters.values()
+        first = inspect.Parameter("function", inspect.Parameter.POSITIONAL_ONLY, default=None)
+        decorator.__signature__ = inspect.Signature([first, *keywords])
+        groups = inspect.getmro(cast(type, properties))[-2:0:-1]  # neither `object` nor the class itself
+        decorator.__doc__ = "\n\n".join(inspect.cleandoc(part.__doc__ or "") for part in (decorator, *groups))
+        return cast(Decorator[Keywords], decorator)
+
+    return sign
+
+
+@with_keywords_of(Properties)
+def measure(function: Callable[..., Any] | None = None, /, **properties: Any) -> Any:
+    """Make a measure of a function from a batch of `Gains` to one score per topic.
+
+    Its name is the function's, its parameters are the keyword-only arguments, its help is the docstring: what it is,
+    formula and source, in three paragraphs. Whatever else is to be said of it is a keyword:
     """
 
-    def define(function: Function) -> Measure:
-        graded = None if gain in ("binary", None) else scale or "raw"
-        rest = (residual, cutoff, ceiling, summary, sated, valid or {}, unit, needs)
-        return Measure(Definition(function, graded, gain, *rest, None, shows, intents, floor, rewards, sampled))
+    def define(function: Callable[..., Any]) -> Measure:
+        return Measure(Definition(function=function, **properties))
 
-    return define(function) if function else define
+    return define if function is None else define(function)

@@ -10,15 +10,16 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
 from gradedeval.measures.cascade_models import DEEPEST, UNWALKED, expected_utility
 from gradedeval.measures.cumulated_gain import divisor
-from gradedeval.measures.definition import Own, measure
+from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, Intents, Pool, is_prior, row_sums, safe_divide
-from gradedeval.measures.parameters import Valid
+from gradedeval.measures.parameters import Check
+from gradedeval.measures.properties import Arguments
 
-STOP: Valid = ("in (0, 1]", lambda stop: 0 < stop <= 1)
-NORM: Valid = ("none or best", lambda norm: norm in ("none", "best"))
-ALPHA: Valid = ("in [0, 1]", lambda alpha: 0 <= alpha <= 1)
-BETA: Valid = ("in [0, 1)", lambda beta: 0 <= beta < 1)
-PRIORS: Valid = (PRIOR, is_prior)
+STOP = Check("in (0, 1]", lambda stop: 0 < stop <= 1)
+NORM = Check("none or best", lambda norm: norm in ("none", "best"))
+ALPHA = Check("in [0, 1]", lambda alpha: 0 <= alpha <= 1)
+BETA = Check("in [0, 1)", lambda beta: 0 <= beta < 1)
+PRIORS = Check(PRIOR, is_prior)
 
 
 def by_intent(g: Gains) -> Intents:
@@ -49,10 +50,10 @@ def stopping(g: Gains, stop: float) -> Gains:
 @measure(
     gain="exp",
     scale="unit",
-    residual="endless",
+    residual="beyond_run",
     ceiling=1,
     intents=True,
-    valid={"stop": STOP, "norm": NORM, "prior": PRIORS},
+    checks={"stop": STOP, "norm": NORM, "prior": PRIORS},
 )
 def erria(g: Gains, *, stop: float = 1.0, norm: str = "none", prior: str = UNIFORM) -> Floats:
     """Intent-aware ERR: the mean of the intents' ERR, over those with a relevant document or by a file's probabilities.
@@ -71,7 +72,7 @@ def erria(g: Gains, *, stop: float = 1.0, norm: str = "none", prior: str = UNIFO
 
 
 @measure(
-    gain="exp", scale="unit", cutoff="renormalizes", intents=True, valid={"stop": STOP, "prior": PRIORS}
+    gain="exp", scale="unit", cutoff="renormalizes", intents=True, checks={"stop": STOP, "prior": PRIORS}
 )  # no ceiling: the greedy ideal is not always the best
 def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
     """Intent-aware ERR as a share of the ideal ranking's, each of whose documents adds most to those before it.
@@ -86,7 +87,7 @@ def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
     return safe_divide(score, row_sums(ideal / _ranks(ideal)))
 
 
-def _ends(own: Own, cutoff: int | None) -> None:
+def _ends(own: Arguments, cutoff: int | None) -> None:
     """Raise InputError (usage) where the best there is would be a sum without end."""
     alpha = float(str(own.get("alpha", 0.5)))
     if own.get("norm") == "best" and cutoff is None and _enough(alpha) > DEEPEST:
@@ -96,7 +97,7 @@ def _ends(own: Own, cutoff: int | None) -> None:
         )
 
 
-@measure(residual="retrieved", intents=True, valid={"alpha": ALPHA, "norm": NORM}, needs=_ends)
+@measure(residual="within_run", intents=True, checks={"alpha": ALPHA, "norm": NORM}, validate=_ends)
 def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
     """DCG where a document is worth less to an intent for each relevant one that came before it.
 
@@ -111,7 +112,7 @@ def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
     return safe_divide(intents.marginal(scores), np.full(len(g.gain), _best_dcg(alpha, g.last_rank)))
 
 
-@measure(cutoff="renormalizes", intents=True, valid={"alpha": ALPHA})  # no ceiling: as nerria
+@measure(cutoff="renormalizes", intents=True, checks={"alpha": ALPHA})  # no ceiling: as nerria
 def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
     """alpha_dcg as a share of the ideal ranking's, each of whose documents adds most to those before it.
 
@@ -125,7 +126,7 @@ def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
     return safe_divide(intents.total(scores), row_sums(ideal / divisor(_ranks(ideal))))
 
 
-@measure(residual="endless", ceiling=1, intents=True, valid={"alpha": ALPHA, "beta": BETA})
+@measure(residual="beyond_run", ceiling=1, intents=True, checks={"alpha": ALPHA, "beta": BETA})
 def nrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     """Novelty- and rank-biased precision: RBP with patience β where what repeats is worth less.
 
@@ -137,7 +138,7 @@ def nrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     return (1 - (1 - alpha) * beta) * intents.marginal([_patient(one, alpha, beta) for one in intents.each])
 
 
-@measure(cutoff="renormalizes", intents=True, valid={"alpha": ALPHA, "beta": BETA})  # no ceiling: as nerria
+@measure(cutoff="renormalizes", intents=True, checks={"alpha": ALPHA, "beta": BETA})  # no ceiling: as nerria
 def nnrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     """nrbp as a share of the ideal ranking's, each of whose documents adds most to those before it.
 
@@ -151,7 +152,7 @@ def nnrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     return safe_divide(score, row_sums(ideal * beta ** (_ranks(ideal) - 1)))
 
 
-@measure(residual="endless", ceiling=1, intents=True)
+@measure(residual="beyond_run", ceiling=1, intents=True)
 def strec(g: Gains) -> Floats:
     """Subtopic recall: the share of the intents with a relevant document that the first k documents cover.
 

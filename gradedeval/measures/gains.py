@@ -125,7 +125,7 @@ def row_sums(values: Floats | Bools) -> Floats:
     return summed
 
 
-def with_rest(values: Floats, ranks: int) -> Floats:
+def with_remainder(values: Floats, ranks: int) -> Floats:
     """topics × (ranks + 1): values cut or padded to so many ranks, and then the sum of what stands below them."""
     padded = np.pad(values[:, :ranks], ((0, 0), (0, max(0, ranks - values.shape[1]))))
     return np.column_stack([padded, row_sums(values[:, ranks:])])

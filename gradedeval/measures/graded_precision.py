@@ -6,33 +6,26 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_rest
-from gradedeval.measures.parameters import Valid
+from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.precision import mean_gain, summed_precision
 
-STEPS: dict[str, Valid] = {
-    "g": (
-        "a list of shares from 0 up, as in 1:1:2",
-        lambda g: isinstance(g, tuple) and min(g) >= 0 and sum(g) > 0,
-    )
-}
 # Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` settles it
 # before the function runs.
 
 
-def _gap_shows(batch: Gains, *, g: tuple[float, ...] | None = None) -> dict[str, Floats]:
+def _gap_shows(g: Gains) -> dict[str, Floats]:
     """The precision that users with different thresholds see, and what it comes to for those who want the document;
     in the ideal ranking that is the document's own share of users."""
-    terms = np.zeros(batch.gain.shape)
-    for step, level in zip(np.diff(batch.levels, prepend=0), batch.levels, strict=True):
-        relevant = batch.gain >= level
-        terms += step * relevant * relevant.cumsum(1) / batch.rank
-    ideal = with_rest(batch.ideal, batch.gain.shape[1])
-    return {"precision": batch.gain.cumsum(1) / batch.rank, "term": terms, "ideal_term": ideal}
+    terms = np.zeros(g.gain.shape)
+    for step, level in zip(np.diff(g.levels, prepend=0), g.levels, strict=True):
+        relevant = g.gain >= level
+        terms += step * relevant * relevant.cumsum(1) / g.rank
+    ideal = with_remainder(g.ideal, g.gain.shape[1])
+    return {"precision": g.gain.cumsum(1) / g.rank, "term": terms, "ideal_term": ideal}
 
 
-@measure(gain="thresholds", scale="thresholds", residual="retrieved", ceiling=1, valid=STEPS, shows=_gap_shows)
-def gap(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
+@measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1, details=_gap_shows)
+def gap(g: Gains) -> Floats:
     """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades.
 
     Σ_n 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_i R_i Σ_{j≤i} g_j, with g_j = 1/top unless given
@@ -40,31 +33,31 @@ def gap(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
     Robertson et al., SIGIR 2010, section 2.2.
     """
     # The same sum turned round: for each threshold, its g times the sum of precisions with that threshold.
-    steps = np.diff(batch.levels, prepend=0)
+    steps = np.diff(g.levels, prepend=0)
     precisions = sum(
-        (step * summed_precision(batch, level) for step, level in zip(steps, batch.levels, strict=True)),
-        start=np.zeros(len(batch.gain)),
+        (step * summed_precision(g, level) for step, level in zip(steps, g.levels, strict=True)),
+        start=np.zeros(len(g.gain)),
     )
-    return safe_divide(precisions, row_sums(batch.ideal))
+    return safe_divide(precisions, row_sums(g.ideal))
 
 
-@measure(gain="thresholds", scale="thresholds", residual="retrieved", ceiling=1, valid=STEPS)
-def grecall(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
+@measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1)
+def grecall(g: Gains) -> Floats:
     """Graded recall: the expected share of the documents a user regards as relevant that is retrieved.
 
     Σ_{m≤k} Σ_{j≤i_m} g_j / Σ_i R_i Σ_{j≤i} g_j
 
     Robertson et al., SIGIR 2010, section 3.2.
     """
-    return safe_divide(row_sums(batch.gain), row_sums(batch.ideal))
+    return safe_divide(row_sums(g.gain), row_sums(g.ideal))
 
 
-@measure(gain="thresholds", scale="thresholds", residual="endless", cutoff="needed", ceiling=1, valid=STEPS)
-def gprecision(batch: Gains, *, g: tuple[float, ...] | None = None) -> Floats:
+@measure(gain="thresholds", scale="thresholds", residual="beyond_run", cutoff="required", ceiling=1)
+def gprecision(g: Gains) -> Floats:
     """Graded precision: the expected share of the first k that a user regards as relevant.
 
     1/k Σ_{m≤k} Σ_{j≤i_m} g_j
 
     Robertson et al., SIGIR 2010, section 3.2.
     """
-    return mean_gain(batch)
+    return mean_gain(g)

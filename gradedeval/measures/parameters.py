@@ -1,9 +1,10 @@
-"""The parameters in a measure's parentheses: which it takes, and what they may be."""
+"""The parameters in a measure's parentheses: which there are, and what they may be."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,57 +12,102 @@ from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.gain_schemes import read_scheme
 from gradedeval.measures.notation import Value, read_value, write_value
 
-if TYPE_CHECKING:
-    pass
+
+class Check(NamedTuple):
+    """What a parameter must be.
+
+    expected    in words that complete "is not …"
+    test        whether a value is that
+    names_file  whether a value may name a file, on whose content scores then depend
+    """
+
+    expected: str
+    test: Callable[[Any], bool]
+    names_file: bool = False
 
 
-Valid = tuple[str, Callable[[Any], bool]]
-"""What a parameter must be, in words and as a test."""
+Checks = Mapping[str, Check | tuple[str, Callable[[Any], bool]]]
 
-POSITIVE: Valid = ("a number above 0", lambda value: isinstance(value, int | float) and value > 0)
-SHARE: Valid = ("in [0, 1)", lambda value: 0 <= value < 1)
-NUMBER: Valid = ("a number", lambda value: isinstance(value, int | float))
-NOT_BELOW_0: Valid = ("0 or more", lambda value: value >= 0)
-_REL: Valid = ("a grade above 0", lambda value: isinstance(value, int | float) and value > 0)
+NUMBER = Check("a number", lambda value: isinstance(value, int | float))
+POSITIVE = Check("a number above 0", lambda value: isinstance(value, int | float) and value > 0)
+NOT_NEGATIVE = Check("0 or more", lambda value: value >= 0)
+BELOW_1 = Check("in [0, 1)", lambda value: 0 <= value < 1)
+WORD = Check("a word", lambda value: isinstance(value, str))
+
+# The parameters that say what grades are worth: every measure that reads gains takes some of them.
+GAIN_CHECKS = {
+    "g": Check(
+        "a list of shares from 0 up, as in 1:1:2", lambda g: isinstance(g, tuple) and min(g) >= 0 and sum(g) > 0
+    ),
+    "gain": Check("a gain scheme", lambda value: True),  # read by `read_scheme`, which knows better what is wrong
+    "rel": Check("a grade above 0", POSITIVE.test),
+}
 
 
-def checked(definition: Any, key: str, value: Value) -> Value:
-    """The value as the measure takes it. Raises InputError (usage) for a key or value that it does not take."""
-    place = f"'{definition.name}'"
-    example = f"as in {key}={_example(definition, key)}"
-    if isinstance(value, list):
-        value = tuple(float(part) for part in value)
-    if key == "g" and isinstance(value, int | float):
-        value = (float(value),)
-    if isinstance(value, float | tuple) and not np.isfinite(value).all():
-        raise InputError(place, f"{key}={write_value(value)} is not finite", example, usage=True)
-    if key not in definition.keys and definition.open:
-        if not isinstance(value, int | float):
-            raise InputError(place, f"{key}={write_value(value)} is not a number", f"as in {key}=0.5", usage=True)
+@dataclass(frozen=True)
+class Parameters:
+    """What may stand in the parentheses of a measure.
+
+    place     the measure, quoted, for messages
+    defaults  the parameters of the measure's function, and their default values
+    gain      the names of those that say what grades are worth
+    checks    what the former must be; a parameter without a check is a number, or a word as its default is
+    others    whether numbers under any other name are taken as well
+    """
+
+    place: str
+    defaults: Mapping[str, Any]
+    gain: tuple[str, ...]
+    checks: Checks
+    others: bool
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.defaults, *self.gain]
+
+    def check(self, name: str) -> Check:
+        """What the value of a parameter must be."""
+        if name in self.gain:
+            return GAIN_CHECKS[name]
+        return Check(*self.checks.get(name, WORD if isinstance(self.defaults.get(name), str) else NUMBER))
+
+    def read(self, name: str, value: Value) -> Value:
+        """The value as the measure takes it. Raises InputError (usage) for an unknown name or a wrong value."""
+        if isinstance(value, list):
+            value = tuple(float(part) for part in value)
+        if name == "g" and isinstance(value, int | float):
+            value = (float(value),)
+        if isinstance(value, float | tuple) and not np.isfinite(value).all():
+            raise self._wrong(name, value, "finite")
+        if name not in self.names:
+            return self._other(name, value)
+        if name == "gain":
+            return read_scheme(read_value(value) if isinstance(value, str) else value, self.place)
+        if isinstance(self.defaults.get(name), str):
+            value = value if isinstance(value, str) else write_value(value)
+        expected, test, _ = self.check(name)
+        try:
+            passes = test(value)
+        except TypeError:
+            passes = False
+        if not passes:
+            raise self._wrong(name, value, expected)
         return value
-    if key not in definition.keys:
-        takes = f"it takes {', '.join(definition.keys)}" if definition.keys else "it takes none"
-        raise InputError(place, f"no parameter '{key}'", did_you_mean(key, definition.keys) or takes, usage=True)
-    if key == "gain":
-        return read_scheme(read_value(value) if isinstance(value, str) else value, place)
-    what, valid = definition.valid.get(key, _REL if key == "rel" else _kind(definition.parameters[key]))
-    if isinstance(definition.parameters.get(key), str):
-        value = value if isinstance(value, str) else write_value(value)
-    try:
-        good = valid(value)
-    except TypeError:
-        good = False
-    if not good:
-        raise InputError(place, f"{key}={write_value(value)} is not {what}", example, usage=True)
-    return value
 
+    def _other(self, name: str, value: Value) -> Value:
+        """The value of a parameter that the measure does not name."""
+        if not self.others:
+            takes = f"it takes {', '.join(self.names)}" if self.names else "it takes none"
+            hint = did_you_mean(name, self.names) or takes
+            raise InputError(self.place, f"no parameter '{name}'", hint, usage=True)
+        if not isinstance(value, int | float):
+            raise InputError(
+                self.place, f"{name}={write_value(value)} is not a number", f"as in {name}=0.5", usage=True
+            )
+        return value
 
-def _kind(default: Any) -> Valid:
-    if isinstance(default, str):
-        return "a word", lambda value: isinstance(value, str)
-    return "a number", lambda value: isinstance(value, int | float)
-
-
-def _example(definition: Any, key: str) -> str:
-    default = definition.parameters.get(key, 1)
-    return "1:1:2" if default is None and key == "g" else "2" if default is None else write_value(default)
+    def _wrong(self, name: str, value: Value, expected: str) -> InputError:
+        default = self.defaults.get(name, "1:1:2" if name == "g" else 1)
+        example = "2" if default is None else write_value(default)
+        what = f"{name}={write_value(value)} is not {expected}"
+        return InputError(self.place, what, f"as in {name}={example}", usage=True)

@@ -9,14 +9,21 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
-from gradedeval.measures.parameters import Valid
-from gradedeval.measures.relevant_ranks import at_found, found, hits, nth, passed
+from gradedeval.measures.parameters import NOT_NEGATIVE, Check
+from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.relevant_ranks import (
+    nonrelevant_above,
+    num_relevant_retrieved,
+    ordinal,
+    ranks_of_relevant,
+    values_at_relevant,
+)
 
 
 def summed_precision(g: Gains, least: float = 0.0) -> Floats:
     """topics: the sum of the precisions at the relevant documents, those whose gain is above 0 and `least` or more."""
     if not least:
-        return row_sums(nth(g) / found(g))
+        return row_sums(ordinal(g) / ranks_of_relevant(g))
     relevant = g.gain >= least
     return row_sums(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
 
@@ -31,30 +38,49 @@ def average_precision(g: Gains) -> Floats:
     return safe_divide(summed_precision(g), g.num_relevant)
 
 
-def preferred(g: Gains, k: float = 0) -> Floats:
-    """topics: bpref."""
-    most = (k + g.num_relevant)[:, None]
+def preference(g: Gains, above: Floats, k: float = 0) -> Floats:
+    """topics × …: what a relevant document counts in bpref that stands below so many judged non-relevant ones."""
+    bound = (k + g.num_relevant)[:, None]
     non_relevant = (g.pool - g.num_relevant)[:, None]
     # Where N is 0 nothing can stand above, so any divisor will do.
-    preferred = 1 - np.minimum(most, passed(g)) / np.maximum(np.minimum(most, non_relevant), 1)
-    return safe_divide(row_sums(np.where(np.isfinite(found(g)), preferred, 0.0)), g.num_relevant)
+    counts: Floats = 1 - np.minimum(bound, above) / np.maximum(np.minimum(bound, non_relevant), 1)
+    return counts
 
 
-def _precision(g: Gains) -> dict[str, Floats]:
-    return {"precision": g.hits / g.rank}
+def binary_preference(g: Gains, k: float = 0) -> Floats:
+    """topics: bpref."""
+    preferred = preference(g, nonrelevant_above(g), k)
+    return safe_divide(row_sums(np.where(np.isfinite(ranks_of_relevant(g)), preferred, 0.0)), g.num_relevant)
 
 
-def _beside_the_ideal(g: Gains) -> dict[str, Floats]:
-    return {**_precision(g), "ideal": np.minimum(g.rank, g.num_relevant[:, None]) / g.rank}
+def _precision(g: Gains) -> Floats:
+    """topics × ranks: P@i."""
+    return g.hits / g.rank
 
 
-def _preferred(g: Gains, *, k: float = 0) -> dict[str, Floats]:
-    above = (g.judged & ~g.relevant).cumsum(1, dtype=np.float64)
-    most = np.minimum(k + g.num_relevant, g.pool - g.num_relevant)[:, None]
-    return {"above": above, "preferred": 1 - np.minimum(above, most) / np.maximum(most, 1)}
+def _preferences(g: Gains, *, k: float = 0) -> Floats:
+    """topics × ranks: what a document counts in bpref where it is relevant."""
+    return preference(g, _nonrelevant_so_far(g), k)
 
 
-@measure(residual="retrieved", ceiling=1, shows=_beside_the_ideal)
+def _nonrelevant_so_far(g: Gains) -> Floats:
+    return (g.judged & ~g.relevant).cumsum(1, dtype=np.float64)
+
+
+def _precision_and_ideal(g: Gains) -> dict[str, Floats]:
+    return {"precision": _precision(g), "ideal": np.minimum(g.rank, g.num_relevant[:, None]) / g.rank}
+
+
+def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
+    return {"above": _nonrelevant_so_far(g), "preferred": _preferences(g, k=k)}
+
+
+@measure(
+    residual="within_run",
+    ceiling=1,
+    details=_precision_and_ideal,
+    weights_in_ranking=RankingWeights(_precision, divided_by_r=True),
+)
 def ap(g: Gains) -> Floats:
     """Average precision.
 
@@ -65,7 +91,11 @@ def ap(g: Gains) -> Floats:
     return average_precision(g)
 
 
-@measure(residual="retrieved", shows=_precision)
+@measure(
+    residual="within_run",
+    details=lambda g: {"precision": _precision(g)},
+    weights_in_ranking=RankingWeights(_precision),
+)
 def sp(g: Gains) -> Floats:
     """Sum of precisions: average precision without the number of relevant documents.
 
@@ -76,7 +106,7 @@ def sp(g: Gains) -> Floats:
     return summed_precision(g)
 
 
-@measure(residual="endless", cutoff="needed", ceiling=1)
+@measure(residual="beyond_run", cutoff="required", ceiling=1)
 def p(g: Gains) -> Floats:
     """Precision: the share of the first k that is relevant; k also where fewer are retrieved.
 
@@ -84,10 +114,10 @@ def p(g: Gains) -> Floats:
 
     trec_eval's P.
     """
-    return safe_divide(hits(g) + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
+    return safe_divide(num_relevant_retrieved(g) + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
 
 
-@measure(residual="retrieved", ceiling=1)
+@measure(residual="within_run", ceiling=1)
 def recall(g: Gains) -> Floats:
     """The share of the relevant documents that is retrieved.
 
@@ -95,7 +125,7 @@ def recall(g: Gains) -> Floats:
 
     trec_eval's recall.
     """
-    return safe_divide(hits(g), g.num_relevant)
+    return safe_divide(num_relevant_retrieved(g), g.num_relevant)
 
 
 @measure(cutoff="none", ceiling=1)
@@ -106,10 +136,15 @@ def rprec(g: Gains) -> Floats:
 
     trec_eval's Rprec.
     """
-    return safe_divide(np.count_nonzero(found(g) <= g.num_relevant[:, None], axis=1), g.num_relevant)
+    return safe_divide(np.count_nonzero(ranks_of_relevant(g) <= g.num_relevant[:, None], axis=1), g.num_relevant)
 
 
-@measure(ceiling=1, valid={"k": ("0 or more", lambda k: k >= 0)}, shows=_preferred)
+@measure(
+    ceiling=1,
+    checks={"k": NOT_NEGATIVE},
+    details=_preference_details,
+    weights_in_ranking=RankingWeights(_preferences, divided_by_r=True),
+)
 def bpref(g: Gains, *, k: float = 0) -> Floats:
     """Binary preference: how few documents judged non-relevant stand above the relevant ones.
 
@@ -117,7 +152,7 @@ def bpref(g: Gains, *, k: float = 0) -> Floats:
 
     Buckley & Voorhees, SIGIR 2004 as in trec_eval; k=10: Zhang et al., Information Retrieval 2010, section 2.1.
     """
-    return preferred(g, k)
+    return binary_preference(g, k)
 
 
 @measure(gain=None, ceiling=1)
@@ -144,8 +179,8 @@ def unjudged(g: Gains) -> Floats:
 
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
-SHARE: Valid = ("between 0 and 1", lambda value: isinstance(value, int | float) and 0 <= value <= 1)
-ADD: Valid = ("from 0 to below 1", lambda value: isinstance(value, int | float) and 0 <= value < 1)
+SHARE = Check("between 0 and 1", lambda value: isinstance(value, int | float) and 0 <= value <= 1)
+ADD = Check("from 0 to below 1", lambda value: isinstance(value, int | float) and 0 <= value < 1)
 
 
 def _is_shares(value: Any) -> bool:
@@ -155,7 +190,7 @@ def _is_shares(value: Any) -> bool:
 
 def interpolated(g: Gains, recall: float, add: float) -> Floats:
     """topics: the highest precision at any rank from the one that reaches `recall` on."""
-    precision = nth(g) / found(g)
+    precision = ordinal(g) / ranks_of_relevant(g)
     # From the end on: the best that is still to come.
     best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
     wanted = np.maximum(np.floor(recall * g.num_relevant + add), 1).astype(np.int64)
@@ -164,7 +199,7 @@ def interpolated(g: Gains, recall: float, add: float) -> Floats:
     return safe_divide(value, np.minimum(g.num_relevant, 1))
 
 
-@measure(residual="retrieved", ceiling=1, valid={"recall": SHARE, "add": ADD})
+@measure(residual="within_run", ceiling=1, checks={"recall": SHARE, "add": ADD})
 def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
     """Interpolated precision: the highest precision at a rank that reaches a level of recall, or at any rank below it.
 
@@ -175,7 +210,7 @@ def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
     return interpolated(g, recall, add)
 
 
-@measure(residual="retrieved", ceiling=1, valid={"recall": ("numbers between 0 and 1", _is_shares), "add": ADD})
+@measure(residual="within_run", ceiling=1, checks={"recall": ("numbers between 0 and 1", _is_shares), "add": ADD})
 def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5) -> Floats:
     """Interpolated precision averaged over levels of recall, of which there are eleven by tradition.
 
@@ -190,7 +225,7 @@ def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5)
     return summed / len(levels)
 
 
-@measure(cutoff="none", ceiling=1, valid={"times": ("above 0", lambda times: times > 0)})
+@measure(cutoff="none", ceiling=1, checks={"times": ("above 0", lambda times: times > 0)})
 def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     """Precision at a multiple of R.
 
@@ -200,14 +235,14 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     """
     depth = np.floor(times * g.num_relevant + 0.9).astype(np.int64)
     depth = np.where(g.num_relevant > 0, depth, 0)
-    return safe_divide(np.count_nonzero(found(g) <= depth[:, None], axis=1), depth)
+    return safe_divide(np.count_nonzero(ranks_of_relevant(g) <= depth[:, None], axis=1), depth)
 
 
 # trec_eval's guard against a sample without a document above.
 EPSILON = 0.00001
 
 
-@measure(residual="retrieved", ceiling=1, summary="geometric")
+@measure(residual="within_run", ceiling=1, summary="geometric")
 def gm_ap(g: Gains) -> Floats:
     """Average precision, summed up over topics by the geometric mean.
 
@@ -226,7 +261,7 @@ def gm_bpref(g: Gains) -> Floats:
 
     Robertson, CIKM 2006; Buckley & Voorhees, SIGIR 2004; trec_eval's gm_bpref.
     """
-    return preferred(g)
+    return binary_preference(g)
 
 
 @measure(floor=-np.inf)
@@ -242,7 +277,7 @@ def yaap(g: Gains) -> Floats:
     return np.where(g.num_relevant > 0, odds, 0.0)
 
 
-@measure(ceiling=1, sampled=True)
+@measure(ceiling=1, uses_grade_minus_one=True)
 def infap(g: Gains) -> Floats:
     """Inferred average precision: average precision estimated where only a sample of the pool is judged.
 
@@ -250,12 +285,12 @@ def infap(g: Gains) -> Floats:
 
     Yilmaz & Aslam, CIKM 2006. Grade −1 says pooled and not sampled; it needs --negative unjudged.
     """
-    relevant_above = nth(g) - 1
-    sampled = relevant_above + passed(g)
+    relevant_above = ordinal(g) - 1
+    sampled = relevant_above + nonrelevant_above(g)
     pooled = sampled
     if g.unsampled is not None:
-        pooled = sampled + at_found(g, (g.unsampled & ~g.judged).cumsum(1))
+        pooled = sampled + values_at_relevant(g, (g.unsampled & ~g.judged).cumsum(1))
     precision_above = (relevant_above + EPSILON) / (sampled + 2 * EPSILON)
     with np.errstate(invalid="ignore"):  # past the last relevant document found
-        expected = 1 / found(g) + pooled / found(g) * precision_above
-    return safe_divide(row_sums(np.where(np.isfinite(found(g)), expected, 0.0)), g.num_relevant)
+        expected = 1 / ranks_of_relevant(g) + pooled / ranks_of_relevant(g) * precision_above
+    return safe_divide(row_sums(np.where(np.isfinite(ranks_of_relevant(g)), expected, 0.0)), g.num_relevant)

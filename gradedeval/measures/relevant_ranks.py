@@ -1,4 +1,4 @@
-"""Where the relevant documents stand in a ranking: most of a ranking is not relevant, and need not be looked at."""
+"""The ranks of the relevant documents: most documents of a ranking are not relevant, and need not be looked at."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gradedeval.arrays import Floats, Ints, shared
 from gradedeval.measures.gains import Gains
 
 
-def found(g: Gains) -> Floats:
-    """topics × most relevant documents in one ranking: the ranks at which they stand, ascending; infinite after."""
-    return _once(g, "found", _found)
+def ranks_of_relevant(g: Gains) -> Floats:
+    """topics × …: the ranks of the relevant documents, ascending; infinite after the last."""
+    return _once(g, "ranks", _find)
 
 
-def _found(g: Gains) -> Floats:
+def _find(g: Gains) -> Floats:
     topic, column = np.nonzero(g.relevant)
     counts = np.bincount(topic, minlength=len(g.gain))
     number = np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -24,38 +24,39 @@ def _found(g: Gains) -> Floats:
     return ranks
 
 
-def nth(g: Gains) -> Floats:
-    """1, 2, 3, … for the columns of `found`."""
-    return np.arange(1.0, found(g).shape[1] + 1)
+def ordinal(g: Gains) -> Floats:
+    """1, 2, 3, … for the columns of `ranks_of_relevant`."""
+    return np.arange(1.0, ranks_of_relevant(g).shape[1] + 1)
 
 
-def hits(g: Gains) -> Ints:
+def num_relevant_retrieved(g: Gains) -> Ints:
     """topics: how many relevant documents are retrieved, down to the cutoff."""
-    counted: Ints = np.count_nonzero(np.isfinite(found(g)), axis=1)
+    counted: Ints = np.count_nonzero(np.isfinite(ranks_of_relevant(g)), axis=1)
     return counted
 
 
-def at_found(g: Gains, values: Floats | Ints) -> Floats:
-    """The columns of `found`: what topics × ranks holds at these ranks, past its last rank what it holds there."""
-    some = np.isfinite(found(g))
-    column = np.minimum(np.where(some, found(g), 1), values.shape[1]).astype(np.int64) - 1
+def values_at_relevant(g: Gains, values: Floats | Ints) -> Floats:
+    """The columns of `ranks_of_relevant`: `values` (topics × ranks) at these ranks; past its last rank, that at it."""
+    ranks = ranks_of_relevant(g)
+    finite = np.isfinite(ranks)
+    column = np.minimum(np.where(finite, ranks, 1), values.shape[1]).astype(np.int64) - 1
     picked = np.take_along_axis(values, column, 1) if values.shape[1] else np.zeros(column.shape)
-    return np.where(some, picked, 0.0)
+    return np.where(finite, picked, 0.0)
 
 
-def gain_found(g: Gains) -> Floats:
-    """The columns of `found`: the gain of each."""
-    return _once(g, "gain found", lambda g: at_found(g, g.gain))
+def gains_of_relevant(g: Gains) -> Floats:
+    """The columns of `ranks_of_relevant`: the gain of each."""
+    return _once(g, "gains", lambda g: values_at_relevant(g, g.gain))
 
 
-def passed(g: Gains) -> Floats:
-    """The columns of `found`: how many documents judged not relevant stand above."""
-    return _once(g, "passed", lambda g: at_found(g, (g.judged & ~g.relevant).cumsum(1)))
+def nonrelevant_above(g: Gains) -> Floats:
+    """The columns of `ranks_of_relevant`: how many documents judged not relevant rank above."""
+    return _once(g, "nonrelevant above", lambda g: values_at_relevant(g, (g.judged & ~g.relevant).cumsum(1)))
 
 
-def _once(g: Gains, name: str, made: Callable[[Gains], Floats]) -> Floats:
-    """What several measures look at is worked out for the first of them."""
+def _once(g: Gains, name: str, compute: Callable[[Gains], Floats]) -> Floats:
+    """Computed for the first measure that needs it, and kept for the others."""
     if name not in g.memo:
-        g.memo[name] = shared(made(g))
-    known: Floats = g.memo[name]
-    return known
+        g.memo[name] = shared(compute(g))
+    values: Floats = g.memo[name]
+    return values

@@ -7,10 +7,11 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
-from gradedeval.measures.relevant_ranks import hits
+from gradedeval.measures.parameters import NOT_NEGATIVE
+from gradedeval.measures.relevant_ranks import num_relevant_retrieved
 
 
-@measure(residual="retrieved", cutoff="needed", ceiling=1)
+@measure(residual="within_run", cutoff="required", ceiling=1)
 def relative_p(g: Gains) -> Floats:
     """Precision as a share of the best possible at the cutoff.
 
@@ -18,10 +19,10 @@ def relative_p(g: Gains) -> Floats:
 
     trec_eval's relative_P.
     """
-    return safe_divide(hits(g), np.minimum(g.effective_depth, g.num_relevant))
+    return safe_divide(num_relevant_retrieved(g), np.minimum(g.effective_depth, g.num_relevant))
 
 
-@measure(residual="retrieved", cutoff="renormalizes", ceiling=1)
+@measure(residual="within_run", cutoff="renormalizes", ceiling=1)
 def set_p(g: Gains) -> Floats:
     """Precision of the retrieved set.
 
@@ -29,10 +30,10 @@ def set_p(g: Gains) -> Floats:
 
     trec_eval's set_P; van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
-    return safe_divide(hits(g), g.retrieved)
+    return safe_divide(num_relevant_retrieved(g), g.retrieved)
 
 
-@measure(residual="retrieved", cutoff="renormalizes", ceiling=1)
+@measure(residual="within_run", cutoff="renormalizes", ceiling=1)
 def set_relative_p(g: Gains) -> Floats:
     """Precision of the retrieved set as a share of the best possible for a set of its size.
 
@@ -40,10 +41,10 @@ def set_relative_p(g: Gains) -> Floats:
 
     trec_eval's set_relative_P.
     """
-    return safe_divide(hits(g), np.minimum(g.retrieved, g.num_relevant))
+    return safe_divide(num_relevant_retrieved(g), np.minimum(g.retrieved, g.num_relevant))
 
 
-@measure(residual="retrieved", ceiling=1)
+@measure(residual="within_run", ceiling=1)
 def set_recall(g: Gains) -> Floats:
     """Recall of the retrieved set.
 
@@ -51,10 +52,10 @@ def set_recall(g: Gains) -> Floats:
 
     trec_eval's set_recall; van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
-    return safe_divide(hits(g), g.num_relevant)
+    return safe_divide(num_relevant_retrieved(g), g.num_relevant)
 
 
-@measure(residual="retrieved", cutoff="renormalizes", ceiling=1)
+@measure(residual="within_run", cutoff="renormalizes", ceiling=1)
 def set_map(g: Gains) -> Floats:
     """Precision times recall of the retrieved set: its average precision where nothing is known of the order.
 
@@ -62,10 +63,10 @@ def set_map(g: Gains) -> Floats:
 
     trec_eval's set_map.
     """
-    return safe_divide(hits(g) ** 2, g.retrieved * g.num_relevant)
+    return safe_divide(num_relevant_retrieved(g) ** 2, g.retrieved * g.num_relevant)
 
 
-@measure(residual="retrieved", cutoff="renormalizes", ceiling=1, valid={"x": ("0 or more", lambda x: x >= 0)})
+@measure(residual="within_run", cutoff="renormalizes", ceiling=1, checks={"x": NOT_NEGATIVE})
 def set_f(g: Gains, *, x: float = 1.0) -> Floats:
     """F: the weighted harmonic mean of the set's precision and recall; a larger x favours recall.
 
@@ -73,13 +74,13 @@ def set_f(g: Gains, *, x: float = 1.0) -> Floats:
 
     trec_eval's set_F; van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
-    precision = safe_divide(hits(g), g.retrieved)
+    precision = safe_divide(num_relevant_retrieved(g), g.retrieved)
     # With nothing known to be relevant recall has no bound but 1.
-    recall = np.minimum(safe_divide(hits(g), g.num_relevant), 1)
+    recall = np.minimum(safe_divide(num_relevant_retrieved(g), g.num_relevant), 1)
     return safe_divide((x + 1) * precision * recall, recall + x * precision)
 
 
-@measure(floor=-np.inf, rewards=False, valid={"docs": ("0 or more", lambda docs: docs >= 0)})
+@measure(floor=-np.inf, relevance_only=False, checks={"docs": NOT_NEGATIVE})
 def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: float = 0.0, docs: float = 0.0) -> Floats:
     """Linear utility of the retrieved set: each document counts by whether it is relevant and whether it is retrieved.
 
@@ -87,12 +88,12 @@ def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: flo
 
     trec_eval's utility; Hull, TREC-7 filtering track, 1998.
     """
-    found, retrieved, relevant = hits(g), g.retrieved, g.num_relevant
+    found, retrieved, relevant = num_relevant_retrieved(g), g.retrieved, g.num_relevant
     worth = a * found + b * (retrieved - found) + c * (relevant - found)
     return np.asarray(worth + (d * (docs - retrieved - relevant + found) if d else 0.0), dtype=np.float64)
 
 
-@measure(summary="total", rewards=False)
+@measure(summary="total", relevance_only=False)
 def num_nonrel_judged_ret(g: Gains) -> Floats:
     """Number of documents retrieved that are judged and not relevant.
 

@@ -8,18 +8,18 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
-from gradedeval.measures.parameters import Valid
-from gradedeval.measures.relevant_ranks import at_found, found, gain_found, nth
+from gradedeval.measures.parameters import Check
+from gradedeval.measures.relevant_ranks import gains_of_relevant, ordinal, ranks_of_relevant, values_at_relevant
 
 
-def lagging(g: Gains) -> Floats:
+def g_measure(g: Gains) -> Floats:
     """topics: each gain over log2(2 + how much more the ideal ranking has gained), as a share of all there is to gain.
 
     After its last document the ideal ranking goes on by 1 a rank, so that idle ranks cost something there too.
     """
-    gain = gain_found(g)
-    idle = np.maximum(found(g) - g.num_relevant[:, None], 0)
-    lag = np.where(np.isfinite(found(g)), at_found(g, g.ideal.cumsum(1)) + idle - gain.cumsum(1), 0.0)
+    gain, ranks = gains_of_relevant(g), ranks_of_relevant(g)
+    idle = np.maximum(ranks - g.num_relevant[:, None], 0)
+    lag = np.where(np.isfinite(ranks), values_at_relevant(g, g.ideal.cumsum(1)) + idle - gain.cumsum(1), 0.0)
     return safe_divide(row_sums(gain / np.log2(2 + lag)), row_sums(g.ideal))
 
 
@@ -31,10 +31,12 @@ def bing(g: Gains) -> Floats:
 
     trec_eval's binG.
     """
-    return safe_divide(row_sums(np.where(np.isfinite(found(g)), 1 / np.log2(2 + found(g) - nth(g)), 0)), g.num_relevant)
+    ranks = ranks_of_relevant(g)
+    discounted = np.where(np.isfinite(ranks), 1 / np.log2(2 + ranks - ordinal(g)), 0)
+    return safe_divide(row_sums(discounted), g.num_relevant)
 
 
-@measure(gain="linear", scale="raw", cutoff="none", ceiling=1, sated=True)
+@measure(gain="linear", scale="raw", cutoff="none", ceiling=1, monotone=False)
 def g_(g: Gains) -> Floats:
     """G: each gain counts less, the further the ranking lags behind the ideal's gain.
 
@@ -43,12 +45,12 @@ def g_(g: Gains) -> Floats:
 
     trec_eval's G.
     """
-    return lagging(g)
+    return g_measure(g)
 
 
 def _dcg(g: Gains) -> Floats:
-    """The columns of `found`: DCG down to that rank."""
-    cumulated: Floats = (gain_found(g) / divisor(found(g))).cumsum(1)
+    """The columns of `ranks_of_relevant`: DCG down to that rank."""
+    cumulated: Floats = (gains_of_relevant(g) / divisor(ranks_of_relevant(g))).cumsum(1)
     return cumulated
 
 
@@ -67,8 +69,8 @@ def ndcg_rel(g: Gains) -> Floats:
     trec_eval's ndcg_rel; Järvelin & Kekäläinen, TOIS 2002.
     """
     dcg, ideal = _dcg(g), _ideal_dcg(g)
-    some = np.isfinite(found(g))
-    at_ranks = np.where(some, safe_divide(dcg, at_found(g, ideal)), 0.0)
+    some = np.isfinite(ranks_of_relevant(g))
+    at_ranks = np.where(some, safe_divide(dcg, values_at_relevant(g, ideal)), 0.0)
     whole = safe_divide(_last(dcg), _last(ideal))
     return safe_divide(row_sums(at_ranks) + (g.num_relevant - np.count_nonzero(some, axis=1)) * whole, g.num_relevant)
 
@@ -82,7 +84,7 @@ def rndcg(g: Gains) -> Floats:
 
     trec_eval's Rndcg; Järvelin & Kekäläinen, TOIS 2002.
     """
-    gain = gain_found(g) / divisor(found(g))
+    gain = gains_of_relevant(g) / divisor(ranks_of_relevant(g))
     ideal = _ideal_dcg(g)
     longer = g.retrieved >= g.num_relevant + 2
     summed = np.where(longer, safe_divide(_last(gain.cumsum(1)), _last(ideal)), 0.0)
@@ -92,7 +94,7 @@ def rndcg(g: Gains) -> Floats:
         last = np.count_nonzero(g.ideal >= level, axis=1)
         reached = ideal[np.arange(len(ideal)), np.maximum(last, 1) - 1] if ideal.shape[1] else np.zeros(len(ideal))
         summed = summed + np.where(
-            here, safe_divide(row_sums(np.where(found(g) <= last[:, None], gain, 0.0)), reached), 0.0
+            here, safe_divide(row_sums(np.where(ranks_of_relevant(g) <= last[:, None], gain, 0.0)), reached), 0.0
         )
         points = points + here
     return safe_divide(summed, points)
@@ -103,10 +105,10 @@ def _last(cumulated: Floats) -> Floats:
     return cumulated[:, -1] if cumulated.shape[1] else np.zeros(len(cumulated))
 
 
-PATIENCE: Valid = ("from 0 to below 1", lambda p: isinstance(p, int | float) and 0 <= p < 1)
+PATIENCE = Check("from 0 to below 1", lambda p: isinstance(p, int | float) and 0 <= p < 1)
 
 
-@measure(gain="linear", scale="raw", ceiling=1, valid={"p": PATIENCE})
+@measure(gain="linear", scale="raw", ceiling=1, checks={"p": PATIENCE})
 def rbp_topic(g: Gains, *, p: float = 0.9) -> Floats:
     """Rank-biased precision where the topic's own highest gain is worth 1: not comparable from topic to topic.
 
@@ -115,11 +117,11 @@ def rbp_topic(g: Gains, *, p: float = 0.9) -> Floats:
     trec_eval 10's rbp, where its gains are initialised; Moffat & Zobel, TOIS 2008.
     """
     highest = g.ideal[:, 0] if g.ideal.shape[1] else np.zeros(len(g.ideal))
-    gain = gain_found(g)
-    return safe_divide(row_sums((1 - p) * gain * p ** np.where(np.isfinite(found(g)), found(g) - 1, 0)), highest)
+    gain, ranks = gains_of_relevant(g), ranks_of_relevant(g)
+    return safe_divide(row_sums((1 - p) * gain * p ** np.where(np.isfinite(ranks), ranks - 1, 0)), highest)
 
 
-@measure(ceiling=1, rewards=False, valid={"p": PATIENCE})
+@measure(ceiling=1, relevance_only=False, checks={"p": PATIENCE})
 def rbp_resid(g: Gains, *, p: float = 0.9) -> Floats:
     """The residual of binary rank-biased precision as a measure of its own; 0 where nothing is retrieved.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -11,15 +12,17 @@ import numpy as np
 
 from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
-from gradedeval.measures.definition import Cutoff, Function, Measure, Own, measure
+from gradedeval.measures.definition import Measure, measure
 from gradedeval.measures.gains import Gains, row_sums
-from gradedeval.measures.parameter_files import Rows, is_header, needs_file, rows_of
-from gradedeval.measures.parameters import POSITIVE
+from gradedeval.measures.parameter_files import needs_file, read_parameter_file
+from gradedeval.measures.parameters import POSITIVE, Check
+from gradedeval.measures.properties import Arguments, Cutoff
+from gradedeval.trec.small_tables import small_table
 
 
-def weighting(cutoff: Cutoff, **more: Any) -> Callable[[Function], Measure]:
+def weighting(cutoff: Cutoff, **more: Any) -> Callable[[Callable[..., Floats]], Measure]:
     """What all of them share: gains of 0 to 1, and weights that sum to 1 at most and go on past the end of the run."""
-    return measure(gain="linear", scale="unit", residual="endless", ceiling=1, cutoff=cutoff, **more)
+    return measure(gain="linear", scale="unit", residual="beyond_run", ceiling=1, cutoff=cutoff, **more)
 
 
 # From this rank on sums over ranks are integrals with corrections.
@@ -107,8 +110,8 @@ def _logarithmic_integral(x: float) -> float:
 
 
 @weighting(
-    cutoff="needed",
-    shows=lambda g: _weighs(g, np.full(len(g.rank), 1 / g.last_rank)),
+    cutoff="required",
+    details=lambda g: _weighs(g, np.full(len(g.rank), 1 / g.last_rank)),
 )
 def uniform(g: Gains) -> Floats:
     """Uniform weights: everybody looks at k documents, all alike.
@@ -121,7 +124,7 @@ def uniform(g: Gains) -> Floats:
     return expected_gain(g, lambda rank: np.full(len(rank), 1 / k), lambda n: (k - n) / k)
 
 
-def _zipf_converges(own: Own, cutoff: int | None) -> None:
+def _zipf_converges(own: Arguments, cutoff: int | None) -> None:
     beta = float(own.get("beta", 1))  # type: ignore[arg-type]
     if cutoff is None and beta <= 1:
         raise InputError("'zipf'", f"with beta={beta:g} the weights have no finite sum", "write zipf@100", usage=True)
@@ -129,9 +132,9 @@ def _zipf_converges(own: Own, cutoff: int | None) -> None:
 
 @weighting(
     cutoff="renormalizes",
-    valid={"beta": POSITIVE},
-    needs=_zipf_converges,
-    shows=lambda g, *, beta=1.0: _weighs(g, g.rank**-beta / powers(beta, 0, g.last_rank)),
+    checks={"beta": POSITIVE},
+    validate=_zipf_converges,
+    details=lambda g, *, beta=1.0: _weighs(g, g.rank**-beta / powers(beta, 0, g.last_rank)),
 )
 def zipf(g: Gains, *, beta: float = 1.0) -> Floats:
     """Zipf weights: a power law, down to rank k; without a cutoff for beta > 1 only.
@@ -155,10 +158,10 @@ def _poisson(alpha: float) -> Floats:
 
 
 @weighting(
-    cutoff="stops",
-    sated=lambda own: bool(np.greater(own.get("alpha", 1), 1)),
-    valid={"alpha": ("a number above 0, up to a million", lambda alpha: 0 < alpha <= 1e6)},
-    shows=lambda g, *, alpha=1.0: _weighs(g, _first(_poisson(float(alpha)), len(g.rank))),
+    cutoff="truncates",
+    monotone=lambda arguments: bool(np.less_equal(arguments.get("alpha", 1), 1)),
+    checks={"alpha": ("a number above 0, up to a million", lambda alpha: 0 < alpha <= 1e6)},
+    details=lambda g, *, alpha=1.0: _weighs(g, _first(_poisson(float(alpha)), len(g.rank))),
 )
 def poisson(g: Gains, *, alpha: float = 1.0) -> Floats:
     """Poisson weights; the first two ranks weigh the same for alpha = 1, and weights rise before they fall above that.
@@ -182,9 +185,9 @@ def _down_to(n: int, b: float) -> float:
 
 
 @weighting(
-    cutoff="needed",
-    valid={"b": ("a whole number from 2", lambda b: b >= 2 and b == int(b))},
-    shows=lambda g, *, b=2: _weighs(g, _logharmonic(g.rank, b, _down_to(int(g.last_rank), b))),
+    cutoff="required",
+    checks={"b": ("a whole number from 2", lambda b: b >= 2 and b == int(b))},
+    details=lambda g, *, b=2: _weighs(g, _logharmonic(g.rank, b, _down_to(int(g.last_rank), b))),
 )
 def logharmonic(g: Gains, *, b: float = 2) -> Floats:
     """Log-harmonic weights: the discount of Järvelin & Kekäläinen's DCG, scaled to sum to 1 down to rank k.
@@ -202,47 +205,37 @@ def logharmonic(g: Gains, *, b: float = 2) -> Floats:
 
 
 def read_weights(name: str) -> Floats:
-    """The weights of a file with lines of `rank,weight` for ranks 1, 2, …, the first of which may be a header.
+    """The weights of a file with lines of rank,weight.
 
-    Raises InputError (usage) where it cannot be read, or is no distribution.
+    Raises InputError (usage) where it cannot be read, or is not a distribution.
     """
-    return _weights(name, rows_of(name, "weights", "lines of rank,weight"))
+    return _weights(name, read_parameter_file(name))
 
 
 @lru_cache
-def _weights(name: str, rows: Rows) -> Floats:
-    weights: list[float] = []
-    for number, row in enumerate(rows):
-        if number == 0 and len(row) == 2 and is_header(row):
-            continue
-        pair = _floats(row)
-        if len(pair) != 2 or pair[0] != len(weights) + 1 or not 0 <= pair[1] < math.inf:
-            what = f"'{','.join(row)}' is not rank {len(weights) + 1} with a weight from 0"
-            hint = "lines of rank,weight, separated by commas, ranks 1, 2, …"
-            raise InputError(name, what, hint, usage=True)
-        weights.append(pair[1])
-    if not weights:
-        raise InputError(name, "has no weights", "lines of rank,weight", usage=True)
-    found = np.array(weights)
-    if not 0 < found.sum() <= 1 + 1e-9:
-        what = f"its weights sum to {found.sum():g}"
-        raise InputError(name, what, "a distribution sums to 1, or less where it was cut", usage=True)
-    return found
+def _weights(name: str, data: bytes) -> Floats:
+    weights = rank_weights(name, usage=True, data=data)
+    if not 0 < weights.sum() <= 1 + 1e-9:
+        what, hint = f"the weights sum to {weights.sum():g}", "they must sum to 1, or less if the list was cut"
+        raise InputError(name, what, hint, usage=True)
+    return weights
 
 
-def _floats(row: tuple[str, ...]) -> list[float]:
-    try:
-        return [float(cell) for cell in row]
-    except ValueError:
-        return []
+def rank_weights(path: str | os.PathLike[str], *, usage: bool = False, data: bytes | None = None) -> Floats:
+    """The weights of ranks 1, 2, … in a file with lines of rank,weight, as numbers from 0.
+
+    Raises InputError where it cannot be read, or a rank has no weight, or two.
+    """
+    hint = "expected lines of rank,weight"
+    return np.array(small_table(path, ("rank", "weight"), hint=hint, usage=usage, data=data).by_rank("weight"))
 
 
 @weighting(
-    cutoff="stops",
-    sated=lambda own: bool((np.diff(read_weights(str(own["file"]))) > 0).any()),
-    valid={"file": ("a file", lambda name: len(read_weights(name)) > 0)},
-    needs=needs_file("wp", "weights", "wp(file=weights.csv), lines of rank,weight"),
-    shows=lambda g, *, file: _weighs(g, _first(read_weights(str(file)), len(g.rank))),
+    cutoff="truncates",
+    monotone=lambda arguments: bool((np.diff(read_weights(str(arguments["file"]))) <= 0).all()),
+    checks={"file": Check("a file", lambda name: len(read_weights(name)) > 0, names_file=True)},
+    validate=needs_file("wp", "weights", "wp(file=weights.csv), lines of rank,weight"),
+    details=lambda g, *, file: _weighs(g, _first(read_weights(str(file)), len(g.rank))),
 )
 def wp(g: Gains, *, file: str | None = None) -> Floats:
     """Weighted precision with the weights of a file: one a rank, 0 after the last, as `gradedeval weights` writes.

@@ -93,7 +93,7 @@ def imap_unordered(
             _end(child, pipe)
 
 
-def imap(work: Callable[[int], Result], count: int, jobs: int) -> Iterator[Result | Failed]:
+def imap(work: Callable[[int], Result], count: int, jobs: int) -> Generator[Result | Failed, None, None]:
     """`work` of 0, 1, …, so many, in order; as by `imap_unordered` where there are several jobs."""
     jobs = min(jobs, count)
     if jobs < 2:

@@ -14,9 +14,6 @@ from gradedeval.options import Options
 
 Codes = NDArray[Any]
 
-CELLS = 1 << 18
-"""A batch has at most this many cells, topics × widest ranking or pool (one topic may be larger): it bounds memory."""
-
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -48,35 +45,6 @@ class Batch:
         return self.unjudged + 1
 
 
-def same(batch: Batch) -> Batch:
-    """The batch itself: what is made of batches where nothing else is asked for."""
-    return batch
-
-
-@dataclass
-class GradedRun:
-    """A run joined with qrels. Iterating gives its batches, or what was to be made of each, once; after the last of
-    them the other fields are known.
-
-    A topic that comes again in a later batch is complete in that one, which counts: its lines were found to go on
-    elsewhere in the file.
-
-    topics   the topics that count, in the order of the qrels, those that are not judged last
-    missing  how many of them the run lacks: they score 0
-    notes    what is said of topics and lines left out
-    """
-
-    place: str
-    batches: Iterator[Any]
-    tag: str = ""
-    topics: list[bytes] = field(default_factory=list)
-    missing: int = 0
-    notes: list[str] = field(default_factory=list)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self.batches
-
-
 @dataclass(frozen=True, eq=False)
 class Documents:
     """Documents of some topics as listed, topic after topic.
@@ -99,7 +67,7 @@ class Documents:
     types: list[bytes] = field(default_factory=list)
     kind: Ints | None = None
 
-    def of(self, rows: Ints) -> Documents:
+    def select(self, rows: Ints) -> Documents:
         """Only these topics, numbers in any order."""
         ends = np.cumsum(self.counts)
         counts = self.counts[rows]
@@ -123,28 +91,29 @@ def judged_codes(labels: Floats, options: Options) -> Bools:
     return np.append(judged, [False, False])
 
 
-def by_width(widths: Ints) -> Iterator[Ints]:
-    """Topics in batches of bounded size. Topics of similar width share one, so that one of a million documents does not
-    widen thousands of ten."""
-    if len(widths) * int(widths.max(initial=0)) <= CELLS:
+def by_width(widths: Ints, cells: int) -> Iterator[Ints]:
+    """Topics in batches of at most so many cells, or of one topic. Topics of similar width share one, so that a topic
+    of a million documents does not widen thousands of ten."""
+    if len(widths) * int(widths.max(initial=0)) <= cells:
         yield np.arange(len(widths))
         return
     order = np.argsort(widths, kind="stable")
     begin = 0
     for end, width in enumerate(widths[order].tolist()):
-        if end > begin and (end + 1 - begin) * width > CELLS:
+        if end > begin and (end + 1 - begin) * width > cells:
             yield order[begin:end]
             begin = end
     yield order[begin:]
 
 
-def together(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Batches in as few as may be: calls of numpy for a few topics cost more than what they do."""
+def coalesce(batches: Iterable[Batch], cells: int) -> Iterator[Batch]:
+    """The topics of all batches in as few as may be, of at most so many cells: calls of numpy for a few topics cost
+    more than what they do."""
     waiting: list[Batch] = []
     topics = width = 0
     for batch in batches:
         size, deepest = len(batch.topics), max(batch.codes.shape[1], int(batch.pool.sum(1).max(initial=0)))
-        if waiting and (topics + size) * max(width, deepest) > CELLS:
+        if waiting and (topics + size) * max(width, deepest) > cells:
             yield _joined(waiting)
             waiting, topics, width = [], 0, 0
         waiting.append(batch)

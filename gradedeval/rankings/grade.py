@@ -1,54 +1,99 @@
-"""The only join: a run seen through the qrels, as topics × depth grade codes and pool counts."""
+"""The join: documents of a run meet the judgements of their topics, and become batches of grade codes."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Generic, Protocol, TypeVar
 
+import numpy as np
+
+from gradedeval.arrays import Bools
 from gradedeval.options import Options
-from gradedeval.parallel.progress import Progress, no_progress
-from gradedeval.rankings.batch import Batch, GradedRun, judged_codes, same
-from gradedeval.rankings.grade_file import grade_file
-from gradedeval.rankings.grade_in_memory import grade_listed
+from gradedeval.parallel import workers
+from gradedeval.parallel.workers import Limits
+from gradedeval.rankings.batch import Batch, Documents, by_width, judged_codes
+from gradedeval.rankings.order import to_batch
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import read_run, run_of_bytes
-from gradedeval.trec.source import Source
 
-__all__ = ["Batch", "GradedRun", "grade_run", "judged_codes"]
+Made = TypeVar("Made")
+Other = TypeVar("Other")
 
 
-def grade_run(
-    source: Any,
-    qrels: Qrels,
-    options: Options,
-    keep_docnos_for: frozenset[bytes] = frozenset(),
-    types: bool = False,
-    *,
-    jobs: int = 1,
-    depth: int | None = None,
-    each: Callable[[Batch], Any] = same,
-    progress: Progress = no_progress,
-) -> GradedRun:
-    """Read a run and join it with the qrels: whole topics, in bounded batches.
+@dataclass(frozen=True, eq=False)
+class PartResult(Generic[Made]):
+    """What a part of a run gives.
 
-    source     a path (`-` is standard input), an open file, or what `read_run` takes
-    keep_docnos_for  topics whose docnos are wanted as well
-    types      whether column 2, the type of each document, is wanted as well: a file is then read line by line
-    jobs       processes that may share a large file
-    depth      rankings of a file may be cut below this rank, if there is one
-    each       what is made of each batch, in the process that read it; this is what the run gives then
-    progress      passes on parts of a file as they are done, of so many in all
-
-    Raises InputError, here or while the batches are taken, where the run cannot be read or has no topic in common with
-    the qrels.
+    batches      its batches, or what was made of each
+    topics       the topics in it, in order of appearance; those that stand in several blocks, several times
+    dropped      topic -> how many of its documents were dropped because they repeat
+    tag          the sixth column of its first line
+    interleaved  whether topics take turns line by line: then nothing is made of the part
     """
-    if isinstance(source, str | os.PathLike) or (hasattr(source, "read") and not hasattr(source, "columns")):
-        if types:
-            one = Source(source)
-            listed = run_of_bytes(one.place, one.read(), options, types=True)
-            return grade_listed(listed, qrels, options, keep_docnos_for, each=each)
-        return grade_file(
-            Source(source), qrels, options, keep_docnos_for, jobs=jobs, depth=depth, each=each, progress=progress
-        )
-    return grade_listed(read_run(source, options, types), qrels, options, keep_docnos_for, each=each)
+
+    batches: list[Made]
+    topics: list[bytes] = field(default_factory=list)
+    dropped: dict[bytes, int] = field(default_factory=dict)
+    tag: str = ""
+    interleaved: bool = False
+
+    def with_batches(self, batches: list[Other]) -> PartResult[Other]:
+        """The same with something else made of its batches."""
+        return PartResult(batches, self.topics, self.dropped, self.tag, self.interleaved)
+
+
+class RunPart(Protocol):
+    """Part of a run: whole topics, or some of their lines, that one process reads and grades by itself."""
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        """Its documents as batches. Raises NeedsLineReader where the line reader must read the whole run instead."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grader:
+    """Joins the documents of runs with one qrels under one set of options.
+
+    keep_docnos_for  topics whose docnos stay in the batches
+    types            whether the type of each document, column 2 of a run, stays as well
+    last_rank        no rank below this one is looked at; None where all are
+    """
+
+    qrels: Qrels
+    options: Options
+    keep_docnos_for: frozenset[bytes] = frozenset()
+    types: bool = False
+    last_rank: int | None = None
+    limits: Limits = field(default_factory=lambda: workers.LIMITS)
+
+    @cached_property
+    def judged(self) -> Bools:
+        """code: whether it is judged."""
+        return judged_codes(self.qrels.labels, self.options)
+
+    def grade_part(self, part: RunPart) -> PartResult[Batch]:
+        """The batches of a part of a run."""
+        return part.grade(self)
+
+    def batches(self, documents: Documents) -> Iterator[Batch]:
+        """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
+        pool = self.qrels.pool_of(documents.topics)
+        for rows in by_width(np.maximum(documents.counts, pool.sum(1)), self.limits.cells):
+            some = documents if len(rows) == len(documents.topics) else documents.select(rows)
+            batch = to_batch(some, pool[rows], self.judged, self.options, self.keep_docnos_for)
+            yield batch if self.last_rank is None else _down_to(batch, self.last_rank)
+
+    def countable(self, documents: Documents) -> Documents:
+        """Only the topics that may count: which of them do is known when the whole run has been seen."""
+        chosen, unjudged_too = self.options.topics_from, self.options.topics == "run"
+        rows = [
+            row
+            for row, topic in enumerate(documents.topics)
+            if (unjudged_too or topic in self.qrels.row) and (chosen is None or topic in chosen)
+        ]
+        return documents if len(rows) == len(documents.topics) else documents.select(np.array(rows, dtype=np.int64))
+
+
+def _down_to(batch: Batch, rank: int) -> Batch:
+    kinds = batch.kinds[:, :rank] if batch.kinds is not None else None
+    return replace(batch, codes=batch.codes[:, :rank], kinds=kinds)

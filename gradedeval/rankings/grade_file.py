@@ -1,293 +1,163 @@
-"""Runs in files: read in blocks of whole topics, each joined with the qrels and forgotten."""
+"""A run file in parts: blocks of whole topics, each read, joined with the qrels and forgotten."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import Any
+from typing import Generic
 
-import numpy as np
-
-from gradedeval.errors import InputError
-from gradedeval.options import Options
-from gradedeval.parallel.forks import Failed, imap, usable_workers
-from gradedeval.parallel.progress import Progress, no_progress
-from gradedeval.rankings.batch import Batch, Documents, GradedRun, by_width, judged_codes, same, together
-from gradedeval.rankings.grade_in_memory import grade_listed
-from gradedeval.rankings.interleaved import InterleavedTopics, Listed
-from gradedeval.rankings.order import ranked
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.rankings.run import dropped_notes, run_of_bytes
-from gradedeval.rankings.run_columns import Rows, joined, read_listed, read_rows, settle_repeated
+from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.batch import Batch, coalesce
+from gradedeval.rankings.grade import Grader, Made, PartResult, RunPart
+from gradedeval.rankings.interleaved import gather_topics
+from gradedeval.rankings.run_columns import grade_by_block, read_rows
 from gradedeval.rankings.topic_codes import TopicCodes
-from gradedeval.rankings.topics import choose_topics
 from gradedeval.trec.lines import NeedsLineReader
-from gradedeval.trec.source import Source, opener
 from gradedeval.trec.stream import Segment, Stream
-from gradedeval.trec.topic_blocks import BLOCK, Block, blocks, segments
-
-TOGETHER = 8
-"""Blocks whose batches are joined."""
+from gradedeval.trec.topic_blocks import Block, blocks, segments
 
 FIRST = 2
-"""Blocks that are looked at before all others: the second tells whether topics take turns."""
+"""Blocks of the first part: the second tells whether topics take turns."""
 
-LARGE = 1 << 25
-"""Bytes of a file that is worth the start of further processes."""
+BLOCKS = 8
+"""Blocks of every other part: calls of numpy for the few topics of one would cost more than what they do."""
 
-SCATTERED = 16
-"""Topics that may come again before a file counts as one where topics take turns: they are then the larger part of
-those met, or come again more than once in a block."""
+FEW_TOPICS = 16
+"""Topics that may stand in several places before a file counts as interleaved: they are then the larger part of those
+met, or come again more than once in a block."""
 
 
-def grade_file(
-    source: Source,
-    qrels: Qrels,
-    options: Options,
-    keep_docnos_for: frozenset[bytes],
-    *,
-    size: int = BLOCK,
-    jobs: int = 1,
-    depth: int | None = None,
-    each: Callable[[Batch], Any] = same,
-    progress: Progress = no_progress,
-) -> GradedRun:
-    """Read a run from a file and join it with the qrels. Raises InputError, here or while the batches are taken.
+@dataclass(frozen=True, eq=False)
+class BlocksPart:
+    """Blocks of a run file that are read one after the other.
 
-    jobs   processes that may share a large file
-    depth  rankings may be cut below this rank, if there is one
-    each   what is made of each batch, in the process that read it
-    progress  passes on parts of a file as they are done, of so many in all
+    is_large  whether the file has many more
     """
-    reading = _Reading(Stream(source), qrels, options, keep_docnos_for, size, jobs, depth, each, progress)
-    try:
-        reading.begin()
-    except NeedsLineReader:
-        return reading.listed()
-    return reading.run
+
+    blocks: Iterable[Block]
+    is_large: bool = False
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        whole: PartResult[Batch] = PartResult([])
+        for block in self.blocks:
+            graded = _grade_block(block, grader, self.is_large)
+            whole = PartResult(
+                whole.batches + graded.batches,
+                whole.topics + graded.topics,
+                whole.dropped | graded.dropped,
+                whole.tag or graded.tag,
+                graded.interleaved,
+            )
+            if graded.interleaved:
+                break
+        return whole.with_batches(list(coalesce(whole.batches, grader.limits.cells)))
 
 
-def is_splittable(source: Any) -> bool:
-    """Whether a run is a file so large that processes share it."""
-    try:
-        if not isinstance(source, str | os.PathLike) or os.fspath(source) == "-" or os.path.getsize(source) <= LARGE:
-            return False
-        with open(source, "rb") as file:
-            return opener(file.read(8), os.fspath(source)) is None
-    except (OSError, InputError):
-        return False
+def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Batch]:
+    numbers = TopicCodes(grader.limits)
+    rows = read_rows(block, grader, numbers)
+    if is_large and len(rows.topic) > FEW_TOPICS + 2 * len(rows.topics):
+        # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
+        return PartResult([], rows.topics, tag=rows.tag, interleaved=True)
+    rows, dropped = grade_by_block(rows, numbers, grader)
+    return PartResult(list(grader.batches(grader.countable(rows.documents()))), rows.topics, dropped, rows.tag)
 
 
 @dataclass(frozen=True)
-class _Part:
-    """What a block holds: its topics, what was made of the batches of those that count, and how many repeated documents
-    were dropped; or nothing, where topics take turns."""
+class _SegmentBlocks:
+    """The blocks of a segment of a file."""
 
-    topics: list[bytes]
-    batches: list[Any]
-    dropped: dict[bytes, int]
-    tag: str
-    turns: bool = False
+    segment: Segment
+    size: int
 
-
-class _Reading:
-    """One run on its way from a stream to batches."""
-
-    def __init__(
-        self,
-        stream: Stream,
-        qrels: Qrels,
-        options: Options,
-        keep_docnos_for: frozenset[bytes],
-        size: int,
-        jobs: int,
-        depth: int | None,
-        each: Callable[[Batch], Any],
-        progress: Progress,
-    ) -> None:
-        self.stream, self.qrels, self.options, self.keep_docnos_for, self.size = (
-            stream,
-            qrels,
-            options,
-            keep_docnos_for,
-            size,
-        )
-        self.jobs, self.depth, self.each, self.progress = jobs, depth, each, progress
-        self.judged = judged_codes(qrels.labels, options)
-        self.found: dict[bytes, None] = {}
-        self.dropped: dict[bytes, int] = {}
-        self.run = GradedRun(stream.place, iter(()))
-        file = stream.file
-        self.large = file is not None and file.end - file.at > LARGE
-
-    def begin(self) -> None:
-        """Read the first block, which has the tag. Raises NeedsLineReader."""
-        parts = self._parts()
-        first = next(parts)
-        if not first.topics:
-            raise NeedsLineReader
-        self.run.tag = first.tag
-        self.run.batches = self._batches(first, parts)
-
-    def _parts(self) -> Generator[_Part, None, None]:
-        """What the blocks hold, in order; several processes share those of a large file."""
-        file = self.stream.file
-        if file is not None and self._processes() > 1:
-            shares = segments(file.file, file.at, file.end, self._processes(), FIRST * self.size)
-
-            def parts_of(number: int) -> list[_Part]:
-                return self._made([self._part(block) for block in _blocks_of(shares[number], self.size)])
-
-            for parts in self.progress(self._each(parts_of, len(shares)), len(shares), "parts"):
-                yield from parts
-        elif file is not None:
-            yield from self.progress(self._one_by_one(), (file.end - file.at) // self.size, "parts")
-        else:
-            yield from self._one_by_one()
-
-    def _processes(self) -> int:
-        """How many processes may share the work."""
-        return usable_workers(self.jobs) if self.large else 1
-
-    def _each(self, work: Callable[[int], Any], count: int) -> Iterator[Any]:
-        """`work` of 0, 1, …, so many, in order, by several processes where that is worth it.
-
-        Raises NeedsLineReader where one fails: the line reader has words for it."""
-        for result in imap(work, count, self._processes()):
-            if isinstance(result, Failed):
-                raise NeedsLineReader
-            yield result
-
-    def _one_by_one(self) -> Iterator[_Part]:
-        """What the blocks hold, in order."""
-        stream, count = blocks(self.stream, self.size), FIRST
-        while parts := [self._part(block) for block in islice(stream, count)]:
-            yield from self._made(parts)
-            count = TOGETHER
-
-    def _made(self, parts: list[_Part]) -> list[_Part]:
-        """The parts with what is made of their batches, of several at once: the first part has it all."""
-        made = [self.each(batch) for batch in together(batch for part in parts for batch in part.batches)]
-        return [replace(part, batches=[] if at else made) for at, part in enumerate(parts)]
-
-    def listed(self) -> GradedRun:
-        """The same by the simple reader."""
-        run = run_of_bytes(self.stream.place, self.stream.whole(), self.options)
-        return grade_listed(run, self.qrels, self.options, self.keep_docnos_for, each=self.each)
-
-    def _batches(self, first: _Part, rest: Generator[_Part, None, None]) -> Iterator[Any]:
-        try:
-            again: set[bytes] = set()
-            turns = False
-            for part in chain([first], rest):
-                again.update(self.found.keys() & part.topics)
-                self.found.update(dict.fromkeys(part.topics))
-                self.dropped.update(part.dropped)
-                yield from part.batches
-                turns = part.turns or len(again) > max(SCATTERED, len(self.found) // 2)
-                if turns:
-                    rest.close()
-                    break
-            if again or turns:
-                yield from self._gathered(None if turns else frozenset(again))
-        except NeedsLineReader:
-            listed = self.listed()
-            yield from listed
-            self.run.topics, self.run.missing, self.run.notes = listed.topics, listed.missing, listed.notes
-            return
-        finally:
-            rest.close()
-            self.stream.close()
-        chosen = choose_topics(self.found, self.stream.place, self.qrels, self.options)
-        yield from self._missing([topic for topic in chosen.topics if topic not in self.found])
-        self.run.topics, self.run.missing = chosen.topics, chosen.missing
-        self.run.notes = [*dropped_notes(self.stream.place, sum(self.dropped.values()), self.options), *chosen.notes]
-
-    def _part(self, block: Block) -> _Part:
-        topics = TopicCodes()
-        rows = read_rows(block, self.qrels, self.options, topics)
-        if self.large and len(rows.topic) > SCATTERED + 2 * len(rows.topics):
-            # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
-            return _Part(rows.topics, [], {}, rows.tag, turns=True)
-        rows, dropped = joined(rows, topics, self.qrels, self.options)
-        return _Part(rows.topics, list(self._ranked(rows)), dropped, rows.tag)
-
-    def _gathered(self, only: frozenset[bytes] | None) -> Iterator[Any]:
-        """A second pass, for topics that came again: those in `only`, or all."""
-        gathered = self._scattered(only)
-        self.found.update(dict.fromkeys(gathered.topics.names))
-        divided = gathered.parts()
-
-        def part_of(number: int) -> _Part:
-            rows = divided[number]
-            topics = rows.topics
-            rows, dropped = settle_repeated(rows, self.options)
-            return _Part(topics, [self.each(batch) for batch in self._ranked(rows)], dropped, "")
-
-        for part in self.progress(self._each(part_of, len(divided)), len(divided), "parts"):
-            for topic in part.topics:
-                self.dropped.pop(topic, None)
-            self.dropped.update(part.dropped)
-            yield from part.batches
-
-    def _scattered(self, only: frozenset[bytes] | None) -> InterleavedTopics:
-        """The documents of these topics, or of all, as columns."""
-        self.stream.again()
-        gathered, file = InterleavedTopics(self.stream), self.stream.file
-        size = 4 * self.size  # there may be thousands of topics in each
-        if file is not None and self._processes() > 1:
-            self.qrels.index.fill()
-            shares, topics = segments(file.file, file.at, file.end, self._processes()), TopicCodes()
-
-            def listed(number: int) -> list[Listed]:
-                found = []
-                for block in _blocks_of(shares[number], size):
-                    rows = read_listed(block, self.qrels, self.options, topics, only)
-                    found.append(Listed.of(block, rows, list(topics.names)))  # there will be more of them
-                return found
-
-            for several in self.progress(self._each(listed, len(shares)), len(shares), "parts"):
-                for one in several:
-                    gathered.add(one)
-        else:
-            for block in blocks(self.stream, size):
-                rows = read_listed(block, self.qrels, self.options, gathered.topics, only)
-                gathered.keep_text(block)
-                gathered.add(Listed.of(block, rows, gathered.topics.names))
-        return gathered
-
-    def _ranked(self, rows: Rows) -> Iterator[Batch]:
-        """Batches of the topics that may count: which do is known when all have been seen."""
-        wanted, unjudged_too = self.options.topics_from, self.options.topics == "run"
-        documents = Documents(rows.topics, rows.counts, rows.code, rows.score, rows.rank, rows.docno)
-        counted = [
-            at
-            for at, topic in enumerate(rows.topics)
-            if (unjudged_too or topic in self.qrels.row) and (wanted is None or topic in wanted)
-        ]
-        if len(counted) < len(rows.topics):
-            documents = documents.of(np.array(counted, dtype=np.int64))
-        pool = self.qrels.pool_of(documents.topics)
-        for own in by_width(np.maximum(documents.counts, pool.sum(1))):
-            some = documents if len(own) == len(documents.topics) else documents.of(own)
-            batch = ranked(some, pool[own], self.judged, self.options, self.keep_docnos_for)
-            yield batch if self.depth is None else replace(batch, codes=batch.codes[:, : self.depth])
-
-    def _missing(self, topics: list[bytes]) -> Iterator[Any]:
-        """Batches of topics that the run lacks."""
-        code = np.empty(0, dtype=np.min_scalar_type(len(self.qrels.labels) + 1))
-        pool = self.qrels.pool_of(topics)
-        for own in by_width(pool.sum(1)):
-            if len(own):
-                none = Documents([topics[row] for row in own.tolist()], pool[own, 0] * 0, code, None, None, _no_docno)
-                yield self.each(ranked(none, pool[own], self.judged, self.options, self.keep_docnos_for))
+    def __iter__(self) -> Iterator[Block]:
+        return blocks(replace(self.segment), self.size, self.segment.at)
 
 
-def _blocks_of(segment: Segment, size: int) -> Iterator[Block]:
-    return blocks(segment, size, segment.at)
+@dataclass(eq=False)
+class FileResult(Generic[Made]):
+    """What the parts of a file give together.
+
+    batches  a topic in several of them is complete in the last, which counts
+    topics   all topics, in order of appearance
+    divided  those whose lines were met in several blocks
+    dropped  topic -> how many of its documents were dropped because they repeat
+    """
+
+    batches: list[Made] = field(default_factory=list)
+    topics: dict[bytes, None] = field(default_factory=dict)
+    divided: set[bytes] = field(default_factory=set)
+    dropped: dict[bytes, int] = field(default_factory=dict)
+    tag: str = ""
+    interleaved: bool = False
+
+    def add(self, part: PartResult[Made]) -> None:
+        """Take the next part of the first pass."""
+        self.tag = self.tag or part.tag
+        for topic in part.topics:
+            if topic in self.topics:
+                self.divided.add(topic)
+            self.topics[topic] = None
+        self.dropped |= part.dropped
+        self.batches += part.batches
+        self.interleaved = part.interleaved or len(self.divided) > max(FEW_TOPICS, len(self.topics) // 2)
+
+    def replace(self, part: PartResult[Made]) -> None:
+        """Take topics that were divided, and are now complete."""
+        for topic in part.topics:
+            self.topics[topic] = None
+            self.dropped.pop(topic, None)
+        self.dropped |= part.dropped
+        self.batches += part.batches
 
 
-def _no_docno(position: int) -> bytes:
-    raise IndexError(position)
+def grade_file(
+    work: Callable[[RunPart], PartResult[Made]], stream: Stream, grader: Grader, workers: Workers
+) -> FileResult[Made]:
+    """`work` of each part of a run file, and again of topics whose lines stand in several parts.
+
+    Raises NeedsLineReader where a line is no line of a run, and WorkerFailed.
+    """
+    result: FileResult[Made] = FileResult()
+    is_large = stream.file is not None and stream.file.end - stream.file.at > grader.limits.large_file
+    workers = workers if is_large else replace(workers, count=1)
+    with closing(_first_pass(work, stream, grader, workers, is_large)) as done:
+        for part in done:
+            result.add(part)
+            if result.interleaved:
+                break
+    if not result.topics:
+        raise NeedsLineReader  # which says that the file is empty
+    if result.divided or result.interleaved:
+        only = None if result.interleaved else frozenset(result.divided)
+        with closing(workers.imap(work, gather_topics(stream, grader, workers, only))) as again:
+            for part in again:
+                result.replace(part)
+    return result
+
+
+def _first_pass(
+    work: Callable[[RunPart], PartResult[Made]], stream: Stream, grader: Grader, workers: Workers, is_large: bool
+) -> Generator[PartResult[Made], None, None]:
+    """`work` of each part of a file, in their order."""
+    file, size = stream.file, grader.limits.block
+    if file is not None and workers.count > 1:
+        cut = segments(file, workers.count, grader.limits.segment, FIRST * size)
+        yield from workers.imap(work, [BlocksPart(_SegmentBlocks(segment, size), is_large) for segment in cut])
+        return
+    results = map(work, _parts(blocks(stream, size), is_large))
+    if file is None:
+        yield from results
+    else:
+        count = (file.end - file.at) // size
+        yield from workers.progress(results, 1 + max(0, count + BLOCKS - FIRST - 1) // BLOCKS, "parts")
+
+
+def _parts(following: Iterator[Block], is_large: bool) -> Iterator[BlocksPart]:
+    """The blocks of a stream, several in a part; each part is to be worked on before the next is asked for."""
+    count = FIRST
+    for block in following:
+        yield BlocksPart(chain([block], islice(following, count - 1)), is_large)
+        count = BLOCKS

@@ -1,58 +1,92 @@
-"""Topics whose lines stand here and there in a run: gathered as columns, without their text."""
+"""Topics whose lines stand here and there in a run file: gathered as columns, without their text, and then graded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Ints
-from gradedeval.rankings.run_columns import Rows
+from gradedeval.parallel.workers import Limits, Workers
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade import Grader, PartResult
+from gradedeval.rankings.run_columns import Rows, grade_as_listed, settle_repeated
 from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.source import temporary_faults
-from gradedeval.trec.stream import Stream
-from gradedeval.trec.topic_blocks import Block
+from gradedeval.trec.stream import Segment, Stream
+from gradedeval.trec.topic_blocks import Block, blocks, segments
 
-TOGETHER = 1 << 16
-"""Documents that are worked on at once; more where one topic has more."""
+
+def gather_topics(
+    stream: Stream, grader: Grader, workers: Workers, only: frozenset[bytes] | None
+) -> list[InterleavedPart]:
+    """Read a stream again, for the topics in `only` or for all: their documents in parts of whole topics.
+
+    Raises NeedsLineReader where a line is no line of a run, and WorkerFailed.
+    """
+    stream.again()
+    gathered, file = InterleavedTopics(stream, grader.limits), stream.file
+    size = 4 * grader.limits.block  # there may be thousands of topics in each
+    if file is not None and workers.count > 1:
+        grader.qrels.index.fill()
+        cut = segments(file, workers.count, grader.limits.segment)
+        with closing(workers.imap(partial(_read_segment, grader, only, size), cut)) as segment_columns:
+            for listed in segment_columns:
+                gathered.add(listed)
+    else:
+        for block in blocks(stream, size):
+            rows = grade_as_listed(block, grader, gathered.topics, only)
+            gathered.keep_text(block)
+            gathered.add(ListedColumns(gathered.topics.names, [_columns(block, rows)], block.end - block.begin))
+    return gathered.parts()
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
-    """What is kept of a block.
+class ListedColumns:
+    """What is kept of some blocks.
 
-    topics   the topics of this block, and of others before it
-    columns  documents as listed; `topic` among them is the number of each one's topic
-    size     how many bytes the block had
+    topics  their topics, and perhaps others
+    blocks  the documents of each as listed, by column; `topic` among the columns is the number of each one's topic
+    size    how many bytes the blocks had
     """
 
     topics: list[bytes]
-    columns: dict[str, NDArray[Any]]
+    blocks: list[dict[str, NDArray[Any]]]
     size: int
 
-    @classmethod
-    def of(cls, block: Block, rows: Rows, topics: list[bytes]) -> Listed:
-        columns = {
-            "topic": rows.topic_of.astype(np.int32),
-            "code": rows.code,
-            "hashed": rows.hashed,
-            "start": rows.start + (block.offset - block.begin),
-            "length": rows.length.astype(np.int32),
-            "score": rows.score,
-            "rank": rows.rank,
-        }
-        kept = {name: column for name, column in columns.items() if column is not None}
-        return cls(topics, kept, block.end - block.begin)
+
+def _read_segment(grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment) -> ListedColumns:
+    topics = TopicCodes(grader.limits)
+    columns = [
+        _columns(block, grade_as_listed(block, grader, topics, only)) for block in blocks(segment, size, segment.at)
+    ]
+    return ListedColumns(topics.names, columns, segment.end - segment.at)
+
+
+def _columns(block: Block, rows: Rows) -> dict[str, NDArray[Any]]:
+    columns = {
+        "topic": rows.topic_of.astype(np.int32),
+        "code": rows.code,
+        "hashed": rows.hashed,
+        "start": rows.start + (block.offset - block.begin),
+        "length": rows.length.astype(np.int32),
+        "score": rows.score,
+        "rank": rows.rank,
+    }
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 class InterleavedTopics:
     """The documents of all blocks, about 35 bytes each; docnos are read from the stream when they are asked for."""
 
-    def __init__(self, stream: Stream) -> None:
-        self.topics = TopicCodes()
+    def __init__(self, stream: Stream, limits: Limits) -> None:
+        self.topics = TopicCodes(limits)
+        self._limits = limits
         self._columns: dict[str, _Column] = {}
         self._text = _Text(stream)
         file = stream.file
@@ -62,24 +96,28 @@ class InterleavedTopics:
         """Take the text of the next block, where the stream has it no more."""
         self._text.add(block)
 
-    def add(self, listed: Listed) -> None:
-        """Take the documents of the next block."""
+    def add(self, listed: ListedColumns) -> None:
+        """Take the documents of the next blocks."""
         if listed.topics is not self.topics.names:  # numbers of another process
             number = self.topics.numbers(listed.topics).astype(np.int32)
-            listed.columns["topic"] = number[listed.columns["topic"]]
-        expected = len(listed.columns["topic"]) * self._size // max(listed.size, 1)
-        for name, column in listed.columns.items():
-            self._columns.setdefault(name, _Column(column.dtype, expected)).add(column)
+            for columns in listed.blocks:
+                columns["topic"] = number[columns["topic"]]
+        count = sum(len(columns["topic"]) for columns in listed.blocks)
+        expected = count * self._size // max(listed.size, 1)
+        for columns in listed.blocks:
+            for name, column in columns.items():
+                self._columns.setdefault(name, _Column(column.dtype, expected, self._limits.gathered)).add(column)
 
-    def parts(self) -> Parts:
-        """All that was taken, topic after topic. It is not here any more."""
+    def parts(self) -> list[InterleavedPart]:
+        """All that was taken, in parts of whole topics. It is not here any more."""
         columns = {name: column.all() for name, column in self._columns.items()}
         self._columns.clear()
-        return Parts(self.topics.names, columns, self._text.token)
+        by_topic = ByTopic(self.topics.names, columns, self._text.token)
+        return [InterleavedPart(by_topic, *bounds) for bounds in by_topic.bounds(self._limits.gathered)]
 
 
-class Parts:
-    """Documents by topic, in parts of whole topics."""
+class ByTopic:
+    """Documents by topic."""
 
     def __init__(
         self, names: list[bytes], columns: dict[str, NDArray[Any]], token: Callable[[int, int], bytes]
@@ -90,19 +128,19 @@ class Parts:
         self._order = _by_topic(topic)
         self._present = np.flatnonzero(counts)
         self._ends = np.append(0, np.cumsum(counts[self._present]))
-        self._firsts = [0]  # of the topics of each part, and the end
-        while self._firsts[-1] < len(self._present):
-            full = int(np.searchsorted(self._ends, self._ends[self._firsts[-1]] + TOGETHER, side="right")) - 1
-            self._firsts.append(max(self._firsts[-1] + 1, full))
 
-    def __len__(self) -> int:
-        return len(self._firsts) - 1
+    def bounds(self, documents: int) -> Iterator[tuple[int, int]]:
+        """The first and the last but one of topics that have so many documents together, or of one that has more."""
+        first = 0
+        while first < len(self._present):
+            full = int(np.searchsorted(self._ends, self._ends[first] + documents, side="right")) - 1
+            yield first, max(first + 1, full)
+            first = max(first + 1, full)
 
-    def __getitem__(self, number: int) -> Rows:
-        """The documents of a part, topic after topic."""
-        first, after = self._firsts[number : number + 2]
-        own = self._order[self._ends[first] : self._ends[after]]
-        part = {name: column[own] for name, column in self._columns.items()}
+    def rows(self, first: int, after: int) -> Rows:
+        """The documents of some topics, topic after topic."""
+        order = self._order[self._ends[first] : self._ends[after]]
+        part = {name: column[order] for name, column in self._columns.items()}
         return Rows(
             [self._names[topic] for topic in self._present[first:after].tolist()],
             np.arange(after - first),
@@ -117,11 +155,26 @@ class Parts:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class InterleavedPart:
+    """Some topics, all of whose documents were gathered: those numbered from `first` to before `after`."""
+
+    gathered: ByTopic
+    first: int
+    after: int
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        rows = self.gathered.rows(self.first, self.after)
+        topics = rows.topics
+        rows, dropped = settle_repeated(rows, grader.options)
+        return PartResult(list(grader.batches(grader.countable(rows.documents()))), topics, dropped)
+
+
 class _Column:
     """An array that grows in place: its parts and the whole are never in memory together."""
 
-    def __init__(self, dtype: Any, expected: int) -> None:
-        self._values = np.empty(max(TOGETHER, expected + expected // 32), dtype=dtype)
+    def __init__(self, dtype: Any, expected: int, minimum: int) -> None:
+        self._values = np.empty(max(minimum, expected + expected // 32), dtype=dtype)
         self._size = 0
 
     def add(self, more: NDArray[Any]) -> None:

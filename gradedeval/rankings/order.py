@@ -13,7 +13,7 @@ from gradedeval.options import Options
 from gradedeval.rankings.batch import Batch, Documents
 
 
-def ranked(
+def to_batch(
     documents: Documents, pool: Ints, judged: Bools, options: Options, keep_docnos_for: frozenset[bytes]
 ) -> Batch:
     """A batch of these topics: their documents ordered and cut by the rules.
@@ -42,16 +42,16 @@ def ranked(
         retrieved = np.minimum(retrieved, options.depth)
     return Batch(
         topics,
-        _laid_out(code, retrieved, pool.shape[1] + 1),
+        _to_matrix(code, retrieved, pool.shape[1] + 1),
         retrieved,
         pool,
         _named(documents, order, retrieved, keep_docnos_for),
         documents.types,
-        _laid_out(kind, retrieved, -1) if kind is not None else None,
+        _to_matrix(kind, retrieved, -1) if kind is not None else None,
     )
 
 
-def _laid_out(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
+def _to_matrix(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
     """topics × ranks: the values of each topic, so many of them, topic after topic."""
     deepest = int(counts.max(initial=0))
     if len(counts) * deepest == len(values):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -24,7 +23,6 @@ from gradedeval.trec.lines import (
     NeedsLineReader,
     about_number,
     check_not_swapped,
-    check_text,
     decimal,
     decode,
     expected_lines,
@@ -32,7 +30,7 @@ from gradedeval.trec.lines import (
     records,
     skipped_lines,
 )
-from gradedeval.trec.source import Source
+from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
 
 Judgment = tuple[bytes, Any, float, int]
@@ -70,10 +68,10 @@ class Qrels:
     ) -> None:
         self.notes: list[str] = []
         self.subtopics: Subtopics | None = None
-        self.place = Source(source).place if _is_file(source) else "qrels"
+        self.place = Source(source).place if is_file(source) else "qrels"
         self._judged = (
             self._of_file(Source(source), duplicates, lenient, subtopics, jobs)
-            if _is_file(source)
+            if is_file(source)
             else self._of_rows(_judgments(source, subtopics), duplicates, subtopics)
         )
         self.labels: Floats = self._judged.labels
@@ -169,12 +167,6 @@ class Qrels:
         return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
 
 
-def _is_file(source: Any) -> bool:
-    if isinstance(source, Mapping) or hasattr(source, "columns"):
-        return False
-    return isinstance(source, str | os.PathLike) or hasattr(source, "read")
-
-
 def _judgments(source: Any, subtopics: bool) -> list[Judgment]:
     if isinstance(source, Mapping):
         return dict_intents(source) if subtopics else dict_judgments(source)
@@ -250,15 +242,3 @@ def _document(docno: bytes | tuple[bytes, bytes], topic: bytes) -> str:
     if isinstance(docno, bytes):
         return document(docno, topic)
     return f"{document(docno[0], topic)} for subtopic {decode(docno[1])}"
-
-
-def topics_of_file(path: str | os.PathLike[str]) -> frozenset[bytes]:
-    """The topic ids of a `--topics-from` file: the first field of every line. Raises InputError if there are none."""
-    source = Source(path)
-    data = source.read()
-    check_text(data, source.place)
-    lines = [line.split() for line in data.split(b"\n") if not line.startswith(b"#")]
-    topics = frozenset(line[0] for line in lines if line)
-    if not topics:
-        raise InputError(source.place, "names no topics", "expected one topic per line")
-    return topics

@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.options import Options
+from gradedeval.rankings.batch import Documents
 from gradedeval.rankings.docno_index import look_up, regions, repeated, unlike
+from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.lines import RUN_FIELDS, NeedsLineReader, decode
 from gradedeval.trec.swar import Bytes, Words, words_at
 from gradedeval.trec.tokenizer import check_beginning, split_lines
 from gradedeval.trec.topic_blocks import Block
-
-MORE = 2
-"""Judged documents for each that was retrieved, up to which they are looked up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +74,10 @@ class Rows:
         """documents: the number of the topic."""
         return np.repeat(self.topic, self.size)
 
+    def documents(self) -> Documents:
+        """The same as the next stage takes them; topic after topic."""
+        return Documents(self.topics, self.counts, self.code, self.score, self.rank, self.docno)
+
     def docno(self, row: int) -> bytes:
         return self.token(int(self.start[row]), int(self.length[row]))
 
@@ -98,22 +101,20 @@ class Rows:
         )
 
 
-def read_listed(
-    block: Block, qrels: Qrels, options: Options, topics: TopicCodes, only: frozenset[bytes] | None = None
-) -> Rows:
+def grade_as_listed(block: Block, grader: Grader, topics: TopicCodes, only: frozenset[bytes] | None = None) -> Rows:
     """The documents of a block as listed, topics among each other, numbered as they have been in the blocks before:
     those of the topics in `only`, or all.
 
     Raises NeedsLineReader where a line is no line of a run.
     """
-    rows = read_rows(block, qrels, options, topics, order_is_enough=False)
+    rows = read_rows(block, grader, topics, order_is_enough=False)
     if only is not None and not only.issuperset(topics.names):
         rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic_of]))
-    _join_each(rows, topics.rows(qrels.row), qrels)
+    _grade_each(rows, topics.rows(grader.qrels.row), grader.qrels)
     return rows
 
 
-def joined(rows: Rows, topics: TopicCodes, qrels: Qrels, options: Options) -> tuple[Rows, dict[bytes, int]]:
+def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows, dict[bytes, int]]:
     """The documents of a block topic after topic, with the codes of their grades, without those that repeat in their
     topic; and how many were dropped of which topics.
 
@@ -121,14 +122,14 @@ def joined(rows: Rows, topics: TopicCodes, qrels: Qrels, options: Options) -> tu
     """
     if not rows.in_order:
         rows = rows.keep(np.argsort(rows.topic_of.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
-    number = topics.rows(qrels.row)
-    if _join(rows, number, qrels):
+    number = topics.rows(grader.qrels.row)
+    if _grade_from_judged(rows, number, grader):
         return rows, {}
-    _join_each(rows, number, qrels)
-    return settle_repeated(rows, options)
+    _grade_each(rows, number, grader.qrels)
+    return settle_repeated(rows, grader.options)
 
 
-def read_rows(block: Block, qrels: Qrels, options: Options, topics: TopicCodes, order_is_enough: bool = True) -> Rows:
+def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough: bool = True) -> Rows:
     """The documents of a block as listed, none of them judged.
 
     order_is_enough  whether their scores are compared with no other block's
@@ -137,11 +138,11 @@ def read_rows(block: Block, qrels: Qrels, options: Options, topics: TopicCodes, 
     """
     if not block.offset:
         check_beginning(block.buffer, block.begin)
+    options, unjudged = grader.options, len(grader.qrels.labels)
     lines = split_lines(block.buffer, block.begin, block.end, len(RUN_FIELDS))
     scores, some = options.order == "score", len(lines) > 0
     none = np.empty(0, dtype=np.int64)
     own, size = topics.stretches(lines) if some else (none, none)
-    unjudged = len(qrels.labels)
     score = None
     if scores:
         score = lines.comparable(4) if order_is_enough and options.scores != "float32" else lines.numbers(4)
@@ -161,15 +162,15 @@ def read_rows(block: Block, qrels: Qrels, options: Options, topics: TopicCodes, 
     )
 
 
-def _join(rows: Rows, number: Ints, qrels: Qrels) -> bool:
+def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
     """The codes of documents that stand topic after topic, in place: the judged ones are looked up among them, for they
     are fewer as a rule. Whether that was possible, and no document repeats.
 
     number  topics: the topic's number in the qrels, −1 where it is not judged
     """
-    index = qrels.index
+    qrels, index = grader.qrels, grader.qrels.index
     judged, count = index.of_topics(number)
-    if len(judged) > MORE * len(rows):
+    if len(judged) > grader.limits.judged_ratio * len(rows):
         return False
     asked, table, topic = index.hashed[judged], regions(rows.counts), np.arange(len(rows.topics))
     places = table.places(topic, rows.hashed, rows.counts)
@@ -183,7 +184,7 @@ def _join(rows: Rows, number: Ints, qrels: Qrels) -> bool:
     return True
 
 
-def _join_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
+def _grade_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
     """The same, of each document by itself."""
     assert rows.buffer is not None
     hit, found = qrels.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 import numpy as np
 
 from gradedeval.arrays import Ints
+from gradedeval.parallel import workers
+from gradedeval.parallel.workers import Limits
 from gradedeval.rankings.docno_index import Index
 from gradedeval.trec.swar import text_hashes
 from gradedeval.trec.tokenizer import Lines
-
-MANY = 1 << 12
-"""Stretches of lines with one topic, up to which a look at each is quick enough."""
 
 
 class TopicCodes:
     """The topics of some blocks; `names` are in order of appearance."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or workers.LIMITS
         self.names: list[bytes] = []
         self._number: dict[bytes, int] = {}
         self._rows: list[int] = []
@@ -28,7 +28,7 @@ class TopicCodes:
         """The number of the topic of each stretch of lines with one topic, and how many lines it has."""
         first = lines.stretches()
         size = np.diff(np.append(first, len(lines)))
-        if len(first) > MANY:
+        if len(first) > self._limits.topic_runs:
             return self._many(lines, first), size
         return self.numbers(lines.tokens(0, first)), size
 

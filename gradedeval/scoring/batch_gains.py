@@ -12,7 +12,8 @@ from gradedeval.measures.costs import Costs
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable
 from gradedeval.measures.gains import Gains
-from gradedeval.rankings.batch import CELLS, Batch
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade import Grader
 from gradedeval.scoring.intents import ByIntent
 
 UNSAMPLED = -1
@@ -22,19 +23,17 @@ UNSAMPLED = -1
 def last_rank(measure: Measure) -> int | None:
     """The last rank that a measure looks at; None where it looks at all: weights of the full depth need the gains of
     the full depth."""
-    return None if measure.definition.cutoff == "summed" else measure.cutoff
+    return None if measure.definition.cutoff == "sums_to_k" else measure.cutoff
 
 
 class GainsCache:
     """A batch as measures see it; what several measures look at is looked up once."""
 
-    def __init__(
-        self, batch: Batch, judged: Bools, labels: Floats, costs: Costs | None, by_intent: Mapping[Measure, ByIntent]
-    ) -> None:
-        self.batch, self.by_intent = batch, by_intent
-        self.unsampled_code = np.append(labels == UNSAMPLED, [False, False])
-        self.cost = _costs(batch, costs)
-        self.judged_code = judged
+    def __init__(self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent]) -> None:
+        self.batch, self.by_intent, self.cells = batch, by_intent, grader.limits.cells
+        self.unsampled_code = np.append(grader.qrels.labels == UNSAMPLED, [False, False])
+        self.cost = _costs(batch, grader.options.costs)
+        self.judged_code = judged = grader.judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
         self.judged: dict[int | None, Bools] = {}
@@ -46,7 +45,7 @@ class GainsCache:
         last = last_rank(measure)
         key = (table.worth.tobytes(), table.top, unjudged, tail, last, measure.cutoff)
         if key not in self.seen:
-            if self.batch.codes.size > CELLS:  # one deep topic: two views of it would take more memory than time
+            if self.batch.codes.size > self.cells:  # one deep topic: two views of it would take more memory than time
                 self.seen.clear()
             self.seen[key] = self._seen(table, measure, last, unjudged, tail)
         if not measure.by_intent:

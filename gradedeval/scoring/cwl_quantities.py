@@ -18,10 +18,10 @@ def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
     """
     found: list[Measure] = []
     for measure in measures:
-        if not measure.definition.walks:
-            family = [name for name, one in MEASURES.items() if one.definition.walks]
+        if not measure.definition.cwl:
+            family = [name for name, one in MEASURES.items() if one.definition.cwl]
             raise InputError("--cwl", f"{measure} is no C/W/L measure", f"those are {shorten(family, 30)}", usage=True)
-        if "of" in measure.own:
+        if "of" in measure.arguments:
             raise InputError(
                 "--cwl", f"'{measure}' is one quantity", "--cwl prints all five: leave of= out", usage=True
             )

@@ -1,32 +1,27 @@
-"""Several runs, one after the other or by processes of their own: the same scores, notes and faults."""
+"""Runs -> their scores: one after the other or shared by processes, with the same scores, notes and errors."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.parallel.forks import Failed, imap_unordered, raise_malloc_threshold, usable_workers
-from gradedeval.parallel.progress import Progress, no_progress
-from gradedeval.rankings.grade import grade_run
-from gradedeval.rankings.grade_file import is_splittable
+from gradedeval.parallel.forks import raise_malloc_threshold
+from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.grade_run import map_run
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import RunScores
-from gradedeval.trec.source import Source
+from gradedeval.trec.source import Source, is_file
 
-SMALL = 1 << 23
-"""Bytes of runs up to which the start of processes would take longer than it saves."""
-
-UNKNOWN = 1 << 20
-"""What a run counts for that is no file."""
+UNKNOWN_SIZE = 1 << 20
+"""Bytes that a run counts for that is no file on disk."""
 
 
 @dataclass
 class RunResult:
-    """What became of a run: its scores, or its fault; and what is said of it. `place` is what messages call it."""
+    """A run's scores, or why it has none. `place` is what messages call it, `tag` its sixth column."""
 
     place: str
     scores: RunScores | None = None
@@ -35,84 +30,74 @@ class RunResult:
     error: InputError | None = None
 
 
-def score_runs(
-    runs: Sequence[tuple[str, Any]], scorer: Scorer, jobs: int, progress: Progress = no_progress
-) -> Iterator[tuple[int, RunResult]]:
-    """The number of each run and what became of it, as they are done.
+def score_runs(runs: Sequence[tuple[str, Any]], scorer: Scorer, workers: Workers) -> Iterator[tuple[int, RunResult]]:
+    """The number of each run and its result, as they are done.
 
-    Processes share a large file, and take small ones whole, the largest first: never both at once. `progress` sees the
-    parts of a run that is alone.
+    Processes share a large file, and take small ones whole, the largest first: never both at once. The progress of
+    parts is shown of a single run.
     """
     raise_malloc_threshold()
-    jobs = usable_workers(jobs)
     sizes = [_size(source) for _, source in runs]
-    shared = [number for number, (_, source) in enumerate(runs) if jobs > 1 and is_splittable(source)]
+    shared = [number for number, (_, source) in enumerate(runs) if workers.count > 1 and is_shared(source, workers)]
     whole = sorted(set(range(len(runs))) - set(shared), key=lambda number: (-sizes[number], number))
-    if jobs > 1 and len(whole) > 1 and sum(sizes[number] for number in whole) > SMALL:
-        yield from _spread(runs, scorer, whole, min(jobs, len(whole)))
+    if workers.count > 1 and len(whole) > 1 and sum(sizes[number] for number in whole) > workers.limits.small_runs:
+        yield from _score_whole(runs, scorer, whole, workers)
     else:
         shared = list(range(len(runs)))
     for number in shared:
-        yield number, score_run(*runs[number], scorer, jobs, progress if len(runs) == 1 else no_progress)
+        yield number, score_run(*runs[number], scorer, workers if len(runs) == 1 else workers.silent())
 
 
-def _spread(
-    runs: Sequence[tuple[str, Any]], scorer: Scorer, numbers: list[int], jobs: int
+def _score_whole(
+    runs: Sequence[tuple[str, Any]], scorer: Scorer, numbers: list[int], workers: Workers
 ) -> Iterator[tuple[int, RunResult]]:
+    """The results of runs that are no large files, each by one process."""
     names = scorer.topics
 
     def work(number: int) -> RunResult:
-        found = score_run(*runs[number], scorer, 1)
-        if found.scores is not None and found.scores.topics is names:
-            found.scores = replace(found.scores, topics=[])  # most runs have the topics of the qrels
-        return found
+        result = score_run(*runs[number], scorer, workers.alone())
+        if result.scores is not None and result.scores.topics is names:
+            result.scores = replace(result.scores, topics=[])  # most runs have the topics of the qrels
+        return result
 
-    with closing(imap_unordered(work, numbers, jobs)) as done:
-        for number, found in done:
-            if isinstance(found, Failed):
-                name, source = runs[number]
-                yield number, _lost(name) if _read_once(source) else score_run(name, source, scorer, 1)
+    with closing(workers.imap_unordered(work, numbers)) as results:
+        for number, result in results:
+            if result is None:
+                yield number, _score_again(*runs[number], scorer, workers.alone())
                 continue
-            if found.scores is not None and not found.scores.topics:
-                found.scores = replace(found.scores, topics=names)
-            yield number, found
+            if result.scores is not None and not result.scores.topics:
+                result.scores = replace(result.scores, topics=names)
+            yield number, result
 
 
-def score_run(name: str, source: Any, scorer: Scorer, jobs: int, progress: Progress = no_progress) -> RunResult:
-    """What becomes of a run. A fault of the words, and no run's, is raised."""
-    place = Source(source).place if isinstance(source, str | os.PathLike) or hasattr(source, "read") else name
+def score_run(name: str, source: Any, scorer: Scorer, workers: Workers) -> RunResult:
+    """The scores of a run, or the error in it."""
     try:
-        run = grade_run(
-            source,
-            scorer.qrels,
-            scorer.options,
-            types=scorer.types,
-            jobs=jobs,
-            depth=scorer.depth,
-            each=scorer.score_batch,
-            progress=progress,
-        )
-        return RunResult(run.place, scorer.score(run, name), run.tag, run.notes)
+        run = map_run(scorer.score_part, source, scorer.grader, workers)
+        scores = scorer.merge(name, run.batches, run.topics, run.missing)
+        return RunResult(run.place, scores, run.tag, [*run.notes, *scorer.type_notes(run.place, run.batches)])
     except InputError as error:
-        return RunResult(place, error=error)
+        return RunResult(Source(source).place if is_file(source) else name, error=error)
 
 
-def _lost(name: str) -> RunResult:
-    """What becomes of a run that cannot be read again: the process that died took along what it had read."""
-    return RunResult(
-        name, error=InputError(name, "the process that read it died", "give it again, as a file if you can")
-    )
+def _score_again(name: str, source: Any, scorer: Scorer, workers: Workers) -> RunResult:
+    """The result of a run on which a process died; where it cannot be read again, that is the error."""
+    if not is_file(source) or not Source(source).is_read_once:
+        return score_run(name, source, scorer, workers)
+    what, hint = "worker process died while reading this run", "run it again from a file"
+    return RunResult(name, error=InputError(name, what, hint))
 
 
-def _read_once(source: Any) -> bool:
-    """Whether a run is standard input, a pipe or an open file."""
-    if isinstance(source, str | os.PathLike):
-        return os.fspath(source) == "-" or (os.path.exists(source) and not os.path.isfile(source))
-    return hasattr(source, "read") and not hasattr(source, "columns")
+def is_shared(source: Any, workers: Workers) -> bool:
+    """Whether a run is a file so large that processes share it."""
+    if not is_file(source) or (Source(source).size or 0) <= workers.limits.large_file:
+        return False
+    try:
+        return not Source(source).is_packed
+    except InputError:
+        return False
 
 
 def _size(source: Any) -> int:
-    try:
-        return os.path.getsize(source) if isinstance(source, str | os.PathLike) else UNKNOWN
-    except OSError:
-        return UNKNOWN
+    size = Source(source).size if is_file(source) else None
+    return UNKNOWN_SIZE if size is None else size

@@ -16,8 +16,12 @@ from gradedeval.measures.gain_schemes import GainTable, Grades, binary_table, gr
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.notation import Value
 from gradedeval.measures.table import MEASURES
-from gradedeval.options import LIKE, Options
-from gradedeval.rankings.batch import Batch, GradedRun, judged_codes
+from gradedeval.options import Options
+from gradedeval.options.presets import PRESETS
+from gradedeval.parallel import workers
+from gradedeval.parallel.workers import Limits
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.batch_gains import GainsCache, last_rank
 from gradedeval.scoring.intents import ByIntent, check_intents
@@ -33,7 +37,7 @@ def with_defaults(measure: Measure, options: Options) -> Measure:
     given = dict(measure.parameters)
     preset = _preset(measure, options.like)
     wanted: dict[str, Value] = {}
-    if not {"gain", "rel", "g"} & given.keys():
+    if not given.keys() & set(measure.definition.gain_parameters):
         if options.gain is not None and measure.definition.scale:
             wanted["gain"] = options.gain
         elif options.rel is not None and (measure.definition.gain == "binary" or "rel" in preset):
@@ -50,8 +54,8 @@ def _preset(measure: Measure, like: str | None) -> dict[str, Value]:
     """The parameters that a preset gives a measure."""
     if like is None:
         return {}
-    shared = {key: value for key, value in LIKE[like].shared.items() if key in measure.definition.parameters}
-    return {**shared, **LIKE[like].parameters.get(measure.name, {})}
+    shared = {key: value for key, value in PRESETS[like].shared.items() if key in measure.definition.parameters}
+    return {**shared, **PRESETS[like].parameters.get(measure.name, {})}
 
 
 def _default(measure: Measure, key: str) -> Any:
@@ -64,35 +68,37 @@ def _default(measure: Measure, key: str) -> Any:
 class BatchScores:
     """Scores of some topics of a run.
 
-    found  3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
-    types  what column 2 of the run calls its documents, where that was asked for
+    values  3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
+    types   what column 2 of the run calls its documents, where that was asked for
     """
 
     topics: list[bytes]
-    found: Floats
+    values: Floats
     types: list[bytes]
 
 
 class Scorer:
-    """Scores runs against one qrels by one list of measures and one set of rules; `types`: whether it needs to know the
-    type of each document."""
+    """Scores runs against one qrels by one list of measures under one set of options."""
 
-    def __init__(self, qrels: Qrels, measures: Sequence[Measure], options: Options) -> None:
+    def __init__(
+        self, qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None
+    ) -> None:
         self.qrels, self.options = qrels, options
         self.measures = list(dict.fromkeys(with_defaults(measure, options) for measure in measures))
         self.grades = _grades(qrels, options)
         self.tables = _tables(self.measures, self.grades)
-        self.judged = judged_codes(qrels.labels, options)
         check_intents(self.measures, qrels.subtopics is not None)
         self.by_intent = {
             replace(one, cutoff=None): ByIntent(qrels, one, self.grades, _table)
             for one in self.measures
             if one.by_intent
         }
-        self.types = options.costs is not None or any(one.types for one in self.measures)
+        types = options.costs is not None or any(one.types for one in self.measures)
+        limits = limits or workers.LIMITS
+        self.grader = Grader(qrels, options, types=types, last_rank=self.last_rank, limits=limits)
 
     @property
-    def depth(self) -> int | None:
+    def last_rank(self) -> int | None:
         """The last rank that any measure looks at; None where one looks at all."""
         last = [last_rank(one) for one in self.measures]
         return None if self.options.residual_depth == "full" or None in last else max(rank for rank in last if rank)
@@ -104,7 +110,7 @@ class Scorer:
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))
-        units = {} if self.options.costs else {one.name: one.definition.unit for one in self.measures}
+        units = {} if self.options.costs else {one.name: one.definition.cost_unit for one in self.measures}
         notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
         notes += dict.fromkeys(note for one in self.by_intent.values() for note in one.notes)
         single = [str(one) for one in self.measures if one.by_intent and self.qrels.subtopics is None]
@@ -120,23 +126,34 @@ class Scorer:
                 notes.append(f"--max-residual: {', '.join(unbounded)} {have} no residual; all topics count there")
         return notes
 
-    def score(self, run: GradedRun, name: str) -> RunScores:
-        """The scores of one run, under the name that it goes by. It gives batches, or their scores."""
-        parts = [part if isinstance(part, BatchScores) else self.score_batch(part) for part in run]
-        types = {kind for part in parts for kind in part.types}
-        run.notes += [note for one in self.measures if one.types for note in _type_notes(run.place, one, types)]
-        listed = [topic for part in parts for topic in part.topics]
-        found = np.concatenate([part.found for part in parts], axis=1)
-        if listed != run.topics:
-            row = {topic: at for at, topic in enumerate(listed)}
-            found = found[:, [row[topic] for topic in run.topics]]
-        score, unjudged, residual = found
-        kept = np.ones(score.shape, dtype=bool)
+    def score_part(self, part: RunPart) -> PartResult[BatchScores]:
+        """The scores of a part of a run, in the process that reads it."""
+        graded = part.grade(self.grader)
+        return graded.with_batches([self.score_batch(batch) for batch in graded.batches])
+
+    def merge(self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0) -> RunScores:
+        """The scores of a run, under the name that it goes by.
+
+        batches  of all its parts; of a topic that is in several, the last counts
+        topics   those that count, and how many of them the run lacks
+        """
+        scored = [topic for batch in batches for topic in batch.topics]
+        values = np.concatenate([batch.values for batch in batches], axis=1)
+        if scored != topics:
+            row = {topic: index for index, topic in enumerate(scored)}
+            values = values[:, [row[topic] for topic in topics]]
+        score, unjudged, residual = values
+        included = np.ones(score.shape, dtype=bool)
         if self.options.max_residual is not None:
-            kept = ~(residual > self.options.max_residual)
+            included = ~(residual > self.options.max_residual)
         # Thousands of runs share one list of names.
-        topics = self.topics if run.topics == self.qrels.topics else [decode(topic) for topic in run.topics]
-        return RunScores(name, topics, run.missing, score, unjudged, residual, kept)
+        names = self.topics if topics == self.qrels.topics else [decode(topic) for topic in topics]
+        return RunScores(name, names, missing, score, unjudged, residual, included)
+
+    def type_notes(self, place: str, batches: Sequence[BatchScores]) -> list[str]:
+        """What is said of types that only a run or only a measure's file knows."""
+        types = {kind for batch in batches for kind in batch.types}
+        return [note for measure in self.measures if measure.types for note in _type_notes(place, measure, types)]
 
     @cached_property
     def topics(self) -> list[str]:
@@ -146,24 +163,24 @@ class Scorer:
     def gains_cache(self, batch: Batch) -> GainsCache:
         """A batch as measures see it: a function of a gain table, a measure, and what the unjudged and the tail are
         worth."""
-        return GainsCache(batch, self.judged, self.qrels.labels, self.options.costs, self.by_intent)
+        return GainsCache(batch, self.grader, self.by_intent)
 
     def score_batch(self, batch: Batch) -> BatchScores:
-        """The scores of a batch: what `grade_run` may make of each, in the process that read it."""
-        found = np.full((3, len(batch.topics), len(self.measures)), np.nan)
+        """The scores and residuals of a batch."""
+        values = np.full((3, len(batch.topics), len(self.measures)), np.nan)
         gains_of = self.gains_cache(batch)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
-            score = found[0, :, column] = scores_of(measure, gains_of(table, measure))
+            score = values[0, :, column] = scores_of(measure, gains_of(table, measure))
             if self.options.residuals == "difference":
-                found[1:, :, column] = self._difference(measure, table, gains_of, score)
+                values[1:, :, column] = self._difference(measure, table, gains_of, score)
             elif self.options.wants_residuals and measure.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
-                found[1:, :, column] = np.maximum(np.array(self._best(measure, table, gains_of)) - score, 0)
-        return BatchScores(batch.topics, found, batch.types)
+                values[1:, :, column] = np.maximum(np.array(self._best(measure, table, gains_of)) - score, 0)
+        return BatchScores(batch.topics, values, batch.types)
 
     def _difference(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
-        if not measure.definition.walks or measure.by_intent or table.top <= 0:
+        if not measure.definition.cwl or measure.by_intent or table.top <= 0:
             return np.full(len(score), np.nan)
         best = _run_measure(measure, gains_of(table, measure, unjudged=table.top, tail=table.top))
         with np.errstate(invalid="ignore"):
@@ -172,10 +189,10 @@ class Scorer:
     def _best(self, measure: Measure, table: GainTable, gains_of: GainsCache) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
         definition, residual = measure.definition, measure.residual
-        if self.options.residual_depth == "full" and measure.merely_stops:
+        if self.options.residual_depth == "full" and measure.only_truncates:
             measure = replace(measure, cutoff=None)
         inside = np.minimum(_run_measure(measure, gains_of(table, measure, unjudged=table.top)), definition.ceiling)
-        if residual == "retrieved":
+        if residual == "within_run":
             return inside, inside
         both = gains_of(table, measure, unjudged=table.top, tail=table.top)
         return inside, np.minimum(_run_measure(measure, both), definition.ceiling)
@@ -251,7 +268,7 @@ def _tables(measures: Sequence[Measure], grades: Grades) -> list[GainTable]:
 
 def _seen(measure: Measure) -> tuple[Any, ...]:
     """All of a measure that its gains depend on."""
-    return measure.rel, measure.gain, measure.definition.scale, measure.own.get("g")
+    return measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares
 
 
 def _table(measure: Measure, grades: Grades) -> GainTable:
@@ -260,7 +277,6 @@ def _table(measure: Measure, grades: Grades) -> GainTable:
         return binary_table(measure.rel, grades)
     if measure.definition.scale is None or measure.gain is None:
         return GainTable(np.zeros(len(grades.labels)), 0.0)
-    steps = measure.own.get("g") if measure.definition.scale == "thresholds" else None
-    if isinstance(steps, tuple) and grades.top > 0:
-        return threshold_table(steps, grades, place)
+    if measure.threshold_shares is not None and grades.top > 0:
+        return threshold_table(measure.threshold_shares, grades, place)
     return graded_table(measure.gain, measure.definition.scale, grades, place)

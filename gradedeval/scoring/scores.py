@@ -11,7 +11,8 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError
-from gradedeval.measures.definition import Measure, Summary
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.properties import Summary
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.signature import signature

@@ -10,12 +10,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
-from typing import IO, Any
+from typing import IO, Any, TypeGuard
 
 from gradedeval.errors import InputError, reason
 
 SLICE = 1 << 16
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
+def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether this names a file, or standard input."""
+    return isinstance(source, str | os.PathLike)
+
+
+def is_file(source: Any) -> bool:
+    """Whether this is a path or an open file, and no DataFrame or dict."""
+    return is_path(source) or (hasattr(source, "read") and not hasattr(source, "columns"))
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,29 @@ class Source:
         if isinstance(self.target, str | os.PathLike):
             return "<stdin>" if os.fspath(self.target) == "-" else os.fspath(self.target)
         return str(getattr(self.target, "name", "<file>"))
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the file, as it is stored; None of what is no file on disk."""
+        try:
+            return os.path.getsize(self.target) if is_path(self.target) and not self.is_read_once else None
+        except OSError:
+            return None
+
+    @property
+    def is_read_once(self) -> bool:
+        """Whether it is standard input, a pipe or an open file."""
+        if not is_path(self.target):
+            return True
+        return os.fspath(self.target) == "-" or (os.path.exists(self.target) and not os.path.isfile(self.target))
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether a file is compressed. Raises InputError where it cannot be read."""
+        if not is_path(self.target):
+            return False
+        with file_faults(self.place), open(self.target, "rb") as file:
+            return opener(file.read(8), self.place) is not None
 
     def read(self) -> bytes:
         """All of it, unpacked. Raises InputError where it cannot be read."""

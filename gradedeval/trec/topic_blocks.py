@@ -10,14 +10,6 @@ import numpy as np
 from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, words_at
 
-BLOCK = 1 << 21
-"""Bytes of a block: enough that calls of numpy cost nothing, little enough that a few blocks at work fit in memory."""
-
-
-SEGMENT = 1 << 24
-"""Bytes of a segment: a few blocks. Towards the end they become fewer, down to a quarter: processes that share a file
-end at about the same time."""
-
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -93,21 +85,25 @@ def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
         size *= 4
 
 
-def segments(file: int, begin: int, end: int, processes: int, first: int | None = None) -> list[Segment]:
-    """The bytes `begin` to `end` of a file in segments for so many processes, each of which begins with a topic;
-    `first`: about so many bytes in the first of them."""
-    starts, near = [begin], begin + (first or SEGMENT)
-    least = SEGMENT // 4
-    while near < end - least // 2 and (start := _topic_start(file, near, end)) is not None:
+def segments(file: Segment, processes: int, size: int, first: int | None = None) -> list[Segment]:
+    """A file in segments for so many processes, each of which begins with a topic.
+
+    size   bytes of a segment. Towards the end they become fewer, down to a quarter: processes that share a file end at
+           about the same time
+    first  about so many bytes in the first of them
+    """
+    starts, near = [file.at], file.at + (first or size)
+    minimum = size // 4
+    while near < file.end - minimum // 2 and (start := _topic_start(file.file, near, file.end, size)) is not None:
         starts.append(start)
-        near = start + min(max((end - start) // (2 * processes), least), SEGMENT)
-    return [Segment(file, *bounds) for bounds in zip(starts, [*starts[1:], end], strict=True)]
+        near = start + min(max((file.end - start) // (2 * processes), minimum), size)
+    return [Segment(file.file, *bounds) for bounds in zip(starts, [*starts[1:], file.end], strict=True)]
 
 
-def _topic_start(file: int, at: int, end: int) -> int | None:
+def _topic_start(file: int, at: int, end: int, segment: int) -> int | None:
     """Where a line begins, from `at` on, whose topic is not that of the line before: the last in the first window that
     has one."""
-    size = min(1 << 17, SEGMENT)
+    size = min(1 << 17, segment)
     within = True  # a window begins within a line, or at one
     while True:
         buffer = _buffer(size)

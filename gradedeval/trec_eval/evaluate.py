@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from gradedeval.errors import InputError
 from gradedeval.measures.table import MEASURES
-from gradedeval.options import Options, resolve_options
-from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.options import Options
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.score_tables import render
 from gradedeval.scoring.scorer import Scorer
@@ -48,19 +49,18 @@ def evaluated(
     options: Options,
     wanted: Wanted,
     form: str | None = None,
-    *,
-    jobs: int = 1,
-    progress: Progress = no_progress,
+    workers: Workers | None = None,
 ) -> Iterator[Outcome]:
-    """The text of each run, or one text of all in another `form`; `jobs` processes may share a large run. Raises
-    InputError where a file is wrong."""
+    """The text of each run, or one text of all in another `form`; several workers may share a large run.
+    Raises InputError where a file is wrong."""
+    workers = workers or Workers()
     lines, notes = (lines, []) if form is None else _as_numbers(lines, form)
     judged = Qrels(qrels, duplicates=options.duplicates)
     scorer = Scorer(judged, needed(lines), options)
     yield Outcome("", [*scorer.notes, *notes])
     scores = []
-    for name, path in progress(list(runs.items())):
-        scored = score_run(name, path, scorer, lines, jobs)
+    for name, path in workers.progress(list(runs.items())):
+        scored = score_run(name, path, scorer, lines, workers.silent())
         scores.append(scored.scores)
         yield Outcome(_text(scored, lines, wanted, len(runs)) if form is None else "", scored.notes)
     if form is not None:

@@ -11,7 +11,7 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, ProblemList, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.options import Options
-from gradedeval.rankings.grade_in_memory import grade_listed
+from gradedeval.rankings.grade_run import map_lists
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults, run_of_bytes
 from gradedeval.rankings.topics import no_common_topics
@@ -95,7 +95,8 @@ def score_groups(name: str, path: str, groups: GroupedQrels, lines: list[Line], 
     }
     measures = [line.measure for line in lines if line.measure is not None]
     scorer = Scorer(groups.qrels, measures, options)
-    found = scorer.score(grade_listed(Run(run.place, repeated), groups.qrels, options), name)
+    scored = map_lists(scorer.score_part, Run(run.place, repeated), scorer.grader)
+    found = scorer.merge(name, scored.batches, scored.topics, scored.missing)
     row = {encode(topic): at for at, topic in enumerate(found.topics)}
     column = {measure: at for at, measure in enumerate(scorer.measures)}
 

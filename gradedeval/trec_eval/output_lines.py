@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from gradedeval.errors import InputError
-from gradedeval.measures.definition import Measure, Summary
+from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import is_pairs
+from gradedeval.measures.properties import Summary
 from gradedeval.measures.table import MEASURES
 
 VERSIONS = ("10", "9")

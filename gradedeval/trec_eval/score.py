@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,9 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.table import MEASURES
+from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.grade import grade_run
+from gradedeval.rankings.grade_run import grade_run
 from gradedeval.scoring.scorer import Scorer, with_defaults
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.lines import decode, encode
@@ -46,12 +46,14 @@ def needed(lines: list[Line]) -> list[Measure]:
     return own + [MEASURES["num_rel"] for line in lines if line.relevant]
 
 
-def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], jobs: int = 1) -> Scored:
+def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers) -> Scored:
     """Score a run by the measures of the lines. Raises InputError where it is none."""
-    graded = grade_run(path, scorer.qrels, scorer.options, jobs=jobs)
+    graded = grade_run(path, replace(scorer.grader, last_rank=None), workers)
+    scored = [scorer.score_batch(batch) for batch in graded.batches]
+    scores = scorer.merge(name, scored, graded.topics, graded.missing)
     seen = _Seen(scorer.qrels.labels, max((line.length for line in lines), default=0))
-    graded.batches = seen.passed_on(graded.batches)
-    scores = scorer.score(graded, name)
+    for batch in graded.batches:
+        seen.add(batch)
     order = sorted(range(len(scores.topics)), key=lambda at: encode(scores.topics[at]))
     column = {measure: at for at, measure in enumerate(scorer.measures)}
     values = np.full((len(order), len(lines)), np.nan)
@@ -67,7 +69,7 @@ def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], jobs: int
 
 
 class _Seen:
-    """What goes by on the way from the reader to the measures."""
+    """What trec_eval prints of batches beside scores."""
 
     def __init__(self, labels: Floats, length: int) -> None:
         self.length = length
@@ -76,14 +78,12 @@ class _Seen:
         self.strings: dict[str, str] = {}
         self.retrieved: dict[str, int] = {}
 
-    def passed_on(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        for batch in batches:
-            topics = [decode(topic) for topic in batch.topics]
-            self.retrieved.update(zip(topics, batch.retrieved.tolist(), strict=True))
-            if self.length:
-                shown: Any = self.characters[batch.codes[:, : self.length]]
-                self.strings.update(zip(topics, ("".join(row) for row in shown.tolist()), strict=True))
-            yield batch
+    def add(self, batch: Batch) -> None:
+        topics = [decode(topic) for topic in batch.topics]
+        self.retrieved.update(zip(topics, batch.retrieved.tolist(), strict=True))
+        if self.length:
+            shown: Any = self.characters[batch.codes[:, : self.length]]
+            self.strings.update(zip(topics, ("".join(row) for row in shown.tolist()), strict=True))
 
 
 def _character(label: float) -> str:

@@ -32,6 +32,7 @@ from gradedeval import (
 from gradedeval.analysis.explain import Explained
 from gradedeval.formats import FORMATS
 from gradedeval.measures.definition import QUANTITIES
+from gradedeval.parallel import workers
 from support.commands import Command, Outcome
 from support.examples import drawn
 from support.measures import VARIANTS, every
@@ -39,7 +40,7 @@ from support.topics import ANCHOR, TOP, Topic, any_topic
 
 # --- every measure of the table -------------------------------------------------------------------------------------
 
-WALKS = [one for one in VARIANTS if one.definition.walks and one.own.get("of", "eu") == "eu"]
+WALKS = [one for one in VARIANTS if one.definition.cwl and one.arguments.get("of", "eu") == "eu"]
 # Of each, one that is cut and one that is not.
 SOME = {(one.name, one.cutoff is None): one for one in WALKS if one.cutoff in (None, 3)}.values()
 TOTALS = [one(of=of, **further) for one in SOME for of in QUANTITIES for further in ({}, {"horizon": 4})]
@@ -98,7 +99,7 @@ def test_contributions_sum_to_the_score(measures: Sequence[Measure], topic: Topi
             assert one.score == 0
 
 
-@every(one for one in VARIANTS if not one.definition.walks)
+@every(one for one in VARIANTS if not one.definition.cwl)
 @drawn(30)
 @given(topic=any_topic)
 @example(topic=TYPICAL)
@@ -124,12 +125,12 @@ def test_what_the_only_unjudged_document_could_add_is_the_residual(
 ) -> None:
     at = min(at, len(ranking))
     alone = Topic((*ranking[:at], None, *ranking[at:]), topic.missed)
-    retrieved = [one for one in measures if one.residual == "retrieved" and (one.cutoff or 99) > at]
+    retrieved = [one for one in measures if one.residual == "within_run" and (one.cutoff or 99) > at]
     # Down to this cutoff nothing is beyond the end of the run.
     endless = [
         one @ len(alone.ranking)
         for one in measures
-        if one.residual == "endless" and one.definition.cutoff in ("stops", "needed")
+        if one.residual == "beyond_run" and one.definition.cutoff in ("truncates", "required")
     ]
     for one in explained(alone, retrieved + endless):
         (rise,) = (row["could_add"] for row in one.rows() if row["could_add"] is not None and row["part"] == "document")
@@ -214,7 +215,7 @@ def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(topic: Topic) -> None
         assert V[1:last] == pytest.approx(np.cumprod(C[:count])[: max(last - 1, 0)], abs=1e-12), one.measure
         if len(V) > count or V.sum() > 0:
             assert W.sum() == pytest.approx(1, abs=1e-9) or V.sum() == 0, one.measure
-        of, gain = one.measure.own["of"], found["gain"][:count]
+        of, gain = one.measure.arguments["of"], found["gain"][:count]
         rank = np.arange(1, count + 1)
         expected = {
             "eu": W[:count] * gain,
@@ -228,7 +229,7 @@ def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(topic: Topic) -> None
 
 def _summed_to(measure: Measure) -> float:
     """The rank to which a quantity is summed."""
-    return measure.cutoff if measure.cutoff and measure.definition.cutoff == "summed" else math.inf
+    return measure.cutoff if measure.cutoff and measure.definition.cutoff == "sums_to_k" else math.inf
 
 
 @pytest.mark.parametrize("cells", [1, 7, 40])
@@ -237,7 +238,7 @@ def test_long_rankings_are_worked_on_in_parts(cells: int, monkeypatch: pytest.Mo
     topic = Topic(tuple(dice.choice([None, 0, 1, 2, 3]) for _ in range(60)), (3, 3, 1))
     measures = parse_measures("err ndcg ap gap bpref judged num_ret p@100 inst q(beta=10)@20")
     whole = [one.columns for one in explained(topic, measures)]
-    monkeypatch.setattr("gradedeval.analysis.contributions.CELLS", cells)
+    monkeypatch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
     assert [one.columns for one in explained(topic, measures)] == whole
 
 
@@ -544,7 +545,7 @@ def test_a_measure_of_one_s_own_is_explained_without_a_word_and_shows_what_it_li
         """Half."""
         return row_sums(g.gain / by)
 
-    plain, shown = measure(gain="linear")(half), measure(gain="linear", shows=halves)(half)
+    plain, shown = measure(gain="linear")(half), measure(gain="linear", details=halves)(half)
     for one, names in ((plain, set()), (shown, {"half"})):
         (rows,) = by_hand(one(by=4), "a u c", FOUR)  # type: ignore[arg-type]
         assert column(rows, "contribution") == pytest.approx([3 / 4, 0, 1 / 4])
@@ -566,7 +567,7 @@ def test_what_a_measure_shows_must_be_one_number_a_rank(shows: Any, says: str) -
         return row_sums(g.gain)
 
     with pytest.raises(InputError, match=says):
-        by_hand(measure(gain="linear", shows=shows)(mine), "a u c", FOUR)  # type: ignore[arg-type]
+        by_hand(measure(gain="linear", details=shows)(mine), "a u c", FOUR)  # type: ignore[arg-type]
 
 
 # --- the command line ------------------------------------------------------------------------------------------------
@@ -669,7 +670,10 @@ def test_output_goes_by_extension_and_is_written_whole(files: Path, cli: Command
     outcome = cli(*WORDS, "-o", "out.trec")
     assert (outcome.code, outcome.messages) == (
         2,
-        ["'out.trec': no format for .trec; -f says which: table, csv, tsv, json, jsonl, markdown"],
+        [
+            "'out.trec': no format has the extension '.trec'; choose one with -f: table, csv, tsv, json, jsonl, "
+            "markdown, latex, html"
+        ],
     )
 
 
@@ -690,15 +694,15 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (("explain",), 2, "a run and a qrels file are needed; gradedeval explain RUN QRELS --topic ID"),
+        (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN QRELS --topic ID"),
         (("explain", "run.txt", "long.txt", "qrels.txt"), 2, "2 runs are too many; explain one at a time"),
         (("explain", "run.txt", "qrels.txt"), 2, "--topic: one of the 4 topics of qrels.txt (1, 2, 3, 4) must be "
          "named; as in --topic 1"),
         ((*WORDS, "--topic", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics run counts such a "
          "topic; did you mean '1'?"),
         ((*WORDS, "-m", "eer"), 2, "no measure 'eer'; did you mean 'err'?"),
-        ((*WORDS, "-f", "csv", "--show", "3"), 2, "--show: csv always has all ranks; leave it out"),
-        ((*WORDS, "-o", "run.txt"), 2, "-o: 'run.txt' is one of the files read; write to another"),
+        ((*WORDS, "-f", "csv", "--show", "3"), 2, "--show: the format csv lists all ranks; leave out --show"),
+        ((*WORDS, "-o", "run.txt"), 2, "-o: 'run.txt' is also an input file; choose another output file"),
         ((*WORDS, "-o", "x.csv", "-m", "err(gain=grade)"), 1, "'err(gain=grade)': grade 2 is worth 2, outside 0..1; "
          "use gain=linear or gain=exp, or give values up to 1"),
         (("explain", "qrels.txt", "run.txt", "--topic", "1"), 1, "run.txt: looks like a run (6 fields per line), and "

@@ -273,8 +273,8 @@ def test_the_report_can_go_to_a_file(tmp_path: Path, cli: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "no run; gradedeval lint RUN... [--qrels QRELS]"),
-        (("-", "--qrels", "-"), "-: standard input can be read once; name a file for the other"),
+        ((), "no run given; usage: gradedeval lint RUN... [--qrels QRELS]"),
+        (("-", "--qrels", "-"), "-: standard input can only be read once; give the other as a file"),
         (("run.txt", "-m", "rpb"), "no measure 'rpb'; did you mean 'rbp'?"),
         (("run.txt", "run.txt"), "run 'run.txt' is given twice; give each run once"),
     ],
@@ -289,9 +289,12 @@ def test_wrong_words_are_one_line(words: tuple[str, ...], said: str, tmp_path: P
 
 
 @shared
-def test_48_submitted_runs_have_no_error(cli: Command) -> None:
+@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.exhaustive)])
+def test_48_submitted_runs_have_no_error(step: int, cli: Command) -> None:
     runs = sorted(map(str, (DATA / "covid-round1" / "runs").glob("*.gz")))
     assert len(runs) == 48
+    odd = [run for run in runs if Path(run).name in ("CincyMedIR-run3.gz", "ERST_PROSE.gz")]
+    runs = sorted({*runs[::step], *odd})
     qrels = str(DATA / "covid-round1" / "qrels.txt")
     found = report(cli("lint", *runs, "--qrels", qrels, "--max-depth", "1000", "-f", "json"), 0)
     assert found["errors"] == 0

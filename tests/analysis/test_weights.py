@@ -17,9 +17,9 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES, EvaluationWarning, InputError, Measure, parse_measures
-from gradedeval.analysis import background_weights
 from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.measures.parse import DEFAULT
+from gradedeval.parallel import workers
 from support.commands import Command, Outcome
 from support.paths import DATA, shared
 
@@ -143,7 +143,7 @@ def looped(name: str, runs: Mapping[str, Run], qrels: Judgements, depth: int, k:
     return mean
 
 
-def describe_test(seed: int, grades: Sequence[int] = (-1, 0, 0, 1, 2)) -> tuple[dict[str, Run], Judgements]:
+def drawn(seed: int, grades: Sequence[int] = (-1, 0, 0, 1, 2)) -> tuple[dict[str, Run], Judgements]:
     """Runs and judgements at random: topics without relevant or without other documents, short and missing rankings."""
     draw = random.Random(seed)
     docnos = [f"d{number:02}" for number in range(25)]
@@ -169,8 +169,8 @@ NAIVE = ("ap", "sp", "rr", "q(rel=1)", "bpref(k=10)")
 def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
     seed: int, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background_weights, "CELLS", cells)
-    runs, qrels = describe_test(seed)
+    monkeypatch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
+    runs, qrels = drawn(seed)
     for depth in (1, 7, 40):
         weights = gradedeval.weights(NAIVE, runs, qrels, ranks=depth)
         for name in NAIVE:
@@ -190,7 +190,7 @@ def test_a_ranking_under_its_own_weights_scores_as_by_the_measure(name: str) -> 
     """AP and its kin are inner products of relevance and weights (Zhang et al., equation 1): what makes W theirs."""
     least = dict(parse_measures(name)[0].parameters).get("rel", 1)
     for seed in range(5):
-        runs, qrels = describe_test(seed)
+        runs, qrels = drawn(seed)
         for run in runs.values():
             for topic, found in run.items():
                 judged = {"other": {"d": 2}, topic: qrels[topic]}
@@ -203,7 +203,7 @@ def test_a_ranking_under_its_own_weights_scores_as_by_the_measure(name: str) -> 
 
 
 def test_topics_that_take_turns_in_a_file_weigh_as_those_that_do_not(tmp_path: Path) -> None:
-    runs, qrels = describe_test(3)
+    runs, qrels = drawn(3)
     lines = [
         f"{topic} Q0 {docno} 0 {score!r} t\n" for topic, found in runs["run0"].items() for docno, score in found.items()
     ]
@@ -302,7 +302,7 @@ def test_a_measure_with_fixed_weights_is_their_sum_with_the_gains(measure: Measu
     """On rankings of many lengths, with missed and unjudged documents, of real evaluations."""
     weights = static_weights(measure, 25)
     for seed in range(5):
-        runs, qrels = describe_test(seed, (0, 0, 1))
+        runs, qrels = drawn(seed, (0, 0, 1))
         for run in runs.values():
             for topic, score in gradedeval.evaluate(run, qrels, measure, topics="both").by_topic(measure).items():
                 gain = [qrels[topic].get(docno, 0) for docno in ranking(run, topic)]
@@ -312,7 +312,7 @@ def test_a_measure_with_fixed_weights_is_their_sum_with_the_gains(measure: Measu
 @pytest.mark.parametrize("name", sorted(VARY))
 @pytest.mark.parametrize("depth", [1, 10])
 def test_what_depends_on_the_documents_found_has_no_fixed_weights(name: str, depth: int) -> None:
-    with pytest.raises(InputError, match="is no sum of gains with fixed weights; as p@10, rbp and dcg are"):
+    with pytest.raises(InputError, match="is not a sum of gains with fixed weights; as p@10, rbp and dcg are"):
         static_weights(parse_measures(name)[0], depth)
 
 
@@ -357,7 +357,7 @@ def test_a_measure_of_ones_own_has_weights_too(cli: Command, tmp_path: Path) -> 
     )
     refused = cli("weights", "-m", "squared", "--measures-from", "my.py")
     assert refused.code == 2
-    assert refused.messages[0].startswith("'squared': is no sum of gains with fixed weights")
+    assert refused.messages[0].startswith("'squared': is not a sum of gains with fixed weights")
     assert "failed (AttributeError" in cli("weights", "-m", "broken", "--measures-from", "my.py").messages[0]
 
 
@@ -498,7 +498,7 @@ def test_a_run_in_python_may_be_what_evaluate_takes(files: Path) -> None:
 def test_a_column_written_is_a_measure_again(files: Path, cli: Command) -> None:
     """`wp` reads what one measure's weights are written as: scores and residuals are the measure's own."""
     assert cli("weights", "-m", "rbp(p=0.8)", "--ranks", "1000", "-o", "w.csv").code == 0
-    runs, qrels = describe_test(1)
+    runs, qrels = drawn(1)
     scores = gradedeval.evaluate(runs, qrels, [f"wp(file={files / 'w.csv'})", "rbp(p=0.8)"], residuals=True)
     for run in scores.runs:
         again, own = run.score.T
@@ -527,7 +527,7 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("weights", "no measure; as in -m 'rbp(p=0.95)'"),
+        ("weights", "no measure given; for example -m 'rbp(p=0.95)'"),
         ("weights rbp", "rbp: no such file; did you mean -m 'rbp'?"),
         ("weights -m rpb", "no measure 'rpb'; did you mean 'rbp'?"),
         ("weights -m rbp --ranks 0", "Invalid value for '--ranks': 0 is not in the range 1<=x<=100000; "),
@@ -539,23 +539,23 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ),
         (
             "weights -m inst",
-            "'inst': is no sum of gains with fixed weights; as p@10, rbp and dcg are; given RUN... QRELS, ",
+            "'inst': is not a sum of gains with fixed weights; as p@10, rbp and dcg are; given RUN... QRELS, ",
         ),
         ("weights -m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
         ("weights -m wp", "'wp': needs a file of weights"),
-        ("weights -m rbp --costs no.csv", "--costs: says how runs are read, and there are none; give RUN... QRELS"),
+        ("weights -m rbp --costs no.csv", "--costs: applies to runs, and none are given; add RUN... QRELS"),
         ("weights -m p", "'p': p needs a cutoff; write p@10"),
-        ("weights -m rbp --ties best", "--ties: says how runs are read, and there are none; give RUN... QRELS"),
-        ("weights -m rbp --topics-from no.txt", "--topics-from: says how runs are read"),
-        ("weights first.run -m ap", "a run and a qrels file are needed; gradedeval RUN... QRELS"),
-        ("weights first.run qrels.txt -m err", "'err': is no sum of gains with fixed weights"),
-        ("weights first.run qrels.txt -m ap -o first.run -f csv", "-o: 'first.run' is one of the files read"),
+        ("weights -m rbp --ties best", "--ties: applies to runs, and none are given; add RUN... QRELS"),
+        ("weights -m rbp --topics-from no.txt", "--topics-from: applies to runs"),
+        ("weights first.run -m ap", "expected a run and a qrels file; usage: gradedeval RUN... QRELS"),
+        ("weights first.run qrels.txt -m err", "'err': is not a sum of gains with fixed weights"),
+        ("weights first.run qrels.txt -m ap -o first.run -f csv", "-o: 'first.run' is also an input file"),
         (
             "weights -m rbp -o w.png",
-            "'w.png': no format for .png; -f says which: table, csv, tsv, json, jsonl, markdown, latex, html",
+            "'w.png': no format has the extension '.png'; choose one with -f: table, csv, tsv, json,",
         ),
         ("weights -m rbp -f trec", "Invalid value for '-f' / '--format': 'trec' is not one of"),
-        ("weights - - -m ap", "-: standard input can be read once"),
+        ("weights - - -m ap", "-: standard input can only be read once"),
     ],
 )
 def test_a_wrong_word_is_one_line_and_nothing_else(words: str, says: str, files: Path, cli: Command) -> None:
@@ -596,7 +596,7 @@ def test_wrong_use_in_python_is_a_fault() -> None:
         ({"measures": []}, "no measure"),
         ({"runs": RUNS}, "runs need qrels"),
         ({"qrels": QRELS}, "runs need qrels"),
-        ({"tie": "best"}, "no option 'tie'; did you mean 'ties'"),
+        ({"tie": "best"}, "unknown option 'tie'; did you mean 'ties'"),
     ):
         with pytest.raises(InputError, match=says):
             gradedeval.weights(**{"measures": "rbp", **options})  # type: ignore[arg-type]

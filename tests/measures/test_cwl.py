@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradedeval
-from gradedeval import MEASURES, Measure, Walk, cwl, parse_measures
+from gradedeval import MEASURES, Measure, UserState, cwl, parse_measures
 from gradedeval.measures.cwl_family.infinite_sums import damped, squared_ratios, trigamma
 from gradedeval.measures.definition import QUANTITIES
 from support.cwl import gains, score, their_class
@@ -18,10 +18,10 @@ from support.paths import ROOT
 
 SAMPLES = ROOT / "qrels_samples"
 GIVEN = parse_measures(f'cwl(C="phi*(1-r)",phi=0.7) cwl(C="((i+1)/(i+2))**2") ddm(file={SAMPLES}/chances.csv)')
-FAMILY = [one for one in MEASURES.values() if one.definition.walks and one.name not in ("cwl", "ddm")] + GIVEN
+FAMILY = [one for one in MEASURES.values() if one.definition.cwl and one.name not in ("cwl", "ddm")] + GIVEN
 ENDLESS = ("nerr5", "nerr6")
 FOR_EVER = (0, 0, 1, math.inf, math.inf)
-CONVERGENT = [one @ 7 if one.definition.cutoff == "needed" else one for one in FAMILY if one.name not in ENDLESS]
+CONVERGENT = [one @ 7 if one.definition.cutoff == "required" else one for one in FAMILY if one.name not in ENDLESS]
 
 
 # --- cwl_eval, whose sums stop at rank 1,000 --------------------------------------------------------------------------
@@ -138,6 +138,7 @@ def test_a_short_horizon_misses_what_infinity_has() -> None:
     assert score("inst(T=10,horizon=1000)", values) - inst > 1e-3
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("values", [[], [1.0, 0, 0, 1, 0, 0, 0, 0, 0, 1], [0.5] * 30])
 @pytest.mark.parametrize("name", ["insq(T=10)", "inst(T=10)"])
 def test_sums_to_infinity_are_ten_million_terms_and_what_an_integral_says_of_the_others(
@@ -171,6 +172,7 @@ def test_the_trigamma_function_at_its_known_values() -> None:
     assert trigamma(np.array([1e6])) == pytest.approx([1 / (1e6 - 0.5)], abs=1e-18)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("start", "step"), [(1.5, 0.7), (3.0, 0.5), (40.0, 0.25), (2.0, 0.125), (900.0, 0.4)])
 def test_the_best_case_of_inst_is_the_sum_of_ten_million_terms(start: float, step: float) -> None:
     j = np.arange(1, 10_000_001, dtype=np.float64)
@@ -234,19 +236,19 @@ def test_quantities_other_than_expected_utility_have_no_residual() -> None:
 # --- measures of one function, and sums that come close ---------------------------------------------------------------
 
 
-def half(walk: Walk) -> Any:
+def half(state: UserState) -> Any:
     """Half of the users go on.
 
     C(i) = 1/2
 
     Nobody.
     """
-    return np.full(walk.gain.shape, 0.5)
+    return np.full(state.gain.shape, 0.5)
 
 
 def test_measures_of_one_continuation_keep_their_own_rest() -> None:
     run, qrels = {"t": {"a": 1.0}}, {"t": {"a": 1}}
-    measures = {rest: cwl(rest=lambda walk, rest=rest: rest)(half) for rest in (10.0, 2.0, 0.0)}
+    measures = {rest: cwl(tail=lambda state, rest=rest: rest)(half) for rest in (10.0, 2.0, 0.0)}
     # ΣV = 1 + rest / 2, and the one document has all the gain.
     for order in (list(measures), list(measures)[::-1]):
         for rest in order:
@@ -261,10 +263,10 @@ def test_cwl_may_stand_bare_over_a_function() -> None:
 
 
 def test_a_parameter_without_its_star_is_told() -> None:
-    def forgot(walk: Walk, p: float = 0.5) -> Any:
+    def forgot(state: UserState, p: float = 0.5) -> Any:
         return p
 
-    with pytest.raises(TypeError, match=r"def forgot\(walk, \*, p: 'float' = 0.5\)"):
+    with pytest.raises(TypeError, match=r"def forgot\(state, \*, p: 'float' = 0.5\)"):
         cwl(forgot)
 
 

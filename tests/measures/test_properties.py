@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, parse_measures
+from gradedeval.parallel import workers
 from gradedeval.scoring.batch_gains import last_rank
 from support import reference
 from support.examples import drawn
@@ -45,7 +46,7 @@ SAMPLES = ROOT / "qrels_samples"
 
 
 BOUNDED = [measure for measure in VARIANTS if measure.residual != "none"]
-ENDLESS = [measure for measure in VARIANTS if measure.residual == "endless"]
+ENDLESS = [measure for measure in VARIANTS if measure.residual == "beyond_run"]
 UNBOUNDED = [measure for measure in VARIANTS if measure.residual == "none"]
 
 
@@ -76,7 +77,7 @@ def check_company(measures: Sequence[Measure], topics: list[Topic], cells: int, 
     run["anchor"] = {"grade3": 1.0}
     qrels = {"anchor": ANCHOR} | {name: topic.judgements for name, topic in zip(names, topics, strict=True)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gradedeval.rankings.batch.CELLS", cells)
+        patch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
         together = evaluated(run, qrels, measures)
     for name in names:
         chosen = ("anchor", name)
@@ -175,11 +176,11 @@ def test_the_order_of_lines_and_topics_changes_no_bit(
 LOOKING = [
     measure
     for measure in VARIANTS
-    if measure.definition.gain is not None and measure.definition.rewards and rises_with_grade(measure)
+    if measure.definition.gain is not None and measure.definition.relevance_only and rises_with_grade(measure)
 ]
 # Users whom a good document sates go home earlier when it moves up, and may miss what they had found before: such a
 # measure says so of itself.
-UNSATED = [measure for measure in LOOKING if not measure.sated]
+UNSATED = [measure for measure in LOOKING if measure.monotone]
 
 
 def _worse(grade: int | None, other: int | None) -> bool:
@@ -306,7 +307,7 @@ def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(meas
 
     def broken(column: int) -> tuple[Topic, Topic] | None:
         wrong = found.score[after, column] > bound[before, column]
-        if measures[column].residual != "endless":
+        if measures[column].residual != "beyond_run":
             wrong &= ~longer
         places = np.flatnonzero(wrong)
         return (topics[before[places[0]]], topics[after[places[0]]]) if len(places) else None
@@ -382,7 +383,7 @@ def test_the_bound_of_endless_measures_is_reached_by_top_documents_all_the_way(
     assert [str(measures[column]) for column in unlike] == []
 
 
-@every(m for m in BOUNDED if m.cutoff and m.definition.cutoff == "stops" and m.merely_stops)
+@every(m for m in BOUNDED if m.cutoff and m.definition.cutoff == "truncates" and m.only_truncates)
 @drawn(20)
 @given(topic=any_topic)
 def test_the_residual_to_full_depth_reaches_the_best_case_of_the_measure_without_cutoff(
@@ -396,7 +397,7 @@ def test_the_residual_to_full_depth_reaches_the_best_case_of_the_measure_without
         assert full.of(measure) + full.of(measure, "residual") == pytest.approx(best, abs=1e-12), str(measure)
 
 
-@every(m for m in BOUNDED if m.cutoff is None or not m.merely_stops)
+@every(m for m in BOUNDED if m.cutoff is None or not m.only_truncates)
 @drawn(20)
 @given(topic=any_topic)
 def test_full_depth_changes_no_residual_of_a_measure_that_a_cutoff_does_not_merely_stop(
@@ -433,7 +434,7 @@ def test_filling_in_is_no_bound_of_rprec() -> None:
 
 def _depth(topic: Topic, measure: Measure) -> int:
     """How far down documents matter; weights of the full depth depend on all of them."""
-    whole = measure.cutoff is None or measure.definition.cutoff == "summed"
+    whole = measure.cutoff is None or measure.definition.cutoff == "sums_to_k"
     return len(topic.ranking) if whole else min(measure.cutoff or 0, len(topic.ranking))
 
 
@@ -447,9 +448,9 @@ def test_a_residual_needs_something_unjudged_or_beyond_the_end(measures: Sequenc
         depth = [_depth(topic, measure) for topic in SHORT]
         judged = [None not in topic.ranking[:last] for topic, last in zip(SHORT, depth, strict=True)]
         # Weights of the full depth depend on what lies past the cutoff.
-        cut = measure.cutoff is not None and measure.definition.cutoff != "summed"
+        cut = measure.cutoff is not None and measure.definition.cutoff != "sums_to_k"
         full = [cut and (measure.cutoff or 0) <= len(topic.ranking) for topic in SHORT]
-        full = full if measure.residual == "endless" else [True] * len(SHORT)
+        full = full if measure.residual == "beyond_run" else [True] * len(SHORT)
         wrong = (found.unjudged[:, column] < 0) | (beyond[:, column] < 0)
         wrong |= (found.unjudged[:, column] != 0) & judged | (beyond[:, column] != 0) & full
         return first(wrong, range(len(SHORT)))
@@ -524,7 +525,7 @@ def test_a_missing_topic_could_still_have_the_best_possible_score(measure: str, 
     assert found.residual[row, 0] == pytest.approx(best, abs=1e-12)
 
 
-@every(measure for measure in VARIANTS if not measure.definition.sampled)
+@every(measure for measure in VARIANTS if not measure.definition.uses_grade_minus_one)
 def test_negative_grades_that_count_as_unjudged_are_as_if_nobody_had_judged(measures: Sequence[Measure]) -> None:
     rankings = [(None, 1, 0), (2, None), (None,), (0, None, None, 3, 1), (None, None, None, None, 2)]
     spam = [Topic(tuple(-1 if grade is None else grade for grade in r), (2, -1)) for r in rankings]
@@ -558,7 +559,7 @@ def grade_0_is_worth_0(measure: Measure) -> bool:
     return not isinstance(gain, tuple) or gain[0] == 0
 
 
-@every(m for m in VARIANTS if m.definition.gain is not None and m.definition.rewards and grade_0_is_worth_0(m))
+@every(m for m in VARIANTS if m.definition.gain is not None and m.definition.relevance_only and grade_0_is_worth_0(m))
 def test_a_topic_without_relevant_documents_scores_0(measures: Sequence[Measure]) -> None:
     found = scored([Topic((0, None, -1, 0), (0,)), Topic((None, None)), Topic(()), Topic((), (0, -1))], measures)
     assert [str(measures[column]) for column in np.flatnonzero(~(found.score == 0).all(0))] == []

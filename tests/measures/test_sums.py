@@ -18,7 +18,7 @@ from gradedeval.measures.definition import QUANTITIES
 from support.cwl import History, bejeweled, by_loop, gains, score
 
 # Those whose C is not given as a formula or a file.
-OWN = [one for one in MEASURES.values() if one.definition.walks and one.name not in ("cwl", "ddm")]
+OWN = [one for one in MEASURES.values() if one.definition.cwl and one.name not in ("cwl", "ddm")]
 
 # --- numbers of mpmath, at 40 digits ----------------------------------------------------------------------------------
 
@@ -202,7 +202,7 @@ def brute_force(measure: str, gained: float, spent: float, tail: float, ranks: i
         ("ift(T=1e5,b1=1e9,R1=1e-3,A=.3,b2=2e-4,R2=2,of=ed)", 0.5),
     ],
 )
-@pytest.mark.parametrize("block", [1 << 11, 1 << 14])
+@pytest.mark.parametrize("block", [1 << 11, pytest.param(1 << 14, marks=pytest.mark.exhaustive)])
 def test_foragers_of_every_kind(measure: str, tail: float, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(panels, "BLOCK", block)
     exact = brute_force(measure, 0.0, 0.0, tail, 1 << 20)
@@ -258,7 +258,7 @@ def test_somebody_looks_at_rank_1_of_nothing() -> None:
 
 @pytest.mark.parametrize("measure", OWN, ids=str)
 def test_everybody_looks_at_rank_1(measure: Measure) -> None:
-    one = measure @ 3 if measure.definition.cutoff == "needed" else measure
+    one = measure @ 3 if measure.definition.cutoff == "required" else measure
     for values in ([], [0.0], [1.0]):
         assert score(one(of="ed"), values) >= 1
 

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, Qrels, intent_aware, parse_measures
+from gradedeval.parallel import workers
 from support import reference
 from support.commands import Command
 from support.examples import drawn, sampled
@@ -200,7 +201,7 @@ def test_a_topic_has_the_same_score_to_the_last_bit_in_any_company(
 ) -> None:
     measures = [*NOVEL, *map(intent_aware, INNER)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gradedeval.rankings.batch.CELLS", cells)
+        patch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
         _, score, residual, _ = scored([*topics, ANCHOR], measures)
     for at, topic in enumerate(topics):
         _, alone, alone_residual, _ = scored([topic, ANCHOR], measures)
@@ -277,7 +278,7 @@ def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(prio
     assert not np.isnan(residual).any()
     bound = score + residual + 1e-9
     for column, measure in enumerate(measures):
-        endless = measure.residual == "endless"
+        endless = measure.residual == "beyond_run"
         broken = np.flatnonzero((score[after, column] > bound[before, column]) & (endless | ~longer))
         assert not len(broken), (str(measure), topics[before[broken[0]]], topics[after[broken[0]]])
 
@@ -301,9 +302,9 @@ def test_the_bound_holds_with_more_intents_and_longer_rankings(
 def test_a_residual_needs_something_unjudged_or_beyond_the_end() -> None:
     topics = [topic_of(r, missed) for r in itertools.product(LATER[1:], repeat=2) for missed in MISSED]
     measures, _, residual, _ = scored(topics, [*BOUNDED, *parse_measures("erria@2 strec@2 nrbp@2 ia(err@2) ia(rbp@2)")])
-    beyond = [one.residual == "endless" and (one.cutoff or 9) > 2 for one in measures]
+    beyond = [one.residual == "beyond_run" and (one.cutoff or 9) > 2 for one in measures]
     for column, measure in enumerate(measures):
-        summed = measure.definition.cutoff == "summed"  # weights of the full depth depend on what follows
+        summed = measure.definition.cutoff == "sums_to_k"  # weights of the full depth depend on what follows
         assert beyond[column] or summed or (residual[:, column] == 0).all(), str(measure)
 
 
@@ -413,16 +414,15 @@ def test_probabilities_are_divided_by_a_sum_that_rounding_keeps_from_1(tmp_path:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("1 1 .5\n1 2 .5\n1 3 x\n", "p:3: 'x' is no probability; a probability is a number from 0 to 1"),
-        ("1 1 1.5\n", "p:1: '1.5' is no probability; a probability is a number from 0 to 1"),
-        ("1 1 -.5\n", "p:1: '-.5' is no probability; a probability is a number from 0 to 1"),
-        ("1 1 .5\n1 1 .5\n", "p:2: subtopic 1 of topic 1 again; give it once"),
-        ("1 0 1\n", "p:1: subtopic 0 is no intent; remove the line"),
+        ("1 1 .5\n1 2 .5\n1 3 x\n", "p:3: probability 'x' is not a number; expected a finite decimal such as 12.5"),
+        ("1 1 1.5\n", "p:1: probability 1.5 is out of range; expected a number from 0 to 1"),
+        ("1 1 -.5\n", "p:1: probability -.5 is out of range; expected a number from 0 to 1"),
+        ("1 1 .5\n1 1 .5\n", "p:2: duplicate subtopic '1' of topic '1' (first on line 1); list each once"),
+        ("1 0 1\n", "p:1: subtopic 0 is not an intent; remove the line"),
         ("1 1 .5\n1 2 .3\n1 3 .1\n", "p:3: the probabilities of topic 1 sum to 0.9; they must sum to 1"),
         (
             "1 1\n",
-            "p:1: 2 fields, expected 3 (topic subtopic probability);"
-            " add the missing fields; Q0, iteration and tag may be any word",
+            "p:1: 2 fields, expected 3 (topic, subtopic, probability); expected lines of 'topic subtopic probability'",
         ),
         ("", "p: is empty; expected lines of 'topic subtopic probability'"),
         (

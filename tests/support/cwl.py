@@ -21,7 +21,7 @@ def gains(values: list[float], tail: float = 0.0, k: int | None = None) -> Gains
 
 def score(measure: str | Measure, values: list[float], tail: float = 0.0) -> float:
     (one,) = parse_measures(measure)
-    last = one.cutoff if one.definition.cutoff == "needed" else None
+    last = one.cutoff if one.definition.cutoff == "required" else None
     return float(one.score(gains(values[:last], tail, one.cutoff))[0])
 
 

@@ -170,7 +170,8 @@ def members(name: str, thing: type) -> Iterator[str]:
 
 def entry(title: str, name: str, thing: Any, *, call: bool = True) -> str:
     """A heading, how it is called, and the docstring."""
-    return f"{title}\n\n```text\n{signature(name, thing) if call else name}\n```\n\n{docstring(thing)}"
+    called = f"```text\n{signature(name, thing)}\n```\n\n" if call else ""
+    return f"{title}\n\n{called}{docstring(thing)}"
 
 
 def signature(name: str, thing: Any) -> str:

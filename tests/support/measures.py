@@ -56,9 +56,9 @@ def variants(table: Mapping[str, Measure] = MEASURES) -> list[Measure]:
     found: dict[Measure, None] = {}
     for measure in table.values():
         policy = measure.definition.cutoff
-        cutoffs = [None] if policy == "none" else [k for k in CUTOFFS if k or policy != "needed"]
+        cutoffs = [None] if policy == "none" else [k for k in CUTOFFS if k or policy != "required"]
         found |= dict.fromkeys(measure if k is None else measure @ k for k in cutoffs)
-        for key in measure.definition.keys:
+        for key in measure.definition.accepted.names:
             for value in VALUES.get(key, []):
                 with contextlib.suppress(InputError):  # a key may mean another thing to another measure
                     other = measure(**{key: value})
@@ -143,13 +143,12 @@ def _value(draw: Callable[[Any], Any], key: str, folder: Path) -> Any:
 @st.composite
 def any_measure(draw: Callable[[Any], Any], folder: Path) -> Measure:
     measure = draw(st.sampled_from(list(MEASURES.values())))
-    for key in draw(
-        st.lists(st.sampled_from(measure.definition.keys), unique=True) if measure.definition.keys else st.just([])
-    ):
+    names = measure.definition.accepted.names
+    for key in draw(st.lists(st.sampled_from(names), unique=True) if names else st.just([])):
         with contextlib.suppress(InputError):  # a key may mean another thing to another measure
             measure = measure(**{key: _value(draw, key, folder)})
     cutoff = draw(st.one_of(st.none(), st.integers(1, 10**6)))
-    if measure.definition.cutoff == "needed" or (cutoff and measure.definition.cutoff != "none"):
+    if measure.definition.cutoff == "required" or (cutoff and measure.definition.cutoff != "none"):
         measure = measure @ (cutoff or 10)
     return measure if _is_complete(measure) else MEASURES["err"] @ 7
 

@@ -12,23 +12,26 @@ import pytest
 
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.rankings.batch import GradedRun
-from gradedeval.rankings.grade_file import grade_file
-from gradedeval.rankings.grade_in_memory import grade_listed
+from gradedeval.parallel.workers import Limits, Workers
+from gradedeval.rankings import qrels
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade import Grader
+from gradedeval.rankings.grade_run import GradedRun, grade_run, map_lists
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_bytes
+from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import Source
 from support.paths import DATA
 
 SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
 
 
-def outcome(made: Callable[[], GradedRun]) -> Any:
+def outcome(made: Callable[[], GradedRun[Batch]]) -> Any:
     """All that a run's reading gives, topic by topic; or the message where it fails."""
     try:
         run = made()
         found = {}
-        for batch in run:
+        for batch in run.batches:
             for topic, codes, count, pool in zip(batch.topics, batch.codes, batch.retrieved, batch.pool, strict=True):
                 assert (codes[count:] == batch.beyond).all()
                 docnos = batch.docnos.get(topic)
@@ -42,8 +45,27 @@ def both(
     run: bytes, judgements: Qrels, rules: Options, size: int, keep_docnos_for: frozenset[bytes] = frozenset()
 ) -> tuple[Any, Any]:
     """What the simple reader finds, and what the block reader finds."""
-    simple = outcome(lambda: grade_listed(run_of_bytes("run", run, rules), judgements, rules, keep_docnos_for))
-    return simple, outcome(lambda: grade_file(named(run), judgements, rules, keep_docnos_for, size=size))
+    simple = outcome(lambda: read_by_line("run", run, judgements, rules, keep_docnos_for))
+    return simple, outcome(lambda: read_in_blocks(named(run), judgements, rules, keep_docnos_for, block=size))
+
+
+def read_by_line(
+    place: str, run: bytes, judgements: Qrels, rules: Options, keep_docnos_for: frozenset[bytes] = frozenset()
+) -> GradedRun[Batch]:
+    grader = Grader(judgements, rules, keep_docnos_for)
+    return map_lists(grader.grade_part, run_of_bytes(place, run, rules), grader)
+
+
+def read_in_blocks(
+    source: Source,
+    judgements: Qrels,
+    rules: Options,
+    keep_docnos_for: frozenset[bytes] = frozenset(),
+    jobs: int = 1,
+    **limits: int,
+) -> GradedRun[Batch]:
+    grader = Grader(judgements, rules, keep_docnos_for, limits=Limits(**limits))
+    return grade_run(source.target, grader, Workers(jobs))
 
 
 def named(content: bytes) -> Source:
@@ -112,3 +134,23 @@ def real_runs() -> list[Any]:
 def qrels_beside(run: Path) -> Path:
     folder = run.parent if run.parent.parent == DATA else run.parent.parent
     return next(path for path in sorted(folder.iterdir()) if path.name.startswith("qrel") and path.is_file())
+
+
+def read_simply(content: bytes, **options: Any) -> Qrels:
+    """Qrels by the simple reader alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(qrels, "read_judged", refused)
+        return Qrels(io.BytesIO(content), **options)
+
+
+def same_qrels(blocks: Qrels, simple: Qrels) -> None:
+    assert blocks.topics == simple.topics
+    assert blocks.labels.tolist() == simple.labels.tolist()
+    assert (blocks.pool == simple.pool).all()
+    assert blocks.codes == simple.codes
+    assert blocks.notes == simple.notes
+    assert blocks.digest == simple.digest
+
+
+def refused(*_: Any) -> Any:
+    raise NeedsLineReader

@@ -11,7 +11,7 @@ from gradedeval.analysis.lint.checks import Facts
 from gradedeval.analysis.lint.submissions import Judgments, Submission
 from gradedeval.measures.definition import Measure
 from gradedeval.options import Options, Ties
-from gradedeval.rankings.grade_in_memory import grade_listed
+from gradedeval.rankings.grade_run import map_lists
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults
 from gradedeval.scoring.scorer import Scorer
@@ -50,7 +50,8 @@ def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], ties: Tie
     options = replace(Options(), ties=ties)
     topics = {topic: TopicResults(own.docnos, own.scores, own.ranks) for topic, own in run.topics.items()}
     scorer = Scorer(qrels, measures, options)
-    found = scorer.score(grade_listed(Run(run.place, topics), qrels, options), run.name)
+    scored = map_lists(scorer.score_part, Run(run.place, topics), scorer.grader)
+    found = scorer.merge(run.name, scored.batches, scored.topics, scored.missing)
     return [
         found.summary("score", at, measure.definition.summary) if found.topics else np.nan
         for at, measure in enumerate(scorer.measures)

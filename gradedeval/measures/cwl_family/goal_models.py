@@ -11,9 +11,9 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
 from gradedeval.measures.cwl_family.define import cwl
 from gradedeval.measures.cwl_family.infinite_sums import walked_on
-from gradedeval.measures.cwl_family.walk import Walk
-from gradedeval.measures.definition import Own
-from gradedeval.measures.parameters import NOT_BELOW_0, NUMBER, POSITIVE
+from gradedeval.measures.cwl_family.user_state import UserState
+from gradedeval.measures.parameters import NOT_NEGATIVE, NUMBER, POSITIVE
+from gradedeval.measures.properties import Arguments
 
 NOISE = 1e-9
 """What rounding may keep a sum from: ten documents of 0.1 reach 1, though in floats they add up to less."""
@@ -31,45 +31,47 @@ def _steps(needed: Floats, each: float) -> Floats:
     return np.maximum(steps, 1)
 
 
-def _bpm_rest(walk: Walk, T: float, K: float) -> Floats:
-    gained, spent = walk.at_end(walk.gained), walk.at_end(walk.spent)
-    return np.minimum(_steps(T - gained, walk.tail), _steps(K - spent, 1.0))
+def _bpm_rest(state: UserState, T: float, K: float) -> Floats:
+    gained, spent = state.at_end(state.cumulative_gain), state.at_end(state.cumulative_cost)
+    return np.minimum(_steps(T - gained, state.tail), _steps(K - spent, 1.0))
 
 
-@cwl(rest=_bpm_rest, residual="none", sated=True, valid={"T": POSITIVE, "K": POSITIVE})
-def bpm(walk: Walk, *, T: float = 1.0, K: float = 10.0) -> Any:
+@cwl(tail=_bpm_rest, residual="none", monotone=False, checks={"T": POSITIVE, "K": POSITIVE})
+def bpm(state: UserState, *, T: float = 1.0, K: float = 10.0) -> Any:
     """Bejeweled player model: the user stops once enough is gained, T, or enough is spent, K.
 
     C(i) = 1 while Γ_i < T and K_i < K, else 0
 
     Zhang et al., SIGIR 2017.
     """
-    return (_below(walk.gained, T) & _below(walk.spent, K)) * 1.0
+    return (_below(state.cumulative_gain, T) & _below(state.cumulative_cost, K)) * 1.0
 
 
-def _bpmd_rest(walk: Walk, T: float, K: float, hb: float, hc: float, mid: float) -> Floats:
-    surplus = walk.at_end(walk.gained) - mid * walk.end
-    gap = walk.tail - mid  # by which every further rank moves both thresholds, one rank later
-    by_gain = _steps(T + hb * (surplus - gap) - walk.at_end(walk.gained), walk.tail - hb * gap)
-    by_cost = _steps(K + hc * (surplus - gap) - walk.at_end(walk.spent), 1 - hc * gap)
+def _bpmd_rest(state: UserState, T: float, K: float, hb: float, hc: float, mid: float) -> Floats:
+    surplus = state.at_end(state.cumulative_gain) - mid * state.end
+    gap = state.tail - mid  # by which every further rank moves both thresholds, one rank later
+    by_gain = _steps(T + hb * (surplus - gap) - state.at_end(state.cumulative_gain), state.tail - hb * gap)
+    by_cost = _steps(K + hc * (surplus - gap) - state.at_end(state.cumulative_cost), 1 - hc * gap)
     return np.minimum(by_gain, by_cost)
 
 
 @cwl(
-    rest=_bpmd_rest,
+    tail=_bpmd_rest,
     residual="none",
-    sated=True,
-    valid={"T": POSITIVE, "K": POSITIVE, "hb": NOT_BELOW_0, "hc": NOT_BELOW_0, "mid": NUMBER},
+    monotone=False,
+    checks={"T": POSITIVE, "K": POSITIVE, "hb": NOT_NEGATIVE, "hc": NOT_NEGATIVE, "mid": NUMBER},
 )
-def bpmd(walk: Walk, *, T: float = 1.0, K: float = 10.0, hb: float = 1.0, hc: float = 1.0, mid: float = 0.5) -> Any:
+def bpmd(
+    state: UserState, *, T: float = 1.0, K: float = 10.0, hb: float = 1.0, hc: float = 1.0, mid: float = 0.5
+) -> Any:
     """Dynamic bejeweled player model: good documents raise both thresholds of bpm, bad ones lower them.
 
     C(i) = 1 while Γ_i < T + hb Σ_{j<i} (r_j − mid) and K_i < K + hc Σ_{j<i} (r_j − mid), else 0
 
     Zhang et al., SIGIR 2017.
     """
-    moved = (walk.gain - mid).cumsum(1) - (walk.gain - mid)
-    return (_below(walk.gained, T + hb * moved) & _below(walk.spent, K + hc * moved)) * 1.0
+    moved = (state.gain - mid).cumsum(1) - (state.gain - mid)
+    return (_below(state.cumulative_gain, T + hb * moved) & _below(state.cumulative_cost, K + hc * moved)) * 1.0
 
 
 def _logistic(x: Any, weight: float) -> Any:
@@ -106,21 +108,23 @@ def _ift_chance(
     return goal if A is None else goal * _rate(gained, spent, A, b2, R2)
 
 
-def _ift_rest(walk: Walk, **parameters: Any) -> Floats:
+def _ift_rest(state: UserState, **parameters: Any) -> Floats:
     b1, R1, b2, R2 = (parameters[name] for name in ("b1", "R1", "b2", "R2"))
     goal, rate = _ift_parts(parameters["T"], parameters["A"])
-    gained = walk.at_end(walk.gained)
-    if goal is not None and rate is None and not walk.tail:
+    gained = state.at_end(state.cumulative_gain)
+    if goal is not None and rate is None and not state.tail:
         with np.errstate(over="ignore"):
             viewed: Floats = 1 + b1 * np.exp((goal - gained) * R1)
         return viewed
-    states, topic = np.unique(np.stack([gained, walk.at_end(walk.spent)], axis=1), axis=0, return_inverse=True)
+    states, topic = np.unique(
+        np.stack([gained, state.at_end(state.cumulative_cost)], axis=1), axis=0, return_inverse=True
+    )
     with np.errstate(divide="ignore"):
         log_b1, log_b2 = np.log(b1), np.log(b2)
-    highest = 0.0 if rate is None else -float(np.logaddexp(0, log_b2 + (rate - walk.tail) * R2))
+    highest = 0.0 if rate is None else -float(np.logaddexp(0, log_b2 + (rate - state.tail) * R2))
 
     def chances(m: Floats, so_far: float, spent: float) -> tuple[Floats, Floats]:
-        own = so_far + m * walk.tail
+        own = so_far + m * state.tail
         nothing = np.zeros(len(m))
         by_goal = nothing if goal is None else -np.logaddexp(0, (own - goal) * R1 - log_b1)
         by_rate = nothing if rate is None else -np.logaddexp(0, log_b2 + (rate - own / (spent + m)) * R2)
@@ -130,7 +134,7 @@ def _ift_rest(walk: Walk, **parameters: Any) -> Floats:
     return np.array(found)[topic.reshape(-1)]
 
 
-def _ift_needs(own: Own, cutoff: int | None) -> None:
+def _ift_needs(own: Arguments, cutoff: int | None) -> None:
     """Raise InputError where a parameter is given of a part that is not."""
     for part, names in (("T", ("b1", "R1")), ("A", ("b2", "R2"))):
         idle = [name for name in names if name in own]
@@ -141,14 +145,14 @@ def _ift_needs(own: Own, cutoff: int | None) -> None:
 
 
 @cwl(
-    rest=_ift_rest,
-    needs=_ift_needs,
+    tail=_ift_rest,
+    validate=_ift_needs,
     residual="none",
-    sated=True,
-    valid={"T": NUMBER, "b1": NOT_BELOW_0, "R1": NOT_BELOW_0, "A": NUMBER, "b2": NOT_BELOW_0, "R2": NOT_BELOW_0},
+    monotone=False,
+    checks={"T": NUMBER, "b1": NOT_NEGATIVE, "R1": NOT_NEGATIVE, "A": NUMBER, "b2": NOT_NEGATIVE, "R2": NOT_NEGATIVE},
 )
 def ift(
-    walk: Walk,
+    state: UserState,
     *,
     T: float | None = None,
     b1: float = 0.9,
@@ -163,4 +167,4 @@ def ift(
 
     Azzopardi et al., SIGIR 2018.
     """
-    return _ift_chance(walk.gained, walk.spent, T, b1, R1, A, b2, R2)
+    return _ift_chance(state.cumulative_gain, state.cumulative_cost, T, b1, R1, A, b2, R2)

@@ -133,7 +133,7 @@ AHEAD = 2.0 ** np.arange(0, 41, 0.5)
 """How far ahead factors are looked at, before what they did so far is taken for what they go on to do."""
 
 
-class Endless(ArithmeticError):
+class Unsettled(ArithmeticError):
     """A sum that is not settled after so many ranks; `converges` is false where its terms never fall off enough."""
 
     def __init__(self, rank: float, factor: float, converges: bool) -> None:
@@ -146,7 +146,7 @@ def extrapolated(
 ) -> float:
     """1 + f(1) + f(1) f(2) + …, of factors known only as numbers, to about ten digits.
 
-    Raises Endless where FAR terms do not settle it.
+    Raises Unsettled where FAR terms do not settle it.
 
     factor  m = 1, 2, … -> f(m), the factor of rank end + m
     far     the same for ranks that are only looked ahead at; there a factor may be anything
@@ -182,7 +182,7 @@ def extrapolated(
         if agreed == 2 or (at >= FAR and apart <= 1e-9):
             return estimate
         before, check = estimate, 2 * at + max(NEAR, int(end))
-    raise Endless(end + at, last, power > 1 or not steady)
+    raise Unsettled(end + at, last, power > 1 or not steady)
 
 
 def _falls(factors: Floats, rank: Floats) -> tuple[float, bool]:

@@ -1,4 +1,4 @@
-"""V, the chance of viewing each rank, and the five quantities that are sums over it."""
+"""V, the probability of viewing each rank, and the five quantities that are sums over it."""
 
 from __future__ import annotations
 
@@ -9,146 +9,152 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats
-from gradedeval.measures.cwl_family.walk import Walk, checked
-from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_rest
+from gradedeval.measures.cwl_family.user_state import UserState, checked
+from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 
 
 @dataclass(frozen=True, eq=False)
-class Paths:
-    """V and its sums: viewed topics × ranks, V(i), zero past the end; `onward` topics: V of the rank after the end."""
+class Viewing:
+    """V and its sums.
 
-    walk: Walk
+    continuation  topics × ranks: C(i)
+    probability   topics × ranks: V(i), 0 past the end
+    at_tail       topics: V of the first rank past the end
+    rest          topics: how many ranks a user who reaches that rank will view, that one included
+    """
+
+    state: UserState
     continuation: Floats
-    viewed: Floats
-    onward: Floats
+    probability: Floats
+    at_tail: Floats
     rest: Floats
 
     @cached_property
     def stopping(self) -> Floats:
-        """topics × ranks: L(i), the chance that i is the last rank viewed."""
-        return self.viewed * (1 - self.continuation)
+        """topics × ranks: L(i), the probability that i is the last rank viewed."""
+        return self.probability * (1 - self.continuation)
 
     @cached_property
-    def after(self) -> Floats:
-        """topics: how many ranks are viewed past the end; none by nobody, however long they would go on."""
-        somebody = self.onward > 0
-        found: Floats = np.where(somebody, self.onward * np.where(somebody, self.rest, 0), 0)
-        return found
+    def past_end(self) -> Floats:
+        """topics: the expected number of ranks viewed past the end; 0 where nobody gets there, even if `rest` is
+        infinite."""
+        reached = self.at_tail > 0
+        expected: Floats = np.where(reached, self.at_tail * np.where(reached, self.rest, 0), 0)
+        return expected
 
     @cached_property
     def depth(self) -> Floats:
-        """topics: ΣV, how many ranks are viewed."""
-        return row_sums(self.viewed) + self.after
+        """topics: ΣV, the expected number of ranks viewed."""
+        return row_sums(self.probability) + self.past_end
 
-    def forever(self, fades: bool) -> Floats:
-        """topics: the chance of never stopping; `fades` says that V tends to 0."""
-        return np.where(np.isinf(self.rest) & (not fades), self.onward, 0)
+    def forever(self, converges: bool) -> Floats:
+        """topics: the probability of never stopping; `converges` says that V tends to 0."""
+        return np.where(np.isinf(self.rest) & (not converges), self.at_tail, 0)
 
 
-def paths(walk: Walk, continuation: Any, rest: Floats | float) -> Paths:
-    """V of every rank. `rest`: how many ranks someone at the first rank past the end will view, that one included."""
-    shape = walk.gain.shape
-    c = checked(continuation, walk)
+def view_probabilities(state: UserState, continuation: Any, rest: Floats | float) -> Viewing:
+    """V of every rank. `rest`: how many ranks a user at the first rank past the end will view, that one included."""
+    shape = state.gain.shape
+    c = checked(continuation, state)
     alike = c.strides[0] == 0  # all topics have one C: one product for all of them
     products = np.broadcast_to(np.cumprod(c[:1], axis=1), shape) if alike else np.cumprod(c, axis=1)
-    viewed = np.ones(shape)
-    viewed[:, 1:] = products[:, :-1]
-    within: Bools = np.arange(shape[1]) < walk.end[:, None]
-    onward = walk.at_end(products, before=1.0)
-    return Paths(walk, c, viewed * within, onward, np.broadcast_to(np.asarray(rest, dtype=np.float64), onward.shape))
+    v = np.ones(shape)
+    v[:, 1:] = products[:, :-1]
+    within: Bools = np.arange(shape[1]) < state.end[:, None]
+    at_tail = state.at_end(products, before=1.0)
+    return Viewing(state, c, v * within, at_tail, np.broadcast_to(np.asarray(rest, dtype=np.float64), at_tail.shape))
 
 
-def quantity(paths: Paths, of: str, cut: int | None, fades: bool) -> Floats:
-    """One of the five quantities of every topic; `cut` ends its sum at that rank, W and V are those of the full depth;
-    `fades` says that V tends to 0."""
-    walk, viewed = paths.walk, paths.viewed
-    after, depth = paths.after, paths.depth
-    if cut is not None:
-        return _down_to(paths, of, cut)
+def quantity(viewing: Viewing, of: str, cutoff: int | None, converges: bool) -> Floats:
+    """topics: one of the five quantities. `cutoff` ends its sum at that rank, W and V are those of the full depth;
+    `converges` says that V tends to 0."""
+    state, v = viewing.state, viewing.probability
+    past_end, depth = viewing.past_end, viewing.depth
+    if cutoff is not None:
+        return _down_to(viewing, of, cutoff)
     if of == "ed":
         return depth
     if of in ("ec", "etc"):
-        spent = row_sums(viewed * walk.cost) + after if walk.priced else depth
-        return spent if of == "etc" else _rate(spent, depth, 1.0)
-    gained = row_sums(viewed * walk.gain) + (walk.tail * after if walk.tail else 0)
+        cost = row_sums(v * state.cost) + past_end if state.has_costs else depth
+        return cost if of == "etc" else _rate(cost, depth, 1.0)
+    gain = row_sums(v * state.gain) + (state.tail * past_end if state.tail else 0)
     if of == "eu":
-        return _rate(gained, depth, walk.tail)
+        return _rate(gain, depth, state.tail)
     # Whoever never stops gains nothing in all: the sum is over those who stop.
-    left = paths.forever(fades) * walk.at_end(walk.gained) if walk.tail == 0 else 0
-    return gained - left
+    left = viewing.forever(converges) * state.at_end(state.cumulative_gain) if state.tail == 0 else 0
+    return gain - left
 
 
-def _down_to(paths: Paths, of: str, cut: int) -> Floats:
+def _down_to(viewing: Viewing, of: str, cutoff: int) -> Floats:
     """The sum of a quantity down to a rank: ΣWr, ΣLΓ, ΣWc, ΣLK or ΣV."""
-    walk = paths.walk
+    state = viewing.state
     if of in ("etu", "etc"):
-        so_far = walk.gained if of == "etu" else walk.spent
-        return row_sums((paths.stopping * so_far)[:, :cut])
-    each = {"eu": walk.gain, "ec": walk.cost}.get(of)
-    seen = row_sums((paths.viewed if each is None else paths.viewed * each)[:, :cut])
-    return seen if of == "ed" else safe_divide(seen, paths.depth)
+        return row_sums((viewing.stopping * _so_far(state, of))[:, :cutoff])
+    values = {"eu": state.gain, "ec": state.cost}.get(of)
+    seen = row_sums((viewing.probability if values is None else viewing.probability * values)[:, :cutoff])
+    return seen if of == "ed" else safe_divide(seen, viewing.depth)
+
+
+def _so_far(state: UserState, of: str) -> Floats:
+    """topics × ranks: what a total is of: the cumulative gain (etu) or cost (etc)."""
+    return state.cumulative_gain if of == "etu" else state.cumulative_cost
 
 
 def _rate(part: Floats, depth: Floats, limit: float) -> Floats:
-    """part / depth; where the walk never ends, the limit."""
+    """part / depth; the limit where the depth is infinite."""
     endless = np.isinf(depth)
     return np.where(endless, limit, safe_divide(np.where(endless, 0, part), np.where(endless, 1, depth)))
 
 
-def at_horizon(paths: Paths, of: str, cut: int | None) -> Floats:
-    """As `quantity` where everything stops at the last rank: whoever is still on the way has not stopped."""
-    walk = paths.walk
-    if of not in ("etu", "etc") or cut is not None:
-        return quantity(paths, of, cut, fades=True)
-    so_far = walk.gained if of == "etu" else walk.spent
-    return row_sums(paths.stopping * so_far)
+def quantity_with_horizon(viewing: Viewing, of: str, cutoff: int | None) -> Floats:
+    """As `quantity` where all sums end at the last rank: a user who is still going on there has not stopped."""
+    if of not in ("etu", "etc") or cutoff is not None:
+        return quantity(viewing, of, cutoff, converges=True)
+    return row_sums(viewing.stopping * _so_far(viewing.state, of))
 
 
-def steps(paths: Paths, g: Gains, of: str, cut: int | None, fades: bool) -> dict[str, Floats]:
-    """The workings of the ranks of `g`, and of all after them: C, V, W, the contribution, the cost if there is one, and
-    for a total the chance of stopping, L, and what there is by then.
+def quantity_details(viewing: Viewing, g: Gains, of: str, cutoff: int | None, converges: bool) -> dict[str, Floats]:
+    """The details at the ranks of `g`, and in sum after them: C, V, W, the contribution; the cost if costs are given;
+    for a total, the probability of stopping (L) and the gain or cost so far.
 
-    See `quantity` for the parameters. What the ranks add sums to it: W·r for eu, L·Γ for etu, W·c for ec, L·K for etc,
-    V for ed.
+    See `quantity` for the parameters. Contributions sum to the quantity: W·r for eu, L·Γ for etu, W·c for ec, L·K for
+    etc, V for ed.
     """
-    walk, viewed, after, ranks = paths.walk, paths.viewed, paths.after, g.gain.shape[1]
-    depth = paths.depth
-    own: dict[str, Floats] = {}
-    weight, weight_after = (
-        safe_divide(viewed, depth[:, None]),
-        np.where(np.isinf(depth), 1.0, safe_divide(after, depth)),
-    )
+    state, v, past_end, ranks = viewing.state, viewing.probability, viewing.past_end, g.gain.shape[1]
+    depth = viewing.depth
+    more: dict[str, Floats] = {}
+    w, w_past_end = safe_divide(v, depth[:, None]), np.where(np.isinf(depth), 1.0, safe_divide(past_end, depth))
     if of in ("eu", "ec"):
-        terms = weight * (walk.gain if of == "eu" else walk.cost)
-        rest = weight_after * (walk.tail if of == "eu" else 1.0)
+        terms = w * (state.gain if of == "eu" else state.cost)
+        rest = w_past_end * (state.tail if of == "eu" else 1.0)
     elif of == "ed":
-        terms, rest = viewed, after
+        terms, rest = v, past_end
     else:
-        so_far = walk.gained if of == "etu" else walk.spent
-        terms = paths.stopping * so_far
+        so_far = _so_far(state, of)
+        terms = viewing.stopping * so_far
         # Who gets past the end takes along what there was, and stops some time; at a horizon that is no stop.
-        rest = (paths.onward - paths.forever(fades)) * walk.at_end(so_far) * (not walk.closed)
-        rest = rest + (after if of == "etc" else walk.tail * after if walk.tail else 0)
-        own = {"L": paths.stopping, "gained" if of == "etu" else "spent": so_far}
-    if cut is not None:
-        terms, rest = terms * (walk.rank <= cut), np.zeros(len(depth))
+        rest = (viewing.at_tail - viewing.forever(converges)) * state.at_end(so_far) * (not state.has_horizon)
+        rest = rest + (past_end if of == "etc" else state.tail * past_end if state.tail else 0)
+        more = {"L": viewing.stopping, "gained" if of == "etu" else "spent": so_far}
+    if cutoff is not None:
+        terms, rest = terms * (state.rank <= cutoff), np.zeros(len(depth))
     columns = {
-        "C": _only(paths.continuation, ranks),
-        "V": _beyond(viewed, ranks, after),
-        "W": _beyond(weight, ranks, weight_after),
-        **{name: _only(values, ranks) for name, values in own.items()},
-        "contribution": _beyond(terms, ranks, rest),
+        "C": _without_remainder(viewing.continuation, ranks),
+        "V": _with_past_end(v, ranks, past_end),
+        "W": _with_past_end(w, ranks, w_past_end),
+        **{name: _without_remainder(values, ranks) for name, values in more.items()},
+        "contribution": _with_past_end(terms, ranks, rest),
     }
     return columns if g.cost is None else {"cost": g.cost, **columns}
 
 
-def _only(values: Floats, ranks: int) -> Floats:
+def _without_remainder(values: Floats, ranks: int) -> Floats:
     """topics × ranks: the values, cut or padded to so many ranks."""
-    return with_rest(values, ranks)[:, :-1]
+    return with_remainder(values, ranks)[:, :-1]
 
 
-def _beyond(values: Floats, ranks: int, after: Floats) -> Floats:
-    """topics × (ranks + 1): the values, and the sum of those that no rank has, with what comes after all of them."""
-    found = with_rest(values, ranks)
-    found[:, -1] += after
-    return found
+def _with_past_end(values: Floats, ranks: int, past_end: Floats) -> Floats:
+    """topics × (ranks + 1): the values, and then the sum of those below these ranks and past the end."""
+    columns = with_remainder(values, ranks)
+    columns[:, -1] += past_end
+    return columns

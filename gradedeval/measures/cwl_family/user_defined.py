@@ -13,9 +13,12 @@ from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.cwl_family.define import cwl
 from gradedeval.measures.cwl_family.formula import FUNCTIONS, read_formula
 from gradedeval.measures.cwl_family.infinite_sums import geometric
-from gradedeval.measures.cwl_family.walk import Walk, counted
-from gradedeval.measures.definition import Own, Residual
-from gradedeval.measures.parameter_files import Rows, is_header, needs_file, rows_of
+from gradedeval.measures.cwl_family.user_state import UserState, ranks_viewed_past_end
+from gradedeval.measures.parameter_files import needs_file, read_parameter_file
+from gradedeval.measures.parameters import Check
+from gradedeval.measures.properties import Arguments, Residual
+from gradedeval.trec.lines import decode, encode
+from gradedeval.trec.small_tables import TableRow, small_table
 
 VARIABLES = ("i", "r", "gained", "cost", "spent")
 """Rank, gain and cost of the document, and both summed up so far, the document included."""
@@ -25,7 +28,7 @@ RESERVED = {"C", "of", "horizon", "gain", "rel"}
 """What stands in a measure's parentheses for something else."""
 
 
-def _needs_formula(own: Own, cutoff: int | None) -> None:
+def _needs_formula(own: Arguments, cutoff: int | None) -> None:
     """Raise InputError where there is no formula, or its names and the parameters are not the same."""
     if not own.get("C"):
         raise InputError("'cwl'", "needs C, a formula", 'as in cwl(C="phi*(1-r)",phi=.6)', usage=True)
@@ -45,37 +48,37 @@ def _needs_formula(own: Own, cutoff: int | None) -> None:
         raise InputError(place, f"'{unused[0]}' is not in the formula {own['C']}", "leave it out", usage=True)
 
 
-def _bound(own: Own) -> Residual:
+def _bound(own: Arguments) -> Residual:
     """Weights that nothing found can change are a bound's; of others nothing is known."""
-    return "none" if read_formula(str(own.get("C") or 0)).names & {"r", "gained"} else "endless"
+    return "none" if read_formula(str(own.get("C") or 0)).names & {"r", "gained"} else "beyond_run"
 
 
-def _chance(walk: Walk, C: str, **parameters: float) -> Any:
-    own = {unicodedata.normalize("NFKC", name): value for name, value in parameters.items()}
-    known = {"i": walk.rank, "r": walk.gain, "gained": walk.gained, "cost": walk.cost, "spent": walk.spent}
-    return read_formula(C)({**known, **own})
+def _chance(state: UserState, C: str, **parameters: float) -> Any:
+    given = {unicodedata.normalize("NFKC", name): value for name, value in parameters.items()}
+    columns = (state.rank, state.gain, state.cumulative_gain, state.cost, state.cumulative_cost)
+    return read_formula(C)({**dict(zip(VARIABLES, columns, strict=True)), **given})
 
 
-def _rest_of_formula(walk: Walk, C: str, **parameters: float) -> Floats:
+def _rest_of_formula(state: UserState, C: str, **parameters: float) -> Floats:
     names = read_formula(C).names
-    return counted(_chance, walk, ("i" in names, "gained" in names, "spent" in names), C=C, **parameters)
+    return ranks_viewed_past_end(_chance, state, ("i" in names, "gained" in names, "spent" in names), C=C, **parameters)
 
 
 @cwl(
-    rest=_rest_of_formula,
+    tail=_rest_of_formula,
     residual=_bound,
-    sated=lambda own: _bound(own) == "none",
-    valid={"C": ("a formula", lambda text: isinstance(text, str) and read_formula(text) is not None)},
-    needs=_needs_formula,
+    monotone=lambda arguments: _bound(arguments) != "none",
+    checks={"C": ("a formula", lambda text: isinstance(text, str) and read_formula(text) is not None)},
+    validate=_needs_formula,
 )
-def cwl_(walk: Walk, *, C: str = "", **parameters: float) -> Any:
+def cwl_(state: UserState, *, C: str = "", **parameters: float) -> Any:
     """A C/W/L measure by a formula of rank i, gain r, gained, cost, spent and parameters of your own.
 
     C(i) = the formula: numbers, names, + − * / **, comparisons (true is 1) and where exp log sqrt min max
 
     Moffat et al., TOIS 2017 for C, W and L; the formula is yours.
     """
-    return _chance(walk, C, **parameters)
+    return _chance(state, C, **parameters)
 
 
 ANY = b"*"
@@ -83,57 +86,47 @@ ANY = b"*"
 
 
 def read_chances(name: str) -> dict[bytes, Floats]:
-    """Type -> C(1), C(2), …, from a file with lines of `rank,C` or `rank,type,C`; the last of each type goes on.
+    """Type -> C(1), C(2), …, from a file with lines of rank,C or rank,type,C; the last value of each type goes on.
 
-    Raises InputError (usage) where it cannot be read, a C is no chance, or ranks are left out.
+    Raises InputError (usage) where it cannot be read, a C is not a probability, or ranks are left out.
     """
-    return _chances(name, rows_of(name, "chances", "lines of rank,C or rank,type,C"))
+    return _chances(name, read_parameter_file(name))
 
 
 @lru_cache
-def _chances(name: str, rows: Rows) -> dict[bytes, Floats]:
-    found: dict[bytes, list[float]] = {}
-    for number, row in enumerate(rows):
-        if number == 0 and len(row) in (2, 3) and is_header(row):
-            continue
-        try:
-            rank, c = float(row[0]), float(row[-1])
-        except ValueError:
-            rank = c = -1.0
-        kind = row[1].strip().encode() if len(row) == 3 else ANY
-        own = found.setdefault(kind, [])
-        if len(row) not in (2, 3) or rank != len(own) + 1 or not 0 <= c <= 1:
-            what = f"'{','.join(row)}' is not rank {len(own) + 1} with a chance from 0 to 1"
-            raise InputError(name, what, "lines of rank,C or rank,type,C, ranks 1, 2, …", usage=True)
-        own.append(c)
-    if not found:
-        raise InputError(name, "has no chances", "lines of rank,C or rank,type,C", usage=True)
-    if ANY not in found:
-        raise InputError(
-            name, "has no C for the type *", "ranks past the end of a run have no type of their own", usage=True
-        )
-    if found[ANY][-1] >= 1:
-        raise InputError(name, "its last C is 1: nobody ever stops", "let it end below 1", usage=True)
-    return {kind: np.array(values) for kind, values in found.items()}
+def _chances(name: str, data: bytes) -> dict[bytes, Floats]:
+    hint = "expected lines of rank,C or rank,type,C"
+    table = small_table(name, ("rank", "C"), ("rank", "type", "C"), hint=hint, usage=True, data=data)
+    rows: dict[bytes, list[TableRow]] = {ANY: []}
+    for row in table.rows:
+        rows.setdefault(encode(row.cells.get("type", decode(ANY))), []).append(row)
+    chances = {kind: np.array(table.by_rank("C", of_kind, maximum=1)) for kind, of_kind in rows.items()}
+    if not len(chances[ANY]):
+        what, hint = "no C for the type *", "ranks past the end of a run have no type of their own"
+        raise InputError(name, what, hint, usage=True)
+    if chances[ANY][-1] >= 1:
+        what = "the last continuation probability is 1, so users never stop"
+        raise InputError(name, what, "end with a value below 1", usage=True)
+    return chances
 
 
-def _rest_of_file(walk: Walk, file: str) -> Floats:
+def _rest_of_file(state: UserState, file: str) -> Floats:
     chances = read_chances(file)[ANY]
     # How many ranks are viewed from rank n + 1 on, for n = 0, 1, …: from the last one back.
     viewed = [float(geometric(chances[-1]))]
     for c in chances[-2::-1]:
         viewed.append(1 + float(c) * viewed[-1])
     steps = np.array(viewed[::-1])
-    return np.asarray(steps[np.minimum(walk.end, len(steps) - 1)])
+    return np.asarray(steps[np.minimum(state.end, len(steps) - 1)])
 
 
 @cwl(
-    rest=_rest_of_file,
-    valid={"file": ("a file", lambda name: len(read_chances(name)) > 0)},
-    needs=needs_file("ddm", "chances", "ddm(file=c.csv), lines of rank,C"),
+    tail=_rest_of_file,
+    checks={"file": Check("a file", lambda name: len(read_chances(name)) > 0, names_file=True)},
+    validate=needs_file("ddm", "chances", "ddm(file=c.csv), lines of rank,C"),
     types=lambda own: frozenset(read_chances(str(own["file"]))) - {ANY},
 )
-def ddm(walk: Walk, *, file: str | None = None) -> Any:
+def ddm(state: UserState, *, file: str | None = None) -> Any:
     """Data-driven: C of each rank from a file, by type of document (column 2 of the run) if the file has types.
 
     C(i) = the value of rank i in the file, whose last value goes on
@@ -141,13 +134,13 @@ def ddm(walk: Walk, *, file: str | None = None) -> Any:
     Azzopardi et al., CHIIR 2020.
     """
     chances = read_chances(str(file))
-    rank = walk.rank.astype(np.int64) - 1
+    rank = state.rank.astype(np.int64) - 1
 
     def of(kind: bytes) -> Floats:
         own = chances.get(kind, chances[ANY])
         return np.asarray(own[np.minimum(rank, len(own) - 1)])
 
-    if len(chances) == 1 or walk.kind is None:
+    if len(chances) == 1 or state.kind is None:
         return of(ANY)
-    table = np.array([*(of(kind) for kind in walk.types), of(ANY)])
-    return table[walk.kind, np.arange(len(rank))]
+    table = np.array([*(of(kind) for kind in state.types), of(ANY)])
+    return table[state.kind, np.arange(len(rank))]

@@ -9,8 +9,7 @@ import random
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +19,19 @@ import gradedeval
 from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.parallel import forks as forked
-from gradedeval.parallel import progress
-from gradedeval.parallel.forks import Failed, imap_unordered, in_order
-from gradedeval.rankings import grade_file as streamed
-from gradedeval.rankings import qrels
-from gradedeval.scoring import runs as several
+from gradedeval.parallel import workers
+from gradedeval.parallel.workers import Limits, Workers
+from gradedeval.rankings import grade_file, qrels
+from gradedeval.scoring import runs
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import file_names
-from gradedeval.trec import topic_blocks
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import Source
 from support.commands import Command, Outcome, environment
 from support.examples import sampled
 from support.paths import shared
+from support.processes import linux, nobody_is_left, wait_for
 from support.runs import awkward, qrels_beside, real_runs
-
-linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 
 QRELS = "".join(f"{topic} 0 d{at} {at % 4}\n" for topic in range(1, 6) for at in range(0, 40, 3))
 LONG = ("-m", "ap ndcg@10 err rbp", "--residuals", "-q", "-f", "csv")
@@ -48,15 +44,6 @@ def run_of(seed: int, topics: int = 5) -> str:
         for topic in range(1, topics + 1)
         for rank, docno in enumerate(draw.sample(range(60), 30), 1)
     )
-
-
-def nobody_is_left() -> bool:
-    """Whether this process has no child any more, neither at work nor ended."""
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return True
-    return False
 
 
 @pytest.fixture
@@ -78,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files count as large enough for processes, whatever their size."""
-    monkeypatch.setattr(several, "SMALL", 0)
+    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0))
 
 
 # The same bytes -------------------------------------------------------------------------------------------------------
@@ -94,8 +81,8 @@ def test_any_number_of_processes_gives_the_same_bytes(
     assert len(alone.messages) == 4
     for jobs in ("2", "3", "20"):
         assert cli("runs", "qrels.txt", *words, "--jobs", jobs) == alone
-    monkeypatch.setattr(streamed, "LARGE", 100)  # each file by several processes, but for the packed one
-    monkeypatch.setattr(topic_blocks, "SEGMENT", 300)
+    # Each file by several processes, but for the packed one.
+    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0, large_file=100, segment=300))
     assert cli("runs", "qrels.txt", *words, "--jobs", "3") == alone
     assert cli("runs", "qrels.txt", *words) == alone
     assert nobody_is_left()
@@ -108,14 +95,13 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
     packed.write_bytes(gzip.compress(content, 1))
     found = {"one process": cli(run_file, *words, "--jobs", "1")}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streamed, "LARGE", 0)
-        patch.setattr(topic_blocks, "SEGMENT", max(200, len(content) // 7))
-        patch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 1 << 8})
+        small = Limits(large_file=0, segment=max(200, len(content) // 7), block=1 << 8)
+        patch.setattr(workers, "LIMITS", small)
         found["three processes"] = cli(run_file, *words, "--jobs", "3")
     found["gz"] = cli(str(packed), *words)
     found["a pipe"] = cli("-", *words, stdin=content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streamed, "blocks", refused)
+        patch.setattr(grade_file, "blocks", refused)
         patch.setattr(qrels, "read_judged", refused)
         found["line by line"] = cli(run_file, *words)
     places = {"gz": str(packed), "a pipe": "<stdin>"}
@@ -336,103 +322,18 @@ def test_thousands_of_runs_have_names_of_their_own() -> None:
 
 
 @linux
-def test_each_number_is_worked_on_once_and_comes_back() -> None:
-    found = dict(imap_unordered(lambda number: (number * number, os.getpid()), range(50), 3))
-    assert {number: square for number, (square, _) in found.items()} == {n: n * n for n in range(50)}
-    assert len({process for _, process in found.values()}) <= 3
-    assert nobody_is_left()
-
-
-@linux
-def test_the_process_that_starts_others_works_too() -> None:
-    def work(number: int) -> int:
-        time.sleep(0.05)
-        return os.getpid()
-
-    assert os.getpid() in dict(imap_unordered(work, range(20), 2)).values()
-
-
-@linux
-def test_a_free_process_takes_the_next_number(tmp_path: Path) -> None:
-    def work(number: int) -> int:
-        if number == 0:  # long work: it ends when all other numbers are done
-            for _ in range(3000):
-                if len(list(tmp_path.iterdir())) == 9:
-                    return os.getpid()
-                time.sleep(0.01)
-            raise TimeoutError
-        (tmp_path / str(number)).touch()
-        return os.getpid()
-
-    found = dict(imap_unordered(work, range(10), 2))
-    assert len({found[number] for number in range(1, 10)}) == 1
-    assert found[0] != found[1]
-
-
-@linux
-def test_what_fails_comes_back_as_failed_and_the_rest_is_done(tmp_path: Path) -> None:
-    parent = os.getpid()
-
-    def work(number: int) -> int:
-        if number == 3:
-            raise KeyError(number)
-        if os.getpid() == parent:
-            wait_for(lambda: (tmp_path / "taken").exists())
-            return number
-        (tmp_path / "taken").write_text(str(number))
-        os.kill(os.getpid(), signal.SIGKILL)
-        raise AssertionError
-
-    found = dict(imap_unordered(work, [0, 1, 2, 4, 5, 3], 2))
-    lost = int((tmp_path / "taken").read_text())
-    assert sorted(number for number, result in found.items() if isinstance(result, Failed)) == sorted({lost, 3})
-    assert {number: number for number in range(6) if number not in (lost, 3)}.items() <= found.items()
-    assert nobody_is_left()
-
-
-@linux
-def test_results_that_fill_the_pipe_do_not_keep_a_process_from_working(tmp_path: Path) -> None:
-    """The parent takes none of them before its own work is done, and that ends when all else is done."""
-    parent, size = os.getpid(), 2 * forked.PIPE
-
-    def work(number: int) -> bytes:
-        if os.getpid() == parent:
-            (tmp_path / "parent").touch()
-            wait_for(lambda: len(list(tmp_path.iterdir())) == 1 + forked.WAITING)
-            return b""
-        # Otherwise it may have taken all before its parent takes the first.
-        wait_for((tmp_path / "parent").exists)
-        (tmp_path / str(number)).touch()
-        return bytes([number]) * size
-
-    found = dict(imap_unordered(work, range(1 + forked.WAITING), 2))
-    assert sorted(len(str(result)) > size for result in found.values()) == [False, True, True]
-    assert all(result == bytes([number]) * size for number, result in found.items() if result)
-    assert nobody_is_left()
-
-
-@linux
-def test_who_stops_early_leaves_nobody_behind() -> None:
-    parent = os.getpid()
-    results = imap_unordered(lambda number: None if os.getpid() == parent else time.sleep(100), range(10), 3)
-    assert next(results)[1] is None
-    results.close()
-    assert nobody_is_left()
-
-
-@linux
 def test_a_run_on_which_a_process_dies_is_scored_all_the_same(
     folder: Path, cli: Command, shared_out: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = cli("runs/[0-5].run", "qrels.txt", *LONG)
-    parent, outcome_of = os.getpid(), several.score_run
+    parent, score_run = os.getpid(), runs.score_run
 
     def dies(name: str, *given: Any) -> Any:
         if os.getpid() != parent:
             os._exit(9)
-        return outcome_of(name, *given)
+        return score_run(name, *given)
 
-    monkeypatch.setattr(several, "score_run", dies)
+    monkeypatch.setattr(runs, "score_run", dies)
     assert cli("runs/[0-5].run", "qrels.txt", *LONG, "--jobs", "2") == expected
 
 
@@ -450,11 +351,7 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
     for name in ("large.run", "larger.run"):
         (folder / name).write_text(run_of(1) + "".join(f"x{at} Q0 d1 1 1 t\n" for at in range(900)))
     monkeypatch.setattr(os, "fork", counted)
-    monkeypatch.setattr(streamed, "LARGE", 10000)
-    monkeypatch.setattr(topic_blocks, "SEGMENT", 1000)
-    monkeypatch.setattr(topic_blocks, "BLOCK", 1 << 8)
-    defaults = {**streamed.grade_file.__kwdefaults__, "size": 1 << 8}
-    monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", defaults)
+    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0, large_file=10000, segment=1000, block=1 << 8))
     paths = [folder / "large.run", *(folder / "runs" / name for name in SIX), folder / "larger.run"]
     with pytest.warns(gradedeval.EvaluationWarning, match="900 topics not judged"):
         found = gradedeval.evaluate(paths, str(folder / "qrels.txt"), "ap", jobs=2)
@@ -462,25 +359,20 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
     assert log.read_text().split() == [str(os.getpid())] * 3
 
 
-def test_results_come_in_order() -> None:
-    assert list(in_order([(2, "c"), (0, "a"), (1, "b"), (3, "d")])) == ["a", "b", "c", "d"]
-
-
 def test_beside_other_threads_nothing_is_forked(monkeypatch: pytest.MonkeyPatch, folder: Path, cli: Command) -> None:
     monkeypatch.setattr("threading.active_count", lambda: 2)
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
-    monkeypatch.setattr(several, "SMALL", 0)
+    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0))
     assert forked.usable_workers(4) == 1
     outcome = cli("runs/[0-5].run", "qrels.txt", "-m", "ap", "--jobs", "4")
     assert outcome.code == 0
-    assert outcome.messages == ["--jobs: this system cannot share work safely; one process does it all"]
+    assert outcome.messages == ["--jobs: parallel processing is not available here; using one process"]
     assert cli("runs/[0-5].run", "qrels.txt", "-m", "ap").messages == []
 
 
 def test_in_a_library_nothing_is_forked_unless_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
-    monkeypatch.setattr(several, "SMALL", 0)
-    monkeypatch.setattr(streamed, "LARGE", 0)
+    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0, large_file=0))
     found = gradedeval.evaluate([folder / "runs" / name for name in SIX], str(folder / "qrels.txt"), "ap")
     assert len(found.means) == 6
 
@@ -489,7 +381,7 @@ def test_topics_of_many_runs_are_kept_once(folder: Path, shared_out: None) -> No
     read = gradedeval.Qrels(folder / "qrels.txt")
     runs = {name: folder / "runs" / name for name in SIX}
     for jobs in (1, 2):
-        found = evaluate_runs(runs, read, gradedeval.parse_measures("ap"), Options(), jobs=jobs)
+        found = evaluate_runs(runs, read, gradedeval.parse_measures("ap"), Options(), workers=Workers(jobs))
         assert len({id(one.topics) for one in found.runs}) == 1
         assert found.runs[0].topics == ["1", "2", "3", "4", "5"]
 
@@ -500,7 +392,10 @@ def test_ctrl_c_ends_at_once_without_litter(target: str, folder: Path) -> None:
     """Runs that never come keep both processes waiting; Ctrl-C at a terminal goes to all, `kill -INT` to one."""
     for name in ("never.run", "neither.run"):
         os.mkfifo(folder / name)
-    script = "from gradedeval.scoring import runs; runs.SMALL = 0; from gradedeval.cli import main; main()"
+    script = (
+        "from gradedeval.parallel import workers; workers.LIMITS = workers.Limits(small_runs=0);"
+        "from gradedeval.cli import main; main()"
+    )
     words = ["never.run", "neither.run", *(f"runs/{name}" for name in SIX), "qrels.txt", "-o", "out.csv", "--jobs", "2"]
     before = sorted(folder.rglob("*"))
     process = subprocess.Popen(
@@ -532,37 +427,8 @@ def processes_of(group: int) -> list[int]:
     return found
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    """Until it holds: one that does not within a minute is a fault."""
-    seen = 0
-    for _ in range(1200):
-        seen = seen + 1 if condition() else 0
-        if seen == 6:  # for good, and not in passing while processes start
-            return
-        time.sleep(0.05)
-    pytest.fail("nothing happened")
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Terminal()
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
-    monkeypatch.setattr(sys, "stderr", terminal)
-    assert list(progress.with_progress(iter("abcd"), 4)) == list("abcd")
-    assert "runs" in terminal.getvalue()
-    assert "100%" in terminal.getvalue()
-    terminal.truncate(0)
-    monkeypatch.setattr(progress, "PATIENCE", 1000.0)
-    assert list(progress.with_progress(iter("abcd"), 4)) == list("abcd")
-    assert terminal.getvalue() == ""
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path) -> None:
     seen: list[tuple[int, int, str]] = []
 
     def progress(pieces: Any, count: int, label: str = "runs") -> Iterator[Any]:
@@ -570,27 +436,15 @@ def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path, monkeypatc
             seen.append((number, count, label))
             yield piece
 
-    monkeypatch.setattr(streamed, "LARGE", 0)
-    monkeypatch.setattr(topic_blocks, "SEGMENT", 600)
-    monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 600})
-    for runs in (["0.run"], ["0.run", "1.run"]):
-        paths = {name: folder / "runs" / name for name in runs}
-        evaluate_runs(
-            paths, folder / "qrels.txt", gradedeval.parse_measures("ap"), Options(), jobs=jobs, progress=progress
-        )
+    shared = Workers(jobs, progress, Limits(large_file=0, segment=600, block=600))
+    for names in (["0.run"], ["0.run", "1.run"]):
+        paths = {name: folder / "runs" / name for name in names}
+        evaluate_runs(paths, folder / "qrels.txt", gradedeval.parse_measures("ap"), Options(), workers=shared)
     parts = [(number, count) for number, count, label in seen if label == "parts"]
     assert len(parts) > 1
     assert [number for number, _ in parts] == list(range(1, len(parts) + 1))
     assert abs(parts[-1][0] - parts[-1][1]) <= 2  # of a file that one process reads the number is an estimate
     assert [one for one in seen if one[2] == "runs"] == [(1, 1, "runs"), (1, 2, "runs"), (2, 2, "runs")]
-
-
-def test_a_fault_is_the_same_after_a_journey() -> None:
-    import pickle
-
-    error = InputError("a.run:3", "what", "cure", usage=True, also=[InputError("a.run:4", "more")], beyond=5)
-    again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.usage, again.place, again.exit_code) == (str(error), True, "a.run:3", 2)
 
 
 def test_the_simple_reader_stands_in_where_a_segment_cannot_be_read(
@@ -601,33 +455,20 @@ def test_the_simple_reader_stands_in_where_a_segment_cannot_be_read(
     (folder / "late.run").write_text("".join(lines))
     expected = cli("late.run", "qrels.txt", "--jobs", "1")
     assert expected.messages[-1] == "late.run:701: score 'many' is not a number; expected a finite decimal such as 12.5"
-    monkeypatch.setattr(streamed, "LARGE", 0)
-    monkeypatch.setattr(topic_blocks, "SEGMENT", 900)
-    monkeypatch.setattr(streamed.grade_file, "__kwdefaults__", {**streamed.grade_file.__kwdefaults__, "size": 400})
+    monkeypatch.setattr(workers, "LIMITS", Limits(large_file=0, segment=900, block=400))
     assert cli("late.run", "qrels.txt", "--jobs", "3") == expected
-
-
-def test_a_bar_that_is_left_gives_the_cursor_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
-    watched = progress.with_progress(iter("abcd"), 4)
-    assert [next(watched), next(watched)] == ["a", "b"]
-    watched.close()  # type: ignore[attr-defined]
-    said = terminal.getvalue()
-    assert said.rindex("\x1b[?25h") > said.rindex("\x1b[?25l")
 
 
 def test_a_pipe_whose_process_died_is_not_read_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch, cli: Command
 ) -> None:
     """Half of it is gone: what is left would be scored as if it were all."""
-    monkeypatch.setattr(several, "SMALL", 0)
-    monkeypatch.setattr(several, "imap_unordered", lambda work, numbers, jobs: fails(numbers))
+    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0))
+    monkeypatch.setattr(workers, "imap_unordered", lambda work, numbers, jobs: fails(numbers))
     piped = (folder / "runs" / SIX[0]).read_bytes()
     outcome = cli("-", f"runs/{SIX[1]}", "qrels.txt", "-m", "num_ret", "-f", "csv", "--jobs", "2", stdin=piped)
     assert outcome.code == 1
-    assert outcome.messages[0] == "stdin: the process that read it died; give it again, as a file if you can"
+    assert outcome.messages[0] == "stdin: worker process died while reading this run; run it again from a file"
     assert outcome.out.count(b"num_ret") == 1
 
 

@@ -1,0 +1,82 @@
+"""A run in whatever form, seen through the qrels: its parts graded, and the topics that count settled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from typing import Any, Generic
+
+from gradedeval.parallel.workers import WorkerFailed, Workers
+from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade import Grader, Made, PartResult, RunPart
+from gradedeval.rankings.grade_file import grade_file
+from gradedeval.rankings.grade_in_memory import ListedTopics
+from gradedeval.rankings.run import Run, dropped_notes, read_run, run_of_bytes
+from gradedeval.rankings.topics import choose_topics
+from gradedeval.trec.lines import NeedsLineReader
+from gradedeval.trec.source import Source, is_file
+from gradedeval.trec.stream import Stream
+
+
+@dataclass(frozen=True, eq=False)
+class GradedRun(Generic[Made]):
+    """A run joined with the qrels.
+
+    place    what messages call it
+    tag      its sixth column
+    batches  its batches, or what was made of each; a topic that is in several of them is complete in the last
+    topics   the topics that count, in the order of the qrels, those that are not judged last
+    missing  how many of them the run lacks
+    notes    what is said of topics and lines left out
+    """
+
+    place: str
+    tag: str
+    batches: list[Made]
+    topics: list[bytes]
+    missing: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]:
+    """Join a run with the qrels: whole topics, in batches of bounded size.
+
+    source  a path (`-` is standard input), an open file, or what `read_run` takes
+
+    Raises InputError where the run cannot be read or has no topic in common with the qrels.
+    """
+    return map_run(grader.grade_part, source, grader, workers)
+
+
+def map_run(
+    work: Callable[[RunPart], PartResult[Made]], source: Any, grader: Grader, workers: Workers
+) -> GradedRun[Made]:
+    """`work` of each part of a run, shared by processes where it is a large file. Raises InputError as `grade_run`."""
+    if not is_file(source):
+        return map_lists(work, read_run(source, grader.options, grader.types), grader)
+    with closing(Stream(Source(source))) as stream:
+        if not grader.types:
+            with suppress(NeedsLineReader, WorkerFailed):
+                return _map_file(work, stream, grader, workers)
+        by_line = run_of_bytes(stream.place, stream.whole(), grader.options, grader.types)
+        return map_lists(work, by_line, grader)
+
+
+def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Grader) -> GradedRun[Made]:
+    """`work` of a run in lists, as one part."""
+    chosen = choose_topics(list(run.topics), run.place, grader.qrels, grader.options)
+    part = work(ListedTopics(run, chosen.topics))
+    return GradedRun(run.place, run.tag, part.batches, chosen.topics, chosen.missing, [*run.notes, *chosen.notes])
+
+
+def _map_file(
+    work: Callable[[RunPart], PartResult[Made]], stream: Stream, grader: Grader, workers: Workers
+) -> GradedRun[Made]:
+    whole = grade_file(work, stream, grader, workers)
+    chosen = choose_topics(whole.topics, stream.place, grader.qrels, grader.options)
+    missing = [topic for topic in chosen.topics if topic not in whole.topics]
+    if missing:
+        whole.batches += work(ListedTopics(Run(stream.place, {}), missing)).batches
+    notes = [*dropped_notes(stream.place, sum(whole.dropped.values()), grader.options), *chosen.notes]
+    return GradedRun(stream.place, whole.tag, whole.batches, chosen.topics, chosen.missing, notes)

@@ -49,7 +49,7 @@ def rows_of(outcome: Outcome) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(outcome.text)))
 
 
-def compare_matrix(cli: Command, *words: str) -> list[dict[str, str]]:
+def compared(cli: Command, *words: str) -> list[dict[str, str]]:
     return rows_of(cli("compare", *words, "-m", "rr", "-f", "csv"))
 
 
@@ -57,7 +57,7 @@ TWO = ("good.run", "fair.run", "qrels.txt")
 
 
 def test_a_pair_by_hand(files: Path, cli: Command) -> None:
-    (row,) = compare_matrix(cli, *TWO)
+    (row,) = compared(cli, *TWO)
     # rr of good: 1 1 1 .5; of fair: 1 .5 .5 .5; differences of fair from good: 0 −.5 −.5 0
     expected = {"measure": "rr", "run": "fair.run", "baseline": "good.run", "topics": "4", "mean": "0.625"}
     expected |= {"baseline_mean": "0.875", "difference": "-0.25", "wins": "0", "ties": "2", "losses": "2"}
@@ -69,22 +69,22 @@ def test_a_pair_by_hand(files: Path, cli: Command) -> None:
 
 
 def test_all_pairs_without_a_baseline_and_one_less_with_it(files: Path, cli: Command) -> None:
-    pairs = [(row["baseline"], row["run"]) for row in compare_matrix(cli, *RUNS, "qrels.txt")]
+    pairs = [(row["baseline"], row["run"]) for row in compared(cli, *RUNS, "qrels.txt")]
     assert pairs == [("good.run", "fair.run"), ("good.run", "hazy.run"), ("fair.run", "hazy.run")]
-    pairs = [(row["baseline"], row["run"]) for row in compare_matrix(cli, *RUNS, "qrels.txt", "--baseline", "fair.run")]
+    pairs = [(row["baseline"], row["run"]) for row in compared(cli, *RUNS, "qrels.txt", "--baseline", "fair.run")]
     assert pairs == [("fair.run", "good.run"), ("fair.run", "hazy.run")]
 
 
 @pytest.mark.parametrize("baseline", ["good.run", "./good.run", "link.run"])
 def test_a_run_given_as_baseline_and_as_run_counts_once(baseline: str, files: Path, cli: Command) -> None:
     (files / "link.run").symlink_to("good.run")
-    rows = compare_matrix(cli, *TWO, "--baseline", baseline)
+    rows = compared(cli, *TWO, "--baseline", baseline)
     assert [(row["baseline"], row["run"]) for row in rows] == [("good.run", "fair.run")]
 
 
 def test_a_baseline_beside_the_runs_is_scored_with_them(files: Path, cli: Command) -> None:
-    inside = compare_matrix(cli, *TWO, "--baseline", "good.run")
-    assert compare_matrix(cli, "fair.run", "qrels.txt", "--baseline", "good.run") == inside
+    inside = compared(cli, *TWO, "--baseline", "good.run")
+    assert compared(cli, "fair.run", "qrels.txt", "--baseline", "good.run") == inside
 
 
 def save(cli: Command, name: str, *words: str) -> None:
@@ -93,10 +93,10 @@ def save(cli: Command, name: str, *words: str) -> None:
 
 def test_a_baseline_of_saved_scores_gives_the_same(files: Path, cli: Command) -> None:
     save(cli, "main.csv", "good.run", "qrels.txt")
-    inside = compare_matrix(cli, *TWO, "--baseline", "good.run")
-    assert compare_matrix(cli, "fair.run", "qrels.txt", "--baseline", "main.csv") == inside
+    inside = compared(cli, *TWO, "--baseline", "good.run")
+    assert compared(cli, "fair.run", "qrels.txt", "--baseline", "main.csv") == inside
     save(cli, "both.csv", *TWO)
-    assert compare_matrix(cli, "hazy.run", "qrels.txt", "--baseline", "both.csv:fair.run")[0]["baseline"] == "fair.run"
+    assert compared(cli, "hazy.run", "qrels.txt", "--baseline", "both.csv:fair.run")[0]["baseline"] == "fair.run"
     said = cli("compare", "hazy.run", "qrels.txt", "--baseline", "both.csv", "-m", "rr").messages
     assert said == ["both.csv: 2 runs (good.run, fair.run); choose one: --baseline both.csv:good.run"]
 
@@ -104,17 +104,17 @@ def test_a_baseline_of_saved_scores_gives_the_same(files: Path, cli: Command) ->
 def test_saved_scores_of_a_run_of_the_same_name_are_another_run(files: Path, cli: Command) -> None:
     save(cli, "main.csv", "good.run", "qrels.txt")
     (files / "good.run").write_text(lines(RUNS["fair.run"]))
-    (row,) = compare_matrix(cli, "good.run", "qrels.txt", "--baseline", "main.csv")
+    (row,) = compared(cli, "good.run", "qrels.txt", "--baseline", "main.csv")
     assert (row["run"], row["baseline"], row["difference"]) == ("good.run", "main.csv:good.run", "-0.25")
 
 
 def test_saved_scores_stand_in_for_runs_and_qrels(files: Path, cli: Command) -> None:
     save(cli, "all.csv", *RUNS, "qrels.txt")
-    inside = compare_matrix(cli, *RUNS, "qrels.txt", "--baseline", "fair.run")
-    assert compare_matrix(cli, "--from-scores", "all.csv", "--baseline", "fair.run") == inside
+    inside = compared(cli, *RUNS, "qrels.txt", "--baseline", "fair.run")
+    assert compared(cli, "--from-scores", "all.csv", "--baseline", "fair.run") == inside
     save(cli, "good.tsv", "good.run", "qrels.txt")
     save(cli, "fair.csv", "fair.run", "qrels.txt")
-    assert compare_matrix(cli, "--from-scores", "good.tsv", "--from-scores", "fair.csv") == compare_matrix(cli, *TWO)
+    assert compared(cli, "--from-scores", "good.tsv", "--from-scores", "fair.csv") == compared(cli, *TWO)
     for name in ("good.tsv", "fair.csv", "all.csv"):
         assert holds_scores(name)
     assert not holds_scores("good.run")
@@ -222,7 +222,7 @@ def test_draws_too_few_for_any_pair_are_told(
 def test_runs_on_different_topics_are_compared_on_the_shared_ones(files: Path, cli: Command) -> None:
     (files / "part.run").write_text(lines({"1": "a b", "2": "a b"}))
     words = ("good.run", "part.run", "qrels.txt", "--topics", "both")
-    (row,) = compare_matrix(cli, *words)
+    (row,) = compared(cli, *words)
     assert (row["topics"], row["difference"], row["ties"]) == ("2", "0.0", "2")
 
 
@@ -290,7 +290,7 @@ def test_the_format_follows_the_extension(files: Path, cli: Command) -> None:
 
 def test_a_run_with_the_mean_0_has_no_relative_difference(files: Path, cli: Command) -> None:
     (files / "none.run").write_text(lines(dict.fromkeys("1234", "b")))
-    (row,) = compare_matrix(cli, "none.run", "good.run", "qrels.txt")
+    (row,) = compared(cli, "none.run", "good.run", "qrels.txt")
     assert (row["baseline_mean"], row["relative"]) == ("0.0", "")
     table = cli("compare", "none.run", "good.run", "qrels.txt", "-m", "rr")
     assert table.code == 0
@@ -298,7 +298,7 @@ def test_a_run_with_the_mean_0_has_no_relative_difference(files: Path, cli: Comm
 
 def test_equal_runs_are_equal(files: Path, cli: Command) -> None:
     (files / "same.run").write_text(lines(RUNS["good.run"]))
-    (row,) = compare_matrix(cli, "good.run", "same.run", "qrels.txt")
+    (row,) = compared(cli, "good.run", "same.run", "qrels.txt")
     assert {"difference": "0.0", "ties": "4", "effect": "0.0", "p": "1.0", "conclusive": "True"}.items() <= row.items()
 
 
@@ -327,7 +327,7 @@ def test_a_topic_called_all_is_told_from_the_mean(files: Path, cli: Command) -> 
     (files / "qrels.txt").write_text("all 0 a 1\n2 0 a 1\n")
     for name, ranking in (("x.run", {"all": "a", "2": "b a"}), ("y.run", {"all": "b a", "2": "b a"})):
         (files / name).write_text(lines(ranking))
-    inside = compare_matrix(cli, "x.run", "y.run", "qrels.txt")
+    inside = compared(cli, "x.run", "y.run", "qrels.txt")
     save(cli, "all.csv", "x.run", "y.run", "qrels.txt")
-    assert compare_matrix(cli, "--from-scores", "all.csv") == inside
+    assert compared(cli, "--from-scores", "all.csv") == inside
     assert inside[0]["topics"] == "2"

@@ -70,7 +70,7 @@ def test_what_cannot_be_standardized_is_a_fault() -> None:
     reference = Reference.of(gradedeval.evaluate(RUNS, QRELS, "ap", topics_from=["301"]))
     with pytest.raises(InputError, match="--reference: no means by 'rr'; it has those by ap"):
         gradedeval.standardize(gradedeval.evaluate(RUNS[0], QRELS, "rr"), reference)
-    with pytest.raises(InputError, match="--reference: no mean of topic 302 by 'ap'; save it anew"):
+    with pytest.raises(InputError, match="--reference: no mean of topic 302 by 'ap'; save a new one"):
         gradedeval.standardize(gradedeval.evaluate(RUNS[0], QRELS, "ap"), reference)
 
 

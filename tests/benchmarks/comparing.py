@@ -42,7 +42,7 @@ print(time.perf_counter() - started)
 """
 
 
-def describe_test(runs: int, topics: int) -> tuple[dict[str, Rankings], Rankings]:
+def drawn(runs: int, topics: int) -> tuple[dict[str, Rankings], Rankings]:
     """Runs that find relevant documents each as often as its own luck has it, and their judgements."""
     draw = random.Random(1)
     qrels = {f"t{t}": {f"d{d}": draw.choice([0, 0, 0, 1, 2, 3]) for d in range(150)} for t in range(topics)}
@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=60, help="of scipy's loop; its time is scaled to all pairs")
     parser.add_argument("--ranx", metavar="PYTHON")
     told = parser.parse_args()
-    runs, judged = read(told.files) if told.files else describe_test(told.runs, told.topics)
+    runs, judged = read(told.files) if told.files else drawn(told.runs, told.topics)
     qrels = gradedeval.Qrels(judged)
     scores = to_matrix(gradedeval.evaluate(runs, qrels, MEASURE)).score[:, :, 0]
     pairs = len(scores) * (len(scores) - 1) // 2

@@ -30,10 +30,10 @@ from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec import stream, topic_blocks
 from gradedeval.trec import swar as words
 from gradedeval.trec import tokenizer as blocks
-from gradedeval.trec.floats import comparable, decimals
+from gradedeval.trec.floats import decimals, sort_keys
 from gradedeval.trec.lines import NeedsLineReader, decimal
 from gradedeval.trec.source import Source
-from gradedeval.trec.swar import PAD, changes, equal, gathered, gathered_nine, hashes, padded, words_at
+from gradedeval.trec.swar import PAD, equal, gather, gather_trailing, hashes, padded, run_starts, words_at
 from support.examples import drawn
 from support.paths import DATA, shared
 from support.runs import SIZES, awkward, both, named, outcome, qrels_beside, read_by_line, read_in_blocks, real_runs
@@ -63,7 +63,7 @@ RULES: dict[str, dict[str, Any]] = {
 def read_simply(content: bytes, **options: Any) -> Qrels:
     """Qrels by the simple reader alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(qrels, "read_judged", refused)
+        patch.setattr(qrels, "read_judgments", refused)
         return Qrels(io.BytesIO(content), **options)
 
 
@@ -157,7 +157,7 @@ def test_tokens_that_differ_in_two_bytes_have_hashes_of_their_own(length: int) -
                 token[one], token[two] = a, b
                 tokens.append(bytes(token))
         buffer, start, end = buffer_of(tokens)
-        assert len(set(hashes(gathered(words_at(buffer), start), end - start).tolist())) == len(letters) ** 2
+        assert len(set(hashes(gather(words_at(buffer), start), end - start).tolist())) == len(letters) ** 2
 
 
 def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -470,7 +470,7 @@ def bits(value: float) -> bytes:
 
 def numbers(tokens: list[bytes]) -> Any:
     buffer, start, end = buffer_of(tokens)
-    return decimals(buffer, end, end - start, gathered_nine(buffer, end))
+    return decimals(buffer, end, end - start, gather_trailing(buffer, end))
 
 
 def same_as_float(tokens: list[bytes]) -> None:
@@ -521,7 +521,7 @@ def written_alike(draw: st.DrawFn) -> list[bytes]:
 @example([b"07.50", b"7.50", b"0.00", b"00.00", b"123456.78", b"123456.79"])
 def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
     buffer, start, end = buffer_of(tokens)
-    found, value = comparable(buffer, end, end - start, gathered_nine(buffer, end)), numbers(tokens)
+    found, value = sort_keys(buffer, end, end - start, gather_trailing(buffer, end)), numbers(tokens)
     assert ((found[:, None] < found) == (value[:, None] < value)).all()
     assert ((found[:, None] == found) == (value[:, None] == value)).all()
 
@@ -545,10 +545,12 @@ def test_words_of_short_lines_are_those_of_the_text(length: int, topic: int, dif
         start, end = fields.start(column), fields.end(column)
         tokens = [line.split()[column] for line in lines]
         assert fields.tokens(column, np.arange(len(lines))) == tokens
-        plainly = hashes(gathered(words_at(buffer), start), end - start)
+        plainly = hashes(gather(words_at(buffer), start), end - start)
         assert (hashes(fields.word(column), fields.length(column)) == plainly).all()
         for rows in (slice(None), slice(3, 9)):
-            for mine, theirs in zip(fields.last_nine(column)(rows), gathered_nine(buffer, end)(rows), strict=True):
+            for mine, theirs in zip(
+                fields.trailing_bytes(column)(rows), gather_trailing(buffer, end)(rows), strict=True
+            ):
                 assert (mine == theirs).all()
 
 
@@ -582,7 +584,7 @@ def test_tokens_are_equal_where_their_bytes_are(tokens: list[bytes]) -> None:
     tokens += tokens[:2] + [token[:-1] + b"~" for token in tokens]
     buffer, start, end = buffer_of(tokens)
     words = words_at(buffer)
-    word, length = gathered(words, start), end - start
+    word, length = gather(words, start), end - start
     hashed = hashes(word, length).tolist()
     for at, one in enumerate(tokens):
         for other, two in enumerate(tokens):
@@ -591,8 +593,8 @@ def test_tokens_are_equal_where_their_bytes_are(tokens: list[bytes]) -> None:
                 pair = [np.array([value]) for value in (start[at], start[other], len(one))]
                 assert equal(words, pair[0], words, pair[1], pair[2]).all() == (one == two)
     changed = [0] + [at for at in range(1, len(tokens)) if tokens[at] != tokens[at - 1]]
-    assert changes(word, length).tolist() == changed
+    assert run_starts(word, length).tolist() == changed
 
 
 def test_slots_hold_any_number_of_documents() -> None:
-    assert index.regions(np.array([0, 1, 7, 8, 1000])).size >= 4 * 1016
+    assert index.topic_buckets(np.array([0, 1, 7, 8, 1000])).size >= 4 * 1016

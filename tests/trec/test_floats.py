@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gradedeval.trec.floats import comparable, decimals
+from gradedeval.trec.floats import decimals, sort_keys
 from gradedeval.trec.lines import decimal
-from gradedeval.trec.swar import gathered_nine
+from gradedeval.trec.swar import gather_trailing
 from support.examples import drawn
 from support.tokens import buffer_of
 
@@ -22,7 +22,7 @@ def bits(value: float) -> bytes:
 
 def numbers(tokens: list[bytes]) -> Any:
     buffer, start, end = buffer_of(tokens)
-    return decimals(buffer, end, end - start, gathered_nine(buffer, end))
+    return decimals(buffer, end, end - start, gather_trailing(buffer, end))
 
 
 def same_as_float(tokens: list[bytes]) -> None:
@@ -74,7 +74,7 @@ def written_alike(draw: st.DrawFn) -> list[bytes]:
 @example([b"07.50", b"7.50", b"0.00", b"00.00", b"123456.78", b"123456.79"])
 def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
     buffer, start, end = buffer_of(tokens)
-    found, value = comparable(buffer, end, end - start, gathered_nine(buffer, end)), numbers(tokens)
+    found, value = sort_keys(buffer, end, end - start, gather_trailing(buffer, end)), numbers(tokens)
     assert ((found[:, None] < found) == (value[:, None] < value)).all()
     assert ((found[:, None] == found) == (value[:, None] == value)).all()
 

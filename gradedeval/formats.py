@@ -8,7 +8,7 @@ the plain table waits for none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,19 +18,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Layout = Literal["wide", "trec", "long"]
-Kind = Literal["text", "figures", "count", "score", "signed", "share", "percent", "number", "p"]
+Kind = Literal["text", "figures", "count", "score", "signed", "share", "percent", "number"]
 
-# How a table for people writes a number, given the digits of its column.
-_CELLS: dict[Kind, Callable[[float, int], str]] = {
-    "text": lambda value, digits: f"{value:.{digits}f}",
-    "figures": lambda value, digits: f"{value:.{digits}f}",
-    "count": lambda value, digits: f"{value:.0f}",
-    "score": lambda value, digits: f"{value:.{digits}f}",
-    "signed": lambda value, digits: f"{value:+.{digits}f}",
-    "share": lambda value, digits: f"{value:.1%}",
-    "percent": lambda value, digits: f"{value:+.1%}",
-    "number": lambda value, digits: f"{value:.6g}",
-    "p": lambda value, digits: "<0.0001" if value < 0.0001 else f"{value:.4f}",
+# How a table for people writes a float, as a format specification in which D is the digits of the column.
+_SPECIFICATIONS: dict[Kind, str] = {
+    "text": ".Df",
+    "figures": ".Df",
+    "count": ".0f",
+    "score": ".Df",
+    "signed": "+.Df",
+    "share": ".1%",
+    "percent": "+.1%",
+    "number": ".6g",
 }
 
 
@@ -40,7 +39,7 @@ class Column:
 
     kind    decides alignment and how numbers are written: `text` stands at the left, all others at the right; `figures`
             is text made of numbers, as in "0.1 to 0.3"; `signed` and `percent` always have their sign, `share` is a
-            percentage without; `number` has up to six significant digits; `p` is a p value
+            percentage without; `number` has up to six significant digits
     digits  after the decimal point of a `score` or `signed` number, where the user asks for no others
     """
 
@@ -48,13 +47,12 @@ class Column:
     kind: Kind = "text"
     digits: int = 4
 
-    def cell(self, value: Any, digits: int | None = None) -> str:
-        """The value as text for people: blank where it is None; strings and whole numbers as they are."""
-        if value is None:
-            return ""
-        if isinstance(value, float):
-            return _CELLS[self.kind](value, self.digits if digits is None else digits)
-        return str(value)
+    def cells(self, values: Iterable[Any], digits: int | None = None) -> list[str]:
+        """The values as text for people: blank where None; strings and whole numbers as they are."""
+        form = _SPECIFICATIONS[self.kind].replace("D", str(self.digits if digits is None else digits))
+        return [
+            format(value, form) if isinstance(value, float) else "" if value is None else str(value) for value in values
+        ]
 
 
 @dataclass(frozen=True)
@@ -75,9 +73,11 @@ class Table:
 
     def cells(self, digits: int | None = None) -> list[list[str]]:
         """The rows as text for people."""
-        return [
-            [column.cell(value, digits) for column, value in zip(self.columns, row, strict=True)] for row in self.rows
-        ]
+        by_column = zip(*self.rows, strict=True)
+        columns = (
+            column.cells(values, digits) for column, values in zip(self.columns, by_column, strict=bool(self.rows))
+        )
+        return [list(row) for row in zip(*columns, strict=True)]
 
     def records(self, digits: int | None = None) -> list[Sequence[Any]]:
         """The rows for programs: floats rounded where digits are asked for."""
@@ -160,7 +160,11 @@ def as_html(document: Document, digits: int | None) -> str:
 
 def as_trec(document: Document, digits: int | None) -> str:
     """The rows in trec_eval's three columns: measure, topic, value."""
-    return "".join(f"{name:<22}\t{topic}\t{value}\n" for name, topic, value in document.table.cells(digits))
+    table = document.table
+    values = table.columns[-1].cells([row[-1] for row in table.rows], digits)
+    return "".join(
+        f"{name:<22}\t{topic}\t{value}\n" for (name, topic, _), value in zip(table.rows, values, strict=True)
+    )
 
 
 def as_csv(document: Document, digits: int | None, delimiter: str = ",") -> str:

@@ -50,9 +50,8 @@ def _long(explanation: Explanation) -> Document:
 
 def _summary(explained: Explained, digits: int) -> str:
     """The line above a table: the score, its residual, and R."""
-    number = Column("", "score", digits)
-    line = f"{explained.measure}: {number.cell(explained.score)}"
-    line += "" if explained.residual is None else f", residual {number.cell(explained.residual)}"
+    score, residual = Column("", "score", digits).cells([explained.score, explained.residual])
+    line = f"{explained.measure}: {score}" + (f", residual {residual}" if residual else "")
     return line if explained.relevant is None else f"{line} | R {explained.relevant}"
 
 

@@ -141,7 +141,6 @@ def comparison_document(
     """The result of `compare`."""
     one_pair = len(frame) == frame["measure"].nunique()
     title = "p" if trial.correction_applied == "none" or one_pair else f"p ({trial.correction_applied})"
-    p = Column("p", "p")
     shown: Shown = {
         **_same(Column("measure"), Column("run"), *([Column("baseline")] if frame["baseline"].nunique() > 1 else [])),
         Column("mean", "score"): itemgetter("mean"),
@@ -151,7 +150,12 @@ def comparison_document(
         Column("interval", "figures"): lambda row: f"{row['low']:+.4f} to {row['high']:+.4f}",
         Column("won/tied/lost", "figures"): lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}",
         Column("effect", "signed", digits=2): itemgetter("effect"),
-        Column(title, "figures"): lambda row: p.cell(row["p_corrected"]) + " *"[row["p_corrected"] <= trial.alpha],
+        Column(title, "figures"): lambda row: _p_value(row["p_corrected"], trial.alpha),
         Column("order", "figures"): lambda row: "inconclusive" if row["conclusive"] is False else "",
     }
     return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))
+
+
+def _p_value(p: float, alpha: float) -> str:
+    """Four digits, or that it is smaller; with an asterisk if it is significant."""
+    return ("<0.0001" if p < 0.0001 else f"{p:.4f}") + ("*" if p <= alpha else " ")

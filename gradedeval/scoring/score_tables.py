@@ -52,10 +52,14 @@ def _value(score: float | None, measure: Measure) -> float | None:
     return int(score) if score is not None and measure.definition.summary == "total" else score
 
 
+def _counts(scores: Scores) -> set[str]:
+    """The measures whose scores are whole numbers."""
+    return {str(measure) for measure in scores.measures if measure.definition.summary == "total"}
+
+
 def _long(scores: Scores, by_topic: bool) -> Table:
     """A row for each run, topic and measure."""
-    names = scores.columns
-    counts = {str(measure) for measure in scores.measures if measure.definition.summary == "total"}
+    names, counts = scores.columns, _counts(scores)
     rows = []
     for row in scores.rows(by_topic):
         values = [getattr(row, name) for name in names]
@@ -67,8 +71,7 @@ def _long(scores: Scores, by_topic: bool) -> Table:
 
 def _trec(scores: Scores, by_topic: bool) -> Table:
     """Three columns, measure, topic and score, as trec_eval; topic by topic, the summary last."""
-    measures = {str(measure): measure for measure in scores.measures}
-    parts = _parts(scores)
+    parts, counts = _parts(scores), _counts(scores)
     lines: list[tuple[str, str, Any]] = []
     for run in scores.runs:
         if scores.is_multi_run:
@@ -78,12 +81,11 @@ def _trec(scores: Scores, by_topic: bool) -> Table:
             of_topic[_place(row)].append(row)
         for row in (row for rows in of_topic.values() for row in rows):
             if row.score is not None:
-                lines.append((row.measure, row.topic, _value(row.score, measures[row.measure])))
-            lines += [
-                (f"{row.measure}.{part}", row.topic, value)
-                for part in parts
-                if (value := getattr(row, part)) is not None
-            ]
+                lines.append((row.measure, row.topic, int(row.score) if row.measure in counts else row.score))
+            for part in parts:
+                value = getattr(row, part)
+                if value is not None:
+                    lines.append((f"{row.measure}.{part}", row.topic, value))
     return Table([Column("measure"), Column("topic"), _column(scores, "value")], lines)
 
 

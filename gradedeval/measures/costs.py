@@ -14,7 +14,7 @@ from gradedeval.errors import InputError, reason
 class Costs:
     """The cost of a document of each type, in any unit: seconds, characters, documents. `of`: type -> cost, above 0.
 
-    Raises InputError where a cost is no finite number above 0.
+    Raises InputError where a cost is not a finite number above 0.
     """
 
     of: Mapping[bytes, float]
@@ -22,11 +22,11 @@ class Costs:
 
     def __post_init__(self) -> None:
         if not self.of:
-            raise InputError(self.place, "has no costs", "a line for each type, as in `video 30`")
+            raise InputError(self.place, "has no costs", "add a line for each type, as in `video 30`")
         for name, cost in self.of.items():
             if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
-                what = f"cost {cost!r} of type '{_text(name)}' is no finite number above 0"
-                raise InputError(self.place, what, "nothing is looked at for free")
+                what = f"cost {cost!r} of type '{_text(name)}' is not a finite number above 0"
+                raise InputError(self.place, what, "every cost must be above 0")
 
     @property
     def digest(self) -> str:

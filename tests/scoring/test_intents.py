@@ -654,7 +654,7 @@ def test_intents_at_the_prompt(cli: Command) -> None:
         ("ia(strec)", "'ia(strec)': strec looks at all intents; write strec"),
         ("ia(num_ret)", "'ia(num_ret)': num_ret counts documents: it has no mean over intents; write num_ret"),
         ("ia(judged@5)", "'ia(judged@5)': judged looks at no gain: it has no mean over intents; write judged@5"),
-        ("ia(rpb)", "no measure 'rpb'; did you mean 'rbp'?"),
+        ("ia(rpb)", "unknown measure 'rpb'; did you mean 'rbp'?"),
         ("ia(p)", "'p': p needs a cutoff; write p@10"),
         ("ia(err@5)@10", "'ia(err@5)@10': has two cutoffs; write ia(err@5)"),
         ("ia(err,prior=some)", "'ia(err)': prior=some is not uniform or a file as in @prior.txt; write ia(err)"),
@@ -668,16 +668,16 @@ def test_intents_at_the_prompt(cli: Command) -> None:
         ),
         (
             "ia(err,rel=2)",
-            "'ia(err,rel=2)': ia has no parameter but prior;"
-            " the measure's own stand in its own parentheses, as in ia(err(rel=2)@20)",
+            "'ia(err,rel=2)': the only parameter of ia is prior;"
+            " parameters of the measure go in its own parentheses, as in ia(err(rel=2)@20)",
         ),
-        ("err(prior=@run)", "'err': no parameter 'prior'; it takes gain, rel"),
+        ("err(prior=@run)", "'err': unknown parameter 'prior'; it takes gain, rel"),
         ("erria(prior=@run)", "'erria(prior=@run)': there are no intents; add --subtopics: the second column of the"),
         ("erria(stop=0)", "'erria': stop=0 is not in (0, 1]; as in stop=1"),
         ("erria(norm=worst)", "'erria': norm=worst is not none or best; as in norm=none"),
         ("alpha_ndcg(alpha=2)", "'alpha_ndcg': alpha=2 is not in [0, 1]; as in alpha=0.5"),
         ("nrbp(beta=1)", "'nrbp': beta=1 is not in [0, 1); as in beta=0.5"),
-        ("map-ia", "no measure 'map-ia'; the mean of map over intents is ia(map)"),
+        ("map-ia", "unknown measure 'map-ia'; the mean of map over intents is ia(map)"),
     ],
 )
 @pytest.mark.usefixtures("files")
@@ -737,7 +737,7 @@ def test_a_mean_over_intents_has_no_weights(cli: Command) -> None:
 
 @pytest.mark.parametrize("alpha", ["0", "1e-9"])
 def test_a_sum_that_has_no_end_asks_for_a_cutoff(alpha: str) -> None:
-    with pytest.raises(InputError, match=r"a sum without end; give a cutoff") as error:
+    with pytest.raises(InputError, match=r"an infinite sum; add a cutoff") as error:
         parse_measures(f"alpha_dcg(alpha={alpha},norm=best)")
     assert error.value.usage
     assert parse_measures(f"alpha_dcg(alpha={alpha},norm=best)@20 alpha_dcg(alpha={alpha})")

@@ -148,17 +148,10 @@ def explain_topic(
     """As `explain`, for one run by name and options; several workers may share a large one. Raises InputError as
     `explain` does."""
     if len(runs) != 1:
-<<<<<<< HEAD
         raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
-    for name in ("residual_depth", "max_residual"):
-        if getattr(options, name) != getattr(Options(), name):
-            raise InputError(option(name), "does not apply to explain", "remove it", usage=True)
-=======
-        raise InputError("", f"{len(runs)} runs are too many", "explain one at a time", usage=True)
     for name, described in OPTIONS.items():
         if described.commands == "scoring" and getattr(options, name) != described.default:
-            raise described.error("has no meaning for one topic rank by rank", "leave it out")
->>>>>>> main
+            raise described.error("does not apply to explain", "leave it out")
     ((name, source),) = runs.items()
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
     wanted = _wanted(topic, judged, options)

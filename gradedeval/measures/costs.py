@@ -24,19 +24,11 @@ class Costs:
 
     def __post_init__(self) -> None:
         if not self.of:
-<<<<<<< HEAD
-            raise InputError(self.place, "has no costs", "add a line for each type, as in `video 30`")
-        for name, cost in self.of.items():
-            if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
-                what = f"cost {cost!r} of type '{_text(name)}' is not a finite number above 0"
-                raise InputError(self.place, what, "every cost must be above 0")
-=======
             raise InputError(self.place, "has no costs", "expected a line for each type, such as 'video 30'")
         for name, cost in self.of.items():
             if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
                 what = f"cost {cost!r} of type '{decode(name)}' is not a finite number above 0"
                 raise InputError(self.place, what, "every document costs something")
->>>>>>> main
 
     @property
     def digest(self) -> str:

@@ -594,15 +594,9 @@ def test_wrong_use_in_python_is_a_fault() -> None:
         ({"ranks": 2.5}, "--ranks: 2.5 is not a whole number from 1 to 100000"),
         ({"normalize": "sums"}, "invalid value 'sums'; did you mean 'sum'"),
         ({"measures": []}, "no measure"),
-<<<<<<< HEAD
         ({"runs": RUNS}, "runs and qrels belong together"),
         ({"qrels": QRELS}, "runs and qrels belong together"),
-        ({"tie": "best"}, "no option 'tie'; did you mean 'ties'"),
-=======
-        ({"runs": RUNS}, "runs need qrels"),
-        ({"qrels": QRELS}, "runs need qrels"),
         ({"tie": "best"}, "unknown option 'tie'; did you mean 'ties'"),
->>>>>>> main
     ):
         with pytest.raises(InputError, match=says):
             gradedeval.weights(**{"measures": "rbp", **options})  # type: ignore[arg-type]

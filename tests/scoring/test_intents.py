@@ -649,10 +649,10 @@ def test_intents_at_the_prompt(cli: Command) -> None:
         ("ia(err)", "'ia(err)': there are no intents; add --subtopics: the second column of the qrels tells them"),
         ("ia", "'ia': has no measure inside; as in ia(err@20)"),
         ("ia()@5", "'ia()@5': has no measure inside; as in ia(err@20)"),
-        ("ia(ia(err))", "'ia(ia(err))': ia(err) is a mean over intents already; write ia(err)"),
-        ("ia(strec)", "'ia(strec)': strec looks at all intents; write strec"),
+        ("ia(ia(err))", "'ia(ia(err))': ia(err) is already averaged over intents; write ia(err)"),
+        ("ia(strec)", "'ia(strec)': strec already takes all intents into account; write strec"),
         ("ia(num_ret)", "'ia(num_ret)': num_ret counts documents: it has no mean over intents; write num_ret"),
-        ("ia(judged@5)", "'ia(judged@5)': judged looks at no gain: it has no mean over intents; write judged@5"),
+        ("ia(judged@5)", "'ia(judged@5)': judged reads no gains: it has no mean over intents; write judged@5"),
         ("ia(rpb)", "unknown measure 'rpb'; did you mean 'rbp'?"),
         ("ia(p)", "'p': p needs a cutoff; write p@10"),
         ("ia(err@5)@10", "'ia(err@5)@10': has two cutoffs; write ia(err@5)"),
@@ -730,7 +730,7 @@ def test_a_mean_over_intents_has_no_weights(cli: Command) -> None:
     for words in (["-m", "ia(rbp)"], ["run", "qrels", "--subtopics", "-m", "ia(ap)"]):
         done = cli("weights", *words)
         assert (done.code, len(done.messages)) == (2, 1)
-        assert "a mean over intents has no weights; name the measure inside" in done.messages[0]
+        assert "a mean over intents has no weights; use the measure inside" in done.messages[0]
     assert cli("weights", "-m", "nrbp(alpha=0)", "--ranks", "2").text == "rank,nrbp(alpha=0)\n1,0.5\n2,0.25\n"
 
 

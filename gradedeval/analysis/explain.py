@@ -14,11 +14,12 @@ from gradedeval.analysis.contributions import parts_of, rises, trimmed
 from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, Options, option
+from gradedeval.options import OPTIONS, OptionKwargs, Options
+from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import qrels_for, rules_given
+from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.run_parts import GradedRun, grade_run
 from gradedeval.scoring.scorer import Scorer, scores_of
@@ -129,7 +130,7 @@ def explain(
     `.frame`, `.measures`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and where the topic does not
     count.
     """
-    options, chosen = rules_given(like, keywords), parse_measures(measures)
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     explanation = explain_topic(named_runs(run), qrels, chosen, options, topic)
     for note in explanation.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
@@ -148,9 +149,9 @@ def explain_topic(
     `explain` does."""
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs are too many", "explain one at a time", usage=True)
-    for name in ("residual_depth", "max_residual"):
-        if getattr(options, name) != getattr(Options(), name):
-            raise InputError(option(name), "has no meaning for one topic rank by rank", "leave it out", usage=True)
+    for name, described in OPTIONS.items():
+        if described.commands == "scoring" and getattr(options, name) != described.default:
+            raise described.error("has no meaning for one topic rank by rank", "leave it out")
     ((name, source),) = runs.items()
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
     wanted = _wanted(topic, judged, options)

@@ -17,9 +17,10 @@ from gradedeval.errors import InputError, plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
+from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import evaluate_runs, qrels_for, rules_given
+from gradedeval.scoring.evaluate import evaluate_runs, qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scorer import with_defaults
 
@@ -132,9 +133,9 @@ def fit(
     Raises InputError as `evaluate` does, and (usage) where a range or a kind is none. Azzopardi et al., ICTIR 2021,
     section 4.
     """
-    options = rules_given(like, keywords)
+    options = resolve_options(like, **keywords)
     collection = collected(named_runs(runs), qrels, options)
-    topics = None if other_topics is None else rules_given(None, {"topics_from": other_topics}).topics_from
+    topics = None if other_topics is None else resolve_options(topics_from=other_topics).topics_from
     there = other(collection, other_runs, other_qrels, topics)
     (target,) = parse_measures(to)
     kinds = [by] if isinstance(by, str) else list(by)

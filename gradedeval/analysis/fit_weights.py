@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,40 +12,20 @@ from gradedeval.analysis.fit import Fitted
 from gradedeval.analysis.parameter_search import NEARLY, Family, Values, band, best, read_families, search
 from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, ProblemList
+from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
-from gradedeval.trec.lines import decode
-from gradedeval.trec.source import Source
+from gradedeval.measures.weighting_models import rank_weights
 
 
 def read_vector(path: str | Path) -> Floats:
-    """The weights of ranks 1, 2, … of a file of `rank,weight` lines; a header and lines after `#` do not count.
+    """The weights of ranks 1, 2, … in a file of rank,weight lines.
 
-    Raises InputError with the line of whatever is no weight, where ranks are missing, or where all weights are 0.
+    Raises InputError with the line of whatever is not a weight, where ranks are missing, or where all weights are 0.
     """
-    source = Source(path)
-    errors, known = ProblemList(source.place), dict[int, float]()
-    content = decode(source.read()).removeprefix("\ufeff")
-    for number, row in enumerate(csv.reader(io.StringIO(content.replace("\t", ","))), 1):
-        cells = [cell.strip() for cell in row]
-        if not any(cells) or cells[0].startswith("#") or (not known and cells[0].lower() == "rank"):
-            continue
-        try:
-            rank, weight = int(cells[0]), float(cells[1])
-            good = len(cells) == 2 and rank >= 1 and weight >= 0 and np.isfinite(weight) and rank not in known
-        except (ValueError, IndexError):
-            good = False
-        if good:
-            known[rank] = weight
-        else:
-            errors.add(number, f"'{','.join(row)}' is no new rank,weight pair", "as in 1,0.5; weights from 0 up")
-    errors.check()
-    if not known or not any(known.values()):
-        raise InputError(source.place, "has no weight above 0", "a file of rank,weight lines")
-    missing = [rank for rank in range(1, max(known) + 1) if rank not in known]
-    if missing:
-        raise InputError(source.place, f"no weight for rank {missing[0]}", "give each rank from 1 a line")
-    return np.array([known[rank] for rank in range(1, max(known) + 1)])
+    weights = rank_weights(path)
+    if not weights.any():
+        raise InputError(str(path), "no weight above 0", "expected lines of rank,weight")
+    return weights
 
 
 def divergence(reference: Floats, weights: Floats) -> float:

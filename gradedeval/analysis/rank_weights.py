@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 
@@ -17,10 +17,11 @@ from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OptionKwargs, Options
+from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import qrels_for, rules_given
+from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scorer import scores_of, with_defaults
 from gradedeval.scoring.signature import signature
@@ -91,7 +92,7 @@ def weights(
     ranks: int = DEPTH,
     normalize: Normalize = "none",
     like: str | None = None,
-    **keywords: Any,
+    **keywords: Unpack[OptionKwargs],
 ) -> Weights:
     """The weight of each rank by measures that are sums of weighted gains.
 
@@ -100,14 +101,13 @@ def weights(
     qrels      what `evaluate` takes
     ranks      how many ranks
     normalize  `none`; `sum`: weights that sum to 1 over those ranks; `max`: the largest is 1
-    options    how runs are read, as in `evaluate`
+    keywords   options, as in `evaluate`
 
     Returns `Weights`: `.frame`, `.values`, `.beyond`. Measures whose weights are fixed have those; for ap, rr, sp,
     bpref and q the weights that each ranking implies are averaged over the runs and topics.
-    Zhang et al., Information Retrieval 2010, section 3. Raises InputError where a measure has no weights, or as
-    `evaluate`.
+    Zhang et al., Information Retrieval 2010, section 3. Raises InputError also where a measure has no weights.
     """
-    options = rules_given(like, cast(OptionKwargs, keywords))
+    options = resolve_options(like, **keywords)
     named = None if runs is None else named_runs(runs)
     found = weights_by(parse_measures(measures), named, qrels, options, ranks=ranks, normalize=normalize)
     for note in found.notes:

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten
+from gradedeval.errors import InputError, did_you_mean, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.scoring.scores import RunScores, Scores
-from gradedeval.trec.lines import decode
-from gradedeval.trec.source import Source
+from gradedeval.trec.small_tables import headed_table
 
 HEADER = ("measure", "topic", "mean", "deviation", "runs")
+MINIMUM = (("mean", -math.inf), ("deviation", 0.0), ("runs", 0.0))
 
 
 @dataclass(frozen=True)
@@ -53,27 +53,15 @@ class Reference:
     @classmethod
     def read(cls, path: str | Path) -> Reference:
         """A reference saved by `text`. Raises InputError with the line of whatever is wrong."""
-        source = Source(path)
-        rows = csv.reader(io.StringIO(decode(source.read()).removeprefix("\ufeff"), newline=""))
-        if tuple(next(rows, ())) != HEADER:
-            raise InputError(
-                f"{source.place}:1", f"no columns {', '.join(HEADER)}", "--save-reference writes such a file"
-            )
-        errors, standards = ProblemList(source.place), dict[tuple[str, str], Standard]()
-        for row in rows:
-            try:
-                measure, topic, mean, deviation, runs = row
-                one = Standard(float(mean), float(deviation), int(runs))
-                good = math.isfinite(one.mean) and 0 <= one.deviation < math.inf and (measure, topic) not in standards
-            except ValueError:
-                good = False
-            if good:
-                standards[measure, topic] = one
-            else:
-                errors.add(rows.line_num, f"'{','.join(row)}' is no new standard", f"as in {','.join(HEADER)}")
-        errors.check()
-        most = max((one.runs for one in standards.values()), default=0)
-        return cls(f"standardized by {source.place}, {most} {plural(most, 'run')}", standards)
+        table = headed_table(path, HEADER, "--save-reference writes such a file")
+        standards: dict[tuple[str, str], Standard] = {}
+        for row in table.rows:
+            mean, deviation, runs = (table.number(row, name, minimum) for name, minimum in MINIMUM)
+            if runs == runs:
+                standards[row.cells["measure"], row.cells["topic"]] = Standard(mean, deviation, int(runs))
+        table.check([(row.cells["measure"], row.cells["topic"]) for row in table.rows], ("measure", "topic"))
+        maximum = max((standard.runs for standard in standards.values()), default=0)
+        return cls(f"standardized by {table.place}, {maximum} {plural(maximum, 'run')}", standards)
 
     @property
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""The command line: a first argument that names a verb is the verb, everything else is evaluated."""
+"""The command line: a first argument that names a command is that command; anything else is evaluated."""
 
 from __future__ import annotations
 
@@ -13,70 +13,71 @@ from gradedeval.cli.output import say, stop_quietly
 from gradedeval.errors import InputError
 from gradedeval.version import __version__
 
-# One file a verb: gradedeval/cli/<module>.py holds it as `command`. The summaries stand here so that help imports none.
-VERBS: dict[str, tuple[str, str]] = {
-    "eval": ("evaluate", "Score runs against graded judgements; need not be said."),
-    "explain": ("explain", "Say how a topic's score comes about, rank by rank."),
-    "measures": ("measures", "List the measures, or explain one."),
-    "weights": ("weights", "Print the weight of each rank by a measure."),
-    "compare": ("compare", "Tell which run is better, and how sure that is."),
-    "check": ("check", "Hold runs against bounds; exit code 1 where one breaks."),
-    "correlate": ("correlate", "Tell how far measures agree."),
-    "fit": ("fit", "Find the parameter with which a measure agrees best with another."),
-    "power": ("power", "Tell how many pairs of runs a measure can tell apart."),
-    "lint": ("lint", "Check runs before they are scored."),
-    "trec_eval": ("trec_eval", "Score runs with trec_eval's own words and output."),
+# A command is a line here and gradedeval/cli/<module>.py, which defines it as `command`. The summaries stand here so
+# that `--help` imports no command.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "eval": ("evaluate", "Score runs against graded judgments (the default command)."),
+    "explain": ("explain", "Explain the score of a topic, rank by rank."),
+    "measures": ("measures", "List the measures, or describe one."),
+    "weights": ("weights", "Print the weight that a measure gives each rank."),
+    "compare": ("compare", "Compare runs, with significance tests."),
+    "check": ("check", "Check runs against bounds; exit code 1 if a bound fails."),
+    "correlate": ("correlate", "Correlate measures."),
+    "fit": ("fit", "Fit a parameter so that a measure agrees best with another."),
+    "power": ("power", "Report the discriminative power of measures."),
+    "lint": ("lint", "Check runs for problems before scoring."),
+    "trec_eval": ("trec_eval", "Score runs with trec_eval's options and output."),
 }
 
 
-class Verbs(click.Group):
-    """A group whose verbs are imported when they are called, and where `eval` need not be said."""
+class Commands(click.Group):
+    """A group that imports a command when it is called; `eval` may be left out."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in VERBS:
+        if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"gradedeval.cli.{VERBS[name][0]}").command
+        command: click.Command = importlib.import_module(f"gradedeval.cli.{COMMANDS[name][0]}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Verbs"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in VERBS.items()])
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in VERBS and args[0] not in ("-h", "--help", "--version"):
+        if args and args[0] not in COMMANDS and args[0] not in ("-h", "--help", "--version"):
             args = ["eval", *args]
         return super().parse_args(ctx, args)
 
 
 @click.group(
-    cls=Verbs,
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    subcommand_metavar="[VERB] ...",
-    epilog="`gradedeval eval -h` lists the options of an evaluation, `gradedeval measures` the measures.",
+    subcommand_metavar="[COMMAND] ...",
+    epilog="`gradedeval eval --help` lists the options of an evaluation, `gradedeval measures` the measures.",
 )
 @click.version_option(__version__, prog_name="gradedeval", message="%(prog)s %(version)s")
 def gradedeval() -> None:
-    """Score ranked retrieval against graded judgements: ERR, nDCG, RBP, AP, GAP and their kin.
+    """Evaluate ranked retrieval with graded relevance judgments: ERR, nDCG, RBP, AP, GAP and many more.
 
     \b
     gradedeval run.txt qrels.txt                        the default measures
     gradedeval run.txt qrels.txt -m err@20 -m ndcg@10   these measures
-    gradedeval runs/*.run qrels.txt -m err@20 -f csv    several runs, for programs
-    gradedeval run.txt qrels.txt --residuals            and how much is still unknown
+    gradedeval runs/*.run qrels.txt -m err@20 -f csv    several runs, as CSV
+    gradedeval run.txt qrels.txt --residuals            with residuals: what is still unknown
     """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line. Exit code 0: done; 1: bad data or a failed check; 2: bad usage."""
+    """Run the command line. Exit code 0: success; 1: bad data or a failed check; 2: wrong usage."""
     # numpy's linear algebra would start a thread for each core; nothing here has use for them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        words = list(sys.argv[1:] if arguments is None else arguments)
-        # Not `main` of click: it ends a closed pipe with exit code 1.
-        with gradedeval.make_context("gradedeval", words) as context:
+        arguments = list(sys.argv[1:] if arguments is None else arguments)
+        # Not click's own `main`, which ends with exit code 1 when a pipe is closed.
+        with gradedeval.make_context("gradedeval", arguments) as context:
             gradedeval.invoke(context)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -103,10 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 0
     except OSError as error:
         stop_quietly()
-        say(f"<stdout>: {error.strerror}; nothing complete was written")
+        say(f"<stdout>: {error.strerror}; the output is incomplete")
         code = 1
     except MemoryError:
-        say("memory: there is not enough; --jobs 1 takes the least, and grades of few distinct values less")
+        say("out of memory; try --jobs 1")
         code = 1
     except KeyboardInterrupt:
         say("interrupted")
@@ -115,7 +116,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _in_a_line(error: click.UsageError) -> str:
-    """click's message as fault; cure: its own `Did you mean …?`, or else where help is."""
-    problem, found, hint = error.format_message().strip().replace("(Did", "Did").partition(" Did you mean ")
+    """click's message as problem; hint: its own `Did you mean …?`, or else where to find help."""
+    message = error.format_message().strip().replace("(Did", "Did")
+    problem, _, suggestion = message.partition(" Did you mean ")
     command = error.ctx.command_path if error.ctx else "gradedeval eval"
-    return f"{problem.rstrip('.')}; " + (f"did you mean {hint.rstrip(')')}" if found else f"`{command} -h` explains")
+    hint = f"did you mean {suggestion.rstrip(')')}" if suggestion else f"see `{command} --help`"
+    return f"{problem.rstrip('.')}; {hint}"

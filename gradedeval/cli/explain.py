@@ -1,4 +1,4 @@
-"""`gradedeval explain RUN QRELS --topic ID`: how a score comes about, rank by rank."""
+"""`gradedeval explain RUN QRELS --topic ID`: how a score is made up, rank by rank."""
 
 from __future__ import annotations
 
@@ -10,31 +10,38 @@ import click
 from gradedeval.analysis.explain import DEFAULT, explain_topic
 from gradedeval.analysis.explain_tables import explanation_document
 from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
-from gradedeval.cli.options import GAIN_OPTIONS, READING_OPTIONS, Sectioned, chosen_rules, output_options, with_options
+from gradedeval.cli.options import (
+    MEASURES_FROM,
+    OUTPUT,
+    Command,
+    files_named,
+    measure_option,
+    option,
+    output_options,
+    registered,
+    with_options,
+)
 from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
 from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import preset_digits
 
-OWN_OPTIONS = [
-    click.option("--topic", metavar="ID", help="Which topic; may be left out where the qrels have only one."),
-    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in err@20; "
-                 "several in one, separated by blanks, or several -m: a table for each. Default: "
-                 f"{' '.join(DEFAULT)}."),
-]  # fmt: skip
-OUTPUT_OPTIONS = [
+OPTIONS = [
+    option("--topic", metavar="ID", help="Topic to explain. Optional if the qrels have only one."),
+    measure_option("Measure to explain, such as err@20; each has a table of its own.", default=DEFAULT),
     *output_options(formats_for(), digits="4"),
-    click.option("--show", "shown", type=click.IntRange(min=1), metavar="N", help="Ranks that a table shows. Default: "
-                 "those down to the cutoff, or 20. The other formats have them all."),
+    option("--show", "shown", section=OUTPUT, type=click.IntRange(min=1), metavar="N", help="Number of ranks in a "
+           "table. Default: down to the cutoff, or 20. Other formats list all ranks."),
 ]  # fmt: skip
 
 
-@click.command("explain", cls=Sectioned)
+@click.command("explain", cls=Command)
 @click.argument("files", nargs=-1, metavar="RUN QRELS")
-@with_options(OWN_OPTIONS, GAIN_OPTIONS, OUTPUT_OPTIONS, READING_OPTIONS)
+@with_options(OPTIONS, [MEASURES_FROM], registered("reading"))
 def command(
     files: tuple[str, ...],
     topic: str | None,
@@ -46,19 +53,20 @@ def command(
     shown: int | None,
     **keywords: Any,
 ) -> None:
-    """Say how a topic's score comes about, rank by rank.
+    """Explain the scores of one topic, rank by rank.
 
-    For each rank: docno, grade (blank: unjudged), gain, the measure's own workings, what the document contributes to
-    the score, the score so far, and what an unjudged document could still add. The contributions sum to the score.
+    For each rank: docno, grade (blank if unjudged), gain, intermediate values of the measure, the contribution of the
+    document to the score, the score so far, and what an unjudged document could still add. The contributions sum to the
+    score.
     """
     chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
     form = form or form_of(output, formats_for())
     if shown is not None and FORMATS[form].layout != "wide":
-        raise InputError("--show", f"{form} always has all ranks", "leave it out", usage=True)
+        raise InputError("--show", f"the format {form} lists all ranks", "leave out --show", usage=True)
     usage = "gradedeval explain RUN QRELS --topic ID"
-    runs, qrels = run_and_qrels(files, keywords["topics_from"], usage=usage)
+    runs, qrels = run_and_qrels(files, files_named(keywords), usage=usage)
     check_output(output, files)
-    options = chosen_rules(keywords)
+    options = resolve_options(**keywords)
     explanation = explain_topic(named_runs(runs), qrels, chosen, options, topic, Workers.of())
     for note in explanation.notes:
         say(note)

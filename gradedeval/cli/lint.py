@@ -1,4 +1,4 @@
-"""`gradedeval lint RUN... [--qrels QRELS]`: every defect of submissions, before they are scored."""
+"""`gradedeval lint RUN... [--qrels QRELS]`: the problems of runs, before they are scored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import click
 
 from gradedeval.analysis.lint.lint import lint
 from gradedeval.analysis.lint.report import lint_document
-from gradedeval.cli.arguments import measure_table
+from gradedeval.cli.arguments import check_standard_input, measure_table
+from gradedeval.cli.options import MEASURES_FROM, OUTPUT, Command, measure_option, option, with_options
 from gradedeval.cli.output import write
 from gradedeval.cli.paths import files_of
 from gradedeval.errors import InputError
@@ -17,27 +18,26 @@ from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.run_names import named_runs
 
+OPTIONS = [
+    option("--qrels", metavar="QRELS", help="Also check against these qrels: missing and extra topics, the share of "
+           "unjudged documents, and how much ties could change scores."),
+    measure_option("Measure to check for the effect of ties."),
+    MEASURES_FROM,
+    option("--max-depth", type=click.IntRange(min=1), metavar="N", help="Report topics with more than N documents as "
+           "errors."),
+    option("--tag-is-filename", is_flag=True, help="Report a tag that differs from the file name as an error."),
+    option("--strict", is_flag=True, help="Exit with code 1 for warnings too."),
+    option("--all", "everything", section=OUTPUT, is_flag=True, help="List every problem, not only the first ten of a "
+           "kind."),
+    option("-f", "--format", "form", section=OUTPUT, type=click.Choice(formats_for()), default="table",
+           help="Output format. Default: table."),
+    option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write to FILE, completely or not at all."),
+]  # fmt: skip
 
-@click.command("lint")
+
+@click.command("lint", cls=Command)
 @click.argument("runs", nargs=-1, metavar="RUN...")
-@click.option(
-    "--qrels", metavar="QRELS", help="Judgements: topics missing or extra, shares of unjudged, what ties can change."
-)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    help=f"A measure that ties may move. Default: {' '.join(DEFAULT)}.",
-)
-@click.option("--measures-from", multiple=True, metavar="FILE.py", help="Your own measures.")
-@click.option("--max-depth", type=click.IntRange(min=1), metavar="N", help="A topic with more documents is an error.")
-@click.option("--tag-is-filename", is_flag=True, help="A tag that is not the file's name is an error.")
-@click.option("--all", "everything", is_flag=True, help="List every defect, not the first ten of a kind.")
-@click.option("--strict", is_flag=True, help="Warnings fail too.")
-@click.option("-f", "--format", "form", type=click.Choice(formats_for()), default="table", help="Default: table.")
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.")
+@with_options(OPTIONS)
 def command(
     runs: tuple[str, ...],
     qrels: str | None,
@@ -50,18 +50,17 @@ def command(
     form: str,
     output: str | None,
 ) -> None:  # fmt: skip
-    """Check runs before they are scored, and report all that is wrong or odd, each with its place and its cure.
+    """Check runs before scoring, and report every problem with its place and how to fix it.
 
-    RUN is a file, a folder or a pattern as in 'runs/*.run'; QRELS among them is left out.
+    RUN is a file, a folder or a pattern such as 'runs/*.run'; QRELS is skipped where it is among them.
 
-    Errors are what a scorer would refuse; warnings are what it would score otherwise than meant. Exit code 1: there
-    are errors, or with --strict warnings.
+    Errors are what an evaluator would refuse; warnings are what it would score, but not as intended. Exit code 1: there
+    are errors, or warnings with --strict.
     """
     chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
     if not runs and qrels is None:
-        raise InputError("", "no run", "gradedeval lint RUN... [--qrels QRELS]", usage=True)
-    if [*runs, qrels].count("-") > 1:
-        raise InputError("-", "standard input can be read once", "name a file for the other", usage=True)
+        raise InputError("", "no run given", "usage: gradedeval lint RUN... [--qrels QRELS]", usage=True)
+    check_standard_input([*runs, qrels])
     files = [file for word in runs for file in files_of(word, [] if qrels is None else [qrels])]
     named = named_runs(files) if files else {}
     report = lint(named, qrels, chosen, max_depth=max_depth, tag_is_filename=tag_is_filename, progress=with_progress)

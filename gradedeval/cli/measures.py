@@ -1,4 +1,4 @@
-"""`gradedeval measures [NAME]`: the table of measures, or all about one."""
+"""`gradedeval measures [NAME]`: the list of measures, or the description of one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.arguments import measure_table
+from gradedeval.cli.options import MEASURES_FROM, OUTPUT, Command, option, with_options
 from gradedeval.cli.output import write
 from gradedeval.measures.definition import Definition, Measure
 from gradedeval.measures.notation import IA, write_value
@@ -18,14 +19,18 @@ from gradedeval.measures.table import ALIASES
 HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
 
 
-@click.command("measures")
+OPTIONS = [
+    MEASURES_FROM,
+    option("-f", "--format", "form", section=OUTPUT, type=click.Choice(["table", "markdown"]), default="table",
+           help="Output format of the list. Default: table."),
+]  # fmt: skip
+
+
+@click.command("measures", cls=Command)
 @click.argument("name", required=False)
-@click.option("--measures-from", multiple=True, metavar="FILE.py", help="Your own measures as well.")
-@click.option(
-    "-f", "--format", "form", type=click.Choice(["table", "markdown"]), default="table", help="How to print the table."
-)
+@with_options(OPTIONS)
 def command(name: str | None, measures_from: tuple[str, ...], form: str) -> None:
-    """List the measures, or explain the one called NAME: formula, parameters, defaults, source."""
+    """List the measures, or describe the one called NAME: formula, parameters, defaults, source."""
     table = {**measure_table(measures_from), **offered()}
     if name is not None:
         write(_page(_named(name, table)))
@@ -34,7 +39,7 @@ def command(name: str | None, measures_from: tuple[str, ...], form: str) -> None
 
 
 def _named(name: str, table: Mapping[str, Measure]) -> Measure:
-    """The measure of that name, or alias, or that a longer notation such as err@20 uses."""
+    """The measure of that name or alias, or of a notation such as err@20."""
     bare = ALIASES.get(name.lower(), name.lower())
     return table[bare] if bare in table else table[parse_measures(name, table)[0].name]
 
@@ -67,8 +72,8 @@ def _list(table: Mapping[str, Measure], form: str) -> str:
     short = [[row[0], row[1], row[2]] for row in rows]
     text = tabulate(short, headers=HEADER[:3], disable_numparse=True, maxcolwidths=[None, 56, 34])
     return (
-        f"{text}\n\n`gradedeval measures NAME` tells formula, gains, residual and source.\n"
-        f"{IA}(MEASURE) is the mean of a measure over the intents of a topic, see --subtopics.\n"
+        f"{text}\n\n`gradedeval measures NAME` shows formula, gains, residual and source.\n"
+        f"{IA}(MEASURE) is the mean of MEASURE over the intents of a topic; see --subtopics.\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""Words that name runs -> their files: of folders, of patterns, of lists."""
+"""What names runs on the command line -> their files: folders, patterns, lists."""
 
 from __future__ import annotations
 

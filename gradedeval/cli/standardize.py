@@ -1,48 +1,59 @@
-"""The options for standardized scores, of every verb that takes several runs."""
+"""The options of standardized scores, for the commands that take several runs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any
 
-import click
-
-from gradedeval.cli.options import Decorator
+from gradedeval.cli.options import STANDARDIZATION, Decorator, given, option
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError
 from gradedeval.scoring.scores import Scores
 
 STANDARD_OPTIONS: list[Decorator] = [
-    click.option("--standardize", is_flag=True, help="Scores as Φ(z): how a run does on a topic beside the other runs. "
-                 "`-m sp --standardize` is sSP."),
-    click.option("--reference", metavar="FILE", help="Standardize by the means and deviations of this file."),
-    click.option("--save-reference", metavar="FILE", help="Standardize, and save the means and deviations as csv."),
+    option("--standardize", section=STANDARDIZATION, is_flag=True, help="Standardize scores as Φ(z) over the runs, "
+           "topic by topic. `-m sp --standardize` is sSP."),
+    option("--reference", section=STANDARDIZATION, metavar="FILE", help="Standardize with the means and standard "
+           "deviations in FILE."),
+    option("--save-reference", section=STANDARDIZATION, metavar="FILE", help="Standardize, and save the means and "
+           "standard deviations as CSV."),
 ]  # fmt: skip
 
 
-def standardized_as_told(scores: Scores, told: dict[str, Any]) -> Scores:
-    """The scores, standardized where `standardize_options` found that somebody wants it."""
-    reference, save = told["reference"], told["save_reference"]
-    if not (told["standardize"] or reference or save):
-        return scores
-    # Not before it is wanted: a plain evaluation does without.
-    from gradedeval.analysis.standardize import Reference, standardize
+@dataclass(frozen=True)
+class Standardization:
+    """Whether and how scores are standardized."""
 
-    found = Reference.read(reference) if reference else Reference.of(scores)
-    changed = standardize(scores, found)
-    if save:
-        write(found.text, save)
-    return changed
+    standardize: bool = False
+    reference: str | None = None
+    save_reference: str | None = None
 
+    @classmethod
+    def of(cls, keywords: dict[str, Any]) -> Standardization:
+        """Take these options out of all options. Raises InputError (usage) where they exclude each other."""
+        taken = {entry.name: keywords.pop(entry.name) for entry in fields(cls)}
+        if taken["reference"] and taken["save_reference"]:
+            what = "cannot be combined with --reference: there would be nothing new to save"
+            raise InputError("--save-reference", what, "leave out one of them", usage=True)
+        if given(taken) and keywords.get("residuals"):
+            raise InputError(
+                given(taken)[0], "standardized scores have no residuals", "leave out --residuals", usage=True
+            )
+        return cls(**taken)
 
-def standard_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Take the options of this section out of all options. Raises InputError (usage) where they exclude each other."""
-    told = {name: options.pop(name) for name in ("standardize", "reference", "save_reference")}
-    wanted = [option for option, given in (("--standardize", told["standardize"]), ("--reference", told["reference"]),
-                                           ("--save-reference", told["save_reference"])) if given]  # fmt: skip
-    if told["reference"] and told["save_reference"]:
-        raise InputError(
-            "--save-reference", "beside --reference there is nothing new to save", "leave out one", usage=True
-        )
-    if wanted and options.get("residuals"):
-        raise InputError(wanted[0], "a standardized score has no residual", "leave out --residuals", usage=True)
-    return told
+    @property
+    def wanted(self) -> bool:
+        return bool(self.standardize or self.reference or self.save_reference)
+
+    def apply(self, scores: Scores) -> Scores:
+        """The scores, standardized where that is wanted."""
+        if not self.wanted:
+            return scores
+        # A plain evaluation does without.
+        from gradedeval.analysis.standardize import Reference, standardize
+
+        reference = Reference.read(self.reference) if self.reference else Reference.of(scores)
+        standardized = standardize(scores, reference)
+        if self.save_reference:
+            write(reference.text, self.save_reference)
+        return standardized

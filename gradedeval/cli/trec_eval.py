@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from gradedeval.cli.arguments import check_standard_input
+from gradedeval.cli.options import HELP, Command, option, with_options
 from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
 from gradedeval.parallel.progress import with_progress
@@ -22,88 +24,41 @@ from gradedeval.version import __version__
 RESULTS_FORMATS = ("trec_results",)
 
 
-@click.command("trec_eval", add_help_option=False)
+# trec_eval's own flags, long names included.
+OPTIONS = [
+    option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Also print the scores of each topic."),
+    option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all topics of QRELS; a "
+           "topic missing from the run scores 0. Default: topics in both files."),
+    option("-l", "--level_for_rel", "level", type=click.IntRange(min=1), metavar="N", help="Lowest relevant grade. "
+           "Default: 1."),
+    option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the summary over topics."),
+    option("-M", "--Max_retrieved_per_topic", "depth", type=click.IntRange(min=1), metavar="N", help="Keep only the N "
+           "highest-ranked documents of each topic."),
+    option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop unjudged documents."),
+    option("-N", "--Number_docs_in_coll", "documents", type=click.IntRange(min=1), metavar="N", help="Number of "
+           "documents in the collection, for utility."),
+    option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
+           "measures (official, all_trec, set), or a measure in gradedeval's notation, such as err@20. May be "
+           "repeated. Default: official."),
+    option("-Z", "--Zscore", "norms", metavar="FILE", help="Print z-scores, using the lines of topic, measure, mean "
+           "and standard deviation in FILE."),
+    option("-R", "--Rel_info_format", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
+           help="Format of QRELS. Default: qrels."),
+    option("-T", "--Results_format", "results_format", type=click.Choice(RESULTS_FORMATS), default="trec_results",
+           help="Format of RUN."),
+    option("-D", "--Debug_level", "debug", metavar="N", help="Accepted and ignored."),
+    option("-f", "--format", "form", type=click.Choice(FORMATS), help="Print one of gradedeval's formats instead of "
+           "trec_eval's three columns."),
+    option("--compat", type=click.Choice(VERSIONS), default="10", help="Version of trec_eval to follow. Default: 10."),
+    option("-v", "--version", "version", is_flag=True, help="Print the version and exit."),
+    option("-h", "--help", "wants_help", section=HELP, is_flag=True, help="Show this message, or with -m a description "
+           "of these measures, and exit."),
+]  # fmt: skip
+
+
+@click.command("trec_eval", cls=Command, add_help_option=False)
 @click.argument("files", nargs=-1, metavar="QRELS RUN...")
-@click.option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="The scores of each topic as well.")
-@click.option(
-    "-c",
-    "--complete_rel_info_wanted",
-    "complete",
-    is_flag=True,
-    help="Average over all topics of QRELS; one that the run lacks scores 0. Default: topics in both files.",
-)
-@click.option(
-    "-l",
-    "--level_for_rel",
-    "level",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="The lowest relevant grade. Default: 1.",
-)
-@click.option("-n", "--nosummary", "no_summary", is_flag=True, help="No summary over the topics.")
-@click.option(
-    "-M",
-    "--Max_retrieved_per_topic",
-    "depth",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Only the N best documents of each topic.",
-)
-@click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop documents that are not judged.")
-@click.option(
-    "-N",
-    "--Number_docs_in_coll",
-    "documents",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="How many documents the collection has, for utility.",
-)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE[.PARAMETERS]",
-    help="A measure, a set of "
-    "them (official, all_trec, set), or one in our notation, as in err@20. Several -m add up. Default: "
-    "official.",
-)
-@click.option(
-    "-Z",
-    "--Zscore",
-    "norms",
-    metavar="FILE",
-    help="Print z scores, by FILE's lines of topic, measure, mean and standard deviation.",
-)
-@click.option(
-    "-R",
-    "--Rel_info_format",
-    "qrels_format",
-    type=click.Choice(list(QRELS_FORMATS)),
-    default="qrels",
-    help="What QRELS holds. Default: qrels.",
-)
-@click.option(
-    "-T",
-    "--Results_format",
-    "results_format",
-    type=click.Choice(RESULTS_FORMATS),
-    default="trec_results",
-    help="What RUN holds.",
-)
-@click.option("-D", "--Debug_level", "debug", metavar="N", help="Read, and of no effect.")
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    help="One of gradedeval's formats in place of trec_eval's three columns.",
-)
-@click.option(
-    "--compat", type=click.Choice(VERSIONS), default="10", help="The version of trec_eval to follow. Default: 10."
-)
-@click.option("-v", "--version", "version", is_flag=True, help="The version, and no more.")
-@click.option("-h", "--help", "wants_help", is_flag=True, help="This; with -m about these measures.")
+@with_options(OPTIONS)
 @click.pass_context
 def command(
     context: click.Context,
@@ -125,10 +80,10 @@ def command(
     version: bool,
     wants_help: bool,
 ) -> None:  # fmt: skip
-    """Score runs as trec_eval does, with the same words and the same output.
+    """Score runs as trec_eval does, with the same options and the same output.
 
-    QRELS holds lines of `topic iteration docno grade`, RUN of `topic Q0 docno rank score tag`; what a line of RUN has
-    beyond that is ignored. `-h -m NAME` explains measures.
+    QRELS has lines of `topic iteration docno grade`, RUN of `topic Q0 docno rank score tag`; further fields of a line
+    of RUN are ignored. `-h -m NAME` describes measures.
     """
     if version:
         write(f"gradedeval {__version__}, as trec_eval {compat}\n")
@@ -136,7 +91,7 @@ def command(
     if wants_help:
         write(manual(context.get_help(), measures, qrels_format))
         return
-    _check_words(files, form, [word for word, given in (("-Z", norms), ("-n", no_summary)) if given], qrels_format)
+    _check_usage(files, form, [flag for flag, given in (("-Z", norms), ("-n", no_summary)) if given], qrels_format)
     lines = chosen_lines(measures or ["official"], Setting(compat, documents or UNLIMITED), form=qrels_format)
     wanted = Wanted(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
     options = rules_of(complete, level, depth, judged_only, compat)
@@ -146,19 +101,18 @@ def command(
     else:
         outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, options, wanted)
     with adapted_errors():
-        found = list(outcomes)  # a fault in the last run leaves nothing half written
-    for note in (note for outcome in found for note in outcome.notes):
+        results = list(outcomes)  # an error in the last run leaves nothing half written
+    for note in (note for result in results for note in result.notes):
         say(adapt_note(note))
-    write("".join(outcome.text for outcome in found))
+    write("".join(result.text for result in results))
 
 
-def _check_words(files: tuple[str, ...], form: str | None, printing: list[str], qrels_format: str) -> None:
-    """Raise InputError (usage) for files and options that do not go together. `printing`: options that -f leaves no
-    room."""
+def _check_usage(files: tuple[str, ...], form: str | None, printing: list[str], qrels_format: str) -> None:
+    """Raise InputError (usage) for files and options that do not go together. `printing`: options of trec_eval's own
+    output, given beside -f."""
     if len(files) < 2:
-        raise InputError("", "a qrels file and a run are needed", "gradedeval trec_eval QRELS RUN...", usage=True)
-    if files.count("-") > 1:
-        raise InputError("-", "standard input can be read once", "name a file for the other", usage=True)
+        raise InputError("", "expected a qrels file and a run", "usage: gradedeval trec_eval QRELS RUN...", usage=True)
+    check_standard_input(files)
     others = [*printing, *([f"-R {qrels_format}"] if qrels_format != "qrels" else [])]
     if form is not None and others:
-        raise InputError("-f", f"cannot be had with {others[0]}", "leave out one of them", usage=True)
+        raise InputError("-f", f"cannot be combined with {others[0]}", "leave out one of them", usage=True)

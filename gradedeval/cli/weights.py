@@ -1,4 +1,4 @@
-"""`gradedeval weights [RUN... QRELS]`: what each rank weighs."""
+"""`gradedeval weights [RUN... QRELS]`: the weight of each rank."""
 
 from __future__ import annotations
 
@@ -12,43 +12,38 @@ from gradedeval.analysis.rank_weights import DEEPEST, DEPTH, NORMALIZE, weights_
 from gradedeval.analysis.rank_weights_table import weights_document
 from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import (
-    GAIN_OPTIONS,
-    READING_OPTIONS,
-    Sectioned,
-    chosen_rules,
+    MEASURES_FROM,
+    Command,
+    files_named,
+    given,
+    measure_option,
+    option,
     output_options,
+    registered,
     with_options,
 )
 from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
 from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import option
+from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 
-WEIGHT_OPTIONS = [
-    click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="A measure, as in "
-                 "'rbp(p=0.95)' or p@10; several in one, separated by blanks, or several -m."),
-    *GAIN_OPTIONS,
-    click.option(
-        "--ranks", type=click.IntRange(1, DEEPEST), default=DEPTH, metavar="N", help=f"Ranks 1 to N. Default: {DEPTH}."
-    ),
-    click.option(
-        "--normalize",
-        type=click.Choice(NORMALIZE),
-        default="none",
-        help="'sum': the weights of ranks 1 to N sum to 1; 'max': the largest is 1. Default: none.",
-    ),
+OPTIONS = [
+    measure_option("Measure, such as 'rbp(p=0.95)' or p@10.", default=()),
+    option("--ranks", type=click.IntRange(1, DEEPEST), default=DEPTH, metavar="N", help="Print ranks 1 to N. Default: "
+           f"{DEPTH}."),
+    option("--normalize", type=click.Choice(NORMALIZE), default="none", help="'sum': scale the weights of ranks 1 to N "
+           "to sum to 1; 'max': scale the largest to 1. Default: none."),
     *output_options(formats_for(), "csv", digits="6"),
-    *READING_OPTIONS,
 ]  # fmt: skip
 
 
-@click.command("weights", cls=Sectioned)
+@click.command("weights", cls=Command)
 @click.argument("files", nargs=-1, metavar="[RUN... QRELS]")
-@with_options(WEIGHT_OPTIONS)
+@with_options(OPTIONS, [MEASURES_FROM], registered("reading"))
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
@@ -60,25 +55,25 @@ def command(
     digits: int | None,
     **keywords: Any,
 ) -> None:
-    """Print the weight of each rank, a column a measure.
+    """Print the weight of each rank, one column per measure.
 
-    Without files, for measures that are sums of gains with fixed weights, as p@10, dcg, rbp or insq. With runs and
-    judgements also for ap, rr, sp, bpref and q: the weights that each ranking implies, averaged over all of them.
+    Without files: for measures that are sums of gains with fixed weights, such as p@10, dcg, rbp or insq. With runs and
+    qrels also for ap, rr, sp, bpref and q: the weights implied by each ranking, averaged over all of them.
 
     \b
     gradedeval weights -m 'rbp(p=0.95) insq dcg@10' --ranks 50
     gradedeval weights runs/*.run qrels.txt -m 'ap rr' --ranks 50 --normalize sum -o weights.csv
     """
-    runs, qrels = run_and_qrels(files, keywords["topics_from"]) if files else ([], None)
+    runs, qrels = run_and_qrels(files, files_named(keywords)) if files else ([], None)
     if not measures:
-        raise InputError("", "no measure", "as in -m 'rbp(p=0.95)'", usage=True)
+        raise InputError("", "no measure given", "for example -m 'rbp(p=0.95)'", usage=True)
     chosen = parse_measures(measures, measure_table(measures_from))
     form = form or _form_of(output)
-    for name in () if files else (name for name, given in keywords.items() if given not in (None, False)):
-        raise InputError(option(name), "says how runs are read, and there are none", "give RUN... QRELS", usage=True)
+    if given(keywords) and not files:
+        raise InputError(given(keywords)[0], "applies to runs, and none are given", "add RUN... QRELS", usage=True)
     check_output(output, files)
-    options = chosen_rules(keywords)
-    found = weights_by(
+    options = resolve_options(**keywords)
+    weights = weights_by(
         chosen,
         named_runs(runs) if runs else None,
         qrels,
@@ -88,11 +83,11 @@ def command(
         workers=Workers.of(None, with_progress),
         rank_progress=partial(with_progress, label="ranks"),
     )
-    for line in (*found.notes, *found.remarks, *(() if FORMATS[form].signed else (found.signature,))):
+    for line in (*weights.notes, *weights.remarks, *(() if FORMATS[form].signed else (weights.signature,))):
         say(line)
-    write(render(partial(weights_document, found), form, digits), output)
+    write(render(partial(weights_document, weights), form, digits), output)
 
 
 def _form_of(output: str | None) -> str:
-    """The format that the extension of -o asks for; csv without one."""
+    """The format that the extension of -o stands for; csv without one."""
     return "csv" if output is None or (output and not Path(output).suffix) else form_of(output, formats_for())

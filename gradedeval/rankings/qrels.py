@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -24,7 +23,6 @@ from gradedeval.trec.lines import (
     NeedsLineReader,
     about_number,
     check_not_swapped,
-    check_text,
     decimal,
     decode,
     expected_lines,
@@ -244,15 +242,3 @@ def _document(docno: bytes | tuple[bytes, bytes], topic: bytes) -> str:
     if isinstance(docno, bytes):
         return document(docno, topic)
     return f"{document(docno[0], topic)} for subtopic {decode(docno[1])}"
-
-
-def topics_of_file(path: str | os.PathLike[str]) -> frozenset[bytes]:
-    """The topic ids of a `--topics-from` file: the first field of every line. Raises InputError if there are none."""
-    source = Source(path)
-    data = source.read()
-    check_text(data, source.place)
-    lines = [line.split() for line in data.split(b"\n") if not line.startswith(b"#")]
-    topics = frozenset(line[0] for line in lines if line)
-    if not topics:
-        raise InputError(source.place, "names no topics", "expected one topic per line")
-    return topics

@@ -9,21 +9,22 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from gradedeval.errors import EvaluationWarning, InputError
-from gradedeval.measures.costs import Costs, read_costs
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OptionKwargs, Options, resolve_options
+from gradedeval.options import OptionKwargs, Options, lists_options
+from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.qrels import Qrels, topics_of_file
+from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import check_intents
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.runs import RunResult, score_runs
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import RunScores, Scores
-from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, encode, looks_like
+from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, looks_like
 from gradedeval.trec.source import Source
 
 
+@lists_options
 def evaluate(
     run: Any,
     qrels: Any,
@@ -45,14 +46,14 @@ def evaluate(
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
     jobs      processes that share several runs, or a large one; more than 1 forks this process, on Linux and where no
               other thread is alive; elsewhere one does it all
-    options   any field of `gradedeval.Options`, as in gain="exp", residuals="total", depth=1000; `topics_from` is a
-              file or the ids themselves
+    keywords  options, as in gain="exp", residuals=True, depth=1000; `gradedeval.Options` lists them. A list of gains, a
+              dict type -> cost and a list of topics are taken as well as text and files
 
     Returns `Scores`: `.frame`, `.means`, `.residuals`, `.signature`, `.by_topic(measure)`. What is skipped or assumed
     is a warning of the class `gradedeval.EvaluationWarning`, and in `.notes`. Raises `gradedeval.InputError` (a
     ValueError) where a measure, an option, the run or the qrels is wrong.
     """
-    options = rules_given(like, keywords)
+    options = resolve_options(like, **keywords)
     chosen = parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
@@ -62,34 +63,6 @@ def evaluate(
     for note in scores.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return scores
-
-
-def rules_given(like: str | None, keywords: OptionKwargs) -> Options:
-    """The rules that the keywords of `evaluate` make. Raises InputError (usage) as `resolve_options` does."""
-    given: dict[str, Any] = dict(keywords)
-    if isinstance(given.get("gain"), list):
-        given["gain"] = tuple(given["gain"])
-    if given.get("topics_from") is not None:
-        given["topics_from"] = _chosen_topics(given["topics_from"])
-    if given.get("costs") is not None:
-        given["costs"] = _costs(given["costs"])
-    return resolve_options(like, **given)
-
-
-def _costs(costs: Any) -> Any:
-    """Costs by type, from a file or a dict."""
-    if isinstance(costs, str | os.PathLike):
-        return read_costs(costs)
-    if isinstance(costs, Mapping):
-        return Costs({encode(str(name)): cost for name, cost in costs.items()})
-    return costs
-
-
-def _chosen_topics(topics: Any) -> frozenset[bytes]:
-    """Topic ids, from a file of them or as they are."""
-    if isinstance(topics, str | os.PathLike):
-        return topics_of_file(topics)
-    return frozenset(topic if isinstance(topic, bytes) else encode(str(topic)) for topic in topics)
 
 
 def evaluate_runs(

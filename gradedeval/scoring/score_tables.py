@@ -9,7 +9,8 @@ from typing import Any
 from gradedeval import formats
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.measures.definition import Measure
-from gradedeval.options import LIKE, Options
+from gradedeval.options import Options
+from gradedeval.options.presets import PRESETS
 from gradedeval.scoring.cwl_quantities import records
 from gradedeval.scoring.scores import ALL, Row, RunScores, Scores
 
@@ -39,7 +40,7 @@ def document(scores: Scores, layout: Layout, *, by_topic: bool = False, cwl: boo
 
 def preset_digits(options: Options) -> int:
     """The digits in tables: 4, or those of the preset."""
-    return LIKE[options.like].digits if options.like else 4
+    return PRESETS[options.like].digits if options.like else 4
 
 
 def _column(scores: Scores, name: str) -> Column:

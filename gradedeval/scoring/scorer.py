@@ -16,7 +16,8 @@ from gradedeval.measures.gain_schemes import GainTable, Grades, binary_table, gr
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.notation import Value
 from gradedeval.measures.table import MEASURES
-from gradedeval.options import LIKE, Options
+from gradedeval.options import Options
+from gradedeval.options.presets import PRESETS
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
 from gradedeval.rankings.batch import Batch
@@ -53,8 +54,8 @@ def _preset(measure: Measure, like: str | None) -> dict[str, Value]:
     """The parameters that a preset gives a measure."""
     if like is None:
         return {}
-    shared = {key: value for key, value in LIKE[like].shared.items() if key in measure.definition.parameters}
-    return {**shared, **LIKE[like].parameters.get(measure.name, {})}
+    shared = {key: value for key, value in PRESETS[like].shared.items() if key in measure.definition.parameters}
+    return {**shared, **PRESETS[like].parameters.get(measure.name, {})}
 
 
 def _default(measure: Measure, key: str) -> Any:

@@ -1,4 +1,4 @@
-"""The line under a table: all that its numbers depend on."""
+"""The line under a table: everything that its numbers depend on."""
 
 from __future__ import annotations
 
@@ -6,31 +6,30 @@ import os
 from collections.abc import Sequence
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import UNIFORM
 from gradedeval.measures.notation import IA, Value, write_value
-from gradedeval.options import Options
+from gradedeval.options import OPTIONS, Options
+from gradedeval.options.definition import name_and_value
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import prior_of
 from gradedeval.version import __version__
 
 
 def signature(qrels: Qrels, options: Options, measures: Sequence[Measure], counts: Sequence[tuple[int, int]]) -> str:
-    """Version, qrels, topics, order, every rule that is not the default, and the gains of each measure.
+    """Version, qrels, topics, order of documents, every option that is not the default, and the gains of each measure.
 
-    counts: for each run, how many topics it is scored on, and how many of those it lacks
+    counts  for each run, how many topics it is scored on, and how many of those are missing from it
     """
     top = qrels.labels[-1] if options.top_grade is None else options.top_grade
-    lacking = [missing for _, missing in counts]
-    missing = f"{'up to ' if min(lacking) < max(lacking) else ''}{max(lacking)} missing"
+    missing = [number for _, number in counts]
+    most = f"{'up to ' if min(missing) < max(missing) else ''}{max(missing)} missing"
     parts = [
         f"gradedeval {__version__}",
         f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}{_intents(qrels)}",
-        f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}"
-        + (f" ({missing})" if any(lacking) else ""),
+        f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}" + (f" ({most})" if any(missing) else ""),
         "order file" if options.order == "file" else f"ties {options.ties}",
-        *_unusual(options),
+        *_changed(options),
         *_gains(measures),
         *_priors(measures),
         *_files(measures),
@@ -43,28 +42,15 @@ def _range(values: Sequence[float] | Floats) -> str:
     return f"{low:g}" if low == high else f"{low:g}..{high:g}"
 
 
-def _unusual(options: Options) -> list[str]:
-    """What differs from the defaults and changes a number."""
-    default = Options()
-    said: list[str] = [f"like {options.like}"] if options.like else []
-    for name in ("scores", "depth", "topics", "negative", "max_gain", "duplicates", "residual_depth", "max_residual"):
+def _changed(options: Options) -> list[str]:
+    """The options that differ from their defaults and change a number: first those with a value, then the others."""
+    texts: dict[bool, list[str]] = {True: [], False: []}
+    for name, described in OPTIONS.items():
         value = getattr(options, name)
-        if value != getattr(default, name):
-            said.append(
-                f"{name.replace('_', ' ')} {value:g}"
-                if isinstance(value, float)
-                else f"{name.replace('_', ' ')} {value}"
-            )
-    said += [f"costs {options.costs.digest}"] if options.costs else []
-    said += ["signed differences"] if options.residuals == "difference" else []
-    said += ["judged only"] if options.judged_only else []
-    said += ["lenient"] if options.lenient else []
-    return said + ([_chosen(options.topics_from)] if options.topics_from is not None else [])
-
-
-def _chosen(topics: frozenset[bytes]) -> str:
-    """How many topics --topics-from names, and six digits that tell one choice from another."""
-    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {_digest(b'|'.join(sorted(topics)))}"
+        if value != described.default:
+            text = described.signature(name.replace("_", " "), value)
+            texts[described.signature is name_and_value] += [text] if text else []
+    return texts[True] + texts[False]
 
 
 def _digest(content: bytes) -> str:
@@ -79,24 +65,24 @@ def _content(path: str) -> bytes:
 
 
 def _intents(qrels: Qrels) -> str:
-    """How many intents topics have, where the qrels were read for them."""
+    """How many intents the topics have, where the qrels were read with subtopics."""
     return "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
 
 
 def _files(measures: Sequence[Measure]) -> list[str]:
-    """Which files of weights, chances or utilities the numbers are of."""
+    """The files that parameters name, each with six digits of its content."""
     named = dict.fromkeys(name for measure in measures for name in measure.files)
     return [f"{write_value(name)} {_digest(_content(name))}" for name in named if os.path.isfile(name)]
 
 
 def _priors(measures: Sequence[Measure]) -> list[str]:
-    """Files of probabilities, each with six digits that tell its content from another."""
+    """The files of intent probabilities, each with six digits of its content."""
     files = dict.fromkeys(prior for measure in measures if (prior := prior_of(measure)) != UNIFORM)
     return [f"{write_value(prior)} {_digest(_content(prior[1:]))} prior" for prior in files]
 
 
 def _gains(measures: Sequence[Measure]) -> list[str]:
-    """`err, nerr: exp gains`, `ap, p: rel 1`: the measures of each gain scheme."""
+    """The measures of each gain scheme, as in `err, nerr: exp gains` and `ap, p: rel 1`."""
     groups: dict[str, dict[str, None]] = {}
     for measure in measures:
         if measure.definition.scale or measure.rel is not None:

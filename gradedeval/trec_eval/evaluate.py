@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from gradedeval.errors import InputError
 from gradedeval.measures.table import MEASURES
-from gradedeval.options import Options, resolve_options
+from gradedeval.options import Options
+from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.score_tables import render

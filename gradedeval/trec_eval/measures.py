@@ -8,7 +8,7 @@ from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
-from gradedeval.options import LIKE
+from gradedeval.options.presets import PRESETS
 from gradedeval.trec_eval.output_lines import (
     Entry,
     Line,
@@ -179,7 +179,7 @@ def chosen_lines(
 def _as_ours(measure: Measure) -> Measure:
     """With its own default gains: what trec_eval has not follows no rule of trec_eval."""
     given = dict(measure.parameters).keys() & {"gain", "rel", "g"}
-    changed = "gain" in LIKE["trec_eval"].parameters.get(measure.name, {})
+    changed = "gain" in PRESETS["trec_eval"].parameters.get(measure.name, {})
     return measure(gain=str(measure.definition.gain)) if changed and not given else measure
 
 

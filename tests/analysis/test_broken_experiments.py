@@ -29,7 +29,7 @@ def bad_scores(name: str, content: bytes, *says: str) -> Broken:
 HEAD = b"run,topic,measure,score\n"
 
 EVERY = [
-    *(bad(f"{verb} without files", (verb,), "a run and a qrels file are needed; gradedeval RUN... QRELS")
+    *(bad(f"{verb} without files", (verb,), "expected a run and a qrels file; usage: gradedeval RUN... QRELS")
       for verb in (*VERBS, ["check", "--min", "err@20=0"][0])if verb != "check"),
     *(bad(f"{verb} of a missing run", (verb, "none", *TWO), "none: no such file; check the path", code=1)
       for verb in VERBS),
@@ -38,10 +38,13 @@ EVERY = [
     *(bad(f"{verb} by a wrong measure", (verb, *TWO[:-1], "rpb"), "no measure 'rpb'; did you mean 'rbp'?")
       for verb in VERBS),
     *(bad(f"{verb} of runs beside saved scores", (verb, *TWO, "--from-scores", "s.csv"),
-          "'run.txt' beside --from-scores; give either RUN... QRELS or saved scores") for verb in VERBS),
+          "--from-scores: cannot be combined with files such as 'run.txt'; give either RUN... QRELS or saved scores")
+      for verb in VERBS),
     *(bad(f"{verb} of saved scores by other rules", (verb, "--from-scores", "s.csv", "--gain", "exp"),
-          "--gain beside --from-scores; saved scores are as they are; score the runs again") for verb in VERBS),
-    *(bad(f"{verb} to an unknown extension", (verb, *TWO, "-o", "x.foo"), "'x.foo': no format for .foo; …")
+          "--gain: cannot be combined with --from-scores: saved scores cannot be changed; score the runs again")
+      for verb in VERBS),
+    *(bad(f"{verb} to an unknown extension", (verb, *TWO, "-o", "x.foo"),
+        "'x.foo': no format has the extension '.foo'; …")
       for verb in (*VERBS, "fit")),
     *(bad(f"{verb} with an unknown option", (verb, *TWO, "--sead", "3"), "No such option …; did you mean …?")
       for verb in ("compare", "power", "check")),
@@ -72,7 +75,7 @@ COMPARE = [
     bad("a run of saved scores that is not there", ("compare", *TWO, "--baseline", "s.csv:new"),
         "no run 'new'; there is old"),
     bad("a run for a baseline of saved scores", ("compare", "--from-scores", "s.csv", "--baseline", "b.run"),
-        "--baseline: 'b.run' is a run, and there are no qrels to score it by; …"),
+        "--baseline: 'b.run' is a run, and there are no qrels to score it with; …"),
     bad("a correction of Tukey's test", ("compare", *TWO, "--test", "tukey-hsd", "--correction", "holm"),
         "--correction: tukey-hsd holds for all pairs together as it is; …"),
     bad("an unknown test", ("compare", *TWO, "--test", "ttest"), "…'ttest' is not one of …; …"),
@@ -84,14 +87,14 @@ COMPARE = [
     bad("a run in two files", ("compare", "--from-scores", "s.csv", "--from-scores", "t.csv"),
         "run 'old' is given twice; give each run once", t_csv=SCORES),
     bad("no saved scores there", ("compare", "--from-scores", "none.csv"), "none.csv: no such file; …", code=1),
-    bad_scores("empty", b"", "s.csv:1: no column 'run'; save scores with `gradedeval RUN... QRELS -q -f csv …"),
+    bad_scores("empty", b"", "s.csv: is empty; save scores with `gradedeval RUN... QRELS -q -f csv …"),
     bad_scores("no measure", b"run,topic,score\n", "s.csv:1: no column 'measure'; …"),
     bad_scores("means alone", HEAD + b"old,all,err@20,0.5\n", "s.csv: holds no scores by topic; …"),
-    bad_scores("a cell too few", SCORES + b"old,3,err@20\n", "s.csv:5: 3 cells, expected 4; …"),
-    bad_scores("a word", SCORES + b"old,3,err@20,high\n", "s.csv:5: 'high' is no number; …"),
+    bad_scores("a cell too few", SCORES + b"old,3,err@20\n", "s.csv:5: 3 fields, expected 4; …"),
+    bad_scores("a word", SCORES + b"old,3,err@20,high\n", "s.csv:5: 'high' is not a number; …"),
     bad_scores("a blank", SCORES + b"old,3,err@20,\n", "s.csv:5: no score; each row of a topic has one"),
     bad_scores("twice", SCORES + b"old,2,err@20,0.5\n",
-               "s.csv:5: err@20 of topic 2 of 'old' again, as on line 3; keep one of the two"),
+               "s.csv:5: duplicate err@20 of topic 2 of 'old' (first on line 3); keep one of the two"),
     bad_scores("a run", RUN, "s.csv:1: no column 'run'; …"),
     bad_scores("unpacked badly", b"\x1f\x8bgarbage", "s.csv: broken compressed data (…); …"),
 ]  # fmt: skip
@@ -118,14 +121,15 @@ CHECK = [
     bad("the baseline alone", ("check", "run.txt", "qrels.txt", "--baseline", "run.txt", "--min", "rr=0"),
         "the baseline is the only run; name the run to check"),
     bad("no such settings", ("check", *TWO, "--config", "none.toml"), "none.toml: cannot be read (…); …"),
-    bad("settings that are no UTF-8", ("check", *TWO, "--config", "x.toml"), "x.toml: is not UTF-8 (…); TOML is",
+    bad("settings that are no UTF-8", ("check", *TWO, "--config", "x.toml"),
+        "x.toml: not UTF-8 (…); save the file as UTF-8",
         x_toml=b"\xff\n"),
-    bad("settings that are no TOML", ("check", *TWO, "--config", "x.toml"), "x.toml:2: is no TOML (…); …",
+    bad("settings that are no TOML", ("check", *TWO, "--config", "x.toml"), "x.toml:2: invalid TOML (…)",
         x_toml=b"seed = 1\n[min\n"),
     bad("settings of nothing", ("check", *TWO, "--config", "pyproject.toml"),
         "pyproject.toml: has no table [tool.gradedeval]; …", pyproject_toml=b"[project]\nname = 'x'\n"),
     bad("a baseline of settings that is nowhere", ("check", *TWO, "--config", "x.toml"),
-        "settings of x.toml", "--baseline: 'none.run' is neither a file nor one of the runs (…); …",
+        "settings from x.toml", "--baseline: 'none.run' is neither a file nor one of the runs (…); …",
         x_toml=b"baseline = 'none.run'\nmin = 0.1\n"),
 ]  # fmt: skip
 
@@ -135,9 +139,10 @@ FITS = [
     bad("fit without a range", (*FIT, "-m", "rbp"), "'rbp': has no range; write one, as in phi=0.05..0.95 or @1..40"),
     bad("fit backwards", (*FIT, "-m", "rbp(p=0.9..0.1)"), "'rbp(p=0.9..0.1)': 0.9..0.1 is no range; …"),
     bad("fit beyond what is valid", (*FIT, "-m", "rbp(p=0.5..3)"), "'rbp': p=3 is not …; …"),
-    bad("fit to nothing", (*FIT[:-2], "-m", "rbp(p=0.1..0.9)"), "--to: names 0 measures; name one, as in --to err@20"),
+    bad("fit to nothing", (*FIT[:-2], "-m", "rbp(p=0.1..0.9)"),
+        "--to: names 0 measures; name one, such as --to err@20"),
     bad("fit to a wrong name", (*FIT[:-1], "rpb", "-m", "rbp(p=0.1..0.9)"), "no measure 'rpb'; did you mean 'rbp'?"),
-    bad("fit without files", ("fit", "-m", "rbp(p=0.1..0.9)", "--to", "ap"), "a run and a qrels file are needed; …"),
+    bad("fit without files", ("fit", "-m", "rbp(p=0.1..0.9)", "--to", "ap"), "expected a run and a qrels file; …"),
     bad("fit with no precision", (*FIT, "-m", "rbp(p=0.1..0.9)", "--precision", "0"),
         "--precision: 0 is too small; as in 0.001"),
     bad("fit of one run's ordering", ("fit", "run.txt", "qrels.txt", "--to", "ap", "-m", "nerr9@1..3", "--by", "tau"),
@@ -146,18 +151,19 @@ FITS = [
         "--validate-qrels: runs of another collection need its qrels, …; …"),
     bad("validation on no topics", (*FIT, "-m", "nerr9@1..3", "--validate-topics", "none"), "none: no such file; …",
         code=1),
-    bad("a curve for people", (*FIT, "-m", "nerr9@1..3", "--curve", "c.md"), "--curve: 'c.md' is for people; …"),
+    bad("a curve for people", (*FIT, "-m", "nerr9@1..3", "--curve", "c.md"),
+        "--curve: cannot be written as markdown to 'c.md'; …"),
     bad("weights beside runs", (*FIT, "-m", "rbp(p=0.1..0.9)", "--weights", "w.csv"),
-        "--weights: takes no runs and no --to; leave them out", w_csv=b"1,1\n"),
+        "--weights: cannot be combined with runs or --to; leave them out", w_csv=b"1,1\n"),
     *(bad(f"weights: {name}", ("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)"), says, code=1, w_csv=content)
       for name, content, says in (
-          ("nothing", b"", "w.csv: has no weight above 0; a file of rank,weight lines"),
-          ("zeros", b"1,0\n2,0\n", "w.csv: has no weight above 0; …"),
-          ("a gap", b"1,0.5\n3,0.2\n", "w.csv: no weight for rank 2; give each rank from 1 a line"),
-          ("a word", b"1,0.5\n2,x\n", "w.csv:2: '2,x' is no new rank,weight pair; …"),
-          ("one below 0", b"1,0.5\n2,-1\n", "w.csv:2: '2,-1' is no new rank,weight pair; …"),
-          ("twice", b"1,0.5\n1,0.5\n", "w.csv:2: '1,0.5' is no new rank,weight pair; …"),
-          ("rank 0", b"0,0.5\n", "w.csv:1: '0,0.5' is no new rank,weight pair; …"),
+          ("nothing", b"", "w.csv: is empty; expected lines of rank,weight"),
+          ("zeros", b"1,0\n2,0\n", "w.csv: no weight above 0; …"),
+          ("a gap", b"1,0.5\n3,0.2\n", "w.csv: rank 2 is missing; list every rank from 1, in any order"),
+          ("a word", b"1,0.5\n2,x\n", "w.csv:2: weight 'x' is not a number; …"),
+          ("one below 0", b"1,0.5\n2,-1\n", "w.csv:2: weight -1 is out of range; …"),
+          ("twice", b"1,0.5\n1,0.5\n", "w.csv:2: duplicate rank 1 (first on line 1); …"),
+          ("rank 0", b"0,0.5\n", "w.csv:1: rank 0 is out of range; …"),
       )),
     bad("more ranks than weights", ("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)", "--ranks", "5"),
         "--ranks: 5 ranks of 2 in the vector; at most 2, and at least 1", w_csv=b"1,0.5\n2,0.5\n"),
@@ -169,18 +175,18 @@ STANDARD = [
     bad("one run standardized", ("run.txt", "qrels.txt", "-m", "sp", "--standardize"),
         "--standardize: one run has no deviation from others; give several runs, or --reference FILE"),
     bad("residuals of standardized scores", (*TWO, "--standardize", "--residuals"),
-        "--standardize: a standardized score has no residual; leave out --residuals"),
+        "--standardize: standardized scores have no residuals; leave out --residuals"),
     bad("a reference and a new one", (*TWO, "--reference", "r.csv", "--save-reference", "s.csv"),
-        "--save-reference: beside --reference there is nothing new to save; leave out one"),
+        "--save-reference: cannot be combined with --reference: there would be nothing new to save; …"),
     bad("a baseline that is not standardized", ("compare", *TWO, "--standardize", "--baseline", "s.csv"),
-        "--baseline: saved scores are not standardized with the others; name a run"),
+        "--baseline: saved scores cannot be standardized together with the runs; give the baseline as a run"),
     bad("counts standardized", ("run.txt", "b.run", "qrels.txt", "-m", "num_ret", "--standardize"),
         "--standardize: 'num_ret' is a count, summed up over topics; leave it out"),
     bad("no such reference", (*TWO, "--reference", "none.csv"), "none.csv: no such file; …", code=1),
     bad("a reference of something else", (*TWO, "--reference", "s.csv"),
-        "s.csv:1: no columns measure, topic, mean, deviation, runs; …", code=1),
+        "s.csv:1: no column 'mean'; …", code=1),
     bad("a broken reference", (*TWO, "--reference", "r.csv"),
-        "r.csv:2: 'err@20,1,x,0,2' is no new standard; …", "r.csv:3: 'err@20' is no new standard; …", code=1,
+        "r.csv:2: mean 'x' is not a number; …", "r.csv:3: 1 field, expected 5; …", code=1,
         r_csv=b"measure,topic,mean,deviation,runs\nerr@20,1,x,0,2\nerr@20\n"),
     bad("a reference without the topic", (*TWO, "--reference", "r.csv"),
         "--reference: has no mean of topic 2 by 'err@20'; …", code=1,
@@ -195,7 +201,7 @@ def test_broken_input_is_a_clear_message_and_nothing_else(case: Broken, tmp_path
     case.write(tmp_path)
     before = contents(tmp_path)
     outcome = cli(*case.arguments)
-    if case.says[0].startswith("settings of"):  # what was read is no fault
+    if case.says[0].startswith("settings from"):  # what was read is no fault
         assert outcome.messages[0] == case.says[0]
         outcome = type(outcome)(outcome.code, outcome.out, outcome.err.partition(b"\n")[2])
         check_refused(outcome, case.code, case.says[1:])

@@ -670,7 +670,10 @@ def test_output_goes_by_extension_and_is_written_whole(files: Path, cli: Command
     outcome = cli(*WORDS, "-o", "out.trec")
     assert (outcome.code, outcome.messages) == (
         2,
-        ["'out.trec': no format for .trec; -f says which: table, csv, tsv, json, jsonl, markdown"],
+        [
+            "'out.trec': no format has the extension '.trec'; choose one with -f: table, csv, tsv, json, jsonl, "
+            "markdown, latex, html"
+        ],
     )
 
 
@@ -691,15 +694,15 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (("explain",), 2, "a run and a qrels file are needed; gradedeval explain RUN QRELS --topic ID"),
+        (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN QRELS --topic ID"),
         (("explain", "run.txt", "long.txt", "qrels.txt"), 2, "2 runs are too many; explain one at a time"),
         (("explain", "run.txt", "qrels.txt"), 2, "--topic: one of the 4 topics of qrels.txt (1, 2, 3, 4) must be "
          "named; as in --topic 1"),
         ((*WORDS, "--topic", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics run counts such a "
          "topic; did you mean '1'?"),
         ((*WORDS, "-m", "eer"), 2, "no measure 'eer'; did you mean 'err'?"),
-        ((*WORDS, "-f", "csv", "--show", "3"), 2, "--show: csv always has all ranks; leave it out"),
-        ((*WORDS, "-o", "run.txt"), 2, "-o: 'run.txt' is one of the files read; write to another"),
+        ((*WORDS, "-f", "csv", "--show", "3"), 2, "--show: the format csv lists all ranks; leave out --show"),
+        ((*WORDS, "-o", "run.txt"), 2, "-o: 'run.txt' is also an input file; choose another output file"),
         ((*WORDS, "-o", "x.csv", "-m", "err(gain=grade)"), 1, "'err(gain=grade)': grade 2 is worth 2, outside 0..1; "
          "use gain=linear or gain=exp, or give values up to 1"),
         (("explain", "qrels.txt", "run.txt", "--topic", "1"), 1, "run.txt: looks like a run (6 fields per line), and "

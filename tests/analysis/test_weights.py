@@ -527,7 +527,7 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("weights", "no measure; as in -m 'rbp(p=0.95)'"),
+        ("weights", "no measure given; for example -m 'rbp(p=0.95)'"),
         ("weights rbp", "rbp: no such file; did you mean -m 'rbp'?"),
         ("weights -m rpb", "no measure 'rpb'; did you mean 'rbp'?"),
         ("weights -m rbp --ranks 0", "Invalid value for '--ranks': 0 is not in the range 1<=x<=100000; "),
@@ -543,16 +543,19 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ),
         ("weights -m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
         ("weights -m wp", "'wp': needs a file of weights"),
-        ("weights -m rbp --costs no.csv", "--costs: says how runs are read, and there are none; give RUN... QRELS"),
+        ("weights -m rbp --costs no.csv", "--costs: applies to runs, and none are given; add RUN... QRELS"),
         ("weights -m p", "'p': p needs a cutoff; write p@10"),
-        ("weights -m rbp --ties best", "--ties: says how runs are read, and there are none; give RUN... QRELS"),
-        ("weights -m rbp --topics-from no.txt", "--topics-from: says how runs are read"),
-        ("weights first.run -m ap", "a run and a qrels file are needed; gradedeval RUN... QRELS"),
+        ("weights -m rbp --ties best", "--ties: applies to runs, and none are given; add RUN... QRELS"),
+        ("weights -m rbp --topics-from no.txt", "--topics-from: applies to runs"),
+        ("weights first.run -m ap", "expected a run and a qrels file; usage: gradedeval RUN... QRELS"),
         ("weights first.run qrels.txt -m err", "'err': is not a sum of gains with fixed weights"),
-        ("weights first.run qrels.txt -m ap -o first.run -f csv", "-o: 'first.run' is one of the files read"),
-        ("weights -m rbp -o w.png", "'w.png': no format for .png; -f says which: csv, tsv, json, markdown, table"),
+        ("weights first.run qrels.txt -m ap -o first.run -f csv", "-o: 'first.run' is also an input file"),
+        (
+            "weights -m rbp -o w.png",
+            "'w.png': no format has the extension '.png'; choose one with -f: table, csv, tsv, json,",
+        ),
         ("weights -m rbp -f trec", "Invalid value for '-f' / '--format': 'trec' is not one of"),
-        ("weights - - -m ap", "-: standard input can be read once"),
+        ("weights - - -m ap", "-: standard input can only be read once"),
     ],
 )
 def test_a_wrong_word_is_one_line_and_nothing_else(words: str, says: str, files: Path, cli: Command) -> None:
@@ -593,7 +596,7 @@ def test_wrong_use_in_python_is_a_fault() -> None:
         ({"measures": []}, "no measure"),
         ({"runs": RUNS}, "runs need qrels"),
         ({"qrels": QRELS}, "runs need qrels"),
-        ({"tie": "best"}, "no option 'tie'; did you mean 'ties'"),
+        ({"tie": "best"}, "unknown option 'tie'; did you mean 'ties'"),
     ):
         with pytest.raises(InputError, match=says):
             gradedeval.weights(**{"measures": "rbp", **options})  # type: ignore[arg-type]

@@ -186,7 +186,7 @@ def test_a_full_standard_output_is_a_message(words: tuple[str, ...], tmp_path: P
     Broken("", ()).write(tmp_path)
     with Path("/dev/full").open("wb") as full:
         outcome = process(*words, stdout=full)
-    check_refused(outcome, 1, ("<stdout>: No space left on device; nothing complete was written",))
+    check_refused(outcome, 1, ("<stdout>: No space left on device; the output is incomplete",))
 
 
 def test_a_closed_standard_output_is_a_message(tmp_path: Path) -> None:
@@ -529,4 +529,4 @@ def test_too_little_memory_is_one_line(tmp_path: Path, cli: Command, monkeypatch
     monkeypatch.setattr("gradedeval.scoring.scorer.Scorer.score_batch", all_of_it)
     outcome = cli("run.txt", "qrels.txt", "-m", "ap", "--jobs", "1")
     assert (outcome.code, outcome.out) == (1, b"")
-    assert outcome.messages[0].startswith("memory: there is not enough; ")
+    assert outcome.messages[0].startswith("out of memory; ")

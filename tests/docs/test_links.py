@@ -42,7 +42,11 @@ def test_every_relative_link_and_anchor_of_a_page_exists(page: Path) -> None:
     assert not lost
 
 
-def test_every_page_is_reached_from_the_index() -> None:
-    index = ROOT / "docs" / "index.md"
-    linked = {(index.parent / link["target"]).resolve() for link in LINK.finditer(index.read_text(encoding="utf-8"))}
-    assert {page for page in (ROOT / "docs").rglob("*.md") if page != index} <= linked
+def test_every_page_is_reached_from_the_index_and_listed_in_the_site() -> None:
+    docs = ROOT / "docs"
+    index = docs / "index.md"
+    pages = set(docs.rglob("*.md"))
+    linked = {(docs / link["target"]).resolve() for link in LINK.finditer(index.read_text(encoding="utf-8"))}
+    assert pages - {index} <= linked
+    listed = re.findall(r"^ +- (?:.*: )?(\S+\.md)$", (ROOT / ".mkdocs.yml").read_text(encoding="utf-8"), re.M)
+    assert {docs / name for name in listed} == pages

@@ -104,16 +104,16 @@ def test_the_signature_names_the_costs(folder: Path) -> None:
     ("content", "said"),
     [
         ("page 10\nvideo 60\n", "run.txt:4: type 'ad' has no cost; add it to costs.txt"),
-        ("page\n", "costs.txt:1: 'page' is no type with a cost above 0; as in `video 30`"),
-        ("page ten\n", "costs.txt:1: 'page ten' is no type with a cost above 0"),
-        ("page 0\n", "costs.txt:1: 'page 0' is no type"),
-        ("page -1\n", "costs.txt:1: 'page -1' is no type"),
-        ("page inf\n", "costs.txt:1: 'page inf' is no type"),
-        ("page nan\n", "costs.txt:1: 'page nan' is no type"),
-        ("page 1_0\n", "costs.txt:1: 'page 1_0' is no type"),
-        ("page 1 2\n", "costs.txt:1: 'page 1 2' is no type"),
-        ("page 1\nad 2\npage 1\n", "costs.txt:3: type 'page' again; give each type one cost"),
-        ("# nothing\n", "costs.txt: has no costs; a line for each type, as in `video 30`"),
+        ("page\n", "costs.txt:1: 1 field, expected 2 (type, cost); expected lines such as 'video 30'"),
+        ("page ten\n", "costs.txt:1: cost 'ten' is not a number; expected a finite decimal such as 12.5"),
+        ("page 0\n", "costs.txt:1: cost 0 is not above 0; every document costs something"),
+        ("page -1\n", "costs.txt:1: cost -1 is not above 0"),
+        ("page inf\n", "costs.txt:1: cost 'inf' is not a number"),
+        ("page nan\n", "costs.txt:1: cost 'nan' is not a number"),
+        ("page 1_0\n", "costs.txt:1: cost '1_0' is not a number"),
+        ("page 1 2\n", "costs.txt:1: 3 fields, expected 2 (type, cost)"),
+        ("page 1\nad 2\npage 1\n", "costs.txt:3: duplicate type 'page' (first on line 1); list each once"),
+        ("# nothing\n", "costs.txt: is empty; expected lines such as 'video 30'"),
     ],
 )
 def test_broken_costs_are_one_line(folder: Path, cli: Command, content: str, said: str) -> None:
@@ -135,7 +135,7 @@ def test_every_type_without_a_cost_is_named_where_it_stands_first(folder: Path, 
 
 def test_a_missing_cost_file_is_one_line(folder: Path, cli: Command) -> None:
     result = cli("run.txt", "qrels.txt", "-m", "rbp", "--costs", "nowhere")
-    assert result.messages[0].startswith("nowhere: cannot be read (No such file or directory)")
+    assert result.messages[0].startswith("nowhere: no such file; check the path")
     for bad in ({}, {"page": 0}, {"page": "1"}, {"page": float("nan")}, 3):
         with pytest.raises(InputError):
             scored(folder, "rbp", costs=bad)
@@ -193,10 +193,10 @@ def test_several_runs_have_a_row_each(folder: Path, cli: Command) -> None:
     [
         (("-m", "err"), "--cwl: err is no C/W/L measure; those are rbp, insq"),
         (("-m", "rbp(of=ed)"), "--cwl: 'rbp(of=ed)' is one quantity; --cwl prints all five: leave of= out"),
-        (("-m", "rbp", "--max-residual", "0.1"), "--cwl: --max-residual leaves out topics by measure"),
+        (("-m", "rbp", "--max-residual", "0.1"), "--cwl: cannot be combined with --max-residual"),
         (
             ("-m", "rbp", "--residuals", "difference", "--residual-depth", "full"),
-            "--residuals difference: a signed difference is no bound",
+            "--residuals difference: a signed difference is not a bound",
         ),
     ],
 )
@@ -209,7 +209,7 @@ def test_what_does_not_go_with_five_columns_is_said(
 
 
 def test_a_signed_difference_settles_no_topic(folder: Path) -> None:
-    with pytest.raises(InputError, match="a signed difference is no bound"):
+    with pytest.raises(InputError, match="a signed difference is not a bound"):
         scored(folder, "rbp", residuals="difference", max_residual=0.1)
 
 
@@ -266,4 +266,4 @@ def test_a_tie_of_two_types_is_settled_by_docno_however_it_is_listed(folder: Pat
 def test_the_five_quantities_are_not_standardized(folder: Path, cli: Command) -> None:
     outcome = cli("run.txt", "run.txt", "qrels.txt", "--cwl", "-m", "rbp", "--standardize")
     assert (outcome.code, outcome.out) == (2, b"")
-    assert outcome.messages == ["--cwl: a standardized cost says nothing; leave out --standardize"]
+    assert outcome.messages == ["--cwl: standardized costs have no meaning; leave out --standardize"]

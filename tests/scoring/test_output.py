@@ -18,7 +18,7 @@ import click
 import pytest
 
 import gradedeval
-from gradedeval.cli import VERBS
+from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
 from gradedeval.formats import EXTENSIONS, FORMATS
 from support.commands import Command, Outcome, shell
@@ -694,12 +694,12 @@ def test_options_may_stand_anywhere(files: Path, cli: Command) -> None:
     assert cli("-m", "err@20", "-f", "csv", "--", "bm25.run", "qrels.txt") == plain
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_file_called_like_a_verb_is_evaluated_all_the_same(verb: str, files: Path, cli: Command) -> None:
-    (files / verb).write_text(run_lines(RUNS["bm25.run"], "t"))
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_file_called_like_a_command_is_evaluated_all_the_same(name: str, files: Path, cli: Command) -> None:
+    (files / name).write_text(run_lines(RUNS["bm25.run"], "t"))
     plain = succeed(cli("bm25.run", "qrels.txt", "-m", "ap", "-f", "trec"))
-    assert cli("eval", verb, "qrels.txt", "-m", "ap", "-f", "trec") == plain
-    assert cli(f"./{verb}", "qrels.txt", "-m", "ap", "-f", "trec") == plain
+    assert cli("eval", name, "qrels.txt", "-m", "ap", "-f", "trec") == plain
+    assert cli(f"./{name}", "qrels.txt", "-m", "ap", "-f", "trec") == plain
 
 
 def test_several_measures_in_one_word_are_as_several_words(files: Path, cli: Command) -> None:
@@ -777,13 +777,13 @@ def test_help_of_an_evaluation_may_stand_after_files(cli: Command) -> None:
     assert cli("run.txt", "qrels.txt", "--help") == cli("eval", "--help")
 
 
-def test_help_names_every_verb_and_every_option_is_explained() -> None:
+def test_help_names_every_command_and_every_option_is_explained() -> None:
     context = click.Context(program)
-    for verb in VERBS:
-        command = program.get_command(context, verb)
+    for name in COMMANDS:
+        command = program.get_command(context, name)
         assert command is not None
         assert command.help
-        assert VERBS[verb][1] in program.get_help(context)
+        assert COMMANDS[name][1] in program.get_help(context)
         assert all(option.help for option in command.params if isinstance(option, click.Option))
 
 

@@ -1,0 +1,189 @@
+"""Every option of reading, ranking and scoring, once: its type, default, help, checks, and place in the signature."""
+
+# Without `from __future__ import annotations`: the registry reads the types of the fields of `Options`.
+import os
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypedDict, TypeVar
+
+from gradedeval.errors import InputError, plural
+from gradedeval.measures.costs import Costs, read_costs
+from gradedeval.measures.gain_schemes import read_scheme
+from gradedeval.measures.notation import Value, read_value
+from gradedeval.options.definition import GAINS, RESIDUALS, Option, elsewhere, name_only, option
+from gradedeval.trec.lines import check_text, encode
+from gradedeval.trec.source import Source
+
+Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval"]
+Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst"]
+Order = Literal["score", "file"]
+Precision = Literal["float64", "float32"]
+Topics = Literal["qrels", "both", "run", "relevant"]
+Negative = Literal["judged", "unjudged"]
+Duplicates = Literal["error", "first", "last", "refuse"]
+Residuals = Literal["total", "split", "difference"]
+Depth = Literal["cutoff", "full"]
+
+
+def _read_gain(gain: Any) -> Any:
+    value = read_value(gain) if isinstance(gain, str) else tuple(gain) if isinstance(gain, list) else gain
+    return read_scheme(value, "--gain") if isinstance(value, str | tuple | int | float) else value
+
+
+def _read_costs(costs: Any) -> Any:
+    if isinstance(costs, Mapping):
+        return Costs({encode(str(name)): cost for name, cost in costs.items()})
+    return read_costs(costs) if isinstance(costs, str | os.PathLike) else costs
+
+
+def _read_topics(topics: Any) -> Any:
+    if isinstance(topics, str | os.PathLike):
+        return topics_of_file(topics)
+    if not isinstance(topics, Iterable):
+        return topics
+    return frozenset(topic if isinstance(topic, bytes) else encode(str(topic)) for topic in topics)
+
+
+def topics_of_file(path: str | os.PathLike[str]) -> frozenset[bytes]:
+    """The topic ids in a file: the first field of every line. Raises InputError for a file without any."""
+    source = Source(path)
+    data = source.read()
+    check_text(data, source.place)
+    lines = [line.split() for line in data.split(b"\n") if not line.startswith(b"#")]
+    topics = frozenset(line[0] for line in lines if line)
+    if not topics:
+        raise InputError(source.place, "names no topics", "expected one topic per line")
+    return topics
+
+
+def _chosen_topics(_: str, topics: frozenset[bytes]) -> str:
+    """How many topics were chosen, and six digits that tell one choice from another."""
+    from hashlib import sha256  # most evaluations do without
+
+    digest = sha256(b"|".join(sorted(topics))).hexdigest()[:6]
+    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {digest}"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How runs are read, ranked and scored: the options of `evaluate` and of the command line, checked.
+
+    Raises InputError (usage) where a value is not allowed, or two options exclude each other.
+    """
+
+    # Help pages keep this order within a section, and the signature keeps it too. The table is aligned by hand:
+    # fmt: off
+    like: Like | None = option(None, "Follow the conventions of another tool.")
+    ties: Ties = option("docno-desc", "Order of documents with equal scores: by docno, descending or ascending; as in "
+        "the file; by the rank column; or so that the score is the best or the worst.", signature=elsewhere)
+    order: Order = option("score", "Rank documents by score, or keep the order of the file and ignore the scores.",
+        signature=elsewhere)
+    scores: Precision = option("float64", "Floating-point precision in which scores are compared.")
+    depth: int | None = option(None, "Keep only the N highest-ranked documents of each topic.", metavar="N", minimum=1)
+    topics: Topics = option("qrels", "Topics to average over: all in the qrels (one that is missing from the run "
+        "scores 0), those in both files, all in the run, or the relevant ones: in both files and with a relevant "
+        "document.")
+    gain: Value | None = option(None, "Gain scheme of graded measures that do not name their own: linear, exp, ntcir, "
+        "grade, a list of gains such as 0:0.5:1, or @FILE with lines of grade,gain.",
+        section=GAINS, metavar="SCHEME", accepts="a gain scheme or a list of gains", read=_read_gain,
+        signature=elsewhere)
+    rel: float | None = option(None, "Lowest relevant grade of binary measures that do not name their own.",
+        section=GAINS, metavar="GRADE", default_text="1", above=0, signature=elsewhere)
+    top_grade: float | None = option(None, "Top grade of the scale.",
+        section=GAINS, metavar="GRADE", default_text="the highest grade in the qrels", minimum=0, signature=elsewhere)
+    negative: Negative = option("judged", "Documents with a grade below 0: judged, with gain 0, or unjudged.",
+        section=GAINS)
+    max_gain: float | None = option(None, "Top gain: what an unjudged document may be worth in a residual.",
+        section=GAINS, metavar="GAIN", default_text="the largest of the scheme", minimum=0)
+    costs: Costs | None = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
+        "its cost.", section=GAINS, metavar="FILE", default_text="1 for every document",
+        accepts="a file or a dict of costs", read=_read_costs, names_file=True,
+        signature=lambda _, costs: f"costs {costs.digest}")
+    duplicates: Duplicates = option("error", "A docno that occurs twice in a topic: an error (only a warning where the "
+        "qrels repeat the same grade), keep the first or the last, or refuse it whatever the grades are.")
+    residuals: Residuals | None = option(None, "Report how far each score could still rise. 'split' tells unjudged "
+        "documents in the run from ranks beyond its end; 'difference' is the signed difference of cwl_eval, for C/W/L "
+        "measures.", section=RESIDUALS, commands="eval", optional_value=True,
+        signature=lambda _, kind: "signed differences" if kind == "difference" else "")
+    residual_depth: Depth = option("cutoff", "Compute the best case down to the cutoff, or over the full ranking.",
+        section=RESIDUALS, commands="scoring")
+    max_residual: float | None = option(None, "Leave out of each measure's mean the topics whose residual exceeds X.",
+        section=RESIDUALS, commands="scoring", metavar="X", minimum=0)
+    judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
+    lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only)
+    subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
+        "judged for; 0 means none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE).", signature=elsewhere)
+    topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
+        accepts="a file or a list of topics", read=_read_topics, names_file=True, signature=_chosen_topics)
+    extra_fields: bool = option(False, "Ignore what a line of a run has beyond its six fields, as trec_eval does.",
+        commands="none", signature=elsewhere)
+    # fmt: on
+
+    def __post_init__(self) -> None:
+        for name, described in OPTIONS.items():
+            described.check(getattr(self, name))
+        if self.residuals == "difference" and (self.max_residual is not None or self.residual_depth == "full"):
+            raise InputError(
+                "--residuals difference",
+                "a signed difference is not a bound",
+                "--max-residual and --residual-depth full take --residuals total",
+                usage=True,
+            )
+        if self.judged_only and self.wants_residuals:
+            raise OPTIONS["judged_only"].error(
+                "a condensed list has no residual: a document judged later could enter above others",
+                "leave out --judged-only or the residuals",
+            )
+
+    @property
+    def wants_residuals(self) -> bool:
+        return self.residuals is not None or self.max_residual is not None
+
+
+OPTIONS: dict[str, Option] = {
+    entry.name: replace(entry.metadata["option"], name=entry.name, type=entry.type, default=entry.default)
+    for entry in fields(Options)
+}
+"""The registry: name -> option."""
+
+
+class OptionKwargs(TypedDict, total=False):
+    """The options as keywords of `evaluate`, for type checkers and editors; None means the default."""
+
+    ties: Ties | None
+    order: Order | None
+    scores: Precision | None
+    depth: int | None
+    topics: Topics | None
+    gain: Value | Sequence[float] | None
+    rel: float | None
+    top_grade: float | None
+    negative: Negative | None
+    max_gain: float | None
+    costs: str | os.PathLike[str] | Mapping[str, float] | Costs | None
+    duplicates: Duplicates | None
+    residuals: Residuals | bool | None
+    residual_depth: Depth | None
+    max_residual: float | None
+    judged_only: bool
+    lenient: bool
+    subtopics: bool
+    topics_from: str | os.PathLike[str] | Iterable[str | bytes] | None
+
+
+Documented = TypeVar("Documented")
+
+
+def lists_options(documented: Documented) -> Documented:
+    """Append the options to the docstring of what takes them as keywords."""
+    lines = [documented.__doc__ or "", "    Options:", ""]
+    for name in OptionKwargs.__annotations__:
+        text = f"{name:<15} {OPTIONS[name].text}"
+        text += f" One of {', '.join(OPTIONS[name].choices)}." if OPTIONS[name].choices else ""
+        lines += textwrap.wrap(text, 116, initial_indent=" " * 4, subsequent_indent=" " * 20)
+    documented.__doc__ = "\n".join([*lines, "    "])
+    return documented
+
+
+lists_options(Options)

@@ -1,0 +1,145 @@
+"""What an option is: all that the command line, Python, TOML files, the signature and the documentation say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from gradedeval.errors import InputError, did_you_mean
+
+Commands = Literal["none", "eval", "scoring", "reading"]
+"""Which commands take an option: none, `eval` alone, all that score whole runs, or all that read runs and qrels."""
+
+READING, GAINS, RESIDUALS = "Reading and ranking", "Measures and gains", "Residuals"
+"""Sections of a help page."""
+
+
+def name_and_value(name: str, value: Any) -> str:
+    """`depth 100`: how most options stand in the signature."""
+    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+
+
+def name_only(name: str, value: Any) -> str:
+    """`judged only`: how flags stand in the signature."""
+    return name
+
+
+def elsewhere(name: str, value: Any) -> str:
+    """Nothing: another part of the signature shows it, or no score depends on it."""
+    return ""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option. Name, type and default are those of the field of `Options` that it describes.
+
+    help            what it does, in sentences
+    section         where it stands on a help page
+    commands        which commands take it; `none`: code alone sets it
+    metavar         what its value is called on a help page; None: its choices
+    default_text    what the default is, where None does not say it
+    minimum, above  the lowest number allowed, and a number that it must exceed
+    accepts         what a value may be, for a message; None: its choices, or a number
+    read            what a user gives (a file name, text, a list) -> the value
+    optional_value  it may stand on the command line without a value
+    names_file      its text names a file
+    signature       name and value -> text in the signature, where the value is not the default
+    """
+
+    help: str
+    section: str = READING
+    commands: Commands = "reading"
+    metavar: str | None = None
+    default_text: str | None = None
+    minimum: float | None = None
+    above: float | None = None
+    accepts: str = "True or False"
+    read: Callable[[Any], Any] = lambda value: value
+    optional_value: bool = False
+    names_file: bool = False
+    signature: Callable[[str, Any], str] = name_and_value
+    name: str = ""
+    type: Any = None
+    default: Any = None
+
+    @property
+    def flag(self) -> str:
+        """Its name on the command line."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def types(self) -> tuple[Any, ...]:
+        """The types of its values, but None."""
+        members = get_args(self.type)
+        return tuple(kind for kind in members if kind is not NoneType) if NoneType in members else (self.type,)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The words that it takes, where it takes no others."""
+        return get_args(self.types[0]) if get_origin(self.types[0]) is Literal else ()
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is only on or off."""
+        return self.type is bool
+
+    @property
+    def number(self) -> str:
+        """What kind of number it takes, for a message; empty where it takes none."""
+        return {(int,): "whole number", (float,): "number"}.get(self.types, "")
+
+    @property
+    def text(self) -> str:
+        """Its help, with the default."""
+        default = self.default_text if self.default in (None, False) else self.default
+        return self.help if default is None else f"{self.help} Default: {default}."
+
+    def is_of(self, commands: Commands) -> bool:
+        """Whether such commands take it; those that take more take what others do, too."""
+        levels = get_args(Commands)
+        return self.commands != "none" and levels.index(commands) <= levels.index(self.commands)
+
+    def parse(self, text: Any) -> Any:
+        """The number that a text on the command line means; anything else as it is."""
+        if not self.number or not isinstance(text, str):
+            return text
+        try:
+            return int(text) if int in self.types else float(text)
+        except ValueError:
+            raise self.error(f"'{text}' is not a {self.number}") from None
+
+    def check(self, value: Any) -> None:
+        """Raise InputError (usage) where the option cannot have that value."""
+        if value is None and self.default is None:
+            return
+        if self.choices:
+            if value not in self.choices:
+                hint = did_you_mean(str(value), self.choices) or f"choose from {', '.join(self.choices)}"
+                raise self.error(f"invalid value '{value}'", hint)
+        elif self.number:
+            self._check_number(value)
+        elif not isinstance(value, tuple(get_origin(kind) or kind for kind in self.types)):
+            raise self.error(f"{value!r} is not {self.accepts}")
+
+    def _check_number(self, value: Any) -> None:
+        if isinstance(value, bool) or not isinstance(value, Integral if int in self.types else Real):
+            raise self.error(f"{value!r} is not a {self.number}")
+        number = float(value)
+        if not abs(number) < float("inf"):
+            raise self.error(f"{number} is not a finite number")
+        if self.above is not None and number <= self.above:
+            raise self.error(f"{number:g} is too small", f"it must be above {self.above:g}")
+        if self.minimum is not None and number < self.minimum:
+            raise self.error(f"{number:g} is too small", f"it must be at least {self.minimum:g}")
+
+    def error(self, problem: str, hint: str = "") -> InputError:
+        """What is wrong with the value that a user gave."""
+        return InputError(self.flag, problem, hint, usage=True)
+
+
+def option(default: Any, help: str, **settings: Any) -> Any:
+    """A field of `Options`, and what `Option` says of it."""
+    return field(default=default, metadata={"option": Option(help, **settings)})

@@ -1,0 +1,74 @@
+"""The presets that follow other tools, and what they and a user's options come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gradedeval.errors import InputError, did_you_mean
+from gradedeval.measures.notation import Value
+from gradedeval.options import OPTIONS, Options, Residuals
+
+
+@dataclass(frozen=True)
+class Preset:
+    """What `--like TOOL` sets.
+
+    options     options, where the user does not give them
+    parameters  measure -> parameters
+    digits      digits that are printed
+    residuals   the kind of residual, where the user names none
+    shared      parameters of all measures that take them
+    """
+
+    options: Mapping[str, Any]
+    parameters: Mapping[str, Mapping[str, Value]]
+    digits: int = 4
+    residuals: Residuals = "total"
+    shared: Mapping[str, Value] = field(default_factory=dict)
+
+
+PRESETS: dict[str, Preset] = {
+    "trec_eval": Preset(
+        {"topics": "both", "negative": "unjudged", "duplicates": "refuse"},
+        {name: {"gain": "linear"} for name in ("err", "nerr", "cascade", "erria", "nerria")},
+    ),
+    "gdeval": Preset(
+        {"topics": "relevant", "top_grade": 4},
+        {"err": {"gain": "exp"}, "nerr": {"gain": "exp"}, "ndcg": {"gain": "exp"}, "dcg": {"gain": "exp"}},
+        digits=5,
+    ),
+    "ir_measures": Preset(
+        {"topics": "qrels", "top_grade": 4},
+        {"err": {"gain": "exp"}, "ndcg": {"gain": "linear"}, "rbp": {"rel": 1, "p": 0.8}},
+    ),
+    "cwl_eval": Preset(
+        {"topics": "run", "order": "file", "gain": "grade", "max_gain": 1},
+        {},
+        residuals="difference",
+        shared={"horizon": 1000},
+    ),
+}
+
+
+def resolve_options(like: str | None = None, **given: Any) -> Options:
+    """The options of a preset, and over them those that a user gives, as text, file names or values; None and False
+    mean: not given.
+
+    Raises InputError (usage) for an unknown option or preset, or a value that is not allowed.
+    """
+    for name in given:
+        if name not in OPTIONS:
+            raise InputError("", f"unknown option '{name}'", did_you_mean(name, OPTIONS), usage=True)
+    OPTIONS["like"].check(like)
+    explicit = {
+        name: OPTIONS[name].read(value) for name, value in given.items() if value is not None and value is not False
+    }
+    # Who says where the best case ends wants to see it.
+    if "residual_depth" in explicit and "max_residual" not in explicit:
+        explicit.setdefault("residuals", True)
+    if explicit.get("residuals") is True:
+        bound = like is None or explicit.keys() & {"residual_depth", "max_residual"}
+        explicit["residuals"] = "total" if bound else PRESETS[str(like)].residuals
+    return replace(Options(), **{**(PRESETS[like].options if like else {}), **explicit, "like": like})

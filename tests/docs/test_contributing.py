@@ -1,0 +1,73 @@
+"""What docs/contributing.md says to write is enough: its walk is followed in a copy of the package."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.paths import ROOT
+
+PAGE = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+
+
+def section(title: str) -> str:
+    """The section of the page under a heading."""
+    return PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
+
+
+def blocks(text: str, kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.M | re.S)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A repository of which only what a walk needs is there: the package, what its tests share, and the samples."""
+    for name in ("gradedeval", "tests/support"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "qrels_samples").symlink_to(ROOT / "qrels_samples")
+    return tmp_path
+
+
+def python(copy: Path, *words: str) -> str:
+    """What `python WORDS...` prints, with the package of the copy."""
+    environment = {"PYTHONPATH": f"{copy}:{copy / 'tests'}", "LC_ALL": "C.UTF-8", "PATH": ""}
+    done = subprocess.run(
+        [sys.executable, *words], cwd=copy, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def replace(path: Path, diff: str) -> None:
+    """Make the change that a block of `-` and `+` lines shows; the old lines must be there, once."""
+    old, new = ("".join(line[1:] for line in diff.splitlines(keepends=True) if line[0] == sign) for sign in "-+")
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_measure_is_a_function_and_its_name_in_the_table(copy: Path) -> None:
+    walk = section("Add a measure")
+    (function,), (line,), (session,) = (blocks(walk, kind) for kind in ("python", "diff", "console"))
+    place = copy / function.partition("\n")[0].removeprefix("# ")
+    with place.open("a", encoding="utf-8") as module:
+        module.write(f"\n\n{function.partition(chr(10))[2]}")
+    replace(copy / "gradedeval" / "measures" / "table.py", line)
+
+    evaluate, explain = (
+        python(copy, "-m", *shlex.split(command.removeprefix("$ "))) for command in session.splitlines()
+    )
+    assert re.search(r"^half_life(\s+\d+\.\d{4}){2}$", evaluate, re.M)
+    assert re.search(r"^half_life\(h=10\)@20(\s+\d+\.\d{4}){2}$", evaluate, re.M)
+    assert explain.startswith("half_life: Half-life utility")
+    assert "\nhalf_life " in python(copy, "-m", "gradedeval", "measures")
+    score = "print(gradedeval.evaluate({'t': {'a': 2.0, 'b': 1.0}}, {'t': {'a': 1, 'b': 3}}, 'half_life(h=3)').means)"
+    assert python(copy, "-c", f"import gradedeval; {score}") == f"{{'half_life(h=3)': {1 + 3 / 2**0.5!r}}}\n"
+    tested = "from support.measures import REPRESENTATIVES; print(*REPRESENTATIVES, sep='\\n')"
+    assert {"half_life", "half_life@3", "half_life(rel=2)"} <= set(python(copy, "-c", tested).splitlines())

@@ -15,7 +15,7 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.scoring.scores import ALL
 from gradedeval.trec.duplicates import duplicate, settle_duplicates
 from gradedeval.trec.small_tables import headed_table
-from gradedeval.trec.source import name_of
+from gradedeval.trec.source import without_suffix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class SavedScore:
 
 def holds_scores(path: str) -> bool:
     """Whether a file holds saved scores and no run: by its name, or by how it begins."""
-    if name_of(path).lower().endswith((".csv", ".tsv")):
+    if without_suffix(path).lower().endswith((".csv", ".tsv")):
         return True
     if not os.path.isfile(path):
         return False

@@ -102,7 +102,7 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
     found["a pipe"] = cli("-", *words, stdin=content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grade_file, "blocks", refused)
-        patch.setattr(qrels, "read_judged", refused)
+        patch.setattr(qrels, "read_judgments", refused)
         found["line by line"] = cli(run_file, *words)
     places = {"gz": str(packed), "a pipe": "<stdin>"}
     return {

@@ -77,7 +77,10 @@ def all_options() -> str:
     parts = []
     for section, rows in tables.items():
         last = section == DROP_IN
-        parts += [f"## {section}\n", "| option | what it does |" + ("" if last else " commands |")]
+        parts += [
+            f"## {section.replace('this command', 'single commands')}\n",
+            "| option | what it does |" + ("" if last else " commands |"),
+        ]
         parts.append("|---|---|" + ("" if last else "---|"))
         for (spelled, text), names in rows.items():
             parts.append(f"| {spelled} | {text} |" + ("" if last else f" {', '.join(names)} |"))
@@ -88,8 +91,8 @@ def all_options() -> str:
 def described(option: click.Option) -> tuple[str, str]:
     """How an option is written; its choices, if it has but a few, and its help."""
     metavar = option.metavar or ""
-    choices = metavar[1:-1].split("|") if metavar.startswith("[") else getattr(option.type, "choices", ())
-    value = "" if not metavar or metavar.startswith("[") else f" {metavar}"
+    choices = metavar[1:-1].split("|") if re.fullmatch(r"\[[\w|-]+\]", metavar) else getattr(option.type, "choices", ())
+    value = "" if choices or not metavar else f" {metavar}"
     spelled = ", ".join(map(code, (*option.opts[:-1], f"{option.opts[-1]}{value}")))
     words = " · ".join(f"`{choice}`" for choice in choices)
     return spelled, f"{words}{'. ' if words else ''}{escaped(option.help or '')}"

@@ -139,7 +139,7 @@ def qrels_beside(run: Path) -> Path:
 def read_simply(content: bytes, **options: Any) -> Qrels:
     """Qrels by the simple reader alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(qrels, "read_judged", refused)
+        patch.setattr(qrels, "read_judgments", refused)
         return Qrels(io.BytesIO(content), **options)
 
 

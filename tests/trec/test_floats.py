@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gradedeval.trec.floats import comparable, decimals
+from gradedeval.trec.floats import decimals, sort_keys
 from gradedeval.trec.lines import decimal
-from gradedeval.trec.swar import gathered_nine
+from gradedeval.trec.swar import gather_trailing
 from support.examples import drawn
 from support.tokens import buffer_of
 
@@ -22,7 +22,7 @@ def bits(value: float) -> bytes:
 
 def numbers(tokens: list[bytes]) -> Any:
     buffer, start, end = buffer_of(tokens)
-    return decimals(buffer, end, end - start, gathered_nine(buffer, end))
+    return decimals(buffer, end, end - start, gather_trailing(buffer, end))
 
 
 def same_as_float(tokens: list[bytes]) -> None:
@@ -38,6 +38,7 @@ plain = st.from_regex(rb"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+
 @example([b"0" * 30 + b"1", b"-0", b"+.5", b"5.", b"-0.0", b"00.10", b"123456789.5", b"12345678", b"1234567.8"])
 @example([b"9007199254740993", b"9007199254740992.5", b"0.1", b"4503599627370496.5", b"4503599627370497.5"])
 @example([b"18446744073709551615", b"9999999999999999999", b"1844674407370955161.6", b"0.000000000000000001"])
+@example([b"123456.789", b"234567.891", b"999999.999"])  # eight digits and more, all written alike
 @example([b"5e-324", b"2.4703282292062327e-324", b"1.7976931348623157e308", b"2.2250738585072014e-308"])
 def test_plain_decimals_have_the_bits_of_float(tokens: list[bytes]) -> None:
     same_as_float(tokens)
@@ -73,7 +74,7 @@ def written_alike(draw: st.DrawFn) -> list[bytes]:
 @example([b"07.50", b"7.50", b"0.00", b"00.00", b"123456.78", b"123456.79"])
 def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
     buffer, start, end = buffer_of(tokens)
-    found, value = comparable(buffer, end, end - start, gathered_nine(buffer, end)), numbers(tokens)
+    found, value = sort_keys(buffer, end, end - start, gather_trailing(buffer, end)), numbers(tokens)
     assert ((found[:, None] < found) == (value[:, None] < value)).all()
     assert ((found[:, None] == found) == (value[:, None] == value)).all()
 

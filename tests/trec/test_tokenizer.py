@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradedeval.trec import tokenizer as blocks
-from gradedeval.trec.swar import PAD, changes, equal, gathered, gathered_nine, hashes, padded, words_at
+from gradedeval.trec.swar import PAD, equal, gather, gather_trailing, hashes, padded, run_starts, words_at
 from support.examples import drawn
 from support.tokens import buffer_of
 
@@ -26,7 +26,7 @@ def test_tokens_that_differ_in_two_bytes_have_hashes_of_their_own(length: int) -
                 token[one], token[two] = a, b
                 tokens.append(bytes(token))
         buffer, start, end = buffer_of(tokens)
-        assert len(set(hashes(gathered(words_at(buffer), start), end - start).tolist())) == len(letters) ** 2
+        assert len(set(hashes(gather(words_at(buffer), start), end - start).tolist())) == len(letters) ** 2
 
 
 @given(st.integers(1, 55), st.integers(0, 9), st.integers(0, 12), st.randoms(use_true_random=False))
@@ -48,10 +48,12 @@ def test_words_of_short_lines_are_those_of_the_text(length: int, topic: int, dif
         start, end = fields.start(column), fields.end(column)
         tokens = [line.split()[column] for line in lines]
         assert fields.tokens(column, np.arange(len(lines))) == tokens
-        plainly = hashes(gathered(words_at(buffer), start), end - start)
+        plainly = hashes(gather(words_at(buffer), start), end - start)
         assert (hashes(fields.word(column), fields.length(column)) == plainly).all()
         for rows in (slice(None), slice(3, 9)):
-            for mine, theirs in zip(fields.last_nine(column)(rows), gathered_nine(buffer, end)(rows), strict=True):
+            for mine, theirs in zip(
+                fields.trailing_bytes(column)(rows), gather_trailing(buffer, end)(rows), strict=True
+            ):
                 assert (mine == theirs).all()
 
 
@@ -61,7 +63,7 @@ def test_tokens_are_equal_where_their_bytes_are(tokens: list[bytes]) -> None:
     tokens += tokens[:2] + [token[:-1] + b"~" for token in tokens]
     buffer, start, end = buffer_of(tokens)
     words = words_at(buffer)
-    word, length = gathered(words, start), end - start
+    word, length = gather(words, start), end - start
     hashed = hashes(word, length).tolist()
     for at, one in enumerate(tokens):
         for other, two in enumerate(tokens):
@@ -70,4 +72,4 @@ def test_tokens_are_equal_where_their_bytes_are(tokens: list[bytes]) -> None:
                 pair = [np.array([value]) for value in (start[at], start[other], len(one))]
                 assert equal(words, pair[0], words, pair[1], pair[2]).all() == (one == two)
     changed = [0] + [at for at in range(1, len(tokens)) if tokens[at] != tokens[at - 1]]
-    assert changes(word, length).tolist() == changed
+    assert run_starts(word, length).tolist() == changed

@@ -102,16 +102,10 @@ COMPARE = [
 ]  # fmt: skip
 
 CHECK = [
-<<<<<<< HEAD
-    bad("no bound", ("check", *TWO), "no bound to check; as in --min err@20=0.25 or --max-drop err@20=5%"),
-    bad("a bound on no number", ("check", *TWO, "--min", "err@20=high"), "--min err@20=high: 'high' is no number; …"),
-    bad("a bound on a wrong measure", ("check", *TWO, "--min", "rpb=0.1"), "--min rpb=0.1: unknown measure 'rpb'; …"),
-=======
     bad("no bound", ("check", *TWO), "no bound to check; for example --min err@20=0.25 or --max-drop err@20=5%"),
     bad("a bound on no number", ("check", *TWO, "--min", "err@20=high"), "--min err@20=high: 'high' is not a "
         "number; …"),
-    bad("a bound on a wrong measure", ("check", *TWO, "--min", "rpb=0.1"), "--min rpb=0.1: no measure 'rpb'; …"),
->>>>>>> main
+    bad("a bound on a wrong measure", ("check", *TWO, "--min", "rpb=0.1"), "--min rpb=0.1: unknown measure 'rpb'; …"),
     bad("a bare bound and two measures", ("check", *TWO, "-m", "ap", "--min", "0.1"),
         "--min 0.1: a bare value with 2 measures; write MEASURE=VALUE, …"),
     bad("a bare bound and no measure", ("check", *TWO[:-2], "--min", "0.1"),

@@ -47,7 +47,10 @@ class Commands(click.Group):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in COMMANDS and args[0] not in ("-h", "--help", "--version"):
+        if not args:
+            say(ctx.get_help())
+            ctx.exit(2)
+        if args[0] not in COMMANDS and args[0] not in ("-h", "--help", "--version"):
             args = ["eval", *args]
         return super().parse_args(ctx, args)
 
@@ -87,9 +90,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Abort:
         say("interrupted")
         code = 130
-    except click.exceptions.NoArgsIsHelpError as error:
-        say(error.format_message())
-        code = 2
     except click.UsageError as error:
         say(_in_a_line(error))
         code = 2

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,8 +13,9 @@ import numpy as np
 from gradedeval.errors import InputError, ProblemList
 from gradedeval.measures.parse import parse_measures
 from gradedeval.scoring.scores import ALL
-from gradedeval.trec.lines import decode
-from gradedeval.trec.source import Source, name_of
+from gradedeval.trec.duplicates import duplicate, settle_duplicates
+from gradedeval.trec.small_tables import headed_table
+from gradedeval.trec.source import without_suffix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +41,7 @@ class SavedScore:
 
 def holds_scores(path: str) -> bool:
     """Whether a file holds saved scores and no run: by its name, or by how it begins."""
-    if name_of(path).lower().endswith((".csv", ".tsv")):
+    if without_suffix(path).lower().endswith((".csv", ".tsv")):
         return True
     if not os.path.isfile(path):
         return False
@@ -51,58 +50,44 @@ def holds_scores(path: str) -> bool:
 
 
 def read_saved(source: pd.DataFrame | str | Path) -> tuple[str, list[SavedScore]]:
-    """Where they come from, and the scores by topic, of a csv or tsv file (compressed or not) or of a DataFrame.
+    """The name of the source, and the scores by topic, of a csv or tsv file (compressed or not) or of a DataFrame.
 
     The means are left out. Raises InputError where columns are missing, a number is none, a score is there twice, or
     nothing but means is left.
     """
     if isinstance(source, str | Path):
-        place = Source(source).place
-        header, lines = _lines(decode(Source(source).read()), place)
+        table = headed_table(source, NEEDED, CURE)
+        place, problems = table.place, table.problems
+        rows: list[tuple[int, Mapping[str, Any]]] = [(row.line, row.cells) for row in table.rows]
     else:
-        place, header = "<frame>", [str(name) for name in source.columns]
-        lines = list(enumerate(source.astype(object).values.tolist(), 1))
-    missing = [name for name in NEEDED if name not in header]
-    if missing:
-        raise InputError(f"{place}:1", f"no column '{missing[0]}'", CURE)
-    found = _by_topic(_rows(header, lines, place), place)
-    if not found:
+        place, problems = "<frame>", ProblemList("<frame>")
+        header = [str(name) for name in source.columns]
+        if missing := [name for name in NEEDED if name not in header]:
+            raise InputError(f"{place}:1", f"no column '{missing[0]}'", CURE)
+        values = source.astype(object).values.tolist()
+        rows = [(number, dict(zip(header, row, strict=True))) for number, row in enumerate(values, 1)]
+    scores = _by_topic(_scores(rows, problems), place)
+    if not scores:
         raise InputError(place, "holds no scores by topic", CURE)
-    return place, found
+    return place, scores
 
 
-def _lines(content: str, place: str) -> tuple[list[str], list[tuple[int, list[Any]]]]:
-    first = content.partition("\n")[0]
-    reader = csv.reader(
-        io.StringIO(content.removeprefix("\ufeff"), newline=""), delimiter="\t" if "\t" in first else ","
-    )
-    try:
-        header = next(reader, [])
-        return header, [(reader.line_num, line) for line in reader if line]
-    except csv.Error as error:
-        raise InputError(f"{place}:{reader.line_num}", f"is no csv ({error})", CURE) from None
-
-
-def _rows(header: list[str], lines: Iterable[tuple[int, list[Any]]], place: str) -> list[tuple[int, SavedScore]]:
-    found, errors, names = [], ProblemList(place), dict[str, str]()
-    for number, line in lines:
-        if len(line) != len(header):
-            errors.add(number, f"{len(line)} cells, expected {len(header)}", CURE)
-            continue
-        cells = dict(zip(header, line, strict=True))
+def _scores(rows: Iterable[tuple[int, Mapping[str, Any]]], problems: ProblemList) -> list[tuple[int, SavedScore]]:
+    scores, names = [], dict[str, str]()
+    for line, cells in rows:
         try:
             values = {name: _number(cells.get(name)) for name in ("score", "residual", "unjudged")}
         except ValueError as error:
-            errors.add(number, str(error), "numbers as gradedeval writes them")
+            problems.add(line, str(error), "numbers as gradedeval writes them")
             continue
         if np.isnan(values["score"]) and cells["topic"] != ALL:
-            errors.add(number, "no score", "each row of a topic has one")
+            problems.add(line, "no score", "each row of a topic has one")
         written = str(cells["measure"])
         if written not in names:
             names[written] = _measure(written)
-        found.append((number, SavedScore(str(cells["run"]), str(cells["topic"]), names[written], **values)))
-    errors.check()
-    return found
+        scores.append((line, SavedScore(str(cells["run"]), str(cells["topic"]), names[written], **values)))
+    problems.check()
+    return scores
 
 
 def _number(cell: Any) -> float:
@@ -111,7 +96,7 @@ def _number(cell: Any) -> float:
     try:
         return float(cell)
     except (TypeError, ValueError):
-        raise ValueError(f"'{cell}' is no number") from None
+        raise ValueError(f"'{cell}' is not a number") from None
 
 
 def _measure(written: str) -> str:
@@ -125,14 +110,15 @@ def _measure(written: str) -> str:
 
 def _by_topic(rows: list[tuple[int, SavedScore]], place: str) -> list[SavedScore]:
     """The rows without the means: of each run and measure the last one of the topic `all`."""
-    summary = {(row.run, row.measure): number for number, row in rows if row.topic == ALL}
-    found: dict[tuple[str, str, str], tuple[int, SavedScore]] = {}
-    for number, row in rows:
-        if summary.get((row.run, row.measure)) == number:
-            continue
-        key = (row.run, row.topic, row.measure)
-        if key in found:
-            what = f"{row.measure} of topic {row.topic} of '{row.run}' again, as on line {found[key][0]}"
-            raise InputError(f"{place}:{number}", what, "keep one of the two")
-        found[key] = (number, row)
-    return [row for _, row in found.values()]
+    summary = {(row.run, row.measure): line for line, row in rows if row.topic == ALL}
+    rows = [(line, row) for line, row in rows if summary.get((row.run, row.measure)) != line]
+    problems = ProblemList(place)
+
+    def repeated(position: int, first: int) -> None:
+        line, row = rows[position]
+        what = duplicate(f"{row.measure} of topic {row.topic} of '{row.run}'", rows[first][0])
+        problems.add(line, what, "keep one of the two")
+
+    settle_duplicates([(row.run, row.topic, row.measure) for _, row in rows], "error", repeated)
+    problems.check()
+    return [row for _, row in rows]

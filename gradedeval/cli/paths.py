@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from gradedeval.errors import InputError, ProblemList
-from gradedeval.trec.source import Source, file_faults
+from gradedeval.trec.source import Source, file_errors
 
 PATTERN = "*?["
 
@@ -20,7 +20,7 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
     Raises InputError where a folder holds no file, or none matches.
     """
     if os.path.isdir(word):
-        with file_faults(word):
+        with file_errors(word):
             found = sorted(os.path.join(word, name) for name in os.listdir(word) if not name.startswith("."))
         what, hint = "holds no run", "name the folder that holds the runs"
     elif set(word) & set(PATTERN) and not os.path.exists(word):

@@ -11,10 +11,11 @@ from gradedeval.errors import InputError
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
-from gradedeval.measures.parameter_files import Rows, rows_of
+from gradedeval.measures.parameter_files import read_parameter_file
 from gradedeval.measures.parameters import Check
 from gradedeval.measures.properties import RankingWeights
 from gradedeval.measures.relevant_ranks import num_relevant_retrieved, ranks_of_relevant
+from gradedeval.trec.small_tables import small_table
 
 # The best case past the last column is summed until at most this is left, or over this many ranks.
 UNWALKED, DEEPEST = 1e-13, 1_000_000
@@ -23,22 +24,26 @@ SMALL = 3e-5
 
 
 def _from_file(name: str) -> Floats:
-    """φ(1), φ(2), …: the numbers of a file, one a line; 0 after the last."""
-    return _utility(name, rows_of(name, "a utility", "one number a line, for ranks 1, 2, …"))
+    """φ(1), φ(2), …: the numbers of a file, one per line; 0 after the last."""
+    return _utility(name, read_parameter_file(name))
 
 
 @lru_cache
-def _utility(name: str, rows: Rows) -> Floats:
-    try:
-        values = [float(row[-1]) for row in rows]
-    except ValueError as error:
-        what = f"cannot be read as a utility ({error})"
-        raise InputError(name, what, "one number a line, for ranks 1, 2, …", usage=True) from None
-    phi = np.array(values)
-    if not len(phi) or not np.isfinite(phi).all() or (phi < 0).any() or (np.diff(phi) > 0).any():
-        raise InputError(
-            name, "is no utility", "one finite number from 0 up a line, none larger than the one before", usage=True
-        )
+def _utility(name: str, data: bytes) -> Floats:
+    hint = "expected one number per line, for ranks 1, 2, …, none larger than the one before"
+    table = small_table(name, ("phi",), ("rank", "phi"), hint=hint, usage=True, data=data)
+    width = len(table.rows[0].cells) if table.rows else 1
+    for row in table.rows:
+        if len(row.cells) != width:
+            table.problems.add(row.line, f"the number of fields is not {width}, as on the first line", hint)
+    table.check()
+    if width == 2:
+        phi = np.array(table.by_rank("phi"))
+    else:
+        phi = np.array([table.number(row, "phi", 0) for row in table.rows])
+        table.check()
+    if (np.diff(phi) > 0).any():
+        raise InputError(name, "not a valid utility file: a number is larger than the one before", hint, usage=True)
     return phi
 
 

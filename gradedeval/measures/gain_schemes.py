@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Callable
@@ -13,8 +12,9 @@ from typing import Literal
 import numpy as np
 
 from gradedeval.arrays import Floats, distinct
-from gradedeval.errors import InputError, reason, shorten
+from gradedeval.errors import InputError, shorten
 from gradedeval.measures.notation import Value, write_value
+from gradedeval.trec.small_tables import small_table
 
 Scale = Literal["unit", "raw", "thresholds"]
 """What a measure asks of its gains: `unit` in [0, 1], `raw` as large as they like, `thresholds` of graded precision."""
@@ -209,27 +209,9 @@ def read_pairs(value: str) -> dict[float, float]:
 
 
 def read_gains(name: str) -> dict[float, float]:
-    """grade -> gain, of a file. Raises InputError where it has none, or a line is no pair."""
-    from pathlib import Path
-
-    known: dict[float, float] = {}
-    try:
-        lines = Path(name).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(name, f"cannot be read ({reason(error)})", "a gain file has lines of grade,gain") from None
-    if lines and lines[0].startswith("\ufeff"):
-        raise InputError(f"{name}:1", "begins with a byte order mark", "save the file as UTF-8 without one")
-    for number, row in enumerate((line.split(",") for line in lines), 1):
-        if not "".join(row).strip() or row[0].startswith("#") or (number == 1 and row[0].strip().lower() == "grade"):
-            continue
-        try:
-            grade, gain = (float(cell) for cell in row)
-        except ValueError:
-            grade = gain = math.nan
-        if not (math.isfinite(grade) and math.isfinite(gain)) or gain < 0 or grade in known:
-            what = f"{','.join(row)!r} is no new grade,gain pair"
-            raise InputError(f"{name}:{number}", what, "as in 2,0.5; gains from 0 up")
-        known[grade] = gain
-    if not known:
-        raise InputError(name, "has no gains", "a gain file has lines of grade,gain")
-    return known
+    """grade -> gain, from a file. Raises InputError where it has none, or a line is not a pair."""
+    table = small_table(name, ("grade", "gain"), hint="expected lines of grade,gain")
+    grades = [table.number(row, "grade") for row in table.rows]
+    gains = [table.number(row, "gain", 0) for row in table.rows]
+    table.check(grades, ("grade",))
+    return dict(zip(grades, gains, strict=True))

@@ -1,13 +1,12 @@
-"""Small tables that a user gives a measure in a file: CSV rows, read anew each time so that an edited file counts."""
+"""Files that a user gives a measure as a parameter."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gradedeval.errors import InputError, reason
+from gradedeval.errors import InputError
 from gradedeval.measures.notation import Value
-
-Rows = tuple[tuple[str, ...], ...]
+from gradedeval.trec.source import Source
 
 
 def needs_file(name: str, role: str, example: str) -> Callable[[Mapping[str, Value], int | None], None]:
@@ -20,34 +19,14 @@ def needs_file(name: str, role: str, example: str) -> Callable[[Mapping[str, Val
     return check
 
 
-def rows_of(name: str, role: str, expected: str) -> Rows:
-    """The rows of a file; blank lines and those that begin with `#` are skipped.
+def read_parameter_file(name: str) -> bytes:
+    """The bytes of a file. Raises InputError (usage) where it cannot be read.
 
-    Raises InputError (usage) where it cannot be read; `role` and `expected` say as what, and what it should hold.
+    It is read each time the measure needs it, so that an edited file counts: what is made of it is cached by its bytes.
     """
-    import csv  # a measure rarely needs a file
-    from pathlib import Path
-
+    if name == "-":
+        raise InputError(name, "a measure's file cannot be standard input", "name a file", usage=True)
     try:
-        lines = Path(name).read_text("utf-8").splitlines()
-        found = tuple(tuple(row) for row in csv.reader(lines) if row and not row[0].startswith("#"))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(name, f"cannot be read as {role} ({reason(error)})", expected, usage=True) from None
-    if lines and lines[0].startswith("\ufeff"):
-        raise InputError(f"{name}:1", "begins with a byte order mark", "save the file as UTF-8 without one", usage=True)
-    if not found:
-        raise InputError(name, "is empty", expected, usage=True)
-    return found
-
-
-def is_header(row: tuple[str, ...]) -> bool:
-    """Whether no cell of the row is a number."""
-    return not any(_is_number(cell) for cell in row)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+        return Source(name).read()
+    except InputError as error:
+        raise error.replace(usage=True) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -13,9 +14,10 @@ from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure, measure
 from gradedeval.measures.gains import Gains, row_sums
-from gradedeval.measures.parameter_files import Rows, is_header, needs_file, rows_of
+from gradedeval.measures.parameter_files import needs_file, read_parameter_file
 from gradedeval.measures.parameters import POSITIVE, Check
 from gradedeval.measures.properties import Arguments, Cutoff
+from gradedeval.trec.small_tables import small_table
 
 
 def weighting(cutoff: Cutoff, **more: Any) -> Callable[[Callable[..., Floats]], Measure]:
@@ -203,39 +205,29 @@ def logharmonic(g: Gains, *, b: float = 2) -> Floats:
 
 
 def read_weights(name: str) -> Floats:
-    """The weights of a file with lines of `rank,weight` for ranks 1, 2, …, the first of which may be a header.
+    """The weights of a file with lines of rank,weight.
 
-    Raises InputError (usage) where it cannot be read, or is no distribution.
+    Raises InputError (usage) where it cannot be read, or is not a distribution.
     """
-    return _weights(name, rows_of(name, "weights", "lines of rank,weight"))
+    return _weights(name, read_parameter_file(name))
 
 
 @lru_cache
-def _weights(name: str, rows: Rows) -> Floats:
-    weights: list[float] = []
-    for number, row in enumerate(rows):
-        if number == 0 and len(row) == 2 and is_header(row):
-            continue
-        pair = _floats(row)
-        if len(pair) != 2 or pair[0] != len(weights) + 1 or not 0 <= pair[1] < math.inf:
-            what = f"'{','.join(row)}' is not rank {len(weights) + 1} with a weight from 0"
-            hint = "lines of rank,weight, separated by commas, ranks 1, 2, …"
-            raise InputError(name, what, hint, usage=True)
-        weights.append(pair[1])
-    if not weights:
-        raise InputError(name, "has no weights", "lines of rank,weight", usage=True)
-    found = np.array(weights)
-    if not 0 < found.sum() <= 1 + 1e-9:
-        what = f"its weights sum to {found.sum():g}"
-        raise InputError(name, what, "a distribution sums to 1, or less where it was cut", usage=True)
-    return found
+def _weights(name: str, data: bytes) -> Floats:
+    weights = rank_weights(name, usage=True, data=data)
+    if not 0 < weights.sum() <= 1 + 1e-9:
+        what, hint = f"the weights sum to {weights.sum():g}", "they must sum to 1, or less if the list was cut"
+        raise InputError(name, what, hint, usage=True)
+    return weights
 
 
-def _floats(row: tuple[str, ...]) -> list[float]:
-    try:
-        return [float(cell) for cell in row]
-    except ValueError:
-        return []
+def rank_weights(path: str | os.PathLike[str], *, usage: bool = False, data: bytes | None = None) -> Floats:
+    """The weights of ranks 1, 2, … in a file with lines of rank,weight, as numbers from 0.
+
+    Raises InputError where it cannot be read, or a rank has no weight, or two.
+    """
+    hint = "expected lines of rank,weight"
+    return np.array(small_table(path, ("rank", "weight"), hint=hint, usage=usage, data=data).by_rank("weight"))
 
 
 @weighting(

@@ -1,4 +1,4 @@
-"""Judged documents by topic and docno: a table of slots that a block of documents is looked up in at once."""
+"""JudgmentColumns documents by topic and docno: a table of slots that a block of documents is looked up in at once."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SLOTS = 4
 """Slots for each document at least."""
 
 TOGETHER = 1 << 16
-"""Judged documents that are worked on at once: what is looked at stays in the processor's cache."""
+"""JudgmentColumns documents that are worked on at once: what is looked at stays in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
-class Regions:
+class TopicBuckets:
     """Each topic's own stretch of a table: where it begins, and how far a hash is shifted to give a place in it.
 
     A run lists topic after topic: stretches of their own keep what is looked at in the processor's cache.
@@ -40,18 +40,18 @@ class Regions:
         return place
 
 
-def regions(documents: Ints) -> Regions:
-    """Regions for topics with so many documents each, a power of two of slots for each topic."""
+def topic_buckets(documents: Ints) -> TopicBuckets:
+    """TopicBuckets for topics with so many documents each, a power of two of slots for each topic."""
     bits = np.frexp((documents * SLOTS).astype(np.float64))[1].astype(np.int64)  # 2**bits is more
     bits = np.maximum(bits, 1)
     sizes = np.left_shift(1, bits)
     ends = np.cumsum(sizes)
-    return Regions(ends - sizes, (64 - bits).astype(np.uint64), int(ends[-1]) if len(ends) else 0)
+    return TopicBuckets(ends - sizes, (64 - bits).astype(np.uint64), int(ends[-1]) if len(ends) else 0)
 
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """Judged documents as columns, and ways to look them up.
+    """JudgmentColumns documents as columns, and ways to look them up.
 
     buffer  the text in which the docnos stand
     start   documents: where the docno begins
@@ -95,10 +95,10 @@ class Index:
         return self._filled[2]
 
     @cached_property
-    def _filled(self) -> tuple[Regions, Slots, tuple[Ints, Ints]]:
+    def _filled(self) -> tuple[TopicBuckets, Slots, tuple[Ints, Ints]]:
         """The table in which `find` looks: each topic's part of it; the number of a document in each slot, −1 where
         there is none; and what `again` gives."""
-        own = regions(self.count)
+        own = topic_buckets(self.count)
         slots = np.full(own.size + 64, -1, dtype=np.int32)
         none = np.empty(0, dtype=np.int64)
         again = [(none, none)]
@@ -174,7 +174,7 @@ class Index:
         return same
 
 
-def look_up(hashed: Words, place: Ints, size: int, asked: Words, asked_place: Ints) -> tuple[Slots, bool]:
+def hash_join(hashed: Words, place: Ints, size: int, asked: Words, asked_place: Ints) -> tuple[Slots, bool]:
     """The row that has each hash that is asked for, −1 where none has; and whether two rows may be one document, for
     they have one hash and one place: then not all is looked up.
 
@@ -202,14 +202,14 @@ def look_up(hashed: Words, place: Ints, size: int, asked: Words, asked_place: In
     return found, False
 
 
-def unlike(topic: NDArray[Any], topics: int, hashed: Words) -> bool:
+def surely_distinct(topic: NDArray[Any], topics: int, hashed: Words) -> bool:
     """Whether no two documents of one topic can be the same: all have hashes of their own."""
-    own = regions(np.bincount(topic, minlength=topics))
+    own = topic_buckets(np.bincount(topic, minlength=topics))
     place = own.places(topic, hashed)
-    return not look_up(hashed, place, own.size, hashed[:0], place[:0])[1]
+    return not hash_join(hashed, place, own.size, hashed[:0], place[:0])[1]
 
 
-def repeated(hashed: Words, place: Ints) -> Ints:
+def duplicate_candidates(hashed: Words, place: Ints) -> Ints:
     """Rows with the hash and the place of another row, all of them."""
     order = np.lexsort((hashed, place))
     same = (hashed[order[1:]] == hashed[order[:-1]]) & (place[order[1:]] == place[order[:-1]])

@@ -17,7 +17,7 @@ from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, PartResult
 from gradedeval.rankings.run_columns import Rows, grade_as_listed, settle_repeated
 from gradedeval.rankings.topic_codes import TopicCodes
-from gradedeval.trec.source import temporary_faults
+from gradedeval.trec.source import temporary_file_errors
 from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.topic_blocks import Block, blocks, segments
 
@@ -207,7 +207,7 @@ class _Text:
 
     def add(self, block: Block) -> None:
         if self._file is not None:
-            with temporary_faults():
+            with temporary_file_errors():
                 self._file.write(memoryview(block.buffer)[block.begin : block.end])  # type: ignore[arg-type]
 
     def token(self, start: int, length: int) -> bytes:

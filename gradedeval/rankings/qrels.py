@@ -15,7 +15,7 @@ from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Duplicates
 from gradedeval.rankings.docno_index import Index
 from gradedeval.rankings.frames import dict_intents, dict_judgments, frame_intents, frame_judgments
-from gradedeval.rankings.qrels_columns import Judged, judged_of, read_judged
+from gradedeval.rankings.qrels_columns import JudgmentColumns, judgments_of_codes, read_judgments
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.lines import (
@@ -78,12 +78,14 @@ class Qrels:
         self.topics: list[bytes] = self._judged.topics
         self.pool: Ints = self._judged.pool()
 
-    def _of_file(self, source: Source, duplicates: Duplicates, lenient: bool, subtopics: bool, jobs: int) -> Judged:
+    def _of_file(
+        self, source: Source, duplicates: Duplicates, lenient: bool, subtopics: bool, jobs: int
+    ) -> JudgmentColumns:
         stream = Stream(source)
         try:
             if subtopics:
                 raise NeedsLineReader
-            judged = read_judged(stream, duplicates, jobs)
+            judged = read_judgments(stream, duplicates, jobs)
         except NeedsLineReader:
             data = stream.whole()
             rows = _judgments_of_bytes(self.place, data, lenient, self.notes, subtopics)
@@ -100,20 +102,20 @@ class Qrels:
             self.notes.append(_note_of_repeats(self.place, judged.repeated))
         return judged
 
-    def _of_rows(self, rows: list[Judgment], duplicates: Duplicates, subtopics: bool) -> Judged:
+    def _of_rows(self, rows: list[Judgment], duplicates: Duplicates, subtopics: bool) -> JudgmentColumns:
         graded = _by_topic(self.place, rows, duplicates, self.notes)
         if not graded:
             raise InputError(self.place, "no judgments", expected_lines(QRELS_FIELDS), kind="empty")
         if subtopics:
             self.codes, labels, self.subtopics = by_subtopic(graded)
-            return judged_of(self.codes, labels)
+            return judgments_of_codes(self.codes, labels)
         # No −0.
         labels = np.array(sorted({grade for documents in graded.values() for grade in documents.values()})) + 0.0
         code_of = {grade: code for code, grade in enumerate(labels.tolist())}
         self.codes = {
             topic: {docno: code_of[grade] for docno, grade in documents.items()} for topic, documents in graded.items()
         }
-        return judged_of(self.codes, labels)
+        return judgments_of_codes(self.codes, labels)
 
     def __len__(self) -> int:
         return len(self.topics)

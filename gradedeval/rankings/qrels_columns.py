@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.options import Duplicates
 from gradedeval.parallel.forks import Failed, imap, raise_malloc_threshold, shared, usable_workers
-from gradedeval.rankings.docno_index import TOGETHER, Index, unlike
+from gradedeval.rankings.docno_index import TOGETHER, Index, surely_distinct
 from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.lines import QRELS_FIELDS, NeedsLineReader
 from gradedeval.trec.stream import Stream
@@ -31,7 +31,7 @@ ZERO, MINUS = 48, 45
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgmentColumns:
     """Judgements in file order.
 
     topics    the ids, in order of appearance
@@ -127,7 +127,7 @@ class _Part:
     distinct: bool
 
 
-def read_judged(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Judged:
+def read_judgments(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> JudgmentColumns:
     """The judgements of a file, by several processes where it is large.
 
     Raises NeedsLineReader where a line is none, or one differs from another of the same document: the line reader
@@ -140,14 +140,14 @@ def read_judged(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Judged
     labels, code = _coded([part.grades for part in parts])
     index = Index(buffer, columns.start, columns.length, topic, columns.hashed, len(topics))
     if distinct or not len((again := index.again())[0]):
-        return Judged(topics, labels, code, index)
+        return JudgmentColumns(topics, labels, code, index)
     rows, firsts = again
     if duplicates == "refuse" or (code[rows] != code[firsts]).any():
         raise NeedsLineReader
     kept = np.ones(len(code), dtype=bool)
     kept[rows] = False
     index = Index(buffer, index.start[kept], index.length[kept], topic[kept], index.hashed[kept], len(topics))
-    return Judged(topics, labels, code[kept], index, len(rows))
+    return JudgmentColumns(topics, labels, code[kept], index, len(rows))
 
 
 def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[_Columns, list[_Part]]:
@@ -180,8 +180,8 @@ def _read(lines: Lines, columns: _Columns, begin: int) -> _Part:
     rows = slice(begin, begin + len(lines))
     columns.start[rows], columns.length[rows], columns.hashed[rows] = lines.start(2), lines.length(2), lines.hashes(2)
     topics = TopicCodes()
-    own, size = topics.stretches(lines)
-    distinct = unlike(np.repeat(own, size), len(topics.names), columns.hashed[rows])
+    own, size = topics.topic_runs(lines)
+    distinct = surely_distinct(np.repeat(own, size), len(topics.names), columns.hashed[rows])
     return _Part(len(lines), topics.names, own, size, _grades(lines), distinct)
 
 
@@ -198,16 +198,16 @@ def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.
     divided = np.bincount(np.concatenate(numbers)) > 1  # topics that stand in several parts
     rows = np.flatnonzero(divided[topic])
     distinct = all(part.distinct for part in parts) and len(rows) <= TOGETHER
-    return topics.names, topic, distinct and unlike(topic[rows], len(divided), hashed[rows])
+    return topics.names, topic, distinct and surely_distinct(topic[rows], len(divided), hashed[rows])
 
 
-def judged_of(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> Judged:
+def judgments_of_codes(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> JudgmentColumns:
     """The same from dicts topic -> docno -> code."""
     buffer, start, length, hashed = text_hashes([docno for documents in codes.values() for docno in documents])
     topic = np.repeat(np.arange(len(codes), dtype=np.int32), [len(documents) for documents in codes.values()])
     small = np.min_scalar_type(len(labels))
     code = np.array([code for documents in codes.values() for code in documents.values()], dtype=small)
-    return Judged(list(codes), labels, code, Index(buffer, start, length, topic, hashed, len(codes)))
+    return JudgmentColumns(list(codes), labels, code, Index(buffer, start, length, topic, hashed, len(codes)))
 
 
 DIGITS = np.arange(-9, 10)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.options import Options
 from gradedeval.rankings.batch import Documents
-from gradedeval.rankings.docno_index import look_up, regions, repeated, unlike
+from gradedeval.rankings.docno_index import duplicate_candidates, hash_join, surely_distinct, topic_buckets
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.topic_codes import TopicCodes
@@ -142,10 +142,10 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
     lines = split_lines(block.buffer, block.begin, block.end, len(RUN_FIELDS))
     scores, some = options.order == "score", len(lines) > 0
     none = np.empty(0, dtype=np.int64)
-    own, size = topics.stretches(lines) if some else (none, none)
+    own, size = topics.topic_runs(lines) if some else (none, none)
     score = None
     if scores:
-        score = lines.comparable(4) if order_is_enough and options.scores != "float32" else lines.numbers(4)
+        score = lines.sort_keys(4) if order_is_enough and options.scores != "float32" else lines.numbers(4)
     return Rows(
         topics.names,
         own,
@@ -172,9 +172,9 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
     judged, count = index.of_topics(number)
     if len(judged) > grader.limits.judged_ratio * len(rows):
         return False
-    asked, table, topic = index.hashed[judged], regions(rows.counts), np.arange(len(rows.topics))
+    asked, table, topic = index.hashed[judged], topic_buckets(rows.counts), np.arange(len(rows.topics))
     places = table.places(topic, rows.hashed, rows.counts)
-    found, twice = look_up(rows.hashed, places, table.size, asked, table.places(topic, asked, count))
+    found, twice = hash_join(rows.hashed, places, table.size, asked, table.places(topic, asked, count))
     hit = np.flatnonzero(found >= 0)
     judged, found = judged[hit], found[hit]
     assert rows.buffer is not None
@@ -196,12 +196,12 @@ def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int
 
     Raises NeedsLineReader where repeated documents are an error.
     """
-    if unlike(rows.topic_of, len(rows.topics), rows.hashed):
+    if surely_distinct(rows.topic_of, len(rows.topics), rows.hashed):
         return rows, {}
-    places = regions(rows.counts).places(rows.topic_of, rows.hashed)
+    places = topic_buckets(rows.counts).places(rows.topic_of, rows.hashed)
     first: dict[tuple[int, bytes], int] = {}
     last: dict[tuple[int, bytes], int] = {}
-    suspects = repeated(rows.hashed, places)
+    suspects = duplicate_candidates(rows.hashed, places)
     for row in suspects.tolist():
         key = (int(rows.topic_of[row]), rows.docno(row))
         first.setdefault(key, row)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradedeval.errors import InputError, ProblemList, plural, shorten
+from gradedeval.errors import InputError, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
 from gradedeval.measures.gains import UNIFORM, Gains, Intents, Pool
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.subtopics import NO_INTENT
-from gradedeval.trec.lines import decimal, decode, records
-from gradedeval.trec.source import Source
+from gradedeval.trec.lines import decode, encode
+from gradedeval.trec.small_tables import small_table
 
 
 def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
@@ -137,29 +137,28 @@ class Prior:
 def read_prior(path: str) -> Prior:
     """The probabilities in a file with lines of topic, subtopic and probability.
 
-    A topic's probabilities are divided by their sum, which must be 1 but for rounding. Raises InputError where it is
-    not, where a line has no probability, or repeats another.
+    A topic's probabilities are divided by their sum, which must be 1 up to rounding. Raises InputError where it is not,
+    where a line has no probability, or repeats another.
     """
-    source = Source(path)
-    findings = ProblemList(source.place)
+    table = small_table(path, FIELDS, hint=f"expected lines of '{' '.join(FIELDS)}'", words=True)
     chance: dict[bytes, dict[bytes, float]] = {}
     last: dict[bytes, int] = {}
-    for number, (topic, subtopic, token) in records(source.read(), FIELDS, findings):
-        value, own = decimal(token), chance.setdefault(topic, {})
-        last[topic] = number
-        if not 0 <= value <= 1:
-            findings.add(number, f"'{decode(token)}' is no probability", "a probability is a number from 0 to 1")
-        elif subtopic == NO_INTENT:
-            findings.add(number, "subtopic 0 is no intent", "remove the line")
-        elif subtopic in own:
-            findings.add(number, f"subtopic {decode(subtopic)} of topic {decode(topic)} again", "give it once")
-        else:
-            own[subtopic] = value
-    findings.check()
-    for topic, own in chance.items():
-        if abs(sum(own.values()) - 1) > ROUNDED:
-            what = f"the probabilities of topic {decode(topic)} sum to {sum(own.values()):g}"
-            findings.add(last[topic], what, "they must sum to 1")
-    findings.check()
-    scaled = {topic: {name: one / sum(own.values()) for name, one in own.items()} for topic, own in chance.items()}
-    return Prior(source.place, scaled)
+    for row in table.rows:
+        topic, subtopic = encode(row.cells["topic"]), encode(row.cells["subtopic"])
+        last[topic] = row.line
+        chance.setdefault(topic, {})[subtopic] = table.number(row, "probability", 0, 1)
+        if subtopic == NO_INTENT:
+            table.problems.add(row.line, "subtopic 0 is not an intent", "remove the line")
+    keys = [(row.cells["topic"], row.cells["subtopic"]) for row in table.rows]
+    table.check(keys, ("subtopic", "topic"))
+    for topic, chances in chance.items():
+        if abs(sum(chances.values()) - 1) > ROUNDED:
+            what = f"the probabilities of topic {decode(topic)} sum to {sum(chances.values()):g}"
+            table.problems.add(last[topic], what, "they must sum to 1")
+    table.check()
+    return Prior(table.place, {topic: _scaled(chances) for topic, chances in chance.items()})
+
+
+def _scaled(chances: dict[bytes, float]) -> dict[bytes, float]:
+    total = sum(chances.values())
+    return {name: chance / total for name, chance in chances.items()}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.trec.source import name_of
+from gradedeval.trec.source import without_suffix
 
 
 def named_runs(run: Any) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def named_runs(run: Any) -> dict[str, Any]:
 def _own_name(run: Any) -> str:
     """The name of an open file's path."""
     name = getattr(run, "name", "") if hasattr(run, "read") else ""
-    return name_of(os.path.basename(name)) if isinstance(name, str) else ""
+    return without_suffix(os.path.basename(name)) if isinstance(name, str) else ""
 
 
 def _is_ranking(run: Mapping[Any, Any]) -> bool:
@@ -51,7 +51,7 @@ def file_names(paths: list[str]) -> list[str]:
 
     The suffix stays where `a.run` and `a.run.gz` stand beside each other.
     """
-    short = [name_of(path) for path in paths]
+    short = [without_suffix(path) for path in paths]
     often = Counter(short)
     paths = [path if often[name] > 1 else name for path, name in zip(paths, short, strict=True)]
     names = ["stdin" if path == "-" else os.path.basename(path) for path in paths]

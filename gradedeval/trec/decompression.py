@@ -12,7 +12,7 @@ AHEAD = 16
 """Pieces that may wait for the reader."""
 
 
-class Unpacked:
+class BackgroundDecompressor:
     """The unpacked bytes, read by a thread that stays a few pieces ahead: zlib and its kin work beside Python.
 
     Broken data raise NeedsLineReader: the simple reader says what is wrong with them.

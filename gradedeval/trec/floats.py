@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.trec.lines import decimal
-from gradedeval.trec.swar import Bytes, Nine, Words, words_at
+from gradedeval.trec.swar import Bytes, TrailingBytes, Words, words_at
 
 _U = np.uint64
 _EACH = 0x0101010101010101
@@ -33,7 +33,7 @@ ROWS = 1 << 14
 """Numbers are read so many at a time: all that is looked at stays in the processor's cache."""
 
 
-def decimals(buffer: Bytes, end: Ints, length: NDArray[Any], last_nine: Nine) -> Floats:
+def decimals(buffer: Bytes, end: Ints, length: NDArray[Any], trailing_bytes: TrailingBytes) -> Floats:
     """The value of each token, all of them plain decimals: `[+-]digits[.digits][e±digits]`.
 
     Raises ValueError where a token is none, or is too large for a float.
@@ -41,7 +41,7 @@ def decimals(buffer: Bytes, end: Ints, length: NDArray[Any], last_nine: Nine) ->
     found = np.empty(len(end))
     for at in range(0, len(end), ROWS):
         rows = slice(at, at + ROWS)
-        nine, after = last_nine(rows), _after_dot(buffer, end[rows], length[rows])
+        nine, after = trailing_bytes(rows), _after_dot(buffer, end[rows], length[rows])
         word = _digits_alike(length[rows], *nine, after)
         if word is None:
             _read_any(buffer, end[rows], length[rows].astype(np.int64), nine[1], found[rows])
@@ -50,15 +50,15 @@ def decimals(buffer: Bytes, end: Ints, length: NDArray[Any], last_nine: Nine) ->
     return found
 
 
-def comparable(buffer: Bytes, end: Ints, length: NDArray[Any], last_nine: Nine) -> Floats | Ints:
+def sort_keys(buffer: Bytes, end: Ints, length: NDArray[Any], trailing_bytes: TrailingBytes) -> Floats | Ints:
     """Numbers that stand to each other as the values of tokens do, equal and in order: their digits where all are
     written alike, which is less work, or the values. Else as `decimals`."""
     found, after = np.empty(len(end), dtype=np.int64), _after_dot(buffer, end, length)
     for at in range(0, len(end), ROWS):
         rows = slice(at, at + ROWS)
-        word = _digits_alike(length[rows], *last_nine(rows), after)
+        word = _digits_alike(length[rows], *trailing_bytes(rows), after)
         if word is None:
-            return decimals(buffer, end, length, last_nine)
+            return decimals(buffer, end, length, trailing_bytes)
         found[rows] = word.byteswap(inplace=True)  # the first digit highest
     return found
 

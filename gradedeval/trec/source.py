@@ -61,7 +61,7 @@ class Source:
         """Whether a file is compressed. Raises InputError where it cannot be read."""
         if not is_path(self.target):
             return False
-        with file_faults(self.place), open(self.target, "rb") as file:
+        with file_errors(self.place), open(self.target, "rb") as file:
             return opener(file.read(8), self.place) is not None
 
     def read(self) -> bytes:
@@ -70,7 +70,7 @@ class Source:
 
     def packed(self) -> bytes:
         """All of it, as it is stored. Raises InputError where it cannot be read."""
-        with file_faults(self.place):
+        with file_errors(self.place):
             if not isinstance(self.target, str | os.PathLike):
                 content = self.target.read()
                 return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else bytes(content)
@@ -88,7 +88,7 @@ def standard_input(place: str) -> IO[bytes]:
 
 
 @contextmanager
-def file_faults(place: str) -> Iterator[None]:
+def file_errors(place: str) -> Iterator[None]:
     """What the operating system says of a file, as InputError."""
     try:
         yield
@@ -107,7 +107,7 @@ def file_faults(place: str) -> Iterator[None]:
 
 
 @contextmanager
-def temporary_faults() -> Iterator[None]:
+def temporary_file_errors() -> Iterator[None]:
     """What the operating system says of a temporary file, as InputError."""
     try:
         yield
@@ -116,7 +116,7 @@ def temporary_faults() -> Iterator[None]:
         raise InputError("temporary file", what, "TMPDIR names a folder with more space") from None
 
 
-def name_of(path: str) -> str:
+def without_suffix(path: str) -> str:
     """The file's name without a compression suffix: what the run is called."""
     for suffix in COMPRESSED:
         if path.endswith(suffix) and path != suffix:

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import IO, Any
 
-from gradedeval.trec.decompression import Unpacked
-from gradedeval.trec.source import Source, file_faults, opener, standard_input, temporary_faults, unpack
+from gradedeval.trec.decompression import BackgroundDecompressor
+from gradedeval.trec.source import Source, file_errors, opener, standard_input, temporary_file_errors, unpack
 
 IN_MEMORY = 1 << 23
 """Bytes of a pipe that are kept in memory before they go to a temporary file."""
@@ -45,22 +45,22 @@ class Stream:
 
     def __init__(self, source: Source) -> None:
         self.place = source.place
-        with file_faults(self.place):
+        with file_errors(self.place):
             self._raw = _opened(source)
             self._own = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
-            self._kept = None if self._raw.seekable() else _Kept(self._raw)
+            self._kept = None if self._raw.seekable() else ReplayablePipe(self._raw)
             self._begin = self._raw.tell() if self._kept is None else 0
-        self._unpacked: Unpacked | None = None
+        self._unpacked: BackgroundDecompressor | None = None
         self.again()
 
     def again(self) -> None:
         """Begin anew."""
         self._rewind()
-        with file_faults(self.place):
+        with file_errors(self.place):
             head = self._read(8)
             self._ahead = head
             opened = opener(head, self.place)
-        self._unpacked = Unpacked(opened, self._read, self.place) if opened else None
+        self._unpacked = BackgroundDecompressor(opened, self._read, self.place) if opened else None
 
     def _rewind(self) -> None:
         if self._unpacked is not None:
@@ -88,7 +88,7 @@ class Stream:
     def read_into(self, view: memoryview) -> int:
         """Fill the view, or as much of it as there are bytes; how much that is."""
         filled = 0
-        with file_faults(self.place):
+        with file_errors(self.place):
             while filled < len(view):
                 if self._unpacked is not None:
                     count = self._unpacked.read_into(view[filled:])
@@ -114,7 +114,7 @@ class Stream:
         """All of it, from the beginning."""
         self._rewind()
         self._unpacked = None
-        with file_faults(self.place):
+        with file_errors(self.place):
             parts = []
             while part := self._read(1 << 24):
                 parts.append(part)
@@ -122,7 +122,7 @@ class Stream:
 
     def token(self, start: int, length: int) -> bytes:
         """The bytes at a place of a plain stream that has been read to its end."""
-        with file_faults(self.place):
+        with file_errors(self.place):
             if (file := self.file) is not None:  # the place in an open file is shared by all processes
                 return os.pread(file.file, length, file.at + start)
             self._raw.seek(self._begin + start)
@@ -148,7 +148,7 @@ def _opened(source: Source) -> Any:
     return target
 
 
-class _Kept:
+class ReplayablePipe:
     """A pipe whose bytes are kept as they are read, so that they can be read again."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
@@ -172,7 +172,7 @@ class _Kept:
             from tempfile import SpooledTemporaryFile  # only for pipes
 
             self._file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
-        with temporary_faults():
+        with temporary_file_errors():
             self._file.seek(self._size)
             self._file.write(got)
         self._size += len(got)

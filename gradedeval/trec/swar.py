@@ -17,7 +17,7 @@ Word = Callable[[int, Any], Words]
 """The eight bytes that begin so many bytes after the beginning of each token, the first of them lowest; of the tokens
 in some rows. Not to be written to."""
 
-Nine = Callable[[slice], tuple[Words, Words]]
+TrailingBytes = Callable[[slice], tuple[Words, Words]]
 """The last nine bytes before the end of each token as two words: the first eight of them, and the last eight; of the
 tokens in some rows."""
 
@@ -49,12 +49,12 @@ def tokens(buffer: Bytes, start: Ints, end: Ints) -> list[bytes]:
     return [bytes(view[begin:stop]) for begin, stop in zip(start.tolist(), end.tolist(), strict=True)]
 
 
-def gathered(words: Words, start: Ints) -> Word:
+def gather(words: Words, start: Ints) -> Word:
     """The words of tokens that begin at these positions."""
     return lambda at, rows: words[start[rows] + at]
 
 
-def gathered_nine(buffer: Bytes, end: Ints) -> Nine:
+def gather_trailing(buffer: Bytes, end: Ints) -> TrailingBytes:
     """The last bytes of tokens that end at these positions."""
     sixteen = np.ndarray((len(buffer) - 15,), "V16", buffer.data, strides=(1,))
 
@@ -98,10 +98,10 @@ def text_hashes(tokens: list[bytes]) -> tuple[Bytes, Ints, Ints, Words]:
     buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
     length = np.array([len(token) for token in tokens], dtype=np.int64)
     start = PAD + np.cumsum(length) - length
-    return buffer, start, length, hashes(gathered(words_at(buffer), start), length)
+    return buffer, start, length, hashes(gather(words_at(buffer), start), length)
 
 
-def changes(word: Word, length: NDArray[Any]) -> Ints:
+def run_starts(word: Word, length: NDArray[Any]) -> Ints:
     """The positions of tokens that differ from the one before; the first is always among them."""
     changed: Bools = length[1:] != length[:-1]
     for _, rows, part in _parts(word, length):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.trec.floats import comparable, decimals
+from gradedeval.trec.floats import decimals, sort_keys
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader
 from gradedeval.trec.swar import (
     BLANK,
@@ -19,24 +19,24 @@ from gradedeval.trec.swar import (
     RETURN,
     TAB,
     Bytes,
-    Nine,
+    TrailingBytes,
     Word,
     Words,
-    changes,
-    gathered,
-    gathered_nine,
+    gather,
+    gather_trailing,
     hashes,
+    run_starts,
     tokens,
     words_at,
 )
-from gradedeval.trec.tokenizer_short_lines import Table, table
+from gradedeval.trec.tokenizer_short_lines import ShortLineFields, short_line_fields
 
 Bounds = Callable[[int], tuple[Ints, Ints]]
 """Where a field begins, and where it ends: of every line, by the number of the field."""
 
 
 @dataclass(frozen=True, eq=False)
-class Spans:
+class LineFields:
     """Lines of any length and form.
 
     buffer  the bytes they stand in
@@ -67,10 +67,10 @@ class Spans:
         return tokens(self.buffer, start[rows], end[rows])
 
     def word(self, column: int) -> Word:
-        return gathered(words_at(self.buffer), self.start(column))
+        return gather(words_at(self.buffer), self.start(column))
 
-    def last_nine(self, column: int) -> Nine:
-        return gathered_nine(self.buffer, self.end(column))
+    def trailing_bytes(self, column: int) -> TrailingBytes:
+        return gather_trailing(self.buffer, self.end(column))
 
     def _bounds(self, column: int) -> tuple[Ints, Ints]:
         if column not in self._known:
@@ -84,7 +84,7 @@ class Lines:
     has PAD bytes before the text and after it."""
 
     buffer: Bytes
-    fields: Table | Spans
+    fields: ShortLineFields | LineFields
 
     def __len__(self) -> int:
         return len(self.fields)
@@ -106,24 +106,24 @@ class Lines:
         found: Floats = self._read(decimals, column)
         return found
 
-    def comparable(self, column: int) -> Floats | Ints:
+    def sort_keys(self, column: int) -> Floats | Ints:
         """Numbers in the order of a field's. Raises NeedsLineReader where one is no plain decimal."""
-        found: Floats | Ints = self._read(comparable, column)
+        found: Floats | Ints = self._read(sort_keys, column)
         return found
 
-    def _read(self, as_numbers: Callable[[Bytes, Ints, NDArray[Any], Nine], Any], column: int) -> Any:
+    def _read(self, as_numbers: Callable[[Bytes, Ints, NDArray[Any], TrailingBytes], Any], column: int) -> Any:
         fields = self.fields
         try:
-            return as_numbers(self.buffer, fields.end(column), fields.length(column), fields.last_nine(column))
+            return as_numbers(self.buffer, fields.end(column), fields.length(column), fields.trailing_bytes(column))
         except ValueError:
             raise NeedsLineReader from None
 
     def hashes(self, column: int) -> Words:
         return hashes(self.fields.word(column), self.length(column))
 
-    def stretches(self) -> Ints:
+    def topic_starts(self) -> Ints:
         """The first line of each stretch of lines with one topic."""
-        return changes(self.fields.word(0), self.length(0))
+        return run_starts(self.fields.word(0), self.length(0))
 
 
 def check_beginning(buffer: Bytes, begin: int) -> None:
@@ -137,7 +137,7 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
 
     Raises NeedsLineReader where a line has not `width` fields, or holds bytes that no text has.
     """
-    if end > begin and (short := table(buffer, begin, end, width)) is not None:
+    if end > begin and (short := short_line_fields(buffer, begin, end, width)) is not None:
         return Lines(buffer, short)
     separated = buffer[begin:end] <= BLANK
     at = np.flatnonzero(separated)
@@ -150,7 +150,7 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
             start = of_line[:, column - 1] + 1 if column else np.append(begin, of_line[:-1, -1] + 1)
             return start, end
 
-        return Lines(buffer, Spans(buffer, len(of_line), bounds))
+        return Lines(buffer, LineFields(buffer, len(of_line), bounds))
     return _normalized(buffer, at, begin, end, width)
 
 
@@ -193,7 +193,7 @@ def _normalized(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Li
     if ((fields != width) & (fields != 0)).any():
         raise NeedsLineReader
     starts, ends = np.ascontiguousarray(start.reshape(-1, width).T), np.ascontiguousarray(stop.reshape(-1, width).T)
-    return Lines(buffer, Spans(buffer, starts.shape[1], lambda column: (starts[column], ends[column])))
+    return Lines(buffer, LineFields(buffer, starts.shape[1], lambda column: (starts[column], ends[column])))
 
 
 def _return_inside(buffer: Bytes, at: Ints) -> bool:

@@ -15,11 +15,11 @@ from gradedeval.trec.swar import (
     NEWLINE,
     TAB,
     Bytes,
-    Nine,
+    TrailingBytes,
     Word,
     Words,
-    gathered,
-    gathered_nine,
+    gather,
+    gather_trailing,
     tokens,
     words_at,
 )
@@ -32,7 +32,7 @@ Within = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ShortLineFields:
     """Lines that are short enough for a bit of a word for each byte.
 
     buffer  the bytes they stand in
@@ -69,23 +69,23 @@ class Table:
         begin = self.begins[column]
         at, width = int(begin[0]), self.rows.shape[1]
         if not (begin == at).all():
-            return gathered(words_at(self.buffer), self.start(column))
+            return gather(words_at(self.buffer), self.start(column))
 
         def word(after: int, rows: Any) -> Words:
             if at + after + 8 <= width:
                 found: Words = self._column(at + after)[rows]
                 return found
-            return gathered(words_at(self.buffer), self.start(column))(after, rows)
+            return gather(words_at(self.buffer), self.start(column))(after, rows)
 
         return word
 
-    def last_nine(self, column: int) -> Nine:
+    def trailing_bytes(self, column: int) -> TrailingBytes:
         """The last bytes of a field. Nothing is gathered where it ends at about one place in all lines: two columns of
         words have all of them."""
         end = self.ends[column]
         first, last = int(end.min()), int(end.max())
         if last - first > 7 or not 9 <= first <= self.rows.shape[1] - 7:
-            return gathered_nine(self.buffer, self.end(column))
+            return gather_trailing(self.buffer, self.end(column))
 
         def nine(rows: slice) -> tuple[Words, Words]:
             low, high = self._column(first - 9)[rows].copy(), self._column(first - 1)[rows].copy()
@@ -106,7 +106,7 @@ class Table:
         return np.ndarray(len(self.rows), "<u8", self.rows.data, at, (self.rows.shape[1],))
 
 
-def table(buffer: Bytes, begin: int, end: int, fields: int) -> Table | None:
+def short_line_fields(buffer: Bytes, begin: int, end: int, fields: int) -> ShortLineFields | None:
     """The lines in `buffer[begin:end]`, the last of which ends with a newline.
 
     None where one is too long, or is a comment, or blank, or has not so many fields, or where there is anything else
@@ -134,7 +134,7 @@ def table(buffer: Bytes, begin: int, end: int, fields: int) -> Table | None:
     separates = np.packbits(rows <= BLANK, bitorder="little").view(kind)
     separates[-1:] &= (kind(2) << length[-1:]) - kind(1)  # what follows the last line may be anything
     found = _single_spaced(separates, length, fields) or _spaced(separates, length, fields)
-    return Table(buffer, rows, line, *found) if found else None
+    return ShortLineFields(buffer, rows, line, *found) if found else None
 
 
 def _single_spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], list[Within]] | None:

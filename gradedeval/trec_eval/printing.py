@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, reason
 from gradedeval.scoring.scores import ALL, LEAST
+from gradedeval.trec.small_tables import small_table
 from gradedeval.trec_eval.output_lines import Line
 from gradedeval.trec_eval.score import Scored
 
@@ -116,25 +115,12 @@ def _scaled(scored: Scored, lines: list[Line], wanted: Wanted) -> Floats:
 
 
 def read_norms(path: str) -> Norms:
-    """The file of -Z: lines of topic, measure, mean and standard deviation. Raises InputError where it has none."""
-    try:
-        content = Path(path).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError as error:
-        raise InputError(
-            path, f"cannot be read ({reason(error)})", "-Z takes lines of topic measure mean deviation"
-        ) from None
-    norms: dict[tuple[str, str], tuple[float, float]] = {}
-    for number, line in enumerate(content, 1):
-        words = line.split()
-        if not words:
-            continue
-        try:
-            topic, measure, mean, deviation = words
-            norms[topic, measure] = (float(mean), float(deviation))
-        except ValueError:
-            raise InputError(
-                f"{path}:{number}", f"'{line}' is no topic, measure, mean and standard deviation", "mend the line"
-            ) from None
-    if not norms:
-        raise InputError(path, "is empty", "-Z takes lines of topic measure mean deviation")
+    """The file of -Z. Raises InputError where a line is not a topic, a measure, a mean and a standard deviation."""
+    columns = ("topic", "measure", "mean", "deviation")
+    table = small_table(path, columns, hint=f"-Z takes lines of '{' '.join(columns)}'", words=True)
+    norms = {
+        (row.cells["topic"], row.cells["measure"]): (table.number(row, "mean"), table.number(row, "deviation"))
+        for row in table.rows
+    }
+    table.check([(row.cells["topic"], row.cells["measure"]) for row in table.rows], ("measure", "topic"))
     return norms

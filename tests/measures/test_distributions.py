@@ -106,14 +106,14 @@ def test_a_weighting_without_a_finite_sum_needs_a_cutoff(name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "is empty; lines of rank,weight"),
-        ("rank,weight\n", "has no weights; lines of rank,weight"),
-        ("1,0.5\n3,0.5\n", "'3,0.5' is not rank 2 with a weight from 0"),
-        ("1,0.5\n2,-0.1\n", "'2,-0.1' is not rank 2"),
-        ("1,0.5\n2,x\n", "'2,x' is not rank 2"),
-        ("1,0.5,0.1\n", "'1,0.5,0.1' is not rank 1"),
-        ("1,0.9\n2,0.2\n", "its weights sum to 1.1; a distribution sums to 1, or less where it was cut"),
-        ("1,inf\n", "'1,inf' is not rank 1"),
+        ("", "is empty; expected lines of rank,weight"),
+        ("rank,weight\n", "is empty; expected lines of rank,weight"),
+        ("1,0.5\n3,0.5\n", "rank 2 is missing; list every rank from 1"),
+        ("1,0.5\n2,-0.1\n", "2: weight -0.1 is out of range; expected a number of 0 or more"),
+        ("1,0.5\n2,x\n", "2: weight 'x' is not a number"),
+        ("1,0.5,0.1\n", "1: 3 fields, expected 2 (rank, weight)"),
+        ("1,0.9\n2,0.2\n", "the weights sum to 1.1; they must sum to 1, or less if the list was cut"),
+        ("1,inf\n", "1: weight 'inf' is not a number"),
     ],
 )
 def test_a_broken_file_of_weights_is_named(tmp_path: Path, content: str, said: str) -> None:
@@ -121,7 +121,7 @@ def test_a_broken_file_of_weights_is_named(tmp_path: Path, content: str, said: s
     file.write_text(content)
     with pytest.raises(InputError) as refused:
         parse_measures(f"wp(file={file})")
-    assert str(refused.value).startswith(f"{file}: ")
+    assert str(refused.value).startswith(f"{file}:")
     assert said in str(refused.value)
 
 

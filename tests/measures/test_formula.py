@@ -268,7 +268,7 @@ def test_chances_by_type_follow_column_2_of_the_run(tmp_path: Path) -> None:
     with pytest.warns(gradedeval.EvaluationWarning, match="the types map, web are others to ddm"):
         means = gradedeval.evaluate(run, qrels, [f"ddm(file={chances})", f"ddm(file={chances},of=ed)"]).means
     assert list(means.values()) == [pytest.approx(1.1 / 2), pytest.approx(1 + 0.5 + 0.1 * 5)]
-    with pytest.raises(InputError, match="a dict has no types"):
+    with pytest.raises(InputError, match="a dict has no document types"):
         gradedeval.evaluate(RUN, QRELS, f"ddm(file={chances})")
     chances.write_text("1,ad,0.2\n1,map,0.3\n1,web,0.5\n1,nosuch,0.1\n1,*,0.5\n")
     with pytest.warns(gradedeval.EvaluationWarning, match="the types nosuch are not of this run, but of ddm"):
@@ -278,14 +278,14 @@ def test_chances_by_type_follow_column_2_of_the_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "is empty; lines of rank,C"),
-        ("1,0.5\n3,0.5\n", "'3,0.5' is not rank 2 with a chance from 0 to 1"),
-        ("1,1.5\n", "'1,1.5' is not rank 1 with a chance"),
-        ("1,x,0.5\n", "has no C for the type *"),
-        ("1,0.5\n2,1\n", "its last C is 1: nobody ever stops"),
-        ("rank,C\nrank,C\n", "'rank,C' is not rank 1"),
-        ("1,a,b,0.5\n", "is not rank 1"),
-        ("1,nan\n", "is not rank 1"),
+        ("", "is empty; expected lines of rank,C"),
+        ("1,0.5\n3,0.5\n", "rank 2 is missing; list every rank from 1"),
+        ("1,1.5\n", "1: C 1.5 is out of range; expected a number from 0 to 1"),
+        ("1,x,0.5\n", "no C for the type *"),
+        ("1,0.5\n2,1\n", "the last continuation probability is 1, so users never stop; end with a value below 1"),
+        ("rank,C\nrank,C\n", "2: rank 'rank' is not a number"),
+        ("1,a,b,0.5\n", "1: 4 fields, expected 2 (rank, C) or 3 (rank, type, C)"),
+        ("1,nan\n", "1: C 'nan' is not a number"),
     ],
 )
 def test_a_broken_file_of_chances_is_named(tmp_path: Path, content: str, said: str) -> None:
@@ -301,7 +301,7 @@ def test_a_measure_by_a_file_needs_the_file() -> None:
     for name in ("ddm", "wp"):
         with pytest.raises(InputError, match="needs a file"):
             parse_measures(name)
-        with pytest.raises(InputError, match=r"nowhere\.csv: cannot be read"):
+        with pytest.raises(InputError, match=r"nowhere\.csv: no such file"):
             parse_measures(f"{name}(file=nowhere.csv)")
 
 

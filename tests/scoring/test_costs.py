@@ -104,16 +104,16 @@ def test_the_signature_names_the_costs(folder: Path) -> None:
     ("content", "said"),
     [
         ("page 10\nvideo 60\n", "run.txt:4: type 'ad' has no cost; add it to costs.txt"),
-        ("page\n", "costs.txt:1: 'page' is no type with a cost above 0; as in `video 30`"),
-        ("page ten\n", "costs.txt:1: 'page ten' is no type with a cost above 0"),
-        ("page 0\n", "costs.txt:1: 'page 0' is no type"),
-        ("page -1\n", "costs.txt:1: 'page -1' is no type"),
-        ("page inf\n", "costs.txt:1: 'page inf' is no type"),
-        ("page nan\n", "costs.txt:1: 'page nan' is no type"),
-        ("page 1_0\n", "costs.txt:1: 'page 1_0' is no type"),
-        ("page 1 2\n", "costs.txt:1: 'page 1 2' is no type"),
-        ("page 1\nad 2\npage 1\n", "costs.txt:3: type 'page' again; give each type one cost"),
-        ("# nothing\n", "costs.txt: has no costs; a line for each type, as in `video 30`"),
+        ("page\n", "costs.txt:1: 1 field, expected 2 (type, cost); expected lines such as 'video 30'"),
+        ("page ten\n", "costs.txt:1: cost 'ten' is not a number; expected a finite decimal such as 12.5"),
+        ("page 0\n", "costs.txt:1: cost 0 is not above 0; every document costs something"),
+        ("page -1\n", "costs.txt:1: cost -1 is not above 0"),
+        ("page inf\n", "costs.txt:1: cost 'inf' is not a number"),
+        ("page nan\n", "costs.txt:1: cost 'nan' is not a number"),
+        ("page 1_0\n", "costs.txt:1: cost '1_0' is not a number"),
+        ("page 1 2\n", "costs.txt:1: 3 fields, expected 2 (type, cost)"),
+        ("page 1\nad 2\npage 1\n", "costs.txt:3: duplicate type 'page' (first on line 1); list each once"),
+        ("# nothing\n", "costs.txt: is empty; expected lines such as 'video 30'"),
     ],
 )
 def test_broken_costs_are_one_line(folder: Path, cli: Command, content: str, said: str) -> None:
@@ -135,7 +135,7 @@ def test_every_type_without_a_cost_is_named_where_it_stands_first(folder: Path, 
 
 def test_a_missing_cost_file_is_one_line(folder: Path, cli: Command) -> None:
     result = cli("run.txt", "qrels.txt", "-m", "rbp", "--costs", "nowhere")
-    assert result.messages[0].startswith("nowhere: cannot be read (No such file or directory)")
+    assert result.messages[0].startswith("nowhere: no such file; check the path")
     for bad in ({}, {"page": 0}, {"page": "1"}, {"page": float("nan")}, 3):
         with pytest.raises(InputError):
             scored(folder, "rbp", costs=bad)

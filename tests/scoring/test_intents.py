@@ -414,16 +414,15 @@ def test_probabilities_are_divided_by_a_sum_that_rounding_keeps_from_1(tmp_path:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("1 1 .5\n1 2 .5\n1 3 x\n", "p:3: 'x' is no probability; a probability is a number from 0 to 1"),
-        ("1 1 1.5\n", "p:1: '1.5' is no probability; a probability is a number from 0 to 1"),
-        ("1 1 -.5\n", "p:1: '-.5' is no probability; a probability is a number from 0 to 1"),
-        ("1 1 .5\n1 1 .5\n", "p:2: subtopic 1 of topic 1 again; give it once"),
-        ("1 0 1\n", "p:1: subtopic 0 is no intent; remove the line"),
+        ("1 1 .5\n1 2 .5\n1 3 x\n", "p:3: probability 'x' is not a number; expected a finite decimal such as 12.5"),
+        ("1 1 1.5\n", "p:1: probability 1.5 is out of range; expected a number from 0 to 1"),
+        ("1 1 -.5\n", "p:1: probability -.5 is out of range; expected a number from 0 to 1"),
+        ("1 1 .5\n1 1 .5\n", "p:2: duplicate subtopic '1' of topic '1' (first on line 1); list each once"),
+        ("1 0 1\n", "p:1: subtopic 0 is not an intent; remove the line"),
         ("1 1 .5\n1 2 .3\n1 3 .1\n", "p:3: the probabilities of topic 1 sum to 0.9; they must sum to 1"),
         (
             "1 1\n",
-            "p:1: 2 fields, expected 3 (topic subtopic probability);"
-            " add the missing fields; Q0, iteration and tag may be any word",
+            "p:1: 2 fields, expected 3 (topic, subtopic, probability); expected lines of 'topic subtopic probability'",
         ),
         ("", "p: is empty; expected lines of 'topic subtopic probability'"),
         (

@@ -14,12 +14,15 @@ import click
 
 import gradedeval
 from gradedeval.cli import gradedeval as program
+from gradedeval.cli.options import HELP, SECTIONS
 from gradedeval.formats import FORMATS
 from gradedeval.measures.table import ALIASES, LINES
 from support.sessions import gradedeval as run_gradedeval
 
 PART = re.compile(r"(?<=<!-- generated: )(?P<name>[\w ]+)( -->\n).*?(?=<!-- end -->)", re.S)
 HERE = Path(__file__).parent
+
+DROP_IN = "`gradedeval trec_eval`"
 
 # The families of measures, by the module that defines them, in the order of the page.
 FAMILIES = {
@@ -64,28 +67,35 @@ def help_pages() -> str:
 
 
 def all_options() -> str:
-    """Every option with its help and the commands that take it; those of the drop-in in a table of their own."""
-    tables: dict[bool, dict[tuple[str, str], list[str]]] = {False: {}, True: {}}
+    """Every option with its help and the commands that take it, by the sections of the help pages; those of the drop-in
+    in a table of their own."""
+    tables: dict[str, dict[tuple[str, str], list[str]]] = {section: {} for section in (*SECTIONS, DROP_IN)}
     for name, command in commands():
         for option in options(command):
-            value = f" {option.metavar}" if option.metavar else ""
-            spelled = ", ".join(map(code, (*option.opts[:-1], f"{option.opts[-1]}{value}")))
-            tables[name == "trec_eval"].setdefault((spelled, choices(option) + (option.help or "")), []).append(name)
+            section = DROP_IN if name == "trec_eval" else getattr(option, "section", HELP)
+            tables[section].setdefault(described(option), []).append(name)
     parts = []
-    for drop_in, rows in tables.items():
-        parts.append("## `gradedeval trec_eval`\n" if drop_in else "## All other commands\n")
-        parts.append("| option | what it does |" + ("" if drop_in else " commands |"))
-        parts.append("|---|---|" + ("" if drop_in else "---|"))
-        for (spelled, text), names in sorted(rows.items(), key=lambda row: row[0][0].split("--")[-1].lower()):
-            parts.append(f"| {spelled} | {escaped(text)} |" + ("" if drop_in else f" {', '.join(names)} |"))
+    for section, rows in tables.items():
+        last = section == DROP_IN
+        parts += [
+            f"## {section.replace('this command', 'single commands')}\n",
+            "| option | what it does |" + ("" if last else " commands |"),
+        ]
+        parts.append("|---|---|" + ("" if last else "---|"))
+        for (spelled, text), names in rows.items():
+            parts.append(f"| {spelled} | {text} |" + ("" if last else f" {', '.join(names)} |"))
         parts.append("")
     return "\n" + "\n".join(parts) + "\n"
 
 
-def choices(option: click.Option) -> str:
-    """The values that an option can have, where it has but a few."""
-    values = getattr(option.type, "choices", ())
-    return " · ".join(f"`{value}`" for value in values) + (". " if values else "")
+def described(option: click.Option) -> tuple[str, str]:
+    """How an option is written; its choices, if it has but a few, and its help."""
+    metavar = option.metavar or ""
+    choices = metavar[1:-1].split("|") if re.fullmatch(r"\[[\w|-]+\]", metavar) else getattr(option.type, "choices", ())
+    value = "" if choices or not metavar else f" {metavar}"
+    spelled = ", ".join(map(code, (*option.opts[:-1], f"{option.opts[-1]}{value}")))
+    words = " · ".join(f"`{choice}`" for choice in choices)
+    return spelled, f"{words}{'. ' if words else ''}{escaped(option.help or '')}"
 
 
 def block(words: list[str]) -> str:

@@ -13,11 +13,13 @@ import pytest
 from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.parallel.workers import Limits, Workers
+from gradedeval.rankings import qrels
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.grade_run import GradedRun, grade_run, map_lists
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_bytes
+from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import Source
 from support.paths import DATA
 
@@ -132,3 +134,23 @@ def real_runs() -> list[Any]:
 def qrels_beside(run: Path) -> Path:
     folder = run.parent if run.parent.parent == DATA else run.parent.parent
     return next(path for path in sorted(folder.iterdir()) if path.name.startswith("qrel") and path.is_file())
+
+
+def read_simply(content: bytes, **options: Any) -> Qrels:
+    """Qrels by the simple reader alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(qrels, "read_judgments", refused)
+        return Qrels(io.BytesIO(content), **options)
+
+
+def same_qrels(blocks: Qrels, simple: Qrels) -> None:
+    assert blocks.topics == simple.topics
+    assert blocks.labels.tolist() == simple.labels.tolist()
+    assert (blocks.pool == simple.pool).all()
+    assert blocks.codes == simple.codes
+    assert blocks.notes == simple.notes
+    assert blocks.digest == simple.digest
+
+
+def refused(*_: Any) -> Any:
+    raise NeedsLineReader

@@ -12,7 +12,7 @@ import numpy as np
 from gradedeval.analysis.lint.submissions import Judgments, Ranking, Submission
 from gradedeval.errors import plural, shorten
 from gradedeval.trec.lines import decode
-from gradedeval.trec.source import name_of
+from gradedeval.trec.source import without_suffix
 
 DEPTHS = (10, 20, 100)
 SINGLE = np.finfo(np.float32)
@@ -97,7 +97,7 @@ def _check_tags(run: Submission, tag_is_filename: bool) -> None:
         second = list(run.tags)[1]
         what = f"{len(run.tags)} tags ({shorten(map(decode, run.tags))}); this is the first line of the second"
         run.warn("tag", what, "a run has one tag", run.tags[second])
-    name = Path(name_of(run.place)).name
+    name = Path(without_suffix(run.place)).name
     stems = {name, Path(name).stem}
     for tag, line in run.tags.items():
         if tag_is_filename and decode(tag) not in stems:

@@ -14,9 +14,11 @@ from gradedeval.measures.cwl_family.define import cwl
 from gradedeval.measures.cwl_family.formula import FUNCTIONS, read_formula
 from gradedeval.measures.cwl_family.infinite_sums import geometric
 from gradedeval.measures.cwl_family.user_state import UserState, ranks_viewed_past_end
-from gradedeval.measures.parameter_files import Rows, is_header, needs_file, rows_of
+from gradedeval.measures.parameter_files import needs_file, read_parameter_file
 from gradedeval.measures.parameters import Check
 from gradedeval.measures.properties import Arguments, Residual
+from gradedeval.trec.lines import decode, encode
+from gradedeval.trec.small_tables import TableRow, small_table
 
 VARIABLES = ("i", "r", "gained", "cost", "spent")
 """Rank, gain and cost of the document, and both summed up so far, the document included."""
@@ -84,38 +86,28 @@ ANY = b"*"
 
 
 def read_chances(name: str) -> dict[bytes, Floats]:
-    """Type -> C(1), C(2), …, from a file with lines of `rank,C` or `rank,type,C`; the last of each type goes on.
+    """Type -> C(1), C(2), …, from a file with lines of rank,C or rank,type,C; the last value of each type goes on.
 
-    Raises InputError (usage) where it cannot be read, a C is no chance, or ranks are left out.
+    Raises InputError (usage) where it cannot be read, a C is not a probability, or ranks are left out.
     """
-    return _chances(name, rows_of(name, "chances", "lines of rank,C or rank,type,C"))
+    return _chances(name, read_parameter_file(name))
 
 
 @lru_cache
-def _chances(name: str, rows: Rows) -> dict[bytes, Floats]:
-    found: dict[bytes, list[float]] = {}
-    for number, row in enumerate(rows):
-        if number == 0 and len(row) in (2, 3) and is_header(row):
-            continue
-        try:
-            rank, c = float(row[0]), float(row[-1])
-        except ValueError:
-            rank = c = -1.0
-        kind = row[1].strip().encode() if len(row) == 3 else ANY
-        own = found.setdefault(kind, [])
-        if len(row) not in (2, 3) or rank != len(own) + 1 or not 0 <= c <= 1:
-            what = f"'{','.join(row)}' is not rank {len(own) + 1} with a chance from 0 to 1"
-            raise InputError(name, what, "lines of rank,C or rank,type,C, ranks 1, 2, …", usage=True)
-        own.append(c)
-    if not found:
-        raise InputError(name, "has no chances", "lines of rank,C or rank,type,C", usage=True)
-    if ANY not in found:
-        raise InputError(
-            name, "has no C for the type *", "ranks past the end of a run have no type of their own", usage=True
-        )
-    if found[ANY][-1] >= 1:
-        raise InputError(name, "its last C is 1: nobody ever stops", "let it end below 1", usage=True)
-    return {kind: np.array(values) for kind, values in found.items()}
+def _chances(name: str, data: bytes) -> dict[bytes, Floats]:
+    hint = "expected lines of rank,C or rank,type,C"
+    table = small_table(name, ("rank", "C"), ("rank", "type", "C"), hint=hint, usage=True, data=data)
+    rows: dict[bytes, list[TableRow]] = {ANY: []}
+    for row in table.rows:
+        rows.setdefault(encode(row.cells.get("type", decode(ANY))), []).append(row)
+    chances = {kind: np.array(table.by_rank("C", of_kind, maximum=1)) for kind, of_kind in rows.items()}
+    if not len(chances[ANY]):
+        what, hint = "no C for the type *", "ranks past the end of a run have no type of their own"
+        raise InputError(name, what, hint, usage=True)
+    if chances[ANY][-1] >= 1:
+        what = "the last continuation probability is 1, so users never stop"
+        raise InputError(name, what, "end with a value below 1", usage=True)
+    return chances
 
 
 def _rest_of_file(state: UserState, file: str) -> Floats:

@@ -1,0 +1,34 @@
+"""The bar shows what is done and leaves no trace."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from gradedeval.parallel import progress
+from support.processes import Terminal
+
+
+def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert list(progress.with_progress(iter("abcd"), 4)) == list("abcd")
+    assert "runs" in terminal.getvalue()
+    assert "100%" in terminal.getvalue()
+    terminal.truncate(0)
+    monkeypatch.setattr(progress, "PATIENCE", 1000.0)
+    assert list(progress.with_progress(iter("abcd"), 4)) == list("abcd")
+    assert terminal.getvalue() == ""
+
+
+def test_a_bar_that_is_left_gives_the_cursor_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    watched = progress.with_progress(iter("abcd"), 4)
+    assert [next(watched), next(watched)] == ["a", "b"]
+    watched.close()  # type: ignore[attr-defined]
+    said = terminal.getvalue()
+    assert said.rindex("\x1b[?25h") > said.rindex("\x1b[?25l")

@@ -1,0 +1,92 @@
+"""Qrels by the block reader are those of the line reader, whatever the file looks like."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from gradedeval.errors import InputError
+from gradedeval.rankings import qrels_columns as judged
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.trec.source import Source
+from support.paths import DATA, shared
+from support.runs import awkward, read_simply, same_qrels
+
+
+@shared
+def test_real_qrels_give_what_the_simple_reader_gives() -> None:
+    paths = [path for path in sorted(DATA.rglob("*qrels*")) if path.is_file() and "out" not in path.name]
+    compared = 0
+    for path in paths:
+        content = Source(path).read()
+        simple, found = (made(read_simply, content), made(of_bytes, content))
+        if isinstance(simple, str):
+            assert found == simple
+        else:
+            same_qrels(found, simple)
+            compared += 1
+    assert compared > 5
+
+
+def of_bytes(content: bytes, **options: Any) -> Qrels:
+    return Qrels(io.BytesIO(content), **options)
+
+
+def made(read: Callable[..., Qrels], content: bytes) -> Any:
+    """The qrels, or what is wrong with them."""
+    try:
+        return read(content, duplicates="first")
+    except InputError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "rounds", "together"),
+    [
+        *((1, 30, 1 << 16), (1, 15, 2), (2, 6, 1 << 16)),
+        *(
+            pytest.param(*many, marks=pytest.mark.exhaustive)
+            for many in ((1, 150, 1 << 16), (1, 50, 2), (2, 20, 1 << 16))
+        ),
+    ],
+)
+def test_generated_qrels_give_what_the_simple_reader_gives(
+    jobs: int, rounds: int, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = random.Random(9)
+    monkeypatch.setattr(judged, "SHARED", 0)
+    monkeypatch.setattr(judged, "TOGETHER", together)
+    for size in (64, 1 << 20):
+        monkeypatch.setattr(judged, "PART", size)
+        for _ in range(rounds):
+            _, content = awkward(draw)
+            if draw.random() < 0.3:
+                lines = content.splitlines(keepends=True)
+                draw.shuffle(lines)
+                content = b"".join(lines + lines[: draw.randint(0, 2)]).rstrip(b"\n")
+            if draw.random() < 0.3:
+                content = content.replace(b" ", b"\t\t").replace(b"\n", b"\r\n")
+            same_qrels(Qrels(io.BytesIO(content), jobs=jobs), read_simply(content))
+            told = made(read_simply, content + b"t d 1\n")
+            assert made(partial(of_bytes, jobs=jobs), content + b"t d 1\n") == told
+
+
+def test_the_digest_changes_with_any_judgement_and_not_with_their_order() -> None:
+    lines = [b"%d 0 d%d %d\n" % (topic, docno, (topic + docno) % 4) for topic in range(5) for docno in range(5)]
+    digest = Qrels(io.BytesIO(b"".join(lines))).digest
+    assert Qrels(io.BytesIO(b"".join(reversed(lines)))).digest == digest
+    swapped = [lines[1].replace(b" 1\n", b" 0\n"), lines[0].replace(b" 0\n", b" 1\n"), *lines[2:]]
+    assert Qrels(io.BytesIO(b"".join(swapped))).digest != digest
+    for at in range(len(lines)):
+        assert Qrels(io.BytesIO(b"".join(lines[:at] + lines[at + 1 :]))).digest != digest
+
+
+def test_no_label_is_minus_zero_whoever_reads_it() -> None:
+    content = b"1 0 a -0\n1 0 b 0.5\n1 0 c 0\n"
+    for read in (of_bytes(content), read_simply(content), Qrels({"1": {"a": -0.0, "b": 0.5, "c": 0.0}})):
+        assert [str(label) for label in read.labels.tolist()] == ["0.0", "0.5"]

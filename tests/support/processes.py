@@ -1,0 +1,38 @@
+"""Processes of the tests: waiting for them, and whether one is left."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+
+
+def nobody_is_left() -> bool:
+    """Whether this process has no child any more, neither at work nor ended."""
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return True
+    return False
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Until it holds: one that does not within a minute is a fault."""
+    seen = 0
+    for _ in range(1200):
+        seen = seen + 1 if condition() else 0
+        if seen == 6:  # for good, and not in passing while processes start
+            return
+        time.sleep(0.05)
+    pytest.fail("nothing happened")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True

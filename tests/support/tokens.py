@@ -1,0 +1,17 @@
+"""Tokens in a buffer, as the tokenizer finds them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradedeval.trec.swar import PAD, padded
+
+
+def buffer_of(tokens: list[bytes]) -> tuple[Any, Any, Any]:
+    text = b" ".join([*tokens, b""])
+    buffer = padded(len(text))
+    buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
+    end = PAD + np.cumsum([len(token) + 1 for token in tokens]) - 1
+    return buffer, end - [len(token) for token in tokens], end

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import click
 
 from gradedeval.cli.output import say, stop_quietly
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, did_you_mean
 from gradedeval.version import __version__
 
 # A command is a line here and gradedeval/cli/<module>.py, which defines it as `command`. The summaries stand here so
@@ -116,9 +116,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _in_a_line(error: click.UsageError) -> str:
-    """click's message as problem; hint: its own `Did you mean …?`, or else where to find help."""
-    message = error.format_message().strip().replace("(Did", "Did")
-    problem, _, suggestion = message.partition(" Did you mean ")
-    command = error.ctx.command_path if error.ctx else "gradedeval eval"
-    hint = f"did you mean {suggestion.rstrip(')')}" if suggestion else f"see `{command} --help`"
-    return f"{problem.rstrip('.')}; {hint}"
+    """A usage error of click as problem; hint, in the same words for every version of click."""
+    problem = error.format_message().strip().rstrip(".")
+    hint = f"see `{error.ctx.command_path if error.ctx else 'gradedeval eval'} --help`"
+    if isinstance(error, click.NoSuchOption):
+        problem = f"unknown option '{error.option_name}'"
+        hint = did_you_mean(error.option_name, error.possibilities or ()) or hint
+    return f"{problem}; {hint}"

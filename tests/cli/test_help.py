@@ -34,7 +34,8 @@ def test_each_option_stands_in_exactly_one_section(
     monkeypatch.setenv("COLUMNS", columns)
     command = program.get_command(click.Context(program), name)
     assert command is not None
-    options = [param for param in command.get_params(click.Context(command)) if isinstance(param, click.Option)]
+    context = click.Context(command, help_option_names=["-h", "--help"])
+    options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
     text = cli(name, "--help").text.partition("\nQRELS (")[0]  # where trec_eval's page goes on with its measures
     page = sections(text)
     assert list(page) == [section for section in SECTIONS if section in page]

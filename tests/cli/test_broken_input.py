@@ -113,7 +113,7 @@ def test_a_file_without_read_permission_is_said_to_be_that(name: str, tmp_path: 
     (tmp_path / name).chmod(0)
     with unprivileged():
         outcome = cli("run.txt", "qrels.txt")
-    check_refused(outcome, 1, (f"{name}: may not be read; check its permissions",))
+    check_refused(outcome, 1, (f"{name}: permission denied; check the permissions of the file",))
 
 
 def test_a_file_in_a_closed_folder_is_said_to_be_that(tmp_path: Path, cli: Command) -> None:
@@ -127,7 +127,7 @@ def test_a_file_in_a_closed_folder_is_said_to_be_that(tmp_path: Path, cli: Comma
             outcome = cli("folder/run.txt", "qrels.txt")
     finally:
         (tmp_path / "folder").chmod(0o755)
-    check_refused(outcome, 1, ("folder/run.txt: may not be read; check its permissions",))
+    check_refused(outcome, 1, ("folder/run.txt: permission denied; check the permissions of the file",))
 
 
 def test_output_into_a_folder_that_may_not_be_written_leaves_the_old_file(tmp_path: Path, cli: Command) -> None:

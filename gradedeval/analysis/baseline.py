@@ -1,4 +1,4 @@
-"""The run that others are compared with: one of them, another file, or saved scores."""
+"""The run that others are compared with: one of the runs, another file, or saved scores."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gradedeval.analysis.saved_scores import holds_scores
-from gradedeval.analysis.score_matrix import Matrix, joined, matrix_of, renamed
+from gradedeval.analysis.score_matrix import Matrix, join_matrices, rename_run, to_matrix
 from gradedeval.errors import InputError, shorten
 from gradedeval.scoring.run_names import file_names
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """What `--baseline` names; all None: there is none.
+    """What `--baseline` names; all None: no baseline.
 
     name    one of the runs
     path    another run
-    saved   a file of saved scores, and the run `within` it where it has several
+    saved   a file of saved scores, and the run `within` it if it has several
     """
 
     name: str | None = None
@@ -28,10 +28,7 @@ class Baseline:
 
     @classmethod
     def read(cls, word: str | None, runs: Sequence[str]) -> Baseline:
-        """What the word of `--baseline` means beside these run files. A run that is both counts once.
-
-        Raises InputError (usage) where it is nothing.
-        """
+        """What the value of `--baseline` names, given these run files: a run that is one of them counts once."""
         if word is None:
             return cls()
         names = file_names(list(runs))
@@ -51,28 +48,30 @@ def _same(word: str, path: str) -> bool:
 
 
 def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
-    """The scores with the baseline's among them, and the name it goes by; no name where there is no baseline.
+    """The scores with those of the baseline added, and its name; None without a baseline.
 
-    Raises InputError where it is nowhere, or its file has several runs and none is named.
+    Raises InputError if it is not found, or its file has several runs and none is named.
     """
     if given.saved is None:
         if given.name is not None and given.name not in matrix.runs:
             what = f"'{given.name}' is neither a file nor one of the runs ({shorten(matrix.runs)})"
             raise InputError("--baseline", what, "check the path", usage=True)
         return matrix, given.name
-    saved = matrix_of(given.saved)
+    saved = to_matrix(given.saved)
     if given.within is None and len(saved.runs) > 1:
-        what = f"holds {len(saved.runs)} runs ({shorten(saved.runs)})"
-        raise InputError(given.saved, what, f"name one: --baseline {given.saved}:{saved.runs[0]}", usage=True)
+        what = f"{len(saved.runs)} runs ({shorten(saved.runs)})"
+        raise InputError(given.saved, what, f"choose one: --baseline {given.saved}:{saved.runs[0]}", usage=True)
     name = saved.runs[0] if given.within is None else given.within
     missing = [measure for measure in matrix.measures if measure not in saved.measures]
     if missing:
         raise InputError(
-            given.saved, f"has no scores by '{missing[0]}' ({shorten(saved.measures)})", "save them with that too"
+            given.saved,
+            f"no scores by '{missing[0]}' (only {shorten(saved.measures)})",
+            f"save them with -m '{missing[0]}' too",
         )
-    alone = saved.only(runs=[name])
+    alone = saved.select(runs=[name])
     if name in matrix.runs:
-        # Scores saved of the same file at another time.
-        alone, name = renamed(alone, name, f"{given.saved}:{name}"), f"{given.saved}:{name}"
-    both = joined(matrix, alone)
+        # The scores may be of the same file, saved at another time.
+        alone, name = rename_run(alone, name, f"{given.saved}:{name}"), f"{given.saved}:{name}"
+    both = join_matrices(matrix, alone)
     return replace(both, signature=f"{matrix.signature} | baseline {given.saved}"), name

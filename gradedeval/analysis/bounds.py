@@ -1,4 +1,4 @@
-"""The bounds of a check, as demanded in words: `--min err@20=0.25`."""
+"""The bounds of a check, and how they are written: `--min err@20=0.25`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Bound:
 
     kind      `min` of the mean; `max-drop` of the mean from the baseline's; `max-topic-drop` of any topic;
               `significant` drop at a level; `max-unjudged`: what unjudged documents of the run could add to the mean
-    measure   in words, as in the scores
+    measure   its notation, as in the scores
     limit     the score, drop or level
     relative  whether the limit is a share of the baseline's mean
-    place     what messages call it
+    place     what error messages call it
 
-    Raises InputError (usage) for another kind.
+    Raises InputError (usage) for an unknown kind.
     """
 
     kind: Kind
@@ -44,15 +44,15 @@ class Bound:
 
     @property
     def allowed(self) -> str:
-        """The limit in words."""
+        """The limit as text."""
         return f"{100 * self.limit:g}%" if self.relative else f"{self.limit:g}"
 
 
 @dataclass(frozen=True)
-class Demand:
-    """A bound as it was written: its `measure` is None where a bare value stands for the only measure.
+class BoundSpec:
+    """A bound as it was written. Its `measure` is None for a bare value, which bounds the only measure.
 
-    `significant` with a bare value means every measure.
+    `significant` with a bare value bounds every measure.
     """
 
     kind: Kind
@@ -61,74 +61,78 @@ class Demand:
     place: str
 
 
-def read_words(kind: Kind, words: Iterable[str]) -> list[Demand]:
-    """The demands of `--KIND MEASURE=VALUE`, or of a bare VALUE."""
-    found = []
+def read_bound_specs(kind: Kind, words: Iterable[str]) -> list[BoundSpec]:
+    """The bounds written as `--KIND MEASURE=VALUE`, or as a bare VALUE."""
+    specs = []
     for word in words:
         measure, equals, value = word.rpartition("=")
-        found.append(Demand(kind, measure if equals else None, value, f"--{kind} {word}"))
-    return found
+        specs.append(BoundSpec(kind, measure if equals else None, value, f"--{kind} {word}"))
+    return specs
 
 
-def settle(
-    demands: Iterable[Demand], measures: Iterable[Measure], options: Options, table: Mapping[str, Measure] | None = None
+def resolve_bounds(
+    specs: Iterable[BoundSpec],
+    measures: Iterable[Measure],
+    options: Options,
+    table: Mapping[str, Measure] | None = None,
 ) -> tuple[list[Bound], list[Measure]]:
-    """The bounds that are demanded, the last of each kind and measure, and all measures that they need.
+    """The bounds, the last of each kind and measure, and all measures that they need.
 
-    measures  those of -m, for which bare values stand
+    measures  those of -m, which bare values bound
 
-    Raises InputError (usage) where a value is no limit, a measure is none, or a bare value has not one measure.
+    Raises InputError (usage) for an invalid limit or measure, and for a bare value without exactly one measure.
     """
     measures = list(measures)
     chosen = list(measures)
-    found: dict[tuple[Kind, str], Bound] = {}
-    written = list(demands)
-    bare = [one for one in written if one.kind == "significant" and one.measure is None]
-    # A level stands for every measure: of -m, or else of the other bounds, which are known last.
-    for demand in [*(one for one in written if one not in bare), *bare]:
-        limit, relative = _limit(demand)
-        meant = _meant(demand, measures or chosen if demand in bare else measures, table)
+    bounds: dict[tuple[Kind, str], Bound] = {}
+    written = list(specs)
+    bare = [spec for spec in written if spec.kind == "significant" and spec.measure is None]
+    # A bare level bounds every measure: of -m, or else of the other bounds, so it is resolved last.
+    for spec in [*(spec for spec in written if spec not in bare), *bare]:
+        limit, relative = _limit(spec)
+        meant = _meant(spec, measures or chosen if spec in bare else measures, table)
         for measure in meant:
             name = str(with_defaults(measure, options))
-            found[demand.kind, name] = Bound(demand.kind, name, limit, relative, demand.place)
-        chosen += [one for one in meant if one not in chosen and demand.measure is not None]
-    if not found:
-        raise InputError("", "no bound to check", "as in --min err@20=0.25 or --max-drop err@20=5%", usage=True)
-    return list(found.values()), list(dict.fromkeys(chosen))
+            bounds[spec.kind, name] = Bound(spec.kind, name, limit, relative, spec.place)
+        chosen += [measure for measure in meant if measure not in chosen and spec.measure is not None]
+    if not bounds:
+        raise InputError("", "no bound to check", "for example --min err@20=0.25 or --max-drop err@20=5%", usage=True)
+    return list(bounds.values()), list(dict.fromkeys(chosen))
 
 
-def _meant(demand: Demand, measures: list[Measure], table: Mapping[str, Measure] | None) -> list[Measure]:
-    """The measures of a demand."""
-    if demand.measure is not None:
+def _meant(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure] | None) -> list[Measure]:
+    """The measures of a bound."""
+    if spec.measure is not None:
         try:
-            found = parse_measures(demand.measure, table)
+            return parse_measures(spec.measure, table)
         except InputError as error:
             said = f"{error.place}: {error.problem}" if error.place else error.problem
-            raise error.replace(place=demand.place, problem=said, usage=True) from None
-        return found
+            raise error.replace(place=spec.place, problem=said, usage=True) from None
     unique = list(dict.fromkeys(measures))
-    if demand.kind == "significant" and unique:
+    if spec.kind == "significant" and unique:
         return unique
     if len(unique) != 1:
-        what = f"a bare value, and {len(unique)} measures" if unique else "a bare value, and no measure"
-        raise InputError(demand.place, what, "write MEASURE=VALUE, as in err@20=0.25, or one -m", usage=True)
+        what = f"a bare value with {len(unique)} measures" if unique else "a bare value without a measure"
+        raise InputError(spec.place, what, "write MEASURE=VALUE, for example err@20=0.25, or give one -m", usage=True)
     return unique
 
 
-def _limit(demand: Demand) -> tuple[float, bool]:
-    """The limit, and whether it is a share."""
-    word = demand.value
+def _limit(spec: BoundSpec) -> tuple[float, bool]:
+    """The limit, and whether it is relative to the baseline."""
+    word = spec.value
     relative = isinstance(word, str) and word.strip().endswith("%")
-    if relative and demand.kind != "max-drop":
-        raise InputError(demand.place, f"'{word}' is a percentage", "only --max-drop takes one", usage=True)
+    if relative and spec.kind != "max-drop":
+        raise InputError(spec.place, f"'{word}' is a percentage", "only --max-drop takes percentages", usage=True)
     try:
         limit = math.nan if isinstance(word, bool) else float(str(word).strip().removesuffix("%"))
     except ValueError:
         limit = math.nan
     if not math.isfinite(limit):
-        raise InputError(demand.place, f"'{word}' is no number", "as in err@20=0.25", usage=True)
-    if limit < 0 and demand.kind != "min":
-        raise InputError(demand.place, f"{word} is below 0", "a limit is 0 or more", usage=True)
-    if demand.kind == "significant" and not 0 < limit < 1:
-        raise InputError(demand.place, f"{word} is no level", "between 0 and 1, as in 0.05", usage=True)
+        raise InputError(spec.place, f"'{word}' is not a number", "for example err@20=0.25", usage=True)
+    if limit < 0 and spec.kind != "min":
+        raise InputError(spec.place, f"{word} is negative", "give 0 or more", usage=True)
+    if spec.kind == "significant" and not 0 < limit < 1:
+        raise InputError(
+            spec.place, f"{word} is not a significance level", "give a number between 0 and 1, such as 0.05", usage=True
+        )
     return (limit / 100 if relative else limit), relative

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gradedeval.analysis.bounds import KINDS, Demand, Kind
-from gradedeval.analysis.compare import Trial
+from gradedeval.analysis.bounds import KINDS, BoundSpec, Kind
+from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.significance import Test
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure
@@ -28,9 +28,9 @@ OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() i
 
 @dataclass(frozen=True)
 class Settings:
-    """The contents of a TOML file: bounds (`demands`), settings of the check, and options of the command line."""
+    """The contents of a TOML file: bounds (`specs`), settings of the check, and options of the command line."""
 
-    demands: list[Demand] = field(default_factory=list)
+    specs: list[BoundSpec] = field(default_factory=list)
     baseline: str | None = None
     measures: tuple[str, ...] = ()
     test: Test | None = None
@@ -112,11 +112,11 @@ def line_of(content: str, keys: tuple[str, ...]) -> int:
 
 
 def _settings(document: dict[str, Any], place: Place, folder: Path, table: Mapping[str, Measure] | None) -> Settings:
-    demands, options, settings = list[Demand](), dict[str, Any](), dict[str, Any]()
+    specs, options, settings = list[BoundSpec](), dict[str, Any](), dict[str, Any]()
     for key, value in document.items():
         if key in KINDS:
             kind: Kind = next(kind for kind in KINDS if kind == key)
-            demands += _demands(kind, value, place)
+            specs += _specs(kind, value, place)
         elif key in OPTION_KEYS:
             options[OPTION_KEYS[key].name] = _option(OPTION_KEYS[key], value, place(key), folder)
         elif key in SETTINGS:
@@ -126,13 +126,13 @@ def _settings(document: dict[str, Any], place: Place, folder: Path, table: Mappi
             if key in ("run", "runs", "qrels"):
                 hint = "RUN and QRELS are given on the command line"
             raise InputError(place(key), f"unknown setting '{key}'", hint, usage=True)
-    return replace(Settings(demands, options=options), **settings)
+    return replace(Settings(specs, options=options), **settings)
 
 
-def _demands(kind: Kind, value: Any, place: Place) -> list[Demand]:
+def _specs(kind: Kind, value: Any, place: Place) -> list[BoundSpec]:
     if not isinstance(value, dict):
-        return [Demand(kind, None, value, place(kind))]
-    return [Demand(kind, measure, limit, place(kind, measure)) for measure, limit in value.items()]
+        return [BoundSpec(kind, None, value, place(kind))]
+    return [BoundSpec(kind, measure, limit, place(kind, measure)) for measure, limit in value.items()]
 
 
 def _option(described: Option, value: Any, place: str, folder: Path) -> Any:
@@ -164,6 +164,6 @@ def _setting(key: str, value: Any, place: str, folder: Path, table: Mapping[str,
     if not isinstance(value, kinds[key]) or isinstance(value, bool):
         raise InputError(place, f"{key} is not {'a string' if kinds[key] is str else 'a whole number'}", usage=True)
     given: dict[str, Any] = {} if key == "baseline" else {key: value}
-    _at(place, lambda: Trial(**given))
+    _at(place, lambda: TestSettings(**given))
     baseline = folder / str(value) if key == "baseline" else None
     return str(baseline) if baseline is not None and baseline.exists() else value

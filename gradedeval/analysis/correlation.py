@@ -1,4 +1,4 @@
-"""How far two lists of scores agree: as numbers, or as orderings."""
+"""Agreement of two lists of scores: correlation of their values, or of the orderings that they make."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Literal, get_args
 import numpy as np
 
 from gradedeval.analysis.score_matrix import Matrix
-from gradedeval.analysis.significance import NOTHING, scipy_stats, tied
+from gradedeval.analysis.significance import TOLERANCE, merge_close, scipy_stats
 from gradedeval.arrays import Bools, Floats
 
 Kind = Literal["pearson", "spearman", "tau", "weighted-tau", "tau-ap"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 BY_TOPIC = ("pearson", "spearman")
-"""Kinds that look at the scores of (run, topic) pairs; the others look at the ordering of runs by their means."""
+"""Kinds that compare the scores of (run, topic) pairs; the others compare the orderings of runs by their means."""
 NAMES = {
     "pearson": "Pearson's r",
     "spearman": "Spearman's ρ",
@@ -26,11 +26,11 @@ NAMES = {
 
 
 def agreement(kind: Kind, truth: Floats, scores: Floats) -> float:
-    """How far `scores` agree with `truth`, from −1 to 1; nan where either is the same throughout.
+    """How far `scores` agree with `truth`, from −1 to 1; nan if either is constant or infinite.
 
     `pearson` (1895); `spearman` (1904); `tau` (Kendall 1945, τ_b); `weighted-tau` (Vigna, WWW 2015: additive hyperbolic
-    weights by the rank in either list, the mean of both); `tau-ap` (see `tau_ap`). Raises InputError (usage) where
-    scipy is not installed.
+    weights by the rank in either list, the mean of both); `tau-ap` (see `tau_ap`). Raises InputError (usage) without
+    scipy.
     """
     if len(truth) < 2 or np.ptp(truth) == 0 or np.ptp(scores) == 0 or not np.isfinite([truth, scores]).all():
         return float("nan")
@@ -52,7 +52,7 @@ def tau_ap(truth: Floats, scores: Floats) -> float:
     their orders; a tie in `truth` is half right. Yilmaz et al., SIGIR 2008; ties as τ_AP,a of Urbano & Marrero, ICTIR
     2017.
     """
-    right = (np.sign(truth[:, None] - truth) + 1) / 2  # i, j: whether i belongs above j
+    right = (np.sign(truth[:, None] - truth) + 1) / 2  # [i, j]: whether i belongs above j
     above = scores[:, None] > scores
     level = (scores[:, None] == scores) & ~np.eye(len(scores), dtype=bool)
     total = 0.0
@@ -67,27 +67,27 @@ def tau_ap(truth: Floats, scores: Floats) -> float:
     return 2 * total / (len(scores) - 1) - 1
 
 
-def between(kind: Kind, truth: Floats, scores: Floats, kept: Bools) -> tuple[float, int]:
-    """The agreement of two measures' scores, runs × topics, and how many pairs or runs it looks at.
+def scores_agreement(kind: Kind, truth: Floats, scores: Floats, included: Bools) -> tuple[float, int]:
+    """The agreement of the scores by two measures, runs × topics, and the number of pairs or runs compared.
 
-    kept  runs × topics: which pairs count; orderings take the topics that all runs keep
+    included  runs × topics: which pairs count; orderings use the topics that are included for all runs
     """
     if kind in BY_TOPIC:
-        return agreement(kind, truth[kept], scores[kept]), int(kept.sum())
-    shared = np.logical_and.reduce(kept, axis=0)
+        return agreement(kind, truth[included], scores[included]), int(included.sum())
+    shared = np.logical_and.reduce(included, axis=0)
     if not shared.any():
         return float("nan"), len(truth)
     return agreement(kind, _means(truth[:, shared]), _means(scores[:, shared])), len(truth)
 
 
 def _means(scores: Floats) -> Floats:
-    """The mean of each run, equal where runs differ in last bits alone: an ordering by those would be the topics'."""
+    """The mean of each run, equal where runs differ in the last bits alone: those depend on the order of topics."""
     if not np.isfinite(scores).all():
         return np.full(len(scores), np.inf)
-    return tied(np.array([math.fsum(own) / len(own) for own in scores.tolist()]), NOTHING)
+    return merge_close(np.array([math.fsum(row) / len(row) for row in scores.tolist()]), TOLERANCE)
 
 
-def of_columns(matrix: Matrix, kind: Kind, truth: int, scores: int) -> tuple[float, int]:
-    """The agreement of two measures of a matrix, by their places. By orderings each measure takes its own topics."""
-    kept = matrix.included[:, :, truth] & matrix.included[:, :, scores]
-    return between(kind, matrix.score[:, :, truth], matrix.score[:, :, scores], kept)
+def measure_agreement(matrix: Matrix, kind: Kind, truth: int, scores: int) -> tuple[float, int]:
+    """The agreement of two measures of a matrix, given their indices, on the pairs that both have."""
+    included = matrix.included[:, :, truth] & matrix.included[:, :, scores]
+    return scores_agreement(kind, matrix.score[:, :, truth], matrix.score[:, :, scores], included)

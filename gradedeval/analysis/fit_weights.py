@@ -1,4 +1,4 @@
-"""The parameter with which the weights of a measure are nearest to a given distribution over ranks."""
+"""`fit --weights`: the parameter with which the rank weights of a measure are nearest to a given distribution."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.analysis.fit import Fitted
-from gradedeval.analysis.parameter_search import NEARLY, Family, Values, band, best, read_families, search
+from gradedeval.analysis.fit import FitResult
+from gradedeval.analysis.parameter_search import (
+    NEARLY,
+    MeasureRange,
+    Values,
+    best,
+    near_best_range,
+    read_ranges,
+    search,
+)
 from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
@@ -37,12 +45,12 @@ def divergence(reference: Floats, weights: Floats) -> float:
 
 def fit_weights(
     weights: Floats | Sequence[float] | str | Path,
-    measures: str | Sequence[str] | Sequence[Family],
+    measures: str | Sequence[str] | Sequence[MeasureRange],
     *,
     ranks: int | None = None,
     renormalize: bool = False,
     precision: float = 0.001,
-) -> Fitted:
+) -> FitResult:
     """The parameter of each static measure whose weights are nearest to a given vector in Kullback–Leibler divergence.
 
     weights      of ranks 1, 2, …: numbers, or a file of rank,weight lines. They are scaled to sum 1 down to `ranks`
@@ -50,40 +58,40 @@ def fit_weights(
     ranks        how many ranks are compared; None: all of the vector
     renormalize  scale the measure's weights to sum 1 down to `ranks` too; else they are what they are, and what a
                  geometric distribution has below `ranks` counts against it
-    precision    of the value found
+    precision    of the value
 
-    The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the band within 0.001 nats),
-    depth, covered (what the measure's weights sum to down to `ranks`), renormalized; those of `curve` measure,
-    parameter, value, divergence. Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError where the
-    vector is too short, or a measure has no weights by rank, or weights that sum to more than 1.
+    The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the range around it within 0.001
+    nats), depth, covered (what the measure's weights sum to down to `ranks`), renormalized; those of `curve` measure,
+    parameter, value, divergence. Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError if the
+    vector is too short, a measure has no fixed rank weights, or its weights sum to more than 1.
     """
     reference = _reference(weights, ranks)
     depth = len(reference)
-    families = _families(measures)
+    ranges = _ranges(measures)
 
-    def tried(grids: list[tuple[Family, list[float]]]) -> list[list[list[float]]]:
+    def closeness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
         return [
-            [[-divergence(reference, _scaled(family.at(value), depth, renormalize))] for value in grid]
-            for family, grid in grids
+            [[-divergence(reference, _scaled(range_.at(value), depth, renormalize))] for value in grid]
+            for range_, grid in grids
         ]
 
-    found = [values for (values,) in search(families, tried, 1, precision)]
-    rows = [_row(*one, depth, renormalize) for one in zip(families, found, strict=True)]
+    values_of = [values for (values,) in search(ranges, closeness, 1, precision)]
+    rows = [_row(range_, values, depth, renormalize) for range_, values in zip(ranges, values_of, strict=True)]
     curve = [
-        {"measure": family.text, "parameter": family.parameter, "value": value, "divergence": -values[value]}
-        for family, values in zip(families, found, strict=True)
+        {"measure": range_.text, "parameter": range_.parameter, "value": value, "divergence": -values[value]}
+        for range_, values in zip(ranges, values_of, strict=True)
         for value in sorted(values)
     ]
     notes = [
-        f"{family.text}: {family.end(best(values))}"
-        for family, values in zip(families, found, strict=True)
-        if family.end(best(values))
+        f"{range_.text}: {range_.end(best(values))}"
+        for range_, values in zip(ranges, values_of, strict=True)
+        if range_.end(best(values))
     ]
     import pandas as pd  # not before it is needed
 
-    theirs = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
-    settings = f"{depth} ranks | the vector scaled to sum 1, {theirs} | to {precision:g}"
-    return Fitted(pd.DataFrame(rows), pd.DataFrame(curve), settings, "", notes)
+    scaling = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
+    settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | to {precision:g}"
+    return FitResult(pd.DataFrame(rows), pd.DataFrame(curve), settings, "", notes)
 
 
 def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
@@ -91,26 +99,26 @@ def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None
     vector = read_vector(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
     depth = len(vector) if depth is None else depth
     if depth > len(vector) or depth < 1:
-        what = f"{depth} ranks of {len(vector)} in the vector"
-        raise InputError("--ranks", what, f"at most {len(vector)}, and at least 1", usage=True)
+        what = f"{depth} is out of range for {len(vector)} weights"
+        raise InputError("--ranks", what, f"give 1 to {len(vector)}", usage=True)
     if not vector[:depth].any():
-        raise InputError("--ranks", f"no weight above 0 down to rank {depth}", "take more ranks", usage=True)
+        raise InputError("--ranks", f"all weights down to rank {depth} are 0", "use more ranks", usage=True)
     reference: Floats = vector[:depth] / vector[:depth].sum()
     return reference
 
 
-def _row(family: Family, values: Values, depth: int, renormalize: bool) -> dict[str, Any]:
+def _row(range_: MeasureRange, values: Values, depth: int, renormalize: bool) -> dict[str, Any]:
     value = best(values)
-    low, high = band(values, NEARLY)
-    row = {"measure": family.text, "parameter": family.parameter, "value": value, "divergence": -values[value]}
-    covered = float(static_weights(family.at(value), depth).sum())
+    low, high = near_best_range(values, NEARLY)
+    row = {"measure": range_.text, "parameter": range_.parameter, "value": value, "divergence": -values[value]}
+    covered = float(static_weights(range_.at(value), depth).sum())
     return {**row, "low": low, "high": high, "depth": depth, "covered": covered, "renormalized": renormalize}
 
 
-def _families(measures: str | Sequence[str] | Sequence[Family]) -> list[Family]:
+def _ranges(measures: str | Sequence[str] | Sequence[MeasureRange]) -> list[MeasureRange]:
     given = [measures] if isinstance(measures, str) else list(measures)
-    families = [one for one in given if isinstance(one, Family)]
-    return families or read_families([one for one in given if isinstance(one, str)])
+    ranges = [item for item in given if isinstance(item, MeasureRange)]
+    return ranges or read_ranges([item for item in given if isinstance(item, str)])
 
 
 def _scaled(measure: Measure, depth: int, renormalize: bool) -> Floats:
@@ -119,6 +127,6 @@ def _scaled(measure: Measure, depth: int, renormalize: bool) -> Floats:
     if renormalize and total > 0:
         return weights / total
     if total > 1 + 1e-6:
-        what = f"the weights of '{measure}' sum to {total:.4g}, and a distribution's to 1"
+        what = f"the weights of '{measure}' sum to {total:.4g}, more than 1"
         raise InputError("", what, "--renormalize scales them", usage=True)
     return weights

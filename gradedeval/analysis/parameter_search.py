@@ -15,21 +15,21 @@ from gradedeval.measures.parse import parse_measures
 _NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)"
 _RANGE = re.compile(rf"(?P<low>{_NUMBER})\.\.(?P<high>{_NUMBER})(?:\.\.(?P<step>{_NUMBER}))?")
 NEARLY = 0.001
-"""Values whose agreement is that close to the best are shown as a band."""
+"""Values whose agreement is so close to the best count as near best."""
 
-LEAST, MOST = 50, 10_000
-"""A grid without a told step has at least that many steps, each 1, 2 or 5 times a power of ten; none has more."""
+MIN_STEPS, MAX_STEPS = 50, 10_000
+"""A grid whose step is not given has at least so many steps, of 1, 2 or 5 times a power of ten; none has more."""
 
 
 @dataclass(frozen=True)
-class Family:
+class MeasureRange:
     """A measure with one open parameter.
 
     text       as it was written
     parameter  its name; k for the cutoff
     low, high  the ends of its range
     step       of the first grid
-    whole      whether it takes whole numbers alone
+    whole      whether it takes whole numbers only
     """
 
     text: str
@@ -48,67 +48,65 @@ class Family:
         return parse_measures(f"{self.before}{word}{self.after}", self.table)[0]
 
     def end(self, value: float) -> str:
-        """What to say of a value that is best at an end of the range, unless the measure takes no further one."""
+        """A note if the best value is an end of the range and the measure takes values beyond it."""
         beyond = {self.low: self.low - self.step, self.high: self.high + self.step}
         if value not in beyond or not _takes(self, beyond[value]):
             return ""
-        return f"the best value {value:g} is an end of the range; widen it"
+        return f"the best value {value:g} is at the end of the range; widen the range"
 
     def grid(self) -> list[float]:
         """The values of the first grid, both ends included."""
         count = math.floor((self.high - self.low) / self.step + 1e-9)
-        values = [round(self.low + at * self.step, 10) for at in range(count + 1)]
+        values = [round(self.low + step * self.step, 10) for step in range(count + 1)]
         return values if values[-1] >= self.high - 1e-9 else [*values, self.high]
 
     def around(self, value: float, step: float, finer: float) -> list[float]:
         """The values of a finer grid within one step of a value."""
         count = math.ceil(step / finer - 1e-9)
-        near = [round(value + at * finer, 10) for at in range(-count, count + 1)]
-        return [one for one in near if self.low <= one <= self.high]
+        near = (round(value + index * finer, 10) for index in range(-count, count + 1))
+        return [value for value in near if self.low <= value <= self.high]
 
 
-def read_families(texts: Sequence[str], table: Mapping[str, Measure] | None = None) -> list[Family]:
-    """The families that texts name, several in one separated by blanks.
+def read_ranges(texts: Sequence[str], table: Mapping[str, Measure] | None = None) -> list[MeasureRange]:
+    """The measures with a range, several in one text separated by blanks.
 
-    Raises InputError (usage) where one has no range, or two, or a value of it is no measure.
+    Raises InputError (usage) if one has no range, or two, or an end of it is not a valid value.
     """
     words = [word for text in texts for word in split(text)]
     if not words:
         raise InputError(
-            "", "no measure with a range", "as in -m 'nerr10(phi=0.05..0.95)' or -m nerr9@1..40", usage=True
+            "", "no measure with a range", "for example -m 'nerr10(phi=0.05..0.95)' or -m nerr9@1..40", usage=True
         )
-    return [_family(word, table) for word in dict.fromkeys(words)]
+    return [_read_range(word, table) for word in dict.fromkeys(words)]
 
 
-def _family(text: str, table: Mapping[str, Measure] | None) -> Family:
-    found = list(_RANGE.finditer(text))
-    if len(found) != 1:
-        what = f"has {len(found)} ranges" if found else "has no range"
-        raise InputError(repr(text), what, "write one, as in phi=0.05..0.95 or @1..40", usage=True)
-    spot = found[0]
-    low, high, step = (None if spot[name] is None else float(spot[name]) for name in ("low", "high", "step"))
-    before, after = text[: spot.start()], text[spot.end() :]
+def _read_range(text: str, table: Mapping[str, Measure] | None) -> MeasureRange:
+    matches = list(_RANGE.finditer(text))
+    if len(matches) != 1:
+        what = f"has {len(matches)} ranges" if matches else "has no range"
+        raise InputError(repr(text), what, "write one, for example phi=0.05..0.95 or @1..40", usage=True)
+    match = matches[0]
+    low, high, step = (None if match[name] is None else float(match[name]) for name in ("low", "high", "step"))
+    before, after = text[: match.start()], text[match.end() :]
     key = re.search(r"(\w+)=$", before)
     if low is None or high is None or not low < high or step == 0:
-        raise InputError(
-            repr(text), f"{spot[0]} is no range", "from the lower to the higher, as in 0.05..0.95", usage=True
-        )
-    draft = Family(text, before, after, key[1] if key else "k", low, high, step or 1, False, table)
+        raise InputError(repr(text), f"invalid range {match[0]}", "write LOW..HIGH, for example 0.05..0.95", usage=True)
+    draft = MeasureRange(text, before, after, key[1] if key else "k", low, high, step or 1, False, table)
     whole = low.is_integer() and high.is_integer() and (before.endswith("@") or not _takes(draft, low + 0.5))
     if step is None:
-        step = 1.0 if whole else _nice((high - low) / LEAST)
-    if (high - low) / step > MOST:
-        what = f"{spot[0]} makes more than {MOST} values"
-        raise InputError(repr(text), what, "take larger steps, as in 1..1000..10", usage=True)
-    family = Family(text, before, after, draft.parameter, low, high, step, whole, table)
+        step = 1.0 if whole else _nice((high - low) / MIN_STEPS)
+    if (high - low) / step > MAX_STEPS:
+        what = f"{match[0]} makes more than {MAX_STEPS} values"
+        raise InputError(repr(text), what, "use larger steps, for example 1..1000..10", usage=True)
+    range_ = MeasureRange(text, before, after, draft.parameter, low, high, step, whole, table)
     for end in (low, high):
-        family.at(end)
-    return family
+        range_.at(end)
+    return range_
 
 
-def _takes(family: Family, value: float) -> bool:
+def _takes(range_: MeasureRange, value: float) -> bool:
     try:
-        family.at(value)
+        range_.at(value)
     except InputError:
         return False
     return True
@@ -122,47 +120,49 @@ def _nice(step: float) -> float:
 
 Values = dict[float, float]
 """Parameter -> how good it is."""
-Search = Callable[[list[tuple[Family, list[float]]]], list[list[list[float]]]]
-"""Families with values to try -> for each family and value, how good it is by each criterion."""
+Search = Callable[[list[tuple[MeasureRange, list[float]]]], list[list[list[float]]]]
+"""Measures with values to try -> for each measure and value, how good it is by each criterion."""
 
 
-def search(families: Sequence[Family], tried: Search, criteria: int, precision: float) -> list[list[Values]]:
-    """Try the whole grid of every family, then ever finer ones around the best value, until steps are `precision`.
+def search(ranges: Sequence[MeasureRange], goodness: Search, criteria: int, precision: float) -> list[list[Values]]:
+    """Try the whole grid of every measure, then finer ones around the best value, until the step is `precision`.
 
-    Returns, for each family and criterion, all values tried with how good they are. All families go together, so that
-    the runs are read once for each grid.
+    Returns, for each measure and criterion, all values tried and how good they are. All measures are tried together, so
+    that the runs are read once for each grid.
     """
-    found: list[list[Values]] = [[{} for _ in range(criteria)] for _ in families]
-    steps = [family.step for family in families]
-    todo: list[list[float]] = [family.grid() for family in families]
+    results: list[list[Values]] = [[{} for _ in range(criteria)] for _ in ranges]
+    steps = [range_.step for range_ in ranges]
+    todo: list[list[float]] = [range_.grid() for range_ in ranges]
     while any(todo):
-        trying = [at for at, values in enumerate(todo) if values]
-        goods = tried([(families[at], todo[at]) for at in trying])
-        for at, by_value in zip(trying, goods, strict=True):
-            for value, by_criterion in zip(todo[at], by_value, strict=True):
-                for values, good in zip(found[at], by_criterion, strict=True):
+        trying = [index for index, values in enumerate(todo) if values]
+        goods = goodness([(ranges[index], todo[index]) for index in trying])
+        for index, by_value in zip(trying, goods, strict=True):
+            for value, by_criterion in zip(todo[index], by_value, strict=True):
+                for values, good in zip(results[index], by_criterion, strict=True):
                     values[value] = good
-        todo = [_finer(families[at], found[at], steps, at, precision) for at in range(len(families))]
-    return found
+        todo = [_finer(ranges[index], results[index], steps, index, precision) for index in range(len(ranges))]
+    return results
 
 
-def _finer(family: Family, found: list[Values], steps: list[float], at: int, precision: float) -> list[float]:
-    """The values to try next; none where the steps are fine enough."""
-    step = steps[at]
-    if family.whole or step <= precision * (1 + 1e-9):
+def _finer(
+    range_: MeasureRange, results: list[Values], steps: list[float], index: int, precision: float
+) -> list[float]:
+    """The values to try next; none if the step is fine enough."""
+    step = steps[index]
+    if range_.whole or step <= precision * (1 + 1e-9):
         return []
-    steps[at] = finer = max(step / 10, precision)
-    near = {value for values in found for value in family.around(best(values), step, finer)}
-    return sorted(near - found[0].keys())
+    steps[index] = finer = max(step / 10, precision)
+    near = {value for values in results for value in range_.around(best(values), step, finer)}
+    return sorted(near - results[0].keys())
 
 
 def best(values: Values) -> float:
-    """The value that is best, the smallest where several are."""
+    """The best value; of several the smallest."""
     return min(values, key=lambda value: (-values[value] if values[value] == values[value] else math.inf, value))
 
 
-def band(values: Values, within: float) -> tuple[float, float]:
-    """The ends of the stretch of values around the best one that are nearly as good."""
+def near_best_range(values: Values, within: float) -> tuple[float, float]:
+    """The ends of the range of values around the best one that are nearly as good."""
     ordered = sorted(values)
     top = best(values)
     low = high = ordered.index(top)

@@ -1,4 +1,4 @@
-"""`power`: how many pairs of runs a measure can tell apart."""
+"""`power`: how many pairs of runs a measure tells apart."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.compare import differences_of, pairs_of, tested
-from gradedeval.analysis.resampling import studentised
-from gradedeval.analysis.score_matrix import Matrix, Paired, matrix_of
-from gradedeval.analysis.significance import NOTHING, check_draws
+from gradedeval.analysis.compare import run_pairs, shared_topics, topic_differences
+from gradedeval.analysis.resampling import studentized
+from gradedeval.analysis.score_matrix import Matrix, Paired, to_matrix
+from gradedeval.analysis.significance import TOLERANCE, check_draws
 from gradedeval.errors import InputError
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.scores import Scores
@@ -27,7 +27,7 @@ class Power:
     """The discriminative power of measures.
 
     frame     a row for each measure: measure, runs, topics, pairs, significant (pairs with a level below alpha), power
-              (their share), needed (the difference of means that sufficed for every pair)
+              (their share), needed (the difference of means that is significant for every pair)
     curve     a row for each measure and pair, from the highest level to the lowest: measure, pair (its number from 1),
               run, other, difference, level, needed
     settings  draws, alpha and seed
@@ -49,47 +49,49 @@ def power(
 ) -> Power:
     """The share of pairs of runs that each measure finds significantly different, by Sakai's paired bootstrap test.
 
-    scores  what `gradedeval.evaluate` returns, or saved scores; each measure takes the topics that all runs keep
+    scores  what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs have
     draws   bootstrap samples of the topics, the same for all pairs and measures
-    alpha   the level of significance
-    seed    of the draws
+    alpha   significance level
+    seed    of the random draws
     best    only the runs that are the best by each measure's own mean
 
-    Raises InputError (usage) for fewer than two runs, or draws too few for alpha, and where a measure has one
-    topic alone. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010, section 4.2.
+    Raises InputError (usage) for fewer than two runs, or too few draws for alpha, and InputError if a measure has a
+    single topic. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010, section 4.2.
     """
     check_draws(draws, alpha, seed)
-    if draws * alpha < 1 - NOTHING:
-        what = f"levels are multiples of 1/{draws}, and only 0 is below {alpha:g}"
-        raise InputError("--draws", what, f"{math.ceil(1 / alpha - NOTHING)} or more for --alpha {alpha:g}", usage=True)
-    matrix = matrix_of(scores)
+    if draws * alpha < 1 - TOLERANCE:
+        what = f"with {draws} draws only a level of 0 is below {alpha:g}"
+        raise InputError(
+            "--draws", what, f"use {math.ceil(1 / alpha - TOLERANCE)} or more for --alpha {alpha:g}", usage=True
+        )
+    matrix = to_matrix(scores)
     if best is not None and best < 2:
-        raise InputError("--best", f"{best} makes no pair", "2 or more", usage=True)
+        raise InputError("--best", f"{best} is too few", "give 2 or more", usage=True)
     if len(matrix.runs) < 2:
-        raise InputError("", "one run makes no pair", "give two runs or more", usage=True)
+        raise InputError("", "power needs at least two runs", "add a run", usage=True)
     import pandas as pd  # not before it is needed
 
     rows, curves = [], []
-    for measure in matrix.comparable():
-        paired = tested(matrix, measure)
-        paired = matrix.only(runs=_best(paired, best)).of(measure)
+    for measure in matrix.comparable_measures():
+        paired = shared_topics(matrix, measure)
+        paired = matrix.select(runs=_best(paired, best)).paired(measure)
         curve = pd.DataFrame(_levels(paired, draws, alpha, seed, progress))
         curves.append(curve)
         rows.append(_row(paired, curve, alpha))
-    settings = f"paired bootstrap, studentised, {draws} draws, alpha {alpha:g}, seed {seed}"
+    settings = f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed}"
     settings += "" if best is None else f" | the best {min(best, len(matrix.runs))} runs by each measure"
     return Power(pd.DataFrame(rows), pd.concat(curves, ignore_index=True), settings)
 
 
 def _best(paired: Paired, best: int | None) -> Sequence[str]:
     order = np.argsort(-paired.means, kind="stable")[:best]
-    return paired.runs if best is None else [paired.runs[at] for at in sorted(order.tolist())]
+    return paired.runs if best is None else [paired.runs[index] for index in sorted(order.tolist())]
 
 
 def _levels(paired: Paired, draws: int, alpha: float, seed: int, progress: Progress) -> dict[str, Any]:
-    first, second = pairs_of(len(paired.runs), None)
-    differences = differences_of(paired, first, second)
-    level, needed = studentised(differences, draws, seed, alpha, progress)
+    first, second = run_pairs(len(paired.runs), None)
+    differences = topic_differences(paired, first, second)
+    level, needed = studentized(differences, draws, seed, alpha, progress)
     order = np.argsort(-level, kind="stable")
     names = np.array(paired.runs, dtype=object)
     return {

@@ -1,4 +1,4 @@
-"""Draws of topics and labels, for all pairs of runs at once: sign flips, Tukey's range, bootstrap samples."""
+"""Resampling for all pairs of runs at once: randomization of signs and labels, bootstrap samples of topics."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.parallel.progress import Progress, no_progress
 
 CELLS = 1 << 22
-"""Numbers held at once, draws × pairs: it bounds memory, whatever the number of pairs."""
+"""Numbers held at once, draws × pairs: bounds memory for any number of pairs."""
 
 
-def pieces(count: int, cost: int) -> list[slice]:
-    """`count` things in pieces of at most CELLS numbers, where one costs `cost` of them."""
+def chunks(count: int, cost: int) -> list[slice]:
+    """Slices of `count` items, each of at most CELLS numbers, where an item takes `cost` of them."""
     step = max(1, CELLS // max(1, cost))
     return [slice(begin, min(begin + step, count)) for begin in range(0, count, step)]
 
 
 def is_exact(topics: int, draws: int, runs: int = 2) -> bool:
-    """Whether all permutations are no more than the draws, and so are listed: the labels of `runs` runs by topic."""
+    """Whether all permutations of the labels of `runs` runs by topic are listed: they are no more than the draws."""
     return topics * math.log(math.factorial(runs)) <= math.log(draws) + 1e-9
 
 
 def sign_flips(topics: int, draws: int, seed: int) -> Floats:
-    """draws × topics of −1 and 1: all 2^topics of them where that is no more than the draws, else random ones."""
+    """draws × topics of −1 and 1: all 2^topics of them if those are no more than the draws, else random ones."""
     if is_exact(topics, draws):
         bits: Ints = np.arange(1 << topics)[:, None] >> np.arange(topics) & 1
     else:
@@ -46,10 +46,10 @@ def randomization(differences: Floats, draws: int, seed: int, progress: Progress
     pairs, topics = differences.shape
     flips = sign_flips(topics, draws, seed)
     extreme = np.zeros(pairs)
-    # Sums that are equal in the mind may differ in their last bits.
+    # Sums that are equal in exact arithmetic may differ in their last bits.
     observed = np.abs(differences.sum(1)) - 1e-12 * np.abs(differences).sum(1)
-    for some in progress(pieces(pairs, len(flips))):
-        extreme[some] = (np.abs(flips @ differences[some].T) >= observed[some]).sum(0)
+    for chunk in progress(chunks(pairs, len(flips))):
+        extreme[chunk] = (np.abs(flips @ differences[chunk].T) >= observed[chunk]).sum(0)
     exact = is_exact(topics, draws)
     p: Floats = extreme / len(flips) if exact else (1 + extreme) / (1 + draws)
     return p
@@ -71,14 +71,14 @@ def tukey_hsd(scores: Floats, draws: int, seed: int, progress: Progress = no_pro
 
     def p(differences: Floats) -> Floats:
         extreme = len(ranges) - np.searchsorted(ranges, np.abs(differences) - scale)
-        found: Floats = extreme / len(ranges) if exact else (1 + extreme) / (1 + draws)
-        return found
+        values: Floats = extreme / len(ranges) if exact else (1 + extreme) / (1 + draws)
+        return values
 
     return p
 
 
 def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool, progress: Progress) -> Iterator[Floats]:
-    """The distance of the best mean from the worst of each draw, some draws at a time."""
+    """The distance of the best mean from the worst in each draw, some draws at a time."""
     topics, runs = by_topic.shape
     if exact:
         orders = [list(itertools.permutations(row)) for row in by_topic.tolist()]
@@ -86,8 +86,8 @@ def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool, progress: Prog
             yield np.array([np.ptp(np.mean(shuffled, axis=0))])
         return
     draw = np.random.default_rng(seed)
-    for some in progress(pieces(draws, topics * runs)):
-        copies = np.broadcast_to(by_topic, (some.stop - some.start, topics, runs))
+    for chunk in progress(chunks(draws, topics * runs)):
+        copies = np.broadcast_to(by_topic, (chunk.stop - chunk.start, topics, runs))
         yield np.ptp(draw.permuted(copies, axis=2).mean(1), axis=1)
 
 
@@ -107,16 +107,16 @@ def bootstrap_interval(
     """
     weights = topic_weights(differences.shape[1], draws, seed)
     low, high = np.empty(len(differences)), np.empty(len(differences))
-    for some in progress(pieces(len(differences), draws)):
-        means = differences[some] @ weights.T
-        low[some], high[some] = np.quantile(means, [alpha / 2, 1 - alpha / 2], axis=1, overwrite_input=True)
+    for chunk in progress(chunks(len(differences), draws)):
+        means = differences[chunk] @ weights.T
+        low[chunk], high[chunk] = np.quantile(means, [alpha / 2, 1 - alpha / 2], axis=1, overwrite_input=True)
     return low, high
 
 
-def studentised(
+def studentized(
     differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
 ) -> tuple[Floats, Floats]:
-    """Sakai's paired bootstrap test of each pair: the achieved significance level, and the difference that was needed.
+    """Sakai's paired bootstrap test of each pair: the achieved significance level, and the difference needed.
 
     differences  pairs × topics
 
@@ -127,24 +127,24 @@ def studentised(
     topics = differences.shape[1]
     weights = topic_weights(topics, draws, seed)
     shifted = differences - differences.mean(1, keepdims=True)
-    # Topics that all differ alike leave their last bits.
+    # Where all topics differ alike only the last bits are left.
     shifted[np.abs(shifted) <= 1e-12 * np.abs(differences).max(1, initial=0, keepdims=True)] = 0
     observed = np.abs(_t(differences.mean(1), (differences**2).mean(1), topics))
     nth = min(draws, max(1, round(alpha * draws)))
     level, needed = np.empty(len(differences)), np.empty(len(differences))
-    for some in progress(pieces(len(differences), 4 * draws)):
-        means = shifted[some] @ weights.T
-        t = np.abs(_t(means, shifted[some] ** 2 @ weights.T, topics))
-        level[some] = (t >= observed[some, None] * (1 - 1e-12)).mean(1)
-        at = np.argpartition(t, draws - nth, axis=1)[:, draws - nth]
-        needed[some] = np.abs(means[np.arange(len(means)), at])
+    for chunk in progress(chunks(len(differences), 4 * draws)):
+        means = shifted[chunk] @ weights.T
+        t = np.abs(_t(means, shifted[chunk] ** 2 @ weights.T, topics))
+        level[chunk] = (t >= observed[chunk, None] * (1 - 1e-12)).mean(1)
+        sample = np.argpartition(t, draws - nth, axis=1)[:, draws - nth]
+        needed[chunk] = np.abs(means[np.arange(len(means)), sample])
     return level, needed
 
 
 def _t(mean: Floats, square: Floats, topics: int) -> Floats:
-    """Student's t from the mean and the mean square; 0 where nothing differs, infinite where all differs alike."""
+    """Student's t from the mean and the mean square; 0 if no topic differs, infinite if all differ alike."""
     variance = square - mean**2
-    # What cancels leaves the last bits of the squares.
+    # Cancellation leaves the last bits of the squares.
     variance = np.where(variance <= 1e-12 * square, 0.0, variance) * topics / max(1, topics - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         t: Floats = mean / np.sqrt(variance / topics)

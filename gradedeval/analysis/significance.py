@@ -1,4 +1,4 @@
-"""p values, corrections and effect sizes of paired differences, for many pairs of runs at once."""
+"""p values, their correction and effect sizes of paired differences, for many pairs of runs at once."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Test = Literal["randomization", "t", "wilcoxon", "sign", "tukey-hsd"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 TESTS: tuple[str, ...] = get_args(Test)
 CORRECTIONS: tuple[str, ...] = get_args(Correction)
-DRAWN = ("randomization", "tukey-hsd")
+RANDOMIZED = ("randomization", "tukey-hsd")
 
-NOTHING = 1e-12
-"""Scores that differ by no more than this are equal: it is the last bits of two sums."""
+TOLERANCE = 1e-12
+"""Scores that differ by no more than this are equal: the order of summation changes the last bits."""
 
 
 def scipy_stats() -> Any:
-    """scipy.stats. Raises InputError (usage) where scipy is not installed."""
+    """scipy.stats. Raises InputError (usage) if scipy is not installed."""
     try:
         from scipy import stats
     except ImportError:
@@ -33,30 +33,38 @@ def scipy_stats() -> Any:
 
 
 def check_choice(value: str, choices: tuple[str, ...], option: str) -> None:
-    """Raises InputError (usage) where `value` is none of the choices."""
+    """Raise InputError (usage) if `value` is not among the choices."""
     if value not in choices:
         raise InputError(
-            option, f"no choice '{value}'", did_you_mean(value, choices) or f"one of {', '.join(choices)}", usage=True
+            option,
+            f"invalid value '{value}'",
+            did_you_mean(value, choices) or f"choose from {', '.join(choices)}",
+            usage=True,
         )
 
 
 def check_draws(draws: int, alpha: float, seed: int = 0) -> None:
-    """Raises InputError (usage) where there is nothing to draw, the level is none, or the seed is below 0."""
+    """Raise InputError (usage) if draws are fewer than 1, the level is not between 0 and 1, or the seed is negative."""
     if draws < 1:
-        raise InputError("--draws", f"{draws} draws are too few", "as in 10000", usage=True)
+        raise InputError("--draws", f"{draws} draws are too few", "give 1 or more, for example 10000", usage=True)
     if not 0 < alpha < 1:
-        raise InputError("--alpha", f"{alpha:g} is no level", "between 0 and 1, as in 0.05", usage=True)
+        raise InputError(
+            "--alpha",
+            f"{alpha:g} is not a significance level",
+            "give a number between 0 and 1, such as 0.05",
+            usage=True,
+        )
     if seed < 0:
-        raise InputError("--seed", f"{seed} is below 0", "0 or more", usage=True)
+        raise InputError("--seed", f"{seed} is negative", "give 0 or more", usage=True)
 
 
 def p_values(differences: Floats, test: Test, draws: int, seed: int, progress: Progress = no_progress) -> Floats:
-    """Two-sided p of each pair; 1 where no topic differs.
+    """Two-sided p value of each pair of runs; 1 where no topic differs.
 
     differences  pairs × topics
     test         `t` (Student 1908), `wilcoxon` (1945; zeros left out), `sign` (ties left out) or `randomization`
 
-    Raises InputError (usage) where a test needs scipy and it is not installed.
+    Raises InputError (usage) if a test needs scipy and it is not installed.
     """
     same = ~differences.any(1)
     p = np.ones(len(differences))
@@ -78,17 +86,20 @@ def _t_test(differences: Floats) -> Floats:
         return np.ones(len(differences))
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # all topics may differ alike: then t is infinite, and p is 0
-        found: Floats = stats.ttest_1samp(differences, 0.0, axis=1).pvalue
-    return found
+        p: Floats = stats.ttest_1samp(differences, 0.0, axis=1).pvalue
+    return p
 
 
 def _wilcoxon(differences: Floats) -> Floats:
-    """As scipy chooses between the exact and the normal distribution, but for every pair on its own: over an array it
-    would choose one for all. Differences that are equal but for their last bits share a rank."""
+    """scipy's choice between the exact and the normal distribution, made for every pair separately: over an array it
+    would choose one for all. Differences that are equal but for their last bits share a rank.
+
+    With ties or zeros among up to 13 topics scipy lists all sign flips, which takes 1 to 3 seconds a pair.
+    """
     stats = scipy_stats()
-    differences = np.array([_ranked(own) for own in differences]).reshape(differences.shape)
-    ranked = np.sort(np.abs(differences), axis=1)
-    plain = (ranked[:, 0] > 0) & (np.diff(ranked, axis=1) > 0).all(1)
+    differences = np.array([_size_ranks(row) for row in differences]).reshape(differences.shape)
+    sizes = np.sort(np.abs(differences), axis=1)
+    plain = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(1)
     p = np.ones(len(differences))
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scipy warns of few topics beside giving its answer
@@ -99,49 +110,49 @@ def _wilcoxon(differences: Floats) -> Floats:
     return p
 
 
-def _ranked(differences: Floats) -> Floats:
-    """Each difference's sign times the level of its size: 1 for the smallest, 2 for the next."""
+def _size_ranks(differences: Floats) -> Floats:
+    """The sign of each difference times the rank of its size: 1 for the smallest, 2 for the next; equals share it."""
     sizes = np.abs(differences)
-    levels = tied(np.append(sizes, 0.0), 1e-9 * float(sizes.max()))
-    found: Floats = np.sign(differences) * np.unique(levels, return_inverse=True)[1][:-1]
-    return found
+    levels = merge_close(np.append(sizes, 0.0), 1e-9 * float(sizes.max()))
+    ranks: Floats = np.sign(differences) * np.unique(levels, return_inverse=True)[1][:-1]
+    return ranks
 
 
-def tied(values: Floats, apart: float) -> Floats:
-    """The values, with each that lies no further than `apart` above the next lower one made equal to it."""
+def merge_close(values: Floats, distance: float) -> Floats:
+    """The values, where each that lies no further than `distance` above the next lower one is made equal to it."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
-    first = np.append(True, np.diff(ordered) > apart)
-    found = np.empty_like(values)
-    found[order] = ordered[first][np.cumsum(first) - 1]
-    return found
+    first = np.append(True, np.diff(ordered) > distance)
+    merged = np.empty_like(values)
+    merged[order] = ordered[first][np.cumsum(first) - 1]
+    return merged
 
 
 def _sign(differences: Floats) -> Floats:
     stats = scipy_stats()
     wins, losses = (differences > 0).sum(1).tolist(), (differences < 0).sum(1).tolist()
     counts = list(zip(wins, losses, strict=True))
-    known = {(won, lost): stats.binomtest(won, won + lost).pvalue for won, lost in set(counts)}
-    return np.array([known[count] for count in counts])
+    p_of = {(won, lost): stats.binomtest(won, won + lost).pvalue for won, lost in set(counts)}
+    return np.array([p_of[count] for count in counts])
 
 
-def corrected(p: Floats, correction: Correction) -> Floats:
-    """p values of one family, so that comparing each with α holds for all of them together.
+def correct_p_values(p: Floats, correction: Correction) -> Floats:
+    """p values corrected for testing a whole family of hypotheses, so that each may be compared with α.
 
-    `holm` (1979) and `bonferroni` bound the chance of a single false alarm, `bh` (Benjamini & Hochberg 1995) the share
-    of false alarms; `none` leaves them.
+    `holm` (1979) and `bonferroni` bound the family-wise error rate, `bh` (Benjamini & Hochberg 1995) the false
+    discovery rate; `none` leaves p as it is.
     """
     count = len(p)
     if correction == "bonferroni":
         return np.minimum(p * count, 1)
-    found = p.copy()
+    corrected = p.copy()
     if correction == "holm":
         order = np.argsort(p, kind="stable")
-        found[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(count, 0, -1)), 1)
+        corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(count, 0, -1)), 1)
     elif correction == "bh":
         order = np.argsort(-p, kind="stable")
-        found[order] = np.minimum(np.minimum.accumulate(p[order] * (count / np.arange(count, 0, -1))), 1)
-    return found
+        corrected[order] = np.minimum(np.minimum.accumulate(p[order] * (count / np.arange(count, 0, -1))), 1)
+    return corrected
 
 
 def effect_size(differences: Floats) -> Floats:
@@ -151,56 +162,58 @@ def effect_size(differences: Floats) -> Floats:
     """
     mean = differences.mean(1)
     deviation = differences.std(1, ddof=1) if differences.shape[1] > 1 else np.zeros(len(differences))
-    deviation = np.where(deviation <= NOTHING * np.abs(mean), 0.0, deviation)
+    deviation = np.where(deviation <= TOLERANCE * np.abs(mean), 0.0, deviation)
     with np.errstate(divide="ignore", invalid="ignore"):
         effect: Floats = mean / deviation
     return np.where(mean == 0, 0.0, effect)
 
 
-def drawn(test: str, topics: int, draws: int, seed: int, runs: int = 2) -> str:
-    """The test and what it drew, for the line under a table."""
-    if test not in DRAWN:
+def describe_test(test: str, topics: int, draws: int, seed: int, runs: int = 2) -> str:
+    """The test and its random draws in words, for the line under a table."""
+    if test not in RANDOMIZED:
         return test
     exact = is_exact(topics, draws, runs if test == "tukey-hsd" else 2)
     return f"{test}, all permutations" if exact else f"{test}, {draws} draws, seed {seed}"
 
 
-def is_drawn(test: Test, topics: int, draws: int, runs: int = 2) -> bool:
-    """Whether a test rests on random draws; by few topics all permutations are listed."""
-    return test in DRAWN and not is_exact(topics, draws, runs if test == "tukey-hsd" else 2)
+def uses_draws(test: Test, topics: int, draws: int, runs: int = 2) -> bool:
+    """Whether a test uses random draws; with few topics all permutations are listed."""
+    return test in RANDOMIZED and not is_exact(topics, draws, runs if test == "tukey-hsd" else 2)
 
 
-def least_p(test: Test, topics: int, draws: int, runs: int = 2) -> float:
-    """The p of the largest difference that there can be; 0 where the test has no bound that is known beforehand.
+def min_p(test: Test, topics: int, draws: int, runs: int = 2) -> float:
+    """The smallest p value that a test can give; 0 where it has no bound that is known beforehand.
 
     runs  whose labels tukey-hsd shuffles
     """
     if topics < 2:
         return 1.0
-    if is_drawn(test, topics, draws, runs):
+    if uses_draws(test, topics, draws, runs):
         return 1 / (1 + draws)
     labels = runs if test == "tukey-hsd" else 2
     # The difference turns round as often as all topics can be relabelled alike.
-    return float(math.factorial(labels) ** (1 - topics)) if test in (*DRAWN, "sign") else 0.0
+    return float(math.factorial(labels) ** (1 - topics)) if test in (*RANDOMIZED, "sign") else 0.0
 
 
-def beyond_reach(
+def unattainable(
     level: float, p: float, test: Test, topics: int, draws: int, count: int, correction: Correction, runs: int = 2
 ) -> tuple[str, str] | None:
-    """What stands against any p at or below the level, and the cure; None where nothing does.
+    """Why no p value can come down to the level, and what would help; None if it can.
 
-    p      the least one can come to by `least_p`, as corrected
-    count  how many p values the correction is over
+    p      the smallest by `min_p`, after correction
+    count  number of p values that the correction is over
     """
     if p <= level:
         return None
-    least = least_p(test, topics, draws, runs)
-    drawn = is_drawn(test, topics, draws, runs)
-    by = f"{draws} draws" if drawn else f"{topics} {plural(topics, 'topic')}"
+    minimum = min_p(test, topics, draws, runs)
+    random = uses_draws(test, topics, draws, runs)
+    by = f"{draws} draws" if random else f"{topics} {plural(topics, 'topic')}"
     factor = count if correction in ("holm", "bonferroni") else 1  # bh corrects nothing where all p are as small
-    family = f", {p:.4g} by {correction} over {count}" if factor > 1 else ""
-    what = f"with {by} p is {least:.2g} at least{family}, and so never significant at {level:g}"
+    family = f" ({p:.4g} after {correction} over {count})" if factor > 1 else ""
+    what = f"with {by} the smallest possible p is {minimum:.2g}{family}, so nothing is significant at {level:g}"
     needed = math.ceil(factor / level) - 1
-    needed += least_p(test, topics, needed, runs) * factor > level  # the last bit of a product
-    enough = drawn and least_p(test, topics, needed, runs) * factor <= level
-    return what, (f"--draws {needed} or more" if enough else "more topics") + (", or --test t" if topics > 1 else "")
+    needed += min_p(test, topics, needed, runs) * factor > level  # the last bit of a product
+    enough = random and min_p(test, topics, needed, runs) * factor <= level
+    return what, (f"use --draws {needed} or more" if enough else "use more topics") + (
+        ", or --test t" if topics > 1 else ""
+    )

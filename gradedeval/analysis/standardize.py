@@ -1,4 +1,4 @@
-"""Standardized scores: how a run does on a topic beside what a set of runs does there."""
+"""Standardized scores: how a run scores on a topic relative to a set of runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MINIMUM = (("mean", -math.inf), ("deviation", 0.0), ("runs", 0.0))
 
 @dataclass(frozen=True)
 class Standard:
-    """What a set of runs scored on one topic: mean, sample deviation, and the number of runs."""
+    """The scores of a set of runs on one topic: mean, sample deviation, and number of runs."""
 
     mean: float
     deviation: float
@@ -31,22 +31,22 @@ class Standard:
 
 @dataclass(frozen=True)
 class Reference:
-    """What a set of runs scored on every topic: (measure, topic) -> Standard. `name` is what a signature says of it."""
+    """The scores of a set of runs on every topic: (measure, topic) -> Standard. `name` stands in the signature."""
 
     name: str
     standards: dict[tuple[str, str], Standard]
 
     @classmethod
     def of(cls, scores: Scores) -> Reference:
-        """The reference that the runs themselves make. Raises InputError (usage) where there is one run alone."""
+        """The reference made of these runs. Raises InputError (usage) for a single run."""
         if len(scores.runs) < 2:
-            what = "one run has no deviation from others"
-            raise InputError("--standardize", what, "give several runs, or --reference FILE", usage=True)
+            what = "a single run has no deviation"
+            raise InputError("--standardize", what, "add runs, or give --reference FILE", usage=True)
         found: dict[tuple[str, str], list[float]] = {}
         for run in scores.runs:
             for column, measure in enumerate(scores.measures):
-                for at in np.flatnonzero(run.included[:, column]).tolist():
-                    found.setdefault((str(measure), run.topics[at]), []).append(float(run.score[at, column]))
+                for row in np.flatnonzero(run.included[:, column]).tolist():
+                    found.setdefault((str(measure), run.topics[row]), []).append(float(run.score[row, column]))
         standards = {key: _standard(np.array(own)) for key, own in found.items()}
         return cls(f"standardized over {len(scores.runs)} runs", standards)
 
@@ -75,24 +75,24 @@ class Reference:
 
 def _standard(own: Floats) -> Standard:
     deviation = float(own.std(ddof=1)) if len(own) > 1 else 0.0
-    # Equal scores may leave the last bits of their sum.
+    # Equal scores may differ from their mean in the last bits.
     return Standard(float(own.mean()), 0.0 if np.ptp(own) <= 1e-12 else deviation, len(own))
 
 
 def standardize(scores: Scores, reference: Reference | str | Path | None = None) -> Scores:
     """The same scores as Φ(z), z = (score − mean) / deviation by topic and measure, Φ the normal distribution.
 
-    reference  means and deviations of a set of runs, or a file of them; None: of these runs
+    reference  means and deviations of a set of runs, or a file of them; None: those of these runs
 
-    Every topic then counts alike: 0.5 is what an average run has, and 0.5 is given where the deviation is 0. The sum of
-    precisions, standardized, is Zhang et al.'s sSP. There are no residuals: judging moves the other runs too. Raises
-    InputError (usage) for one run without a reference, for counts, and where the reference lacks a measure; InputError
-    where it lacks a topic. Webber et al., SIGIR 2008.
+    Every topic then counts the same: an average run has 0.5, and so have all runs where the deviation is 0. The sum of
+    precisions, standardized, is Zhang et al.'s sSP. There are no residuals: judging documents moves the other runs too.
+    Raises InputError (usage) for a single run without a reference, for counts, and if the reference lacks a measure;
+    InputError if it lacks a topic. Webber et al., SIGIR 2008.
     """
     counts = [str(one) for one in scores.measures if one.definition.summary == "total"]
     if counts:
         raise InputError(
-            "--standardize", f"'{counts[0]}' is a count, summed up over topics", "leave it out", usage=True
+            "--standardize", f"'{counts[0]}' is a count, which cannot be standardized", "leave it out", usage=True
         )
     if isinstance(reference, str | Path):
         reference = Reference.read(reference)
@@ -106,19 +106,19 @@ def _check(reference: Reference, measures: list[Measure]) -> None:
     known = list(dict.fromkeys(measure for measure, _ in reference.standards))
     for name in map(str, measures):
         if name not in known:
-            hint = did_you_mean(name, known) or f"it has {shorten(known)}"
-            raise InputError("--reference", f"has no means by '{name}'", hint, usage=True)
+            hint = did_you_mean(name, known) or f"it has those by {shorten(known)}"
+            raise InputError("--reference", f"no means by '{name}'", hint, usage=True)
 
 
 def _run(run: RunScores, measures: list[Measure], reference: Reference) -> RunScores:
     score = np.full(run.score.shape, np.nan)
     for column, measure in enumerate(measures):
-        for at in np.flatnonzero(run.included[:, column]).tolist():
-            one = reference.standards.get((str(measure), run.topics[at]))
+        for row in np.flatnonzero(run.included[:, column]).tolist():
+            one = reference.standards.get((str(measure), run.topics[row]))
             if one is None:
-                what = f"has no mean of topic {run.topics[at]} by '{measure}'"
-                raise InputError("--reference", what, "save it anew from runs of these topics")
-            z = (run.score[at, column] - one.mean) / one.deviation if one.deviation > 0 else 0.0
-            score[at, column] = 0.5 * math.erfc(-z / math.sqrt(2))
+                what = f"no mean of topic {run.topics[row]} by '{measure}'"
+                raise InputError("--reference", what, "save a new one from runs on these topics")
+            z = (run.score[row, column] - one.mean) / one.deviation if one.deviation > 0 else 0.0
+            score[row, column] = 0.5 * math.erfc(-z / math.sqrt(2))
     blank = np.full(score.shape, np.nan)
     return replace(run, score=score, residual=blank, unjudged=blank)

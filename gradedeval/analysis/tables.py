@@ -6,9 +6,9 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.analysis.compare import Trial
+from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.correlation import BY_TOPIC, NAMES
-from gradedeval.analysis.fit import Fitted
+from gradedeval.analysis.fit import FitResult
 from gradedeval.analysis.power import Power
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.formats import Column, Document, Layout, Table, frame_rows, frame_table
@@ -95,7 +95,7 @@ def power_document(result: Power, matrix: Matrix, layout: Layout) -> Document:
 # Fits
 
 
-def fit_document(result: Fitted, layout: Layout) -> Document:
+def fit_document(result: FitResult, layout: Layout) -> Document:
     """The result of `fit` or `fit_weights`: of these columns, those that its frame has."""
     shown: dict[str, Shown] = {
         "measure": _same(Column("measure")),
@@ -125,20 +125,22 @@ def _best_there(row: Row) -> str | None:
 # Comparisons
 
 
-def comparison_settings(frame: pd.DataFrame, matrix: Matrix, trial: Trial) -> str:
+def comparison_settings(frame: pd.DataFrame, matrix: Matrix, trial: TestSettings) -> str:
     """What differences are from, how they were tested, and what the interval is."""
     measures = list(dict.fromkeys(frame["measure"]))
     pairs = len(frame) // len(measures)
-    tests = dict.fromkeys(trial.described(matrix.of(name), pairs) for name in measures)
+    tests = dict.fromkeys(trial.describe(matrix.paired(name), pairs) for name in measures)
     interval = f"{1 - trial.alpha:.0%} interval: paired bootstrap, {trial.draws} draws, seed {trial.seed}"
     against = [] if frame["baseline"].nunique() > 1 else [f"baseline {frame['baseline'].iloc[0]}"]
     return " | ".join([*against, *tests, f"* p ≤ {trial.alpha:g}", interval])
 
 
-def comparison_document(frame: pd.DataFrame, matrix: Matrix, trial: Trial, settings: str, layout: Layout) -> Document:
+def comparison_document(
+    frame: pd.DataFrame, matrix: Matrix, trial: TestSettings, settings: str, layout: Layout
+) -> Document:
     """The result of `compare`."""
     one_pair = len(frame) == frame["measure"].nunique()
-    title = "p" if trial.applied == "none" or one_pair else f"p ({trial.applied})"
+    title = "p" if trial.correction_applied == "none" or one_pair else f"p ({trial.correction_applied})"
     p = Column("p", "p")
     shown: Shown = {
         **_same(Column("measure"), Column("run"), *([Column("baseline")] if frame["baseline"].nunique() > 1 else [])),
@@ -150,6 +152,6 @@ def comparison_document(frame: pd.DataFrame, matrix: Matrix, trial: Trial, setti
         Column("won/tied/lost", "figures"): lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}",
         Column("effect", "signed", digits=2): itemgetter("effect"),
         Column(title, "figures"): lambda row: p.cell(row["p_corrected"]) + " *"[row["p_corrected"] <= trial.alpha],
-        Column("order", "figures"): lambda row: "not known" if row["known"] is False else "",
+        Column("order", "figures"): lambda row: "inconclusive" if row["conclusive"] is False else "",
     }
     return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import click
 
-from gradedeval.analysis.bounds import KINDS, read_words, settle
+from gradedeval.analysis.bounds import KINDS, read_bound_specs, resolve_bounds
 from gradedeval.analysis.check import verdicts
 from gradedeval.analysis.check_config import find_settings
 from gradedeval.analysis.check_report import FORMATS, format_of, render
@@ -65,15 +65,15 @@ def command(
     table = measure_table(keywords["measures_from"])
     file, settings = find_settings(config, table)
     words = {kind: keywords.pop("minimum" if kind == "min" else kind.replace("-", "_")) for kind in KINDS}
-    demands = [*settings.demands, *(demand for kind in KINDS for demand in read_words(kind, words[kind]))]
+    specs = [*settings.specs, *(spec for kind in KINDS for spec in read_bound_specs(kind, words[kind]))]
     for name, value in settings.options.items():
         keywords[name] = keywords[name] or value
     chosen, options = prepared(measures or settings.measures, keywords, default=())
-    bounds, needed = settle(demands, chosen, options, table)
+    bounds, needed = resolve_bounds(specs, chosen, options, table)
     if file is not None:
         say(f"settings from {file}")
     matrix, baseline = with_baseline(files, baseline or settings.baseline, needed, options)
-    warn([*matrix.notes, *(matrix.left_out() if baseline else [])])
+    warn([*matrix.notes, *(matrix.omission_notes() if baseline else [])])
     results = verdicts(
         matrix,
         bounds,

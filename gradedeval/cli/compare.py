@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import click
 
-from gradedeval.analysis.compare import Trial, compared
+from gradedeval.analysis.compare import TestSettings, compare_matrix
 from gradedeval.analysis.significance import Correction, Test
 from gradedeval.analysis.tables import comparison_document, comparison_settings
 from gradedeval.cli.many_runs import (
@@ -54,13 +54,13 @@ def command(
 ) -> None:
     """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals, p-values.
 
-    A difference is 'not known' where it is no larger than the mean residual of the run behind: judging its unjudged
-    documents could turn the order.
+    The order of two runs is 'inconclusive' where their difference is no larger than the mean residual of the lower run:
+    judging its unjudged documents could reverse it.
     """
-    trial = Trial(test, correction, draws, alpha, seed)
+    trial = TestSettings(test, correction, draws, alpha, seed)
     form = form_to(form, output, (*files, *from_scores))
     matrix, name = matrix_from(files, measures, from_scores, keywords, baseline)
-    frame, notes = compared(matrix, name, trial, partial(with_progress, label="draws"))
+    frame, notes = compare_matrix(matrix, name, trial, partial(with_progress, label="draws"))
     settings = comparison_settings(frame, matrix, trial)
     deliver(partial(comparison_document, frame, matrix, trial, settings), form, output, settings)
     warn(notes)

@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from gradedeval.analysis.correlation import KINDS, Kind
-from gradedeval.analysis.fit import Fitted, collected, fitted, other
+from gradedeval.analysis.fit import FitResult, fit_ranges, other, read_collection
 from gradedeval.analysis.fit_weights import fit_weights
-from gradedeval.analysis.parameter_search import Family, read_families
+from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
 from gradedeval.analysis.tables import fit_document
 from gradedeval.cli.arguments import measure_table, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_to, warn, write_curve
@@ -69,7 +69,7 @@ def command(
     form = form_to(form, output, files)
     curve_form(curve)
     table = measure_table(keywords.pop("measures_from"))
-    families = read_families(measures, table)
+    families = read_ranges(measures, table)
     if weights is not None:
         if files or to:
             raise InputError("--weights", "cannot be combined with runs or --to", "leave them out", usage=True)
@@ -91,18 +91,18 @@ def _target(to: str | None, table: Mapping[str, Measure]) -> Measure:
 
 def _fitted_to_runs(
     files: tuple[str, ...],
-    families: list[Family],
+    families: list[MeasureRange],
     target: Measure,
     kinds: tuple[Kind, ...],
     precision: float,
     keywords: dict[str, Any],
-) -> Fitted:
+) -> FitResult:
     validate, validate_qrels, validate_topics = (
         keywords.pop(name) for name in ("validate", "validate_qrels", "validate_topics")
     )
     runs, qrels = run_and_qrels(files, files_named(keywords))
     options = resolve_options(**keywords)
-    collection = collected(named_runs(runs), qrels, options, Workers.of(None, with_progress))
+    collection = read_collection(named_runs(runs), qrels, options, Workers.of(None, with_progress))
     topics = None if validate_topics is None else topics_of_file(validate_topics)
     validation = other(collection, list(validate) or None, validate_qrels, topics)
-    return fitted(collection, families, target, kinds, precision, validation)
+    return fit_ranges(collection, families, target, kinds, precision, validation)

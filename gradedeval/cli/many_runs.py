@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from gradedeval.analysis.baseline import Baseline, add_baseline
-from gradedeval.analysis.score_matrix import Matrix, joined, matrix_of
+from gradedeval.analysis.score_matrix import Matrix, join_matrices, to_matrix
 from gradedeval.analysis.tables import curve_document
 from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import (
@@ -88,7 +88,7 @@ def with_baseline(
         what = "saved scores cannot be standardized together with the runs"
         raise InputError("--baseline", what, "give the baseline as a run", usage=True)
     scores = scored([*files[:-1], *another, *files[-1:]], measures, options)
-    return add_baseline(matrix_of(standardization.apply(scores)), compared)
+    return add_baseline(to_matrix(standardization.apply(scores)), compared)
 
 
 def from_saved(
@@ -124,7 +124,7 @@ def matrix_from(
     else:
         standardization = Standardization.of(keywords)
         matrix, name = with_baseline(files, baseline, *prepared(measures, keywords), standardization)
-    warn([*matrix.notes, *(matrix.left_out() if paired else [])])
+    warn([*matrix.notes, *(matrix.omission_notes() if paired else [])])
     return matrix, name
 
 
@@ -143,10 +143,10 @@ def _saved(
     if given(keywords):
         what = "cannot be combined with --from-scores: saved scores cannot be changed"
         raise InputError(given(keywords)[0], what, "score the runs again", usage=True)
-    matrix, *others = [matrix_of(path) for path in from_scores]
+    matrix, *others = [to_matrix(path) for path in from_scores]
     for other in others:
-        matrix = joined(matrix, other)
-    return matrix.only(measures=[str(measure) for measure in parse_measures(measures)]) if measures else matrix
+        matrix = join_matrices(matrix, other)
+    return matrix.select(measures=[str(measure) for measure in parse_measures(measures)]) if measures else matrix
 
 
 def deliver(make: Maker, form: str, output: str | None, settings: str) -> None:

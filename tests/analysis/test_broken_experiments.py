@@ -48,19 +48,21 @@ EVERY = [
       for verb in (*VERBS, "fit")),
     *(bad(f"{verb} with an unknown option", (verb, *TWO, "--sead", "3"), "No such option …; did you mean …?")
       for verb in ("compare", "power", "check")),
-    *(bad(f"{verb} without draws", (verb, *TWO, "--draws", "0"), "--draws: 0 draws are too few; as in 10000")
+    *(bad(f"{verb} without draws", (verb, *TWO, "--draws", "0"), "--draws: 0 draws are too few; give 1 or more, "
+        "for example 10000")
       for verb in ("compare", "power")),
-    *(bad(f"{verb} at the level 5", (verb, *TWO, "--alpha", "5"), "--alpha: 5 is no level; …")
+    *(bad(f"{verb} at the level 5", (verb, *TWO, "--alpha", "5"), "--alpha: 5 is not a significance level; …")
       for verb in ("compare", "power")),
-    *(bad(f"{verb} with a seed below 0", (verb, *TWO, "--seed", "-1"), "--seed: -1 is below 0; 0 or more")
+    *(bad(f"{verb} with a seed below 0", (verb, *TWO, "--seed", "-1"), "--seed: -1 is negative; give 0 or more")
       for verb in ("compare", "power")),
     *(bad(f"{verb} of a measure that goes to infinity", (verb, *TWO[:-1], "nerr5(of=ed)"),
-          "measure 'nerr5(of=ed)': an infinite score has no mean to compare; leave it out", code=1)
+          "measure 'nerr5(of=ed)': infinite scores have no mean to compare; leave this measure out", code=1)
       for verb in ("compare", "power")),
     *(bad(f"{verb} of one run", (verb, "run.txt", "qrels.txt", "-m", "ap rr"), says)
-      for verb, says in (("compare", "two runs or more are compared; give another run, or --baseline"),
-                         ("power", "one run makes no pair; give two runs or more"),
-                         ("correlate", "one run has no ordering; give more runs, or --above pearson …"))),
+      for verb, says in (("compare", "compare needs at least two runs; add a run or --baseline"),
+                         ("power", "power needs at least two runs; add a run"),
+                         ("correlate", "rank correlation needs at least two runs; add a run, or use --above "
+                             "pearson …"))),
     *(bad(f"{verb} of the same run twice", (verb, "run.txt", *TWO), "run 'run.txt' is given twice; give each run once")
       for verb in VERBS),
 ]  # fmt: skip
@@ -71,21 +73,21 @@ COMPARE = [
     bad("a baseline that is qrels", ("compare", *TWO, "--baseline", "qrels.txt"),
         "qrels.txt: looks like qrels (4 fields per line); …", code=1),
     bad("a baseline by other measures", ("compare", *TWO[:-1], "ap", "--baseline", "s.csv"),
-        "s.csv: has no scores by 'ap' (err@20); save them with that too", code=1),
+        "s.csv: no scores by 'ap' (only err@20); save them with -m 'ap' too", code=1),
     bad("a run of saved scores that is not there", ("compare", *TWO, "--baseline", "s.csv:new"),
-        "no run 'new'; there is old"),
+        "unknown run 'new'; choose from old"),
     bad("a run for a baseline of saved scores", ("compare", "--from-scores", "s.csv", "--baseline", "b.run"),
         "--baseline: 'b.run' is a run, and there are no qrels to score it with; …"),
     bad("a correction of Tukey's test", ("compare", *TWO, "--test", "tukey-hsd", "--correction", "holm"),
-        "--correction: tukey-hsd holds for all pairs together as it is; …"),
+        "--correction: tukey-hsd already corrects for all pairs; …"),
     bad("an unknown test", ("compare", *TWO, "--test", "ttest"), "…'ttest' is not one of …; …"),
     bad("saved scores without the measure", ("compare", "--from-scores", "s.csv", "-m", "err@10"),
         "no scores by 'err@10'; did you mean 'err@20'?"),
     bad("runs without a measure in common", ("compare", "--from-scores", "s.csv", "--from-scores", "t.csv"),
-        "no measure in common (err@20 against ap); score both by the same measures",
+        "no measure in common (err@20 vs ap); score both by the same measures",
         t_csv=HEAD + b"new,1,ap,1\n"),
     bad("a run in two files", ("compare", "--from-scores", "s.csv", "--from-scores", "t.csv"),
-        "run 'old' is given twice; give each run once", t_csv=SCORES),
+        "duplicate run 'old'; give each run once", t_csv=SCORES),
     bad("no saved scores there", ("compare", "--from-scores", "none.csv"), "none.csv: no such file; …", code=1),
     bad_scores("empty", b"", "s.csv: is empty; save scores with `gradedeval RUN... QRELS -q -f csv …"),
     bad_scores("no measure", b"run,topic,score\n", "s.csv:1: no column 'measure'; …"),
@@ -100,26 +102,28 @@ COMPARE = [
 ]  # fmt: skip
 
 CHECK = [
-    bad("no bound", ("check", *TWO), "no bound to check; as in --min err@20=0.25 or --max-drop err@20=5%"),
-    bad("a bound on no number", ("check", *TWO, "--min", "err@20=high"), "--min err@20=high: 'high' is no number; …"),
+    bad("no bound", ("check", *TWO), "no bound to check; for example --min err@20=0.25 or --max-drop err@20=5%"),
+    bad("a bound on no number", ("check", *TWO, "--min", "err@20=high"), "--min err@20=high: 'high' is not a "
+        "number; …"),
     bad("a bound on a wrong measure", ("check", *TWO, "--min", "rpb=0.1"), "--min rpb=0.1: no measure 'rpb'; …"),
     bad("a bare bound and two measures", ("check", *TWO, "-m", "ap", "--min", "0.1"),
-        "--min 0.1: a bare value, and 2 measures; write MEASURE=VALUE, …"),
+        "--min 0.1: a bare value with 2 measures; write MEASURE=VALUE, …"),
     bad("a bare bound and no measure", ("check", *TWO[:-2], "--min", "0.1"),
-        "--min 0.1: a bare value, and no measure; …"),
+        "--min 0.1: a bare value without a measure; …"),
     bad("a bare level alone", ("check", *TWO[:-2], "--significant", "0.1"),
-        "--significant 0.1: a bare value, and no measure; …"),
+        "--significant 0.1: a bare value without a measure; …"),
     bad("a drop without a baseline", ("check", *TWO, "--max-drop", "0.1"),
-        "--max-drop 0.1: a drop from nothing; give --baseline RUN or scores.csv"),
+        "--max-drop needs a baseline; add --baseline RUN or --baseline SCORES.csv"),
     bad("a level that two topics cannot come to", ("check", *TWO, "--baseline", "b.run", "--significant", "0.05"),
-        "--significant 0.05: with 2 topics p is 0.5 at least, and so never significant at 0.05; more topics, …"),
-    bad("a drop below 0", ("check", *TWO, "--max-drop", "-0.1"), "--max-drop -0.1: -0.1 is below 0; …"),
+        "--significant 0.05: with 2 topics the smallest possible p is 0.5, so nothing is significant at 0.05; "
+            "use more topics, …"),
+    bad("a drop below 0", ("check", *TWO, "--max-drop", "-0.1"), "--max-drop -0.1: -0.1 is negative; …"),
     bad("a percentage of a mean", ("check", *TWO, "--min", "5%"), "--min 5%: '5%' is a percentage; …"),
-    bad("a level of 5", ("check", *TWO, "--significant", "5"), "--significant 5: 5 is no level; …"),
+    bad("a level of 5", ("check", *TWO, "--significant", "5"), "--significant 5: 5 is not a significance level; …"),
     bad("a bound on what has no residual", ("check", *TWO, "--max-unjudged", "bpref=0.1"),
-        "--max-unjudged bpref=0.1: bpref has no residual; bound the share of judged documents: …"),
+        "--max-unjudged bpref=0.1: bpref has no residual; bound the share of judged documents instead: …"),
     bad("the baseline alone", ("check", "run.txt", "qrels.txt", "--baseline", "run.txt", "--min", "rr=0"),
-        "the baseline is the only run; name the run to check"),
+        "the baseline is the only run; add the run to check"),
     bad("no such settings", ("check", *TWO, "--config", "none.toml"), "none.toml: cannot be read (…); …"),
     bad("settings that are no UTF-8", ("check", *TWO, "--config", "x.toml"),
         "x.toml: not UTF-8 (…); save the file as UTF-8",
@@ -135,20 +139,20 @@ CHECK = [
 
 FIT = ("fit", "run.txt", "b.run", "qrels.txt", "--to", "err@20")
 FITS = [
-    bad("fit without a measure", FIT, "no measure with a range; as in -m …"),
-    bad("fit without a range", (*FIT, "-m", "rbp"), "'rbp': has no range; write one, as in phi=0.05..0.95 or @1..40"),
-    bad("fit backwards", (*FIT, "-m", "rbp(p=0.9..0.1)"), "'rbp(p=0.9..0.1)': 0.9..0.1 is no range; …"),
+    bad("fit without a measure", FIT, "no measure with a range; for example -m …"),
+    bad("fit without a range", (*FIT, "-m", "rbp"), "'rbp': has no range; write one, for example …"),
+    bad("fit backwards", (*FIT, "-m", "rbp(p=0.9..0.1)"), "'rbp(p=0.9..0.1)': invalid range 0.9..0.1; …"),
     bad("fit beyond what is valid", (*FIT, "-m", "rbp(p=0.5..3)"), "'rbp': p=3 is not …; …"),
     bad("fit to nothing", (*FIT[:-2], "-m", "rbp(p=0.1..0.9)"),
         "--to: names 0 measures; name one, such as --to err@20"),
     bad("fit to a wrong name", (*FIT[:-1], "rpb", "-m", "rbp(p=0.1..0.9)"), "no measure 'rpb'; did you mean 'rbp'?"),
     bad("fit without files", ("fit", "-m", "rbp(p=0.1..0.9)", "--to", "ap"), "expected a run and a qrels file; …"),
     bad("fit with no precision", (*FIT, "-m", "rbp(p=0.1..0.9)", "--precision", "0"),
-        "--precision: 0 is too small; as in 0.001"),
+        "--precision: 0 is not above 0; for example 0.001"),
     bad("fit of one run's ordering", ("fit", "run.txt", "qrels.txt", "--to", "ap", "-m", "nerr9@1..3", "--by", "tau"),
-        "--by: one run has no ordering; …"),
+        "--by: rank correlation needs at least two runs; …"),
     bad("validation without qrels", (*FIT, "-m", "nerr9@1..3", "--validate", "b.run"),
-        "--validate-qrels: runs of another collection need its qrels, …; …"),
+        "--validate and --validate-qrels go together; …"),
     bad("validation on no topics", (*FIT, "-m", "nerr9@1..3", "--validate-topics", "none"), "none: no such file; …",
         code=1),
     bad("a curve for people", (*FIT, "-m", "nerr9@1..3", "--curve", "c.md"),
@@ -166,14 +170,14 @@ FITS = [
           ("rank 0", b"0,0.5\n", "w.csv:1: rank 0 is out of range; …"),
       )),
     bad("more ranks than weights", ("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)", "--ranks", "5"),
-        "--ranks: 5 ranks of 2 in the vector; at most 2, and at least 1", w_csv=b"1,0.5\n2,0.5\n"),
+        "--ranks: 5 is out of range for 2 weights; give 1 to 2", w_csv=b"1,0.5\n2,0.5\n"),
     bad("weights of a measure without", ("fit", "--weights", "w.csv", "-m", "nerr10(phi=0.1..0.9)"),
         "'nerr10(phi=0.1)': is not a sum of gains with fixed weights; …", w_csv=b"1,0.5\n2,0.5\n"),
 ]  # fmt: skip
 
 STANDARD = [
     bad("one run standardized", ("run.txt", "qrels.txt", "-m", "sp", "--standardize"),
-        "--standardize: one run has no deviation from others; give several runs, or --reference FILE"),
+        "--standardize: a single run has no deviation; add runs, or give --reference FILE"),
     bad("residuals of standardized scores", (*TWO, "--standardize", "--residuals"),
         "--standardize: standardized scores have no residuals; leave out --residuals"),
     bad("a reference and a new one", (*TWO, "--reference", "r.csv", "--save-reference", "s.csv"),
@@ -181,7 +185,7 @@ STANDARD = [
     bad("a baseline that is not standardized", ("compare", *TWO, "--standardize", "--baseline", "s.csv"),
         "--baseline: saved scores cannot be standardized together with the runs; give the baseline as a run"),
     bad("counts standardized", ("run.txt", "b.run", "qrels.txt", "-m", "num_ret", "--standardize"),
-        "--standardize: 'num_ret' is a count, summed up over topics; leave it out"),
+        "--standardize: 'num_ret' is a count, which cannot be standardized; leave it out"),
     bad("no such reference", (*TWO, "--reference", "none.csv"), "none.csv: no such file; …", code=1),
     bad("a reference of something else", (*TWO, "--reference", "s.csv"),
         "s.csv:1: no column 'mean'; …", code=1),
@@ -189,7 +193,7 @@ STANDARD = [
         "r.csv:2: mean 'x' is not a number; …", "r.csv:3: 1 field, expected 5; …", code=1,
         r_csv=b"measure,topic,mean,deviation,runs\nerr@20,1,x,0,2\nerr@20\n"),
     bad("a reference without the topic", (*TWO, "--reference", "r.csv"),
-        "--reference: has no mean of topic 2 by 'err@20'; …", code=1,
+        "--reference: no mean of topic 2 by 'err@20'; …", code=1,
         r_csv=b"measure,topic,mean,deviation,runs\nerr@20,1,0.5,0.1,2\n"),
 ]  # fmt: skip
 

@@ -79,7 +79,7 @@ def test_a_whole_job(job: Path, cli: Command) -> None:
     assert unknown.code == 1
     (broken,) = [line for line in unknown.text.splitlines() if line.startswith("FAIL")]
     assert broken == (
-        "FAIL  new.run: unjudged documents could lift rr by 0.3167, more than 0.1: too little is judged to tell; "
+        "FAIL  new.run: unjudged documents could lift rr by 0.3167, more than 0.1: too few documents are judged; "
         "worst topics: 10 -0.6667, 5 -0.5000, 6 -0.5000, 7 -0.5000, 8 -0.5000"
     ).replace("-", "+")
 
@@ -175,7 +175,7 @@ def test_saved_scores_are_a_baseline(words: Path, cli: Command) -> None:
     assert cli("main.run", "qrels.txt", "-q", "-m", "rr", "-o", "main.csv").code == 0
     assert outcome(cli, "--baseline", "main.csv", "--max-drop", "rr=0.1") == (1, ["-max-drop rr"])
     said = cli("check", "new.run", "qrels.txt", "--baseline", "main.csv", "--max-drop", "p@1=0.1").messages
-    assert said == ["main.csv: has no scores by 'p@1' (rr); save them with that too"]
+    assert said == ["main.csv: no scores by 'p@1' (only rr); save them with -m 'p@1' too"]
 
 
 def test_several_runs_are_each_held_against_the_bounds(words: Path, cli: Command) -> None:
@@ -254,13 +254,13 @@ def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], 
         ("\n\nmni = 0.2\n", 3, "unknown setting 'mni'; did you mean 'min'?"),
         ("[min]\nrr = 0.5\nrr = 0.6\n", 3, "invalid TOML (Cannot overwrite a value)"),
         ("[min]\nrr = 0.5\nnope = 0.5\n", 3, "no measure 'nope'; …"),
-        ("[min]\nrr = true\n", 2, "'True' is no number; as in err@20=0.25"),
-        ("[min]\nrr = '5%'\n", 2, "'5%' is a percentage; only --max-drop takes one"),
-        ("[max-drop]\nrr = -0.1\n", 2, "-0.1 is below 0; a limit is 0 or more"),
-        ("[max-drop]\nrr = nan\n", 2, "'nan' is no number; …"),
-        ("significant = 5\n", 1, "5 is no level; between 0 and 1, as in 0.05"),
-        ("measures = ['rr', 'ap']\nmin = 0.5\n", 2, "a bare value, and 2 measures; write MEASURE=VALUE, …"),
-        ("min = 0.5\n", 1, "a bare value, and no measure; write MEASURE=VALUE, …"),
+        ("[min]\nrr = true\n", 2, "'True' is not a number; for example err@20=0.25"),
+        ("[min]\nrr = '5%'\n", 2, "'5%' is a percentage; only --max-drop takes percentages"),
+        ("[max-drop]\nrr = -0.1\n", 2, "-0.1 is negative; give 0 or more"),
+        ("[max-drop]\nrr = nan\n", 2, "'nan' is not a number; …"),
+        ("significant = 5\n", 1, "5 is not a significance level; give a number between 0 and 1, such as 0.05"),
+        ("measures = ['rr', 'ap']\nmin = 0.5\n", 2, "a bare value with 2 measures; write MEASURE=VALUE, …"),
+        ("min = 0.5\n", 1, "a bare value without a measure; write MEASURE=VALUE, …"),
         ("measures = 3\n", 1, "measures is not a list of strings; …"),
         ("measures = ['nope']\n", 1, "no measure 'nope'; …"),
         ("[min]\nrr = 0\n[gain]\nx = 1\n", 3, "{'x': 1} is not a gain scheme or a list of gains"),
@@ -268,8 +268,8 @@ def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], 
         ("depth = 0\n", 1, "0 is too small; it must be at least 1"),
         ("like = 'treceval'\n", 1, "invalid value 'treceval'; did you mean 'trec_eval'?"),
         ("lenient = 3\n", 1, "3 is not True or False"),
-        ("test = 'ttest'\n", 1, "no choice 'ttest'; …"),
-        ("draws = 0\n", 1, "0 draws are too few; as in 10000"),
+        ("test = 'ttest'\n", 1, "invalid value 'ttest'; …"),
+        ("draws = 0\n", 1, "0 draws are too few; give 1 or more, for example 10000"),
         ("seed = 'x'\n", 1, "seed is not a whole number"),
         ("baseline = 3\n", 1, "baseline is not a string"),
         ("qrels = 'qrels.txt'\n", 1, "unknown setting 'qrels'; RUN and QRELS are given on the command line"),
@@ -351,7 +351,7 @@ def test_verdicts_are_a_tidy_frame(words: Path) -> None:
     # Four topics fall by 3/6 and one rises by 1/6: 4 of 32 sign flips have all the threes alike, 13 or 11 sixths.
     assert frame["found"].tolist() == [0.5, 0.5, 4 / 32]
     assert frame["worst"][0] == "1 -0.5000, 2 -0.5000, 3 -0.5000, 4 -0.5000"
-    with pytest.raises(InputError, match="Bound: no choice 'most'"):
+    with pytest.raises(InputError, match="Bound: invalid value 'most'"):
         Bound("most", "rr", 0.1)  # type: ignore[arg-type]
 
 
@@ -359,7 +359,7 @@ def test_a_bound_on_what_nobody_knows_is_a_fault(words: Path) -> None:
     scores = gradedeval.evaluate(words / "new.run", words / "qrels.txt", "bpref rr", residuals=True)
     with pytest.raises(InputError, match="bpref has no residual; bound the share of judged documents"):
         gradedeval.check(scores, [Bound("max-unjudged", "bpref", 0.1)])
-    with pytest.raises(InputError, match="a drop from nothing; give --baseline"):
+    with pytest.raises(InputError, match="--max-drop needs a baseline; add --baseline"):
         gradedeval.check(scores, [Bound("max-drop", "rr", 0.1)])
     with pytest.raises(InputError, match="the baseline is the only run"):
         gradedeval.check(scores, [Bound("max-drop", "rr", 0.1)], "new.run")
@@ -407,17 +407,22 @@ def test_a_level_that_no_drop_can_come_to_is_refused(words: Path, cli: Command) 
     found = cli(*check, "--significant", "rr=0.01", "--draws", "98")
     assert (found.code, found.out) == (2, b"")
     assert found.messages == [
-        "--significant rr=0.01: with 98 draws p is 0.01 at least, and so never significant at 0.01; "
-        "--draws 99 or more, or --test t"
+        "--significant rr=0.01: with 98 draws the smallest possible p is 0.01, so nothing is significant at 0.01; "
+        "use --draws 99 or more, or --test t"
     ]
     assert cli(*check, "--significant", "rr=0.01", "--draws", "99").code == 1
     # Two measures: Holm's correction doubles the smaller p.
     two = ("-m", "rr p@1", "--significant", "0.01", "--draws")
-    assert cli(*check, *two, "198").messages[-1].endswith("0.01005 by holm over 2, and so never significant at 0.01; "
-                                                          "--draws 199 or more, or --test t")  # fmt: skip
+    assert (
+        cli(*check, *two, "198")
+        .messages[-1]
+        .endswith(
+            "(0.01005 after holm over 2), so nothing is significant at 0.01; use --draws 199 or more, or --test t"
+        )
+    )
     assert cli(*check, *two, "199").code == 1
     assert cli(*check, "--significant", "rr=0.01", "--draws", "1", "--test", "t").code == 1
-    with pytest.raises(InputError, match="significant rr: with 9 draws p is"):
+    with pytest.raises(InputError, match="significant rr: with 9 draws the smallest possible p is"):
         gradedeval.check(gradedeval.evaluate(["main.run", "new.run"], "qrels.txt", "rr"),
                          [Bound("significant", "rr", 0.05)], "main.run", draws=9)  # fmt: skip
 

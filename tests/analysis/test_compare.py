@@ -1,4 +1,4 @@
-"""`compare`: pairs of runs, what is not known of them, baselines from anywhere, and saved scores."""
+"""`compare`: pairs of runs, what is inconclusive of them, baselines from anywhere, and saved scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scipy import stats
 
 import gradedeval
 from gradedeval.analysis.saved_scores import holds_scores
-from gradedeval.analysis.score_matrix import joined, matrix_of
+from gradedeval.analysis.score_matrix import join_matrices, to_matrix
 from support.commands import Command, Outcome
 
 # Topic 1 to 4; a: relevant, b: not; u: unjudged.
@@ -65,7 +65,7 @@ def test_a_pair_by_hand(files: Path, cli: Command) -> None:
     assert float(row["relative"]) == pytest.approx(-2 / 7)
     assert float(row["effect"]) == pytest.approx(-0.25 / np.std([0, -0.5, -0.5, 0], ddof=1))
     assert float(row["p"]) == 0.5  # 8 of 16 sign flips: those with the two signs alike
-    assert row["known"] == "True"
+    assert row["conclusive"] == "True"
 
 
 def test_all_pairs_without_a_baseline_and_one_less_with_it(files: Path, cli: Command) -> None:
@@ -98,7 +98,7 @@ def test_a_baseline_of_saved_scores_gives_the_same(files: Path, cli: Command) ->
     save(cli, "both.csv", *TWO)
     assert compared(cli, "hazy.run", "qrels.txt", "--baseline", "both.csv:fair.run")[0]["baseline"] == "fair.run"
     said = cli("compare", "hazy.run", "qrels.txt", "--baseline", "both.csv", "-m", "rr").messages
-    assert said == ["both.csv: holds 2 runs (good.run, fair.run); name one: --baseline both.csv:good.run"]
+    assert said == ["both.csv: 2 runs (good.run, fair.run); choose one: --baseline both.csv:good.run"]
 
 
 def test_saved_scores_of_a_run_of_the_same_name_are_another_run(files: Path, cli: Command) -> None:
@@ -124,25 +124,25 @@ def test_not_known_is_a_difference_that_the_residual_of_the_run_behind_can_turn(
     words = ("compare", "good.run", "hazy.run", "qrels.txt", "-m", "rr p@2 bpref", "-f", "csv")
     rows = {row["measure"]: row for row in rows_of(cli(*words))}
     # hazy's rr is .25 and could be .875: .5 more for topics 1 and 2, 1 for 3, .5 for 4; good's lead is .625.
-    assert (rows["rr"]["difference"], rows["rr"]["known"]) == ("-0.625", "False")
-    assert rows["bpref"]["known"] == ""
+    assert (rows["rr"]["difference"], rows["rr"]["conclusive"]) == ("-0.625", "False")
+    assert rows["bpref"]["conclusive"] == ""
     table = cli(*words[:-2]).text.splitlines()
-    assert [line.endswith("not known") for line in table[2:5]] == [True, True, False]
+    assert [line.endswith("inconclusive") for line in table[2:5]] == [True, True, False]
 
 
-def test_a_larger_lead_is_known_and_the_doubt_is_that_of_the_run_behind_alone() -> None:
+def test_a_larger_lead_is_conclusive_and_only_the_residual_of_the_lower_run_counts() -> None:
     sure = {"1": {"a": 2.0}, "2": {"a": 2.0}}
     hazy = {"1": {"u": 2.0, "a": 1.0}, "2": {"a": 1.0}}
     qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1, "b": 0}}
 
-    def known(first: Any, second: Any) -> bool:
+    def conclusive(first: Any, second: Any) -> bool:
         scores = gradedeval.evaluate({"x": first, "y": second}, qrels, "rr", residuals=True)
-        return bool(gradedeval.compare(scores)["known"][0])
+        return bool(gradedeval.compare(scores)["conclusive"][0])
 
     worst = {"1": {"b": 2.0}, "2": {"b": 2.0}}
-    assert not known(sure, hazy)  # .75 could be 1
-    assert known(worst, hazy)  # the worst could have .5 in each topic by what stands below, and hazy has .75
-    assert known(hazy, worst)
+    assert not conclusive(sure, hazy)  # .75 could be 1
+    assert conclusive(worst, hazy)  # the worst could have .5 in each topic by what stands below, and hazy has .75
+    assert conclusive(hazy, worst)
 
 
 def test_only_topics_that_every_run_keeps_are_compared(files: Path, cli: Command) -> None:
@@ -150,7 +150,7 @@ def test_only_topics_that_every_run_keeps_are_compared(files: Path, cli: Command
     outcome = cli("compare", *RUNS, "qrels.txt", "-m", "rr p@1", "--max-residual", "0.3", "-f", "csv")
     rows = rows_of(outcome)
     assert {row["topics"] for row in rows if row["measure"] == "p@1"} == {"2"}
-    assert "p@1: 2 of 4 topics left out: not every run keeps them" in outcome.messages
+    assert "p@1: 2 of 4 topics left out: not every run is scored on them" in outcome.messages
     # topics 3 and 4, where only the last rank of hazy is unjudged
     saved = cli(*RUNS, "qrels.txt", "-q", "-m", "p@1", "--max-residual", "0.3", "-o", "kept.csv")
     assert saved.code == 0
@@ -162,7 +162,8 @@ def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> N
     (files / "part.run").write_text(lines({"2": "a b"}))
     save(cli, "part.csv", "good.run", "part.run", "qrels.txt", "--topics", "both")
     says = (
-        "measure 'rr': one topic (2) that all 2 runs keep, and a test needs two; take runs with more topics in common"
+        "measure 'rr': all 2 runs share a single topic (2), and a test needs two; compare runs with more "
+        "topics in common"
     )
     for words in (("good.run", "part.run", "qrels.txt", "--topics", "both"), ("--from-scores", "part.csv")):
         for test in ("randomization", "t", "tukey-hsd"):
@@ -176,14 +177,19 @@ def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> N
     ("test", "correction", "draws", "says"),
     [
         ("randomization", None, 59, None),  # 3/60 is .05
-        ("randomization", None, 58, "0.05085 by holm over 3, and so never significant at 0.05; --draws 59 or more"),
-        ("randomization", "bonferroni", 58, "by bonferroni over 3"),
+        (
+            "randomization",
+            None,
+            58,
+            "(0.05085 after holm over 3), so nothing is significant at 0.05; use --draws 59 or more",
+        ),
+        ("randomization", "bonferroni", 58, "after bonferroni over 3"),
         ("randomization", "none", 19, None),
         (
             "randomization",
             "none",
             18,
-            "with 18 draws p is 0.053 at least, and so never significant at 0.05; --draws 19",
+            "with 18 draws the smallest possible p is 0.053, so nothing is significant at 0.05; use --draws 19",
         ),
         ("randomization", "bh", 19, None),  # where all pairs differ none is corrected
         ("randomization", "bh", 18, "--draws 19 or more, or --test t"),
@@ -225,14 +231,16 @@ def test_runs_without_a_shared_topic_are_not_compared(files: Path, cli: Command)
     (files / "two.run").write_text(lines({"2": "a b"}))
     found = cli("compare", "one.run", "two.run", "qrels.txt", "-m", "rr", "--topics", "both")
     assert (found.code, found.out) == (1, b"")
-    assert found.messages[-1] == ("measure 'rr': no topic that all 2 runs keep; take runs with topics in common")
+    assert found.messages[-1] == (
+        "measure 'rr': no topic that all 2 runs are scored on; compare runs with topics in common"
+    )
 
 
 def test_the_limit_is_named_where_there_is_one(files: Path, cli: Command) -> None:
     found = cli("compare", *RUNS, "qrels.txt", "-m", "rr", "--max-residual", "0.1")
     assert found.code == 1
     assert found.messages[-1] == (
-        "measure 'rr': no topic that all 3 runs keep; compare fewer runs, or raise --max-residual"
+        "measure 'rr': no topic that all 3 runs are scored on; compare fewer runs, or raise --max-residual"
     )
 
 
@@ -240,10 +248,10 @@ def test_the_p_values_of_real_scores_are_scipy_s(cli: Command) -> None:
     root = Path(__file__).parents[2] / "qrels_samples"
     runs = [root / f"rivers-{name}.run" for name in ("bm25", "bm25-rm3", "neural")]
     scores = gradedeval.evaluate(runs, root / "rivers.qrels", "ndcg@10 ap", topics="both")
-    matrix = matrix_of(scores)
+    matrix = to_matrix(scores)
     frame = gradedeval.compare(scores, "rivers-bm25.run", test="t", correction="none")
     for row in frame.itertuples():
-        paired = matrix.of(str(row.measure))
+        paired = matrix.paired(str(row.measure))
         own, base = (paired.score[paired.runs.index(str(name))] for name in (row.run, row.baseline))
         assert row.p == pytest.approx(stats.ttest_rel(own, base).pvalue, rel=1e-9)
         assert row.mean - row.baseline_mean == pytest.approx(row.difference)  # type: ignore[operator]
@@ -263,7 +271,7 @@ def test_every_format_tells_the_seed(files: Path, cli: Command) -> None:
     for form in ("csv", "tsv", "jsonl"):
         assert said in cli("compare", *RUNS, "qrels.txt", "-m", "rr", *seed, "-f", form).messages[0]
     found = json.loads(cli("compare", *RUNS, "qrels.txt", "-m", "rr bpref", "-f", "json").text)
-    assert [row["known"] for row in found["rows"]][-1] is None
+    assert [row["conclusive"] for row in found["rows"]][-1] is None
 
 
 def test_every_line_below_a_latex_table_is_a_comment(files: Path, cli: Command) -> None:
@@ -291,7 +299,7 @@ def test_a_run_with_the_mean_0_has_no_relative_difference(files: Path, cli: Comm
 def test_equal_runs_are_equal(files: Path, cli: Command) -> None:
     (files / "same.run").write_text(lines(RUNS["good.run"]))
     (row,) = compared(cli, "good.run", "same.run", "qrels.txt")
-    assert {"difference": "0.0", "ties": "4", "effect": "0.0", "p": "1.0", "known": "True"}.items() <= row.items()
+    assert {"difference": "0.0", "ties": "4", "effect": "0.0", "p": "1.0", "conclusive": "True"}.items() <= row.items()
 
 
 # In Python
@@ -302,15 +310,15 @@ def test_scores_files_and_frames_give_the_same_frame(files: Path, monkeypatch: p
     scores = gradedeval.evaluate(list(RUNS), "qrels.txt", "rr ap", residuals=True)
     found = gradedeval.compare(scores)
     scores.frame.to_csv("frame.csv", index=False)
-    for other in (scores.frame, "frame.csv", Path("frame.csv"), matrix_of(scores)):
+    for other in (scores.frame, "frame.csv", Path("frame.csv"), to_matrix(scores)):
         pd.testing.assert_frame_equal(gradedeval.compare(other), found)
 
 
 def test_two_matrices_join_by_their_measures(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(files)
-    first = matrix_of(gradedeval.evaluate("good.run", "qrels.txt", "rr ap"))
-    second = matrix_of(gradedeval.evaluate("fair.run", "qrels.txt", "p@1 rr"))
-    both = joined(first, second)
+    first = to_matrix(gradedeval.evaluate("good.run", "qrels.txt", "rr ap"))
+    second = to_matrix(gradedeval.evaluate("fair.run", "qrels.txt", "p@1 rr"))
+    both = join_matrices(first, second)
     assert (both.runs, both.measures, both.topics) == (["good.run", "fair.run"], ["rr"], ["1", "2", "3", "4"])
     assert both.score[:, :, 0].tolist() == [[1, 1, 1, 0.5], [1, 0.5, 0.5, 0.5]]
 

@@ -14,8 +14,8 @@ from scipy import stats
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.analysis.correlation import KINDS, agreement, between, tau_ap
-from gradedeval.analysis.score_matrix import matrix_of
+from gradedeval.analysis.correlation import KINDS, agreement, scores_agreement, tau_ap
+from gradedeval.analysis.score_matrix import to_matrix
 from support.commands import Command
 
 Floats = NDArray[np.float64]
@@ -85,11 +85,11 @@ def test_orderings_take_the_topics_that_all_runs_keep_and_scores_all_pairs_that_
     truth = np.array([[1.0, 0.5, 0.2], [0.4, 0.6, 0.9], [0.3, 0.1, 0.8]])
     scores = truth**2
     kept = np.array([[True, True, True], [True, True, False], [True, True, True]])
-    assert between("pearson", truth, scores, kept) == (
+    assert scores_agreement("pearson", truth, scores, kept) == (
         pytest.approx(stats.pearsonr(truth[kept], scores[kept]).statistic), 8)  # fmt: skip
     means = truth[:, :2].mean(1), scores[:, :2].mean(1)
-    assert between("tau", truth, scores, kept) == (pytest.approx(stats.kendalltau(*means).statistic), 3)
-    assert np.isnan(between("tau", truth, scores, np.zeros((3, 3), dtype=bool))[0])
+    assert scores_agreement("tau", truth, scores, kept) == (pytest.approx(stats.kendalltau(*means).statistic), 3)
+    assert np.isnan(scores_agreement("tau", truth, scores, np.zeros((3, 3), dtype=bool))[0])
 
 
 @pytest.mark.parametrize("kind", ["tau", "weighted-tau", "tau-ap"])
@@ -100,7 +100,7 @@ def test_the_order_of_topics_changes_no_ordering_of_runs(kind: str) -> None:
     truth, scores = hits / 10
     kept = np.ones(truth.shape, dtype=bool)
     orders = [np.random.default_rng(seed).permutation(30) for seed in range(20)]
-    found = {between(kind, truth[:, at], scores[:, at], kept)[0] for at in orders}  # type: ignore[arg-type]
+    found = {scores_agreement(kind, truth[:, at], scores[:, at], kept)[0] for at in orders}  # type: ignore[arg-type]
     exact = agreement(kind, *(own.sum(1).astype(float) for own in hits))  # type: ignore[arg-type]
     assert found == {exact}
 
@@ -121,7 +121,7 @@ def test_the_matrix_has_one_kind_above_and_one_below_the_diagonal(cli: Command) 
         ("ap", "err@20", "pearson"),
         ("ap", "ndcg@10", "pearson"),
     ]
-    scores = matrix_of(gradedeval.evaluate(RUNS, QRELS, "err@20 ndcg@10 ap")).score
+    scores = to_matrix(gradedeval.evaluate(RUNS, QRELS, "err@20 ndcg@10 ap")).score
     pearson = stats.pearsonr(scores[:, :, 2].ravel(), scores[:, :, 0].ravel()).statistic
     assert float(rows[4]["agreement"]) == pytest.approx(pearson)
     assert {row["n"] for row in rows} == {"4", "200"}
@@ -150,12 +150,12 @@ def test_saved_scores_correlate_as_the_runs_do(cli: Command, tmp_path: Path) -> 
 
 def test_one_measure_or_one_run_has_nothing_to_agree_with() -> None:
     one = gradedeval.evaluate(RUNS[0], QRELS, "err@20 ap")
-    with pytest.raises(InputError, match="one run has no ordering; give more runs, or --above pearson"):
+    with pytest.raises(InputError, match="rank correlation needs at least two runs; add a run, or use --above pearson"):
         gradedeval.correlate(one)
     assert gradedeval.correlate(one, "pearson", "spearman")["n"].tolist() == [50, 50]
-    with pytest.raises(InputError, match="two measures or more are correlated; give another -m"):
+    with pytest.raises(InputError, match="correlate needs at least two measures; add another -m"):
         gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap"))
-    with pytest.raises(InputError, match="--above: no choice 'kendall'"):
+    with pytest.raises(InputError, match="--above: invalid value 'kendall'"):
         gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap rr"), "kendall")  # type: ignore[arg-type]
 
 
@@ -164,11 +164,11 @@ def test_a_matrix_of_blanks_is_a_fault_with_its_reason(cli: Command, tmp_path: P
     nothing = cli(*words, "--above", "pearson", "--below", "spearman")
     assert (nothing.code, nothing.out) == (1, b"")
     assert nothing.messages[-1] == (
-        "no (run, topic) pair that two measures keep; compare fewer runs, or raise --max-residual"
+        "no (run, topic) pair that two measures have; compare fewer runs, or raise --max-residual"
     )
     shared = cli(*words[:-1], "0.05")
     assert (shared.code, shared.messages[-1]) == (
-        1, "no topic that all 4 runs keep by two measures; compare fewer runs, or raise --max-residual")  # fmt: skip
+        1, "no topic that all 4 runs have by two measures; compare fewer runs, or raise --max-residual")  # fmt: skip
     (tmp_path / "same.csv").write_text(
         "run,topic,measure,score\n"
         + "".join(f"{run},{topic},{m},1\n" for run in "xy" for topic in "12" for m in ("ap", "rr"))
@@ -176,5 +176,5 @@ def test_a_matrix_of_blanks_is_a_fault_with_its_reason(cli: Command, tmp_path: P
     same = cli("correlate", "--from-scores", "same.csv")
     assert (same.code, same.out) == (1, b"")
     assert same.messages == [
-        "scores are all the same, or infinite: nothing can agree with them; take runs that differ, or other measures"
+        "scores are all the same, or infinite, so no agreement is defined; use runs that differ, or other measures"
     ]

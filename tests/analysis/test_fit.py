@@ -13,8 +13,8 @@ from scipy import stats
 import gradedeval
 from gradedeval import InputError
 from gradedeval.analysis.fit_weights import divergence, fit_weights, read_vector
-from gradedeval.analysis.parameter_search import Family, band, best, read_families, search
-from gradedeval.analysis.score_matrix import matrix_of
+from gradedeval.analysis.parameter_search import MeasureRange, best, near_best_range, read_ranges, search
+from gradedeval.analysis.score_matrix import to_matrix
 from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"
@@ -22,8 +22,8 @@ RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "ne
 QRELS = str(SAMPLES / "rivers.qrels")
 
 
-def family(text: str) -> Family:
-    return read_families([text])[0]
+def family(text: str) -> MeasureRange:
+    return read_ranges([text])[0]
 
 
 # Ranges
@@ -59,20 +59,20 @@ def test_whole_ends_are_no_whole_numbers_where_the_measure_takes_others() -> Non
     [
         ("rbp", "'rbp': has no range; write one"),
         ("rbp(p=0.1..0.5)@1..3", "has 2 ranges"),
-        ("rbp(p=0.9..0.1)", "0.9..0.1 is no range; from the lower to the higher"),
-        ("rbp(p=0.5..0.5)", "0.5..0.5 is no range"),
-        ("rbp(p=0.5..0.9..0)", "0.5..0.9..0 is no range"),
+        ("rbp(p=0.9..0.1)", "invalid range 0.9..0.1; write LOW..HIGH"),
+        ("rbp(p=0.5..0.5)", "invalid range 0.5..0.5"),
+        ("rbp(p=0.5..0.9..0)", "invalid range 0.5..0.9..0"),
         ("rbp(p=0.5..2)", "'rbp': p=2 is not"),
         ("rpb(p=0.1..0.5)", "no measure 'rpb'; did you mean 'rbp'?"),
         ("nerr9@0..5", "cutoff 0 is no rank"),
-        ("nerr9@1..100000", "1..100000 makes more than 10000 values; take larger steps"),
+        ("nerr9@1..100000", "1..100000 makes more than 10000 values; use larger steps"),
         ("nerr9@1.5..5", "cannot|is no measure|no measure"),
         ("", "no measure with a range"),
     ],
 )
 def test_what_is_no_range_is_a_fault_of_usage(text: str, says: str) -> None:
     with pytest.raises(InputError, match=says.replace("?", r"\?").replace("(", r"\(")) as caught:
-        read_families([text])
+        read_ranges([text])
     assert caught.value.usage
 
 
@@ -108,7 +108,7 @@ def test_the_search_finds_the_higher_of_two_tops() -> None:
 def test_of_equal_values_the_smallest_is_best_and_the_band_has_them_all() -> None:
     values = {1.0: 0.2, 2.0: 0.9, 3.0: 0.9, 4.0: 0.8995, 5.0: 0.5, 6.0: float("nan"), 7.0: 0.9}
     assert best(values) == 2
-    assert band(values, 0.001) == (2, 4)
+    assert near_best_range(values, 0.001) == (2, 4)
 
 
 # Agreement
@@ -130,7 +130,7 @@ def test_two_ways_to_write_a_measure_come_to_the_same() -> None:
 
 def test_the_curve_is_the_agreement_of_every_value() -> None:
     found = gradedeval.fit(RUNS, QRELS, "nerr9@1..6", "err@20", by=["spearman", "tau"])
-    scores = matrix_of(gradedeval.evaluate(RUNS, QRELS, ["err@20", *(f"nerr9@{k}" for k in range(1, 7))])).score
+    scores = to_matrix(gradedeval.evaluate(RUNS, QRELS, ["err@20", *(f"nerr9@{k}" for k in range(1, 7))])).score
     for row in found.curve.itertuples():
         own = scores[:, :, int(row.value)]  # type: ignore[arg-type]
         truth = scores[:, :, 0]
@@ -145,7 +145,7 @@ def test_the_curve_is_the_agreement_of_every_value() -> None:
 
 def test_an_end_of_the_range_is_told() -> None:
     found = gradedeval.fit(RUNS, QRELS, "nerr9@1..2", "err@20", by="spearman")
-    assert found.notes == ["nerr9@1..2 by spearman: the best value 2 is an end of the range; widen it"]
+    assert found.notes == ["nerr9@1..2 by spearman: the best value 2 is at the end of the range; widen the range"]
 
 
 def test_pairs_that_the_target_is_too_uncertain_of_are_left_out() -> None:
@@ -153,7 +153,7 @@ def test_pairs_that_the_target_is_too_uncertain_of_are_left_out() -> None:
     kept = gradedeval.evaluate(RUNS, QRELS, "err@20", max_residual=0.01)
     count = sum(int(run.included.sum()) for run in kept.runs)
     assert some.frame["pairs"][0] == count < 200
-    with pytest.raises(InputError, match="--max-residual: leaves no"):
+    with pytest.raises(InputError, match=r"--max-residual: no \(run, topic\) pair is left"):
         gradedeval.fit(RUNS[0], QRELS, "nerr9@1..5", "rbp(p=0.99)", by="pearson", max_residual=0)
 
 
@@ -171,7 +171,7 @@ def test_other_topics_validate_what_was_found(tmp_path: Path) -> None:
     row = found.frame.iloc[0]
     assert (row["value_there"], row["best_there"]) == (alone.frame["value"][0], alone.frame["agreement"][0])
     measures = f"err@20 rbp(p={row['value']})"
-    scores = matrix_of(gradedeval.evaluate(RUNS, QRELS, measures, topics_from=even)).score
+    scores = to_matrix(gradedeval.evaluate(RUNS, QRELS, measures, topics_from=even)).score
     expected = stats.spearmanr(scores[:, :, 0].ravel(), scores[:, :, 1].ravel()).statistic
     assert row["agreement_there"] == pytest.approx(expected)
     assert row["agreement_there"] <= row["best_there"]
@@ -192,7 +192,7 @@ def test_validation_topics_that_were_fitted_are_counted(cli: Command, tmp_path: 
         "--validate-topics",
         "few",
     )
-    said = "--validate-topics: {} of 4 topics were fitted too; --topics-from FILE fits on others"
+    said = "--validate-topics: {} of 4 topics were also used for fitting; use --topics-from FILE to fit on others"
     assert said.format(4) in cli(*words).messages
     odd(tmp_path / "odd")
     assert said.format(2) in cli(*words, "--topics-from", "odd").messages
@@ -205,7 +205,7 @@ def test_no_agreement_has_no_best_value(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
     words = ("fit", "one.run", "qrels", "-m", "err@1..3", "--to", "rr", "--by", "pearson")
     table = cli(*words)
-    assert "err@1..3 by pearson: no agreement, the scores are all the same" in table.messages
+    assert "err@1..3 by pearson: no agreement is defined: the scores are all the same" in table.messages
     assert table.text.splitlines()[2].split() == ["err@1..3", "pearson", "k", "2"]
     (row,) = csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text))
     assert (row["value"], row["agreement"], row["low"], row["high"], row["pairs"]) == ("", "", "", "", "2")
@@ -255,7 +255,7 @@ def test_depth_and_normalization_change_the_nearest_weights() -> None:
 
 
 def test_weights_that_are_no_distribution_need_to_be_scaled() -> None:
-    with pytest.raises(InputError, match=r"sum to 7\.04, and a distribution's to 1; --renormalize scales them"):
+    with pytest.raises(InputError, match=r"sum to 7\.04, more than 1; --renormalize scales them"):
         fit_weights(np.ones(20), "dcg@20..21")
     assert fit_weights(np.ones(20), "dcg@20..21", renormalize=True).frame["value"][0] == 20
 

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import gradedeval
-from gradedeval.analysis.score_matrix import Matrix, matrix_of
+from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from support.commands import Command, environment
 from support.examples import sampled
 from support.paths import DATA, ROOT, shared
@@ -39,7 +39,7 @@ def runs() -> list[str]:
 @cache
 def scores(measures: str) -> Matrix:
     qrels = COVID / "qrels.txt"
-    return matrix_of(gradedeval.evaluate(runs(), qrels, measures, gain=GAIN, max_residual=0.05, residual_depth="full"))
+    return to_matrix(gradedeval.evaluate(runs(), qrels, measures, gain=GAIN, max_residual=0.05, residual_depth="full"))
 
 
 @shared

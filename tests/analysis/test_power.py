@@ -10,8 +10,8 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.analysis.resampling import studentised
-from gradedeval.analysis.score_matrix import Matrix, matrix_of
+from gradedeval.analysis.resampling import studentized
+from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"
@@ -21,16 +21,16 @@ QRELS = str(SAMPLES / "rivers.qrels")
 
 @pytest.fixture(scope="module")
 def matrix() -> Matrix:
-    return matrix_of(gradedeval.evaluate(RUNS, QRELS, "ndcg@10 p@5"))
+    return to_matrix(gradedeval.evaluate(RUNS, QRELS, "ndcg@10 p@5"))
 
 
 def test_the_levels_are_those_of_each_pair(matrix: Matrix) -> None:
     found = gradedeval.power(matrix, draws=300, seed=4)
-    paired = matrix.of("ndcg@10")
+    paired = matrix.paired("ndcg@10")
     curve = found.curve[found.curve["measure"] == "ndcg@10"]
     for row in curve.itertuples():
         own, other = (paired.score[paired.runs.index(str(name))] for name in (row.run, row.other))
-        level, needed = studentised((own - other)[None], 300, 4, 0.05)
+        level, needed = studentized((own - other)[None], 300, 4, 0.05)
         assert (row.level, row.needed) == (level[0], pytest.approx(needed[0]))
         assert row.difference == pytest.approx((own - other).mean())
     assert curve["pair"].tolist() == [1, 2, 3, 4, 5, 6]
@@ -57,7 +57,7 @@ def test_the_best_runs_are_those_of_each_measure(matrix: Matrix) -> None:
     found = gradedeval.power(matrix, draws=50, best=2)
     assert found.frame["pairs"].tolist() == [1, 1]
     for measure in matrix.measures:
-        means = matrix.of(measure).means
+        means = matrix.paired(measure).means
         best = {matrix.runs[at] for at in np.argsort(-means)[:2].tolist()}
         row = found.curve[found.curve["measure"] == measure].iloc[0]
         assert {row["run"], row["other"]} == best
@@ -74,20 +74,20 @@ def test_settings_and_curve_at_the_prompt(cli: Command, tmp_path: Path) -> None:
     words = ("power", *RUNS, QRELS, "-m", "ap ndcg@10", "--draws", "99", "--alpha", "0.1", "--seed", "7")
     table = cli(*words, "--best", "3", "--curve", "curve.csv")
     assert table.text.splitlines()[5] == (
-        "paired bootstrap, studentised, 99 draws, alpha 0.1, seed 7 | the best 3 runs by each measure"
+        "paired bootstrap, studentized, 99 draws, alpha 0.1, seed 7 | the best 3 runs by each measure"
     )
     rows = list(csv.DictReader((tmp_path / "curve.csv").open()))
     assert list(rows[0]) == ["measure", "pair", "run", "other", "difference", "level", "needed"]
     assert [row["pair"] for row in rows] == ["1", "2", "3"] * 2
-    assert cli(*words, "-f", "csv").messages == ["paired bootstrap, studentised, 99 draws, alpha 0.1, seed 7"]
+    assert cli(*words, "-f", "csv").messages == ["paired bootstrap, studentized, 99 draws, alpha 0.1, seed 7"]
 
 
 def test_faults_of_usage(matrix: Matrix) -> None:
-    with pytest.raises(InputError, match="--best: 1 makes no pair; 2 or more"):
+    with pytest.raises(InputError, match="--best: 1 is too few; give 2 or more"):
         gradedeval.power(matrix, best=1)
-    with pytest.raises(InputError, match="one run makes no pair"):
-        gradedeval.power(matrix.only(runs=matrix.runs[:1]))
-    with pytest.raises(InputError, match="--draws: levels are multiples of 1/99, and only 0"):
+    with pytest.raises(InputError, match="power needs at least two runs"):
+        gradedeval.power(matrix.select(runs=matrix.runs[:1]))
+    with pytest.raises(InputError, match="--draws: with 99 draws only a level of 0"):
         gradedeval.power(matrix, draws=99, alpha=0.01)
     assert gradedeval.power(matrix, draws=100, alpha=0.01).frame["pairs"].tolist() == [6, 6]
 
@@ -99,7 +99,8 @@ def test_one_topic_has_no_power(cli: Command, tmp_path: Path) -> None:
     found = cli("power", "x.run", "y.run", "qrels.txt", "-m", "rr")
     assert (found.code, found.out) == (1, b"")
     assert found.messages == [
-        "measure 'rr': one topic (1) that all 2 runs keep, and a test needs two; take runs with more topics in common"
+        "measure 'rr': all 2 runs share a single topic (1), and a test needs two; compare runs with more topics "
+        "in common"
     ]
 
 

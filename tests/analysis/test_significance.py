@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gradedeval.analysis import resampling
-from gradedeval.analysis.compare import Trial
+from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.resampling import (
     bootstrap_interval,
-    pieces,
+    chunks,
     randomization,
     sign_flips,
-    studentised,
+    studentized,
     topic_weights,
     tukey_hsd,
 )
-from gradedeval.analysis.significance import corrected, drawn, effect_size, p_values
+from gradedeval.analysis.significance import correct_p_values, describe_test, effect_size, p_values
 from gradedeval.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -92,11 +92,11 @@ def test_a_pair_does_not_depend_on_the_pairs_beside_it(monkeypatch: pytest.Monke
     results: list[Callable[[Floats], Floats]] = [
         lambda some: randomization(some, 300, 1),
         lambda some: np.array(bootstrap_interval(some, 300, 1, 0.05)).T,
-        lambda some: np.array(studentised(some, 300, 1, 0.05)).T,
+        lambda some: np.array(studentized(some, 300, 1, 0.05)).T,
     ]
     together = [result(differences) for result in results]
     monkeypatch.setattr(resampling, "CELLS", 1000)  # so few that every pair is a piece of its own
-    assert len(pieces(30, 300)) == 10
+    assert len(chunks(30, 300)) == 10
     for result, whole in zip(results, together, strict=True):
         assert result(differences) == pytest.approx(whole, abs=1e-12)
         assert np.concatenate([result(one[None]) for one in differences]) == pytest.approx(whole, abs=1e-12)
@@ -198,25 +198,25 @@ def test_one_topic_proves_nothing() -> None:
 
 def test_corrections_by_hand() -> None:
     p = np.array([0.01, 0.04, 0.03, 0.5])
-    assert corrected(p, "bonferroni") == pytest.approx([0.04, 0.16, 0.12, 1])
-    assert corrected(p, "holm") == pytest.approx([0.04, 0.09, 0.09, 0.5])
-    assert corrected(p, "bh") == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
-    assert corrected(p, "none").tolist() == p.tolist()
+    assert correct_p_values(p, "bonferroni") == pytest.approx([0.04, 0.16, 0.12, 1])
+    assert correct_p_values(p, "holm") == pytest.approx([0.04, 0.09, 0.09, 0.5])
+    assert correct_p_values(p, "bh") == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
+    assert correct_p_values(p, "none").tolist() == p.tolist()
 
 
 def test_bh_is_scipy_s() -> None:
     p = np.random.default_rng(1).uniform(size=200)
-    assert corrected(p, "bh") == pytest.approx(stats.false_discovery_control(p), rel=1e-12)
+    assert correct_p_values(p, "bh") == pytest.approx(stats.false_discovery_control(p), rel=1e-12)
 
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh"])
 def test_a_correction_keeps_the_order_and_lowers_nothing(correction: str) -> None:
     p = np.random.default_rng(2).uniform(size=50)
-    found = corrected(p, correction)  # type: ignore[arg-type]
+    found = correct_p_values(p, correction)  # type: ignore[arg-type]
     assert (found >= p).all()
     assert (found <= 1).all()
     assert (np.diff(found[np.argsort(p)]) >= 0).all()
-    assert corrected(p[:1], correction) == p[:1]  # type: ignore[arg-type]
+    assert correct_p_values(p[:1], correction) == p[:1]  # type: ignore[arg-type]
 
 
 def test_effect_sizes_by_hand() -> None:
@@ -257,7 +257,7 @@ def test_the_interval_is_about_scipy_s() -> None:
 def test_the_level_is_sakai_s_algorithm_in_a_loop() -> None:
     differences = scores(5, 20)
     samples = naive_samples(20, 300, 2)
-    level, needed = studentised(differences, 300, 2, 0.05)
+    level, needed = studentized(differences, 300, 2, 0.05)
 
     def t(own: Floats) -> float:
         return float(own.mean() / (own.std(ddof=1) / np.sqrt(len(own))))
@@ -271,12 +271,12 @@ def test_the_level_is_sakai_s_algorithm_in_a_loop() -> None:
 
 
 def test_equal_runs_are_not_told_apart_and_constant_differences_are() -> None:
-    level, _ = studentised(np.array([np.zeros(10), np.full(10, 0.3)]), 200, 0, 0.05)
+    level, _ = studentized(np.array([np.zeros(10), np.full(10, 0.3)]), 200, 0, 0.05)
     assert level.tolist() == [1, 0]
 
 
 def test_levels_of_a_true_null_hypothesis_are_uniform_or_nearly() -> None:
-    level, _ = studentised(np.random.default_rng(4).normal(0, 1, (400, 30)), 500, 0, 0.05)
+    level, _ = studentized(np.random.default_rng(4).normal(0, 1, (400, 30)), 500, 0, 0.05)
     assert 0.02 < (level < 0.05).mean() < 0.09
     assert 0.4 < (level < 0.5).mean() < 0.6
 
@@ -287,23 +287,23 @@ def test_levels_of_a_true_null_hypothesis_are_uniform_or_nearly() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"test": "ttest"}, "--test: no choice 'ttest'"),
-        ({"correction": "holmes"}, "--correction: no choice 'holmes'; did you mean 'holm'?"),
+        ({"test": "ttest"}, "--test: invalid value 'ttest'"),
+        ({"correction": "holmes"}, "--correction: invalid value 'holmes'; did you mean 'holm'?"),
         ({"draws": 0}, "--draws: 0 draws are too few"),
-        ({"alpha": 1}, "--alpha: 1 is no level"),
-        ({"seed": -1}, "--seed: -1 is below 0"),
-        ({"test": "tukey-hsd", "correction": "bh"}, "--correction: tukey-hsd holds for all pairs together as it is"),
+        ({"alpha": 1}, "--alpha: 1 is not a significance level"),
+        ({"seed": -1}, "--seed: -1 is negative"),
+        ({"test": "tukey-hsd", "correction": "bh"}, "--correction: tukey-hsd already corrects for all pairs"),
     ],
 )
 def test_a_trial_that_makes_no_sense_is_a_fault_of_usage(given: dict[str, object], says: str) -> None:
     with pytest.raises(InputError, match="^" + says.replace("?", r"\?")) as caught:
-        Trial(**given)  # type: ignore[arg-type]
+        TestSettings(**given)  # type: ignore[arg-type]
     assert caught.value.usage
 
 
 def test_what_was_drawn_is_said() -> None:
-    assert drawn("t", 50, 10_000, 0) == "t"
-    assert drawn("randomization", 50, 10_000, 3) == "randomization, 10000 draws, seed 3"
-    assert drawn("randomization", 8, 10_000, 3) == "randomization, all permutations"
-    assert drawn("tukey-hsd", 8, 10_000, 3, runs=3) == "tukey-hsd, 10000 draws, seed 3"
-    assert drawn("tukey-hsd", 5, 10_000, 3, runs=3) == "tukey-hsd, all permutations"
+    assert describe_test("t", 50, 10_000, 0) == "t"
+    assert describe_test("randomization", 50, 10_000, 3) == "randomization, 10000 draws, seed 3"
+    assert describe_test("randomization", 8, 10_000, 3) == "randomization, all permutations"
+    assert describe_test("tukey-hsd", 8, 10_000, 3, runs=3) == "tukey-hsd, 10000 draws, seed 3"
+    assert describe_test("tukey-hsd", 5, 10_000, 3, runs=3) == "tukey-hsd, all permutations"

@@ -10,7 +10,7 @@ from scipy import stats
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.analysis.score_matrix import matrix_of
+from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.standardize import Reference
 from support.commands import Command
 
@@ -21,11 +21,11 @@ QRELS = str(SAMPLES / "rivers.qrels")
 
 def test_scores_are_the_normal_distribution_of_z() -> None:
     plain = gradedeval.evaluate(RUNS, QRELS, "sp ndcg@10", residuals=True)
-    own = matrix_of(plain).score
+    own = to_matrix(plain).score
     deviation = own.std(0, ddof=1)
     z = (own - own.mean(0)) / np.where(deviation > 1e-12, deviation, np.inf)
     found = gradedeval.standardize(plain)
-    assert matrix_of(found).score == pytest.approx(stats.norm.cdf(z), abs=1e-12)
+    assert to_matrix(found).score == pytest.approx(stats.norm.cdf(z), abs=1e-12)
     assert found.signature.endswith(" | standardized over 4 runs")
     assert set(found.residuals["rivers-bm25.run"].values()) == {None}
     assert plain.signature in found.signature
@@ -40,7 +40,7 @@ def test_two_runs_stand_as_far_apart_on_every_topic_and_equal_ones_in_the_middle
 
 
 def test_the_mean_of_all_runs_is_about_a_half_on_every_topic() -> None:
-    own = matrix_of(gradedeval.standardize(gradedeval.evaluate(RUNS, QRELS, "ap"))).score[:, :, 0]
+    own = to_matrix(gradedeval.standardize(gradedeval.evaluate(RUNS, QRELS, "ap"))).score[:, :, 0]
     assert np.abs(own.mean(0) - 0.5).max() < 0.1
 
 
@@ -58,7 +58,7 @@ def test_a_saved_reference_gives_the_same_for_one_run(cli: Command, tmp_path: Pa
 def test_other_verbs_take_standardized_scores(cli: Command) -> None:
     found = cli("compare", *RUNS, QRELS, "-m", "sp", "--standardize")
     assert "standardized over 4 runs" in found.text
-    assert "not known" not in found.text
+    assert "inconclusive" not in found.text
     for verb in ("correlate", "power"):
         assert "standardized over 4 runs" in cli(verb, *RUNS, QRELS, "-m", "sp ap", "--standardize").text
 
@@ -68,9 +68,9 @@ def test_what_cannot_be_standardized_is_a_fault() -> None:
     with pytest.raises(InputError, match="'num_ret' is a count"):
         gradedeval.standardize(scores)
     reference = Reference.of(gradedeval.evaluate(RUNS, QRELS, "ap", topics_from=["301"]))
-    with pytest.raises(InputError, match="--reference: has no means by 'rr'; it has ap"):
+    with pytest.raises(InputError, match="--reference: no means by 'rr'; it has those by ap"):
         gradedeval.standardize(gradedeval.evaluate(RUNS[0], QRELS, "rr"), reference)
-    with pytest.raises(InputError, match="--reference: has no mean of topic 302 by 'ap'; save it anew"):
+    with pytest.raises(InputError, match="--reference: no mean of topic 302 by 'ap'; save a new one"):
         gradedeval.standardize(gradedeval.evaluate(RUNS[0], QRELS, "ap"), reference)
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import gradedeval
-from gradedeval.analysis.score_matrix import matrix_of
+from gradedeval.analysis.score_matrix import to_matrix
 
 DRAWS, MEASURE = 10_000, "ndcg@10"
 Rankings = dict[str, dict[str, Any]]
@@ -102,7 +102,7 @@ def main() -> None:
     told = parser.parse_args()
     runs, judged = read(told.files) if told.files else drawn(told.runs, told.topics)
     qrels = gradedeval.Qrels(judged)
-    scores = matrix_of(gradedeval.evaluate(runs, qrels, MEASURE)).score[:, :, 0]
+    scores = to_matrix(gradedeval.evaluate(runs, qrels, MEASURE)).score[:, :, 0]
     pairs = len(scores) * (len(scores) - 1) // 2
     some = min(told.pairs, pairs)
     times: dict[str, list[float]] = {}

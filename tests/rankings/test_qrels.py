@@ -84,3 +84,9 @@ def test_the_digest_changes_with_any_judgement_and_not_with_their_order() -> Non
     assert Qrels(io.BytesIO(b"".join(swapped))).digest != digest
     for at in range(len(lines)):
         assert Qrels(io.BytesIO(b"".join(lines[:at] + lines[at + 1 :]))).digest != digest
+
+
+def test_no_label_is_minus_zero_whoever_reads_it() -> None:
+    content = b"1 0 a -0\n1 0 b 0.5\n1 0 c 0\n"
+    for read in (of_bytes(content), read_simply(content), Qrels({"1": {"a": -0.0, "b": 0.5, "c": 0.0}})):
+        assert [str(label) for label in read.labels.tolist()] == ["0.0", "0.5"]

@@ -19,15 +19,10 @@ import pytest
 import gradedeval
 from support.commands import environment
 from support.paths import ROOT
+from support.rooms import ORDER
 
 PACKAGE = ROOT / "gradedeval"
 FILES = sorted(PACKAGE.rglob("*.py"))
-
-# The rooms, from the ground up: each may import those before it.
-ORDER = (
-    *("version", "errors", "arrays", "formats", "parallel", "trec", "measures", "options", "rankings", "scoring"),
-    *("analysis", "trec_eval", "cli", "__main__"),
-)
 
 # Slow to import, and no part of a plain evaluation.
 LATE = ("pandas", "scipy", "matplotlib", "importlib.metadata", "numpy.random")

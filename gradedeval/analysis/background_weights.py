@@ -16,9 +16,9 @@ from gradedeval.measures.properties import RankingWeights
 from gradedeval.options import Options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.grade_run import GradedRun, grade_run
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
+from gradedeval.scoring.run_parts import GradedRun, grade_run
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.lines import decode
 

@@ -46,12 +46,14 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
         raise
     except Exception as error:  # as in `scoring`
         raise InputError(
-            f"measure '{measure}'", f"`shows` failed ({type(error).__name__}: {error})", "mend it"
+            f"measure '{measure}'", f"`details` failed ({type(error).__name__}: {error})", "fix it"
         ) from error
     for name, shape in shapes.items():
         if shape not in ((1, width), (1, width + 1)):
             raise InputError(
-                f"measure '{measure}'", f"shows '{name}' of shape {shape}", f"topics × ranks: (1, {width})"
+                f"measure '{measure}'",
+                f"`details` has '{name}' of shape {shape}",
+                f"expected topics × ranks, (1, {width})",
             )
     shown = {name: column[0] for name, column in workings.items()}
     if "contribution" in shown:

@@ -18,10 +18,10 @@ from gradedeval.options import OPTIONS, OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.grade_run import GradedRun, grade_run
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.run_parts import GradedRun, grade_run
 from gradedeval.scoring.scorer import Scorer, scores_of
 from gradedeval.scoring.signature import signature
 from gradedeval.trec.lines import decode, encode
@@ -148,10 +148,10 @@ def explain_topic(
     """As `explain`, for one run by name and options; several workers may share a large one. Raises InputError as
     `explain` does."""
     if len(runs) != 1:
-        raise InputError("", f"{len(runs)} runs are too many", "explain one at a time", usage=True)
+        raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
     for name, described in OPTIONS.items():
         if described.commands == "scoring" and getattr(options, name) != described.default:
-            raise described.error("has no meaning for one topic rank by rank", "leave it out")
+            raise described.error("does not apply to explain", "leave it out")
     ((name, source),) = runs.items()
     judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
     wanted = _wanted(topic, judged, options)
@@ -183,20 +183,18 @@ def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> 
     if topic is None:
         if len(known) == 1:
             return encode(known[0])
-        what = f"one of the {len(qrels)} topics of {qrels.place} ({shorten(known)}) must be named"
-        raise InputError("--topic", what, f"as in --topic {known[0]}" if known else "", usage=True)
+        what = f"{qrels.place} has {len(qrels)} topics ({shorten(known)})"
+        raise InputError("--topic", what, f"choose one, as in --topic {known[0]}" if known else "", usage=True)
     wanted = topic if isinstance(topic, bytes) else encode(str(topic))
     if options.topics_from is not None and wanted not in options.topics_from:
-        raise InputError(
-            "--topic", f"'{decode(wanted)}' is not among those of --topics-from", "add it there", usage=True
-        )
+        raise InputError("--topic", f"'{decode(wanted)}' is not listed in --topics-from", "add it there", usage=True)
     if wanted not in qrels.row and options.topics != "run":
         hint = did_you_mean(decode(wanted), known) or f"as in {shorten(known)}"
-        what = f"'{decode(wanted)}' is not judged in {qrels.place}, and only --topics run counts such a topic"
+        what = f"'{decode(wanted)}' is not judged in {qrels.place}, and only --topics run includes such topics"
         raise InputError("--topic", what, hint, usage=True)
     if options.topics == "relevant" and not qrels.pool_of([wanted])[0, qrels.labels > 0].any():
         what = f"'{decode(wanted)}' has no relevant document in {qrels.place}"
-        raise InputError("--topic", what, "--topics both counts it", usage=True)
+        raise InputError("--topic", what, "use --topics both to include it", usage=True)
     return wanted
 
 
@@ -241,7 +239,7 @@ def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: fl
     after: dict[str, Any] = {"part": BEYOND}
     for name, values in parts.workings.items():
         if name in (*FIRST, *LAST):
-            raise InputError(f"measure '{measure}'", f"shows '{name}', which has a column already", "call it otherwise")
+            raise InputError(f"measure '{measure}'", f"`details` has '{name}', which is already a column", "rename it")
         columns[name] = values[:count].tolist()
         after[name] = float(values[count]) if len(values) > count else None
     columns["contribution"], after["contribution"] = parts.terms.tolist(), parts.beyond

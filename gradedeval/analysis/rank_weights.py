@@ -133,15 +133,13 @@ def weights_by(
     """
     _check(ranks, normalize)
     if not measures:
-        raise InputError("", "no measure", "as in 'rbp(p=0.95) dcg'", usage=True)
+        raise InputError("", "no measures given", "for example 'rbp(p=0.95) dcg'", usage=True)
     if (runs is None) != (qrels is None):
-        raise InputError("", "runs need qrels, and qrels runs", "give both or neither", usage=True)
+        raise InputError("", "runs and qrels belong together", "give both or neither", usage=True)
     chosen = list(dict.fromkeys(with_defaults(measure, options) for measure in measures))
     for measure in chosen:
         if measure.prior is not None:
-            raise InputError(
-                f"'{measure}'", "a mean over intents has no weights", "name the measure inside", usage=True
-            )
+            raise InputError(f"'{measure}'", "a mean over intents has no weights", "use the measure inside", usage=True)
     implied = [measure for measure in chosen if measure.definition.weights_in_ranking and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
     columns = {measure: _fixed(measure, ranks, rank_progress) for measure in chosen if measure not in implied}
@@ -234,8 +232,8 @@ def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
 def _fixed(measure: Measure, depth: int, progress: Progress) -> tuple[Floats, float]:
     """Fixed weights, and the share that lies past them."""
     if measure.definition.weights_in_ranking:
-        what = "its weights are those of the rankings that it scores"
-        raise InputError(f"'{measure}'", what, "give RUN... QRELS for their mean", usage=True)
+        what = "its weights depend on the ranking"
+        raise InputError(f"'{measure}'", what, "give RUN... QRELS to average them", usage=True)
     found = static_weights(measure, depth, progress)
     return found, _share_beyond(measure, found)
 

@@ -88,12 +88,12 @@ def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
 
 
 def _ends(own: Arguments, cutoff: int | None) -> None:
-    """Raise InputError (usage) where the best there is would be a sum without end."""
+    """Raise InputError (usage) where the best there is would be an infinite sum."""
     alpha = float(str(own.get("alpha", 0.5)))
     if own.get("norm") == "best" and cutoff is None and _enough(alpha) > DEEPEST:
-        what = f"norm=best with alpha={alpha:g} is a sum without end"
+        what = f"norm=best with alpha={alpha:g} is an infinite sum"
         raise InputError(
-            "'alpha_dcg'", what, f"give a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20", usage=True
+            "'alpha_dcg'", what, f"add a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20", usage=True
         )
 
 

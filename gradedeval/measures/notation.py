@@ -73,7 +73,7 @@ def read(text: str) -> list[Spelling]:
     if not shape:
         hint = "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"
         several = "," in re.sub(r"\(.*?\)", "", text)
-        raise InputError(repr(text), "is no measure", "separate measures by blanks" if several else hint, usage=True)
+        raise InputError(repr(text), "is not a measure", "separate measures by blanks" if several else hint, usage=True)
     inside = shape["inside"] or shape["after"] or ""
     cutoff = None if shape["cutoff"] is None else _cutoff(text, shape["cutoff"])
     if shape["name"].lower() == IA:
@@ -87,8 +87,8 @@ def _by_intent(text: str, inside: str, cutoff: int | None) -> list[Spelling]:
     if not found or not found["inner"].strip():
         raise InputError(repr(text), "has no measure inside", f"as in {IA}(err@20)", usage=True)
     if re.search(r"""^[\w-]+,\s*\w+\s*=""", found["inner"].strip()):
-        hint = f"the measure's own stand in its own parentheses, as in {IA}(err(rel=2)@20)"
-        raise InputError(repr(text), f"{IA} has no parameter but prior", hint, usage=True)
+        hint = f"parameters of the measure go in its own parentheses, as in {IA}(err(rel=2)@20)"
+        raise InputError(repr(text), f"the only parameter of {IA} is prior", hint, usage=True)
     prior = tuple(_parameters(text, found["prior"] or ""))
     return [Spelling(IA, prior, cutoff, inner) for inner in read(found["inner"].strip())]
 
@@ -96,7 +96,7 @@ def _by_intent(text: str, inside: str, cutoff: int | None) -> list[Spelling]:
 def _cutoff(text: str, digits: str) -> int:
     cutoff = int(digits) if len(digits) < 19 else 0
     if not cutoff:
-        raise InputError(repr(text), f"cutoff {digits} is no rank", "ranks count from 1", usage=True)
+        raise InputError(repr(text), f"invalid cutoff {digits}", "cutoffs start at 1", usage=True)
     return cutoff
 
 

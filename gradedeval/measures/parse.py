@@ -37,13 +37,13 @@ def parse_measures(
     if not isinstance(text, str):
         if not isinstance(text, Iterable):
             raise InputError(
-                "", f"{text!r} is no measure", "give text as in 'err@20', a Measure, or several", usage=True
+                "", f"{text!r} is not a measure", "give text as in 'err@20', a Measure, or several", usage=True
             )
         return list(dict.fromkeys(one for part in text for one in parse_measures(part, table)))
     spelt = [spelling for word in split(text) for spelling in read(word)]
     if not spelt:
         raise InputError(
-            repr(text), "names no measure", "as in 'err@20 ndcg@10'; `gradedeval measures` lists them", usage=True
+            repr(text), "contains no measure", "as in 'err@20 ndcg@10'; `gradedeval measures` lists them", usage=True
         )
     return list(dict.fromkeys(_find(one, MEASURES if table is None else table) for one in spelt))
 
@@ -62,7 +62,7 @@ def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
         hint = _STEPS.get(name) or did_you_mean(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
         if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
             hint = f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
-        raise InputError("", f"no measure '{spelling.name}'", hint, kind="unknown-measure", usage=True)
+        raise InputError("", f"unknown measure '{spelling.name}'", hint, kind="unknown-measure", usage=True)
     found = table[name](**dict(spelling.parameters))
     return (found if cutoff is None else found @ cutoff).complete()
 

@@ -21,13 +21,13 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     place = str(path)
     spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
     if not os.path.isfile(path) or spec is None or spec.loader is None:
-        raise InputError(place, "is no Python file", "--measures-from takes a .py file", usage=True)
+        raise InputError(place, "is not a Python file", "--measures-from takes a .py file", usage=True)
     module = importlib.util.module_from_spec(spec)
     foreign.append(place)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # whatever the user's file raises is no traceback of ours
-        raise InputError(place, f"does not load ({type(error).__name__}: {error})", usage=True) from error
+        raise InputError(place, f"cannot be loaded ({type(error).__name__}: {error})", usage=True) from error
     # A file may import our measures to build on them; those stay ours.
     found = {
         one.name: one for one in vars(module).values() if isinstance(one, Measure) and one not in MEASURES.values()
@@ -36,9 +36,7 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
         raise InputError(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
     taken = [name for name in found if name in (*MEASURES, *ALIASES, IA)]
     if taken:
-        raise InputError(
-            place, f"'{taken[0]}' is a measure of gradedeval already", "give yours another name", usage=True
-        )
+        raise InputError(place, f"'{taken[0]}' is already a measure of gradedeval", "choose another name", usage=True)
     return found
 
 
@@ -56,14 +54,14 @@ def _load_entry_point(name: str) -> Measure:
     try:
         loaded = point.load()
     except Exception as error:
-        raise InputError(f"entry point '{point.name}'", f"does not load ({error})", usage=True) from error
+        raise InputError(f"entry point '{point.name}'", f"cannot be loaded ({error})", usage=True) from error
     if not isinstance(loaded, Measure):
         raise InputError(
-            f"entry point '{point.name}'", "is no measure", "decorate it with @gradedeval.measure", usage=True
+            f"entry point '{point.name}'", "is not a measure", "decorate it with @gradedeval.measure", usage=True
         )
     if loaded.name != point.name.lower():
         raise InputError(
-            f"entry point '{point.name}'", f"is the measure '{loaded.name}'", "give both one name", usage=True
+            f"entry point '{point.name}'", f"is the measure '{loaded.name}'", "give both the same name", usage=True
         )
     return loaded
 

@@ -11,10 +11,10 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, ProblemList, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.options import Options
-from gradedeval.rankings.grade_run import map_lists
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults, run_of_bytes
 from gradedeval.rankings.topics import no_common_topics
+from gradedeval.scoring.run_parts import map_lists
 from gradedeval.scoring.scorer import Scorer, with_defaults
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.duplicates import document, duplicate, settle_duplicates

@@ -12,7 +12,7 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.table import MEASURES
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.grade_run import grade_run
+from gradedeval.scoring.run_parts import grade_run
 from gradedeval.scoring.scorer import Scorer, with_defaults
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.lines import decode, encode

@@ -275,7 +275,7 @@ def test_the_report_can_go_to_a_file(tmp_path: Path, cli: Command) -> None:
     [
         ((), "no run given; usage: gradedeval lint RUN... [--qrels QRELS]"),
         (("-", "--qrels", "-"), "-: standard input can only be read once; give the other as a file"),
-        (("run.txt", "-m", "rpb"), "no measure 'rpb'; did you mean 'rbp'?"),
+        (("run.txt", "-m", "rpb"), "unknown measure 'rpb'; did you mean 'rbp'?"),
         (("run.txt", "run.txt"), "run 'run.txt' is given twice; give each run once"),
     ],
 )

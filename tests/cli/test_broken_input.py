@@ -66,7 +66,7 @@ def test_a_process_of_its_own_says_the_same(name: str, tmp_path: Path, cli: Comm
 
 def test_a_wrong_name_is_said_before_any_file_is_read(cli: Command) -> None:
     outcome = cli("none.txt", "none.qrels", "-m", "rpb")
-    assert (outcome.code, outcome.messages) == (2, ["no measure 'rpb'; did you mean 'rbp'?"])
+    assert (outcome.code, outcome.messages) == (2, ["unknown measure 'rpb'; did you mean 'rbp'?"])
 
 
 def test_no_gains_above_0_is_a_warning_and_blank_residuals(tmp_path: Path, cli: Command) -> None:

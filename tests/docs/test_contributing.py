@@ -71,3 +71,23 @@ def test_a_measure_is_a_function_and_its_name_in_the_table(copy: Path) -> None:
     assert python(copy, "-c", f"import gradedeval; {score}") == f"{{'half_life(h=3)': {1 + 3 / 2**0.5!r}}}\n"
     tested = "from support.measures import REPRESENTATIVES; print(*REPRESENTATIVES, sep='\\n')"
     assert {"half_life", "half_life@3", "half_life(rel=2)"} <= set(python(copy, "-c", tested).splitlines())
+
+
+def test_an_output_format_is_a_function_and_its_row(copy: Path) -> None:
+    walk = section("Add an output format")
+    (function,), (row,), (session,) = (blocks(walk, kind) for kind in ("python", "diff", "console"))
+    place, _, body = function.removeprefix("# ").partition("\n")
+    module = copy / place
+    above = "@dataclass(frozen=True)\nclass Format:"
+    text = module.read_text(encoding="utf-8")
+    assert text.count(above) == 1
+    module.write_text(text.replace(above, f"{body}\n\n{above}"), encoding="utf-8")
+    replace(module, row)
+
+    commands = [shlex.split(command.removeprefix("$ ")) for command in session.splitlines()]
+    evaluate, compare = (python(copy, "-m", *words) for words in commands)
+    assert re.search(r"^=+  =+\nmeasure +score\n=+  =+\nerr@20 +0\.2886\n=+  =+\n\ngradedeval ", evaluate)
+    assert re.search(r"^err@20 +rivers-neural\.run +0\.7176 ", compare, re.M)
+    assert compare.startswith("=====")
+    python(copy, "-m", *commands[1][:-2], "-o", "compared.rst")
+    assert (copy / "compared.rst").read_text(encoding="utf-8") == compare

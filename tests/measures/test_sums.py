@@ -241,7 +241,9 @@ def test_each_topic_has_its_own_forager() -> None:
 def test_a_sum_that_is_not_settled_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(panels, "PLAIN", 1 << 16)
     monkeypatch.setattr(panels, "SMOOTH", 0.0)
-    with pytest.raises(InputError, match=r"not settled 65\d{3} ranks past the end .*; horizon=1000 ends it"):
+    with pytest.raises(
+        InputError, match=r"did not converge within 65,\d{3} ranks past the end, .*; set horizon=1000 to truncate it"
+    ):
         score("ift(A=.2,b2=1e-6,R2=10,of=ed)", TEN)
 
 

@@ -649,11 +649,11 @@ def test_intents_at_the_prompt(cli: Command) -> None:
         ("ia(err)", "'ia(err)': there are no intents; add --subtopics: the second column of the qrels tells them"),
         ("ia", "'ia': has no measure inside; as in ia(err@20)"),
         ("ia()@5", "'ia()@5': has no measure inside; as in ia(err@20)"),
-        ("ia(ia(err))", "'ia(ia(err))': ia(err) is a mean over intents already; write ia(err)"),
-        ("ia(strec)", "'ia(strec)': strec looks at all intents; write strec"),
+        ("ia(ia(err))", "'ia(ia(err))': ia(err) is already averaged over intents; write ia(err)"),
+        ("ia(strec)", "'ia(strec)': strec already takes all intents into account; write strec"),
         ("ia(num_ret)", "'ia(num_ret)': num_ret counts documents: it has no mean over intents; write num_ret"),
-        ("ia(judged@5)", "'ia(judged@5)': judged looks at no gain: it has no mean over intents; write judged@5"),
-        ("ia(rpb)", "no measure 'rpb'; did you mean 'rbp'?"),
+        ("ia(judged@5)", "'ia(judged@5)': judged reads no gains: it has no mean over intents; write judged@5"),
+        ("ia(rpb)", "unknown measure 'rpb'; did you mean 'rbp'?"),
         ("ia(p)", "'p': p needs a cutoff; write p@10"),
         ("ia(err@5)@10", "'ia(err@5)@10': has two cutoffs; write ia(err@5)"),
         ("ia(err,prior=some)", "'ia(err)': prior=some is not uniform or a file as in @prior.txt; write ia(err)"),
@@ -667,16 +667,16 @@ def test_intents_at_the_prompt(cli: Command) -> None:
         ),
         (
             "ia(err,rel=2)",
-            "'ia(err,rel=2)': ia has no parameter but prior;"
-            " the measure's own stand in its own parentheses, as in ia(err(rel=2)@20)",
+            "'ia(err,rel=2)': the only parameter of ia is prior;"
+            " parameters of the measure go in its own parentheses, as in ia(err(rel=2)@20)",
         ),
-        ("err(prior=@run)", "'err': no parameter 'prior'; it takes gain, rel"),
+        ("err(prior=@run)", "'err': unknown parameter 'prior'; it takes gain, rel"),
         ("erria(prior=@run)", "'erria(prior=@run)': there are no intents; add --subtopics: the second column of the"),
         ("erria(stop=0)", "'erria': stop=0 is not in (0, 1]; as in stop=1"),
         ("erria(norm=worst)", "'erria': norm=worst is not none or best; as in norm=none"),
         ("alpha_ndcg(alpha=2)", "'alpha_ndcg': alpha=2 is not in [0, 1]; as in alpha=0.5"),
         ("nrbp(beta=1)", "'nrbp': beta=1 is not in [0, 1); as in beta=0.5"),
-        ("map-ia", "no measure 'map-ia'; the mean of map over intents is ia(map)"),
+        ("map-ia", "unknown measure 'map-ia'; the mean of map over intents is ia(map)"),
     ],
 )
 @pytest.mark.usefixtures("files")
@@ -730,13 +730,13 @@ def test_a_mean_over_intents_has_no_weights(cli: Command) -> None:
     for words in (["-m", "ia(rbp)"], ["run", "qrels", "--subtopics", "-m", "ia(ap)"]):
         done = cli("weights", *words)
         assert (done.code, len(done.messages)) == (2, 1)
-        assert "a mean over intents has no weights; name the measure inside" in done.messages[0]
+        assert "a mean over intents has no weights; use the measure inside" in done.messages[0]
     assert cli("weights", "-m", "nrbp(alpha=0)", "--ranks", "2").text == "rank,nrbp(alpha=0)\n1,0.5\n2,0.25\n"
 
 
 @pytest.mark.parametrize("alpha", ["0", "1e-9"])
 def test_a_sum_that_has_no_end_asks_for_a_cutoff(alpha: str) -> None:
-    with pytest.raises(InputError, match=r"a sum without end; give a cutoff") as error:
+    with pytest.raises(InputError, match=r"an infinite sum; add a cutoff") as error:
         parse_measures(f"alpha_dcg(alpha={alpha},norm=best)")
     assert error.value.usage
     assert parse_measures(f"alpha_dcg(alpha={alpha},norm=best)@20 alpha_dcg(alpha={alpha})")

@@ -11,9 +11,9 @@ from gradedeval.analysis.lint.checks import Facts
 from gradedeval.analysis.lint.submissions import Judgments, Submission
 from gradedeval.measures.definition import Measure
 from gradedeval.options import Options, Ties
-from gradedeval.rankings.grade_run import map_lists
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults
+from gradedeval.scoring.run_parts import map_lists
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.lines import decode
 

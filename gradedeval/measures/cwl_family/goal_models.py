@@ -140,7 +140,7 @@ def _ift_needs(own: Arguments, cutoff: int | None) -> None:
         idle = [name for name in names if name in own]
         if idle and part not in own and {"T", "A"} & own.keys():
             other = "A" if part == "T" else "T"
-            what = f"{idle[0]} belongs to {part}, which is not given beside {other}"
+            what = f"{idle[0]} belongs to {part}, but only {other} is given"
             raise InputError("'ift'", what, f"give {part} as well, or neither", usage=True)
 
 

@@ -138,7 +138,7 @@ class Unsettled(ArithmeticError):
 
     def __init__(self, rank: float, factor: float, converges: bool) -> None:
         self.rank, self.factor, self.converges = rank, factor, converges
-        super().__init__("the sum is not settled")
+        super().__init__("the sum has not converged")
 
 
 def extrapolated(
@@ -245,8 +245,8 @@ def walked_on(chances: Chances, highest: float) -> float:
             logs = np.cumsum(np.add(*chances(at + np.arange(1.0, step + 1))))
             added, lost, plain = 1 + float(np.exp(logs[:-1]).sum()), float(logs[-1]), plain + int(step)
         else:
-            what = f"its sum is not settled {plain} ranks past the end of a ranking, where C still leaps"
-            raise InputError("", what, "horizon=1000 ends it")
+            what = f"the sum did not converge within {plain:,} ranks past the end, where C still jumps"
+            raise InputError("", what, "set horizon=1000 to truncate it")
         ranks, log_viewed, at = ranks + float(np.exp(log_viewed)) * added, log_viewed + lost, at + step
     return np.inf
 

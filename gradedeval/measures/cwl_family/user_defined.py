@@ -36,16 +36,18 @@ def _needs_formula(own: Arguments, cutoff: int | None) -> None:
     given = {unicodedata.normalize("NFKC", name) for name in own.keys() - {"C", "of", "horizon"}}
     for name in sorted(given | (names & RESERVED)):
         if name in RESERVED or name in VARIABLES or name in FUNCTIONS:
-            raise InputError(place, f"'{name}' has its own meaning in a formula", "choose another name", usage=True)
+            raise InputError(place, f"'{name}' is a reserved name in formulas", "rename the parameter", usage=True)
     unknown = sorted(names - set(VARIABLES) - given)
     if unknown:
         known = [*VARIABLES, *sorted(given), *FUNCTIONS]
         close = did_you_mean(unknown[0], known) if len(unknown[0]) > 3 else ""
         hint = close or f"give it a value: {unknown[0]}=0.5"
-        raise InputError(place, f"no '{unknown[0]}' in formulas (it knows {', '.join(known)})", hint, usage=True)
+        raise InputError(
+            place, f"unknown name '{unknown[0]}' in the formula (known are {', '.join(known)})", hint, usage=True
+        )
     unused = sorted(given - names)
     if unused:
-        raise InputError(place, f"'{unused[0]}' is not in the formula {own['C']}", "leave it out", usage=True)
+        raise InputError(place, f"'{unused[0]}' is not used in the formula {own['C']}", "remove it", usage=True)
 
 
 def _bound(own: Arguments) -> Residual:

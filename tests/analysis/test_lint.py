@@ -129,10 +129,12 @@ def test_defects_of_many_kinds_are_named_at_once(tmp_path: Path, cli: Command) -
          "run.txt:2: scores increase with the rank: the document ranked last counts as the best"),
         (b"1 Q0 a 1 3 t\n1 Q0 b 1 2 t\n", "run.txt:2: 1 rank repeated within a topic, the first on this line"),
         (b"1 Q0 a 1 3 t\n1 Q0 b 2 3 t\n2 Q0 a 1 1 t\n", "run.txt: 2 of 3 documents tied"),
-        (b"1 Q0 a 1 3 t\n1 Q0 b 2 3 t\n2 Q0 a 1 1 t\n", "run.txt:1: all documents have the same score in 1 of 2 topics (1)"),
+        (b"1 Q0 a 1 3 t\n1 Q0 b 2 3 t\n2 Q0 a 1 1 t\n",
+         "run.txt:1: all documents have the same score in 1 of 2 topics (1)"),
         (b"1 Q0 a 1 1.00000001 t\n1 Q0 b 2 1 t\n",
          "run.txt: 2 of 2 documents tied only in single precision, which trec_eval 9 uses"),
-        (b"1 Q0 a 1 1e39 t\n1 Q0 b 2 1 t\n", "run.txt:1: 1 score too large for single precision, the first on this line"),
+        (b"1 Q0 a 1 1e39 t\n1 Q0 b 2 1 t\n",
+         "run.txt:1: 1 score too large for single precision, the first on this line"),
         (b"1 Q0 a 1 1 t\n1 Q0 b 2 1e-50 t\n",
          "run.txt:2: 1 score too small for single precision, the first on this line"),
         (b"1 Q0 a 1 1 t\n1 Q0 b 2 0 u\n", "run.txt:2: 2 tags (t, u); the second starts on this line"),
@@ -230,7 +232,7 @@ def test_ties_show_how_far_each_measure_could_move(tmp_path: Path, cli: Command)
         "rr": {"worst": 0.75, "best": 1.0, "score": 0.75},
         "p@3": {"worst": 0.5, "best": 0.5, "score": 0.5},
     }
-    assert defects(found) == ["run.txt: 2 of 5 documents tied; depending on their order rr 0.7500..1.0000"]
+    assert defects(found) == ["run.txt: 2 of 5 documents tied, so scores depend on their order: rr 0.7500..1.0000"]
 
 
 def test_ties_that_move_nothing_are_no_warning_beside_qrels(tmp_path: Path, cli: Command) -> None:

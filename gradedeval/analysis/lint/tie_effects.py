@@ -42,7 +42,7 @@ def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Seq
     ranges = {name: (f"{values['worst']:.4f}", f"{values['best']:.4f}") for name, values in facts.moves.items()}
     moving = [f"{name} {worst}..{best}" for name, (worst, best) in ranges.items() if worst != best]
     if moving:
-        what = f"{facts.tied} of {facts.documents} documents tied; depending on their order {', '.join(moving)}"
+        what = f"{facts.tied} of {facts.documents} documents tied, so scores depend on their order: {', '.join(moving)}"
         run.warn("ties", what, "give scores that differ")
 
 

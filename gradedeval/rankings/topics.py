@@ -26,9 +26,11 @@ def choose_topics(found: Collection[bytes], place: str, qrels: Qrels, options: O
     wanted = options.topics_from
     judged = [topic for topic in qrels.topics if wanted is None or topic in wanted]
     if not judged:
-        raise InputError("--topics-from", f"names no topic of {qrels.place}", f"as in {_names(qrels.topics)}")
+        raise InputError(
+            "--topics-from", f"no topic of {qrels.place} is listed", f"its topics are {_names(qrels.topics)}"
+        )
     if not found:
-        raise InputError(place, "is empty", "a document a line is expected")
+        raise InputError(place, "is empty", "expected one document per line")
     listed = set(found)
     both = [topic for topic in judged if topic in listed]
     if not both:
@@ -69,7 +71,7 @@ def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:
     positive = qrels.pool_of(both)[:, qrels.labels > 0].sum(1)
     topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
     if not topics:
-        raise InputError(qrels.place, "no topic has a relevant document", "--topics both scores them all 0")
+        raise InputError(qrels.place, "no topic has a relevant document", "use --topics both to score them all 0")
     left_out = len(both) - len(topics)
     said = f"{place}: {left_out} {plural(left_out, 'topic')} without relevant documents; left out"
     return Chosen(topics, notes=[said] if left_out else [])

@@ -56,9 +56,9 @@ def evaluate(
     options = resolve_options(like, **keywords)
     chosen = parse_measures(measures)
     if not chosen:
-        raise InputError("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
+        raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     if jobs < 1:
-        raise InputError("jobs", f"{jobs} is no number of processes", "give 1 or more", usage=True)
+        raise InputError("jobs", f"invalid number of processes {jobs}", "give 1 or more", usage=True)
     scores = evaluate_runs(named_runs(run), qrels, chosen, options, workers=Workers.of(jobs))
     for note in scores.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
@@ -101,7 +101,9 @@ def evaluate_runs(
         raise errors[0]  # or it is of the only run, or of no run in particular
     notes = [*scorer.notes, *(note for found in found_of.values() for note in found.notes)]
     if len({tuple(topics) for topics in {id(one.topics): one.topics for one in scored}.values()}) > 1:
-        notes.append("the runs are averaged over different topics; --topics qrels counts the same for all")
+        notes.append(
+            "the means are over different topics for different runs; use --topics qrels to average over the same ones"
+        )
     named = [_of_run(found.error, found.place) for found in found_of.values() if found.error]
     return Scores(scored, scorer.measures, judged, options, notes, errors=named)
 
@@ -117,7 +119,7 @@ def _scored(found_of: Mapping[str, RunResult], by_tag: bool) -> list[RunScores]:
         called = found.tag or name if by_tag else name
         if called in scored:
             raise InputError(
-                found.place, f"its tag '{called}' is another run's too", "leave out --run-name tag", usage=True
+                found.place, f"tag '{called}' is used by another run as well", "leave out --run-name tag", usage=True
             )
         scored[called] = replace(found.scores, run=called)
     return list(scored.values())

@@ -17,7 +17,7 @@ def named_runs(run: Any) -> dict[str, Any]:
         return {str(name): one for name, one in run.items()}
     several = list(run) if isinstance(run, list | tuple) else [run]
     if not several:
-        raise InputError("", "no run", "give at least one", usage=True)
+        raise InputError("", "no run given", "give at least one", usage=True)
     paths = [one for one in several if isinstance(one, str | os.PathLike)]
     names = dict(zip(map(os.fsdecode, paths), file_names([os.fsdecode(path) for path in paths]), strict=True))
     named: dict[str, Any] = {}

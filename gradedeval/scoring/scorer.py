@@ -118,7 +118,9 @@ class Scorer:
             what = f"{', '.join(single)}: one intent a topic"
             notes.append(f"{self.qrels.place}: read without --subtopics, so for {what}")
         elif self.by_intent and self.qrels.subtopics and not any(self.qrels.subtopics.names.values()):
-            notes.append(f"{self.qrels.place}: no subtopic but 0, which is no intent; intents score 0")
+            notes.append(
+                f"{self.qrels.place}: the only subtopic is 0, which is not an intent; measures by intent score 0"
+            )
         if self.options.max_residual is not None:
             unbounded = [str(one) for one in self.measures if one.residual == "none"]
             if unbounded:
@@ -227,11 +229,11 @@ def _run_measure(measure: Measure, gains: Gains) -> Floats:
             raise
         # A user's own measure: its errors are messages, not our tracebacks.
         raise InputError(
-            f"measure '{measure}'", f"failed ({type(error).__name__}: {error})", "mend its function"
+            f"measure '{measure}'", f"failed ({type(error).__name__}: {error})", "fix its function"
         ) from error
     if scores.shape != (len(gains.gain),):
-        what = f"gave shape {scores.shape}"
-        raise InputError(f"measure '{measure}'", what, f"one score a topic: ({len(gains.gain)},)")
+        what = f"returned shape {scores.shape}"
+        raise InputError(f"measure '{measure}'", what, f"expected one score per topic, ({len(gains.gain)},)")
     return scores
 
 
@@ -239,7 +241,7 @@ def _numeric(measure: Measure, scores: Floats) -> Floats:
     """The scores, capped at the ceiling that the last bit of a sum may pass. Raises InputError where one is no
     number."""
     if np.isnan(scores).any():
-        raise InputError(f"measure '{measure}'", "a score is no number", "give gains that are not so large")
+        raise InputError(f"measure '{measure}'", "returned NaN", "the gains may be too large")
     ceiling = measure.definition.ceiling
     return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
 
@@ -251,7 +253,7 @@ def _grades(qrels: Qrels, options: Options) -> Grades:
         raise InputError(
             qrels.place,
             f"grade {highest:g} is above the top grade {options.top_grade:g}",
-            f"raise {given} or mend the grade",
+            f"raise {given} or correct the grade",
         )
     top = highest if options.top_grade is None else options.top_grade
     return Grades(qrels.labels, top, options.top_grade is not None, options.max_gain)

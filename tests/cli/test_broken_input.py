@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from gradedeval.trec.source import SLICE, Source, unpacked
+from gradedeval.trec.source import SLICE, Source, decompressed_pieces
 from support.broken import CASES, PACKERS, QRELS, RUN, Broken, by_name, check_refused, contents, matches, zstd
 from support.commands import Command, Outcome, environment, shell
 
@@ -457,7 +457,7 @@ def test_what_a_part_of_a_gzip_file_copies_does_not_grow_with_the_parts_behind_i
         unused_data = property(lambda self: self.stream.unused_data)
 
     packed = b"".join(gzip.compress(b"1 Q0 d%d 1 %d t\n" % (at, -at), 1) for at in range(5_000))
-    content = b"".join(unpacked(io.BytesIO(packed).read, Part))
+    content = b"".join(decompressed_pieces(io.BytesIO(packed).read, Part))
     assert content.count(b"\n") == 5_000
     assert max(given) <= SLICE < len(packed)
 

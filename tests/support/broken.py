@@ -394,8 +394,8 @@ GAINS = [
 ]  # fmt: skip
 
 OPTIONS = [
-    bad_words("an unknown option", ("--unknown",), "…o such option '--unknown'; …"),
-    bad_words("a misspelt option", ("--digitss", "3"), "…'--digitss'…did you mean '--digits'?…"),
+    bad_words("an unknown option", ("--unknown",), "unknown option '--unknown'; see `gradedeval eval --help`"),
+    bad_words("a misspelt option", ("--digitss", "3"), "unknown option '--digitss'; did you mean '--digits'?"),
     bad_words("an option without its value", ("-o",), "…'-o' requires an argument; see `gradedeval eval --help`"),
     bad_words("an unknown format", ("-f", "xml"), "…'xml' is not one of 'table', …; see `gradedeval eval --help`"),
     bad_words("digits below 0", ("--digits", "-1"), "…--digits…; …"),

@@ -25,7 +25,7 @@ def read_parameter_file(name: str) -> bytes:
     It is read each time the measure needs it, so that an edited file counts: what is made of it is cached by its bytes.
     """
     if name == "-":
-        raise InputError(name, "a measure's file cannot be standard input", "name a file", usage=True)
+        raise InputError(name, "a measure's file cannot be standard input", "give a file", usage=True)
     try:
         return Source(name).read()
     except InputError as error:

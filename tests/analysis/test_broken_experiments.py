@@ -46,7 +46,8 @@ EVERY = [
     *(bad(f"{verb} to an unknown extension", (verb, *TWO, "-o", "x.foo"),
         "'x.foo': no format has the extension '.foo'; …")
       for verb in (*VERBS, "fit")),
-    *(bad(f"{verb} with an unknown option", (verb, *TWO, "--sead", "3"), "No such option …; did you mean …?")
+    *(bad(f"{verb} with an unknown option", (verb, *TWO, "--sead", "3"),
+        "unknown option '--sead'; did you mean '--seed'?")
       for verb in ("compare", "power", "check")),
     *(bad(f"{verb} without draws", (verb, *TWO, "--draws", "0"), "--draws: 0 draws are too few; give 1 or more, "
         "for example 10000")

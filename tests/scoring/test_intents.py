@@ -427,9 +427,12 @@ def test_probabilities_are_divided_by_a_sum_that_rounding_keeps_from_1(tmp_path:
         ("", "p: is empty; expected lines of 'topic subtopic probability'"),
         (
             "1 1 .5\n1 2 .5\n",
-            "p: no probability for subtopic 3 of topic 1; give each a line, with 0 if nobody means it",
+            "p: no probability for subtopic 3 of topic 1; add a line for each; 0 if nobody means it",
         ),
-        ("2 1 1\n", "p: no probability for subtopic 1, 2, 3 of topic 1; give each a line, with 0 if nobody means it"),
+        (
+            "2 1 1\n",
+            "p: no probability for subtopic 1, 2, 3 of topic 1; add a line for each; 0 if nobody means it",
+        ),
     ],
 )
 def test_a_fault_of_a_file_of_probabilities_is_named(
@@ -615,7 +618,9 @@ def test_topics_without_intents_or_run_score_0_and_stay_in_the_mean() -> None:
 
 
 def test_qrels_without_any_intent_are_mentioned() -> None:
-    with pytest.warns(gradedeval.EvaluationWarning, match="no subtopic but 0, which is no intent; intents score 0"):
+    with pytest.warns(
+        gradedeval.EvaluationWarning, match="the only subtopic is 0, which is not an intent; measures by intent score 0"
+    ):
         gradedeval.evaluate({"1": {"a": 1}}, {"1": {"a": {"0": 1}}}, "erria", subtopics=True)
 
 
@@ -646,7 +651,10 @@ def test_intents_at_the_prompt(cli: Command) -> None:
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        ("ia(err)", "'ia(err)': there are no intents; add --subtopics: the second column of the qrels tells them"),
+        (
+            "ia(err)",
+            "'ia(err)': the qrels have no intents; add --subtopics if the second column of the qrels holds them",
+        ),
         ("ia", "'ia': has no measure inside; as in ia(err@20)"),
         ("ia()@5", "'ia()@5': has no measure inside; as in ia(err@20)"),
         ("ia(ia(err))", "'ia(ia(err))': ia(err) is already averaged over intents; write ia(err)"),
@@ -671,7 +679,10 @@ def test_intents_at_the_prompt(cli: Command) -> None:
             " parameters of the measure go in its own parentheses, as in ia(err(rel=2)@20)",
         ),
         ("err(prior=@run)", "'err': unknown parameter 'prior'; it takes gain, rel"),
-        ("erria(prior=@run)", "'erria(prior=@run)': there are no intents; add --subtopics: the second column of the"),
+        (
+            "erria(prior=@run)",
+            "'erria(prior=@run)': the qrels have no intents; add --subtopics if the second column of the",
+        ),
         ("erria(stop=0)", "'erria': stop=0 is not in (0, 1]; as in stop=1"),
         ("erria(norm=worst)", "'erria': norm=worst is not none or best; as in norm=none"),
         ("alpha_ndcg(alpha=2)", "'alpha_ndcg': alpha=2 is not in [0, 1]; as in alpha=0.5"),

@@ -312,7 +312,7 @@ PLACES = [
     bad_command("a run given twice", ("run.txt", "./run.txt", "qrels.txt"),
                 "run 'run.txt' is given twice; give each run once"),
     bad_command("one tag for two runs", ("run.txt", "b.txt", "qrels.txt", "--run-name", "tag"),
-                "b.txt: its tag 't' is another run's too; leave out --run-name tag", b_txt=RUN),
+                "b.txt: tag 't' is used by another run as well; leave out --run-name tag", b_txt=RUN),
 ]  # fmt: skip
 
 CONSTANT = b"from gradedeval import measure\n@measure\ndef mine(g):\n    'One.'\n    return %s\n"
@@ -383,7 +383,7 @@ GAINS = [
     bad_words("UTF-16 in a gain file", ("--gain", "@g.csv"), "g.csv:1: is UTF-16; save the file as UTF-8", code=1,
               g_csv="0,0\n1,.5\n2,1\n".encode("utf-16")),
     bad_words("a top grade that a grade exceeds", ("--top-grade", "1"),
-              "qrels.txt: grade 2 is above the top grade 1; raise --top-grade or mend the grade", code=1),
+              "qrels.txt: grade 2 is above the top grade 1; raise --top-grade or correct the grade", code=1),
     bad_words("a preset's top grade that a grade exceeds", ("--like", "gdeval", "--top-grade", "1"),
               "qrels.txt: grade 2 is above the top grade 1; …", code=1),
     bad_words("a top grade below 0", ("--top-grade", "-1"), "--top-grade: -1 is …"),
@@ -394,8 +394,8 @@ GAINS = [
 ]  # fmt: skip
 
 OPTIONS = [
-    bad_words("an unknown option", ("--unknown",), "…o such option '--unknown'; …"),
-    bad_words("a misspelt option", ("--digitss", "3"), "…'--digitss'…did you mean '--digits'?…"),
+    bad_words("an unknown option", ("--unknown",), "unknown option '--unknown'; see `gradedeval eval --help`"),
+    bad_words("a misspelt option", ("--digitss", "3"), "unknown option '--digitss'; did you mean '--digits'?"),
     bad_words("an option without its value", ("-o",), "…'-o' requires an argument; see `gradedeval eval --help`"),
     bad_words("an unknown format", ("-f", "xml"), "…'xml' is not one of 'table', …; see `gradedeval eval --help`"),
     bad_words("digits below 0", ("--digits", "-1"), "…--digits…; …"),
@@ -419,7 +419,8 @@ OPTIONS = [
               t_txt=b""),
     bad_words("a file of comments for topics", ("--topics-from", "t.txt"), "t.txt: names no topics; …", code=1,
               t_txt=b"# fold 1\n"),
-    bad_words("unknown topics", ("--topics-from", "t.txt"), "--topics-from: names no topic of qrels.txt; as in 1, 2",
+    bad_words("unknown topics", ("--topics-from", "t.txt"),
+              "--topics-from: no topic of qrels.txt is listed; its topics are 1, 2",
               code=1,
               t_txt=b"98\n99\n"),
     # Otherwise the first topic would be left out without a word.
@@ -468,12 +469,13 @@ OPTIONS = [
     bad_words("a measure twice", ("--measures-from", "my.py", "--measures-from", "b.py"),
               "b.py: measure 'mine' already exists; …", my_py=CONSTANT % b"1", b_py=CONSTANT % b"1"),
     bad_words("a measure that fails", ("-m", "mine", "--measures-from", "my.py"),
-              "measure 'mine': failed (ZeroDivisionError: division by zero); mend its function",
+              "measure 'mine': failed (ZeroDivisionError: division by zero); fix its function",
               code=1, my_py=CONSTANT % b"1 / 0"),
     bad_words("a measure of the wrong shape", ("-m", "mine", "--measures-from", "my.py"),
-              "measure 'mine': gave shape (3,); …",
+              "measure 'mine': returned shape (3,); …",
               code=1, my_py=CONSTANT % b"[1, 2, 3]"),
-    bad_words("a measure of one number", ("-m", "mine", "--measures-from", "my.py"), "measure 'mine': gave shape (); …",
+    bad_words("a measure of one number", ("-m", "mine", "--measures-from", "my.py"),
+              "measure 'mine': returned shape (); …",
               code=1, my_py=CONSTANT % b"0.5"),
     bad_words("a measure of words", ("-m", "mine", "--measures-from", "my.py"),
               "measure 'mine': failed (ValueError: …); …",

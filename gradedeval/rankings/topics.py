@@ -20,8 +20,8 @@ class Chosen:
     notes: list[str] = field(default_factory=list)
 
 
-def choose_topics(found: Collection[bytes], place: str, qrels: Qrels, options: Options) -> Chosen:
-    """Settle the topics of a run in which `found` occur. Raises InputError where it has none in common with the
+def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options: Options) -> Chosen:
+    """Settle which topics count of a run that has the topics `present`. Raises InputError where it shares none with the
     qrels."""
     wanted = options.topics_from
     judged = [topic for topic in qrels.topics if wanted is None or topic in wanted]
@@ -29,14 +29,14 @@ def choose_topics(found: Collection[bytes], place: str, qrels: Qrels, options: O
         raise InputError(
             "--topics-from", f"no topic of {qrels.place} is listed", f"its topics are {_names(qrels.topics)}"
         )
-    if not found:
+    if not present:
         raise InputError(place, "is empty", "expected one document per line")
-    listed = set(found)
+    listed = set(present)
     both = [topic for topic in judged if topic in listed]
     if not both:
-        raise no_common_topics(place, found, qrels.place, judged)
+        raise no_common_topics(place, present, qrels.place, judged)
     missing = [topic for topic in judged if topic not in listed]
-    extra = [topic for topic in found if topic not in qrels.row and (wanted is None or topic in wanted)]
+    extra = [topic for topic in present if topic not in qrels.row and (wanted is None or topic in wanted)]
     chosen = Chosen(both)
     fate, hint = "left out", ""
     if options.topics == "qrels":

@@ -1,8 +1,10 @@
-"""Graded evaluation of ranked retrieval: ERR, nDCG, RBP, AP, GAP and their kin, with the residual of the unjudged.
+"""Evaluation of ranked retrieval with graded relevance judgments: ERR, nDCG, RBP, AP, GAP and more, with residuals.
 
 import gradedeval
 scores = gradedeval.evaluate("run.txt", "qrels.txt", ["err@20", "ndcg@10"])
 scores.means["err@20"]
+
+Public is what `gradedeval.__all__` names, and the measures in `gradedeval.measures`; everything else is internal.
 """
 
 from __future__ import annotations
@@ -10,98 +12,67 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.version import __version__
+from gradedeval.version import __version__ as __version__
 
+# For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
-    from gradedeval.analysis.bounds import Bound
-    from gradedeval.analysis.check import check
-    from gradedeval.analysis.compare import compare
-    from gradedeval.analysis.correlate import correlate
-    from gradedeval.analysis.explain import Explanation, explain
-    from gradedeval.analysis.fit import fit
-    from gradedeval.analysis.fit_weights import fit_weights
-    from gradedeval.analysis.power import power
-    from gradedeval.analysis.rank_weights import Weights, weights
-    from gradedeval.analysis.standardize import standardize
-    from gradedeval.errors import EvaluationWarning, InputError
-    from gradedeval.measures.cwl_family.define import cwl
-    from gradedeval.measures.cwl_family.user_state import UserState
-    from gradedeval.measures.definition import Measure, intent_aware, measure
-    from gradedeval.measures.gains import Gains, row_sums, safe_divide
-    from gradedeval.measures.parse import parse_measures
-    from gradedeval.measures.plugins import load_measures
-    from gradedeval.measures.table import MEASURES
-    from gradedeval.options import Options
-    from gradedeval.rankings.qrels import Qrels
-    from gradedeval.scoring.evaluate import evaluate
-    from gradedeval.scoring.scores import Scores
+    from gradedeval.analysis.bounds import Bound as Bound
+    from gradedeval.analysis.check import check as check
+    from gradedeval.analysis.compare import compare as compare
+    from gradedeval.analysis.correlate import correlate as correlate
+    from gradedeval.analysis.explain import Explanation as Explanation
+    from gradedeval.analysis.explain import explain as explain
+    from gradedeval.analysis.fit import fit as fit
+    from gradedeval.analysis.fit_weights import fit_weights as fit_weights
+    from gradedeval.analysis.power import power as power
+    from gradedeval.analysis.rank_weights import Weights as Weights
+    from gradedeval.analysis.rank_weights import weights as weights
+    from gradedeval.analysis.standardize import standardize as standardize
+    from gradedeval.errors import EvaluationWarning as EvaluationWarning
+    from gradedeval.errors import InputError as InputError
+    from gradedeval.measures.cwl_family.define import cwl as cwl
+    from gradedeval.measures.cwl_family.user_state import UserState as UserState
+    from gradedeval.measures.definition import Measure as Measure
+    from gradedeval.measures.definition import intent_aware as intent_aware
+    from gradedeval.measures.definition import measure as measure
+    from gradedeval.measures.gains import Gains as Gains
+    from gradedeval.measures.gains import row_sums as row_sums
+    from gradedeval.measures.gains import safe_divide as safe_divide
+    from gradedeval.measures.parse import parse_measures as parse_measures
+    from gradedeval.measures.plugins import load_measures as load_measures
+    from gradedeval.measures.table import MEASURES as MEASURES
+    from gradedeval.options import Options as Options
+    from gradedeval.rankings.qrels import Qrels as Qrels
+    from gradedeval.scoring.evaluate import evaluate as evaluate
+    from gradedeval.scoring.scores import Scores as Scores
 
-
-__all__ = [
-    "MEASURES",
-    "Bound",
-    "EvaluationWarning",
-    "Explanation",
-    "Gains",
-    "InputError",
-    "Measure",
-    "Options",
-    "Qrels",
-    "Scores",
-    "UserState",
-    "Weights",
-    "__version__",
-    "check",
-    "compare",
-    "correlate",
-    "cwl",
-    "evaluate",
-    "explain",
-    "fit",
-    "fit_weights",
-    "intent_aware",
-    "load_measures",
-    "measure",
-    "parse_measures",
-    "power",
-    "row_sums",
-    "safe_divide",
-    "standardize",
-    "weights",
-]
-
-# Imported when they are asked for: `gradedeval --help` should not wait for numpy.
-_HOME = {
-    "MEASURES": "measures.table",
-    "Bound": "analysis.bounds",
-    "Explanation": "analysis.explain",
-    "InputError": "errors",
-    "Gains": "measures.gains",
-    "Measure": "measures.definition",
-    "EvaluationWarning": "errors",
-    "Qrels": "rankings.qrels",
-    "Options": "options",
-    "Scores": "scoring.scores",
-    "UserState": "measures.cwl_family.user_state",
-    "Weights": "analysis.rank_weights",
-    "check": "analysis.check",
-    "compare": "analysis.compare",
-    "correlate": "analysis.correlate",
-    "cwl": "measures.cwl_family.define",
-    "evaluate": "scoring.evaluate",
-    "explain": "analysis.explain",
-    "fit": "analysis.fit",
-    "intent_aware": "measures.definition",
-    "measure": "measures.definition",
-    "load_measures": "measures.plugins",
-    "fit_weights": "analysis.fit_weights",
-    "parse_measures": "measures.parse",
-    "power": "analysis.power",
-    "safe_divide": "measures.gains",
-    "standardize": "analysis.standardize",
-    "row_sums": "measures.gains",
-    "weights": "analysis.rank_weights",
+# Module -> the public names in it, imported when they are asked for: `gradedeval --help` should not wait for numpy.
+_PUBLIC = {
+    "analysis.bounds": "Bound",
+    "analysis.check": "check",
+    "analysis.compare": "compare",
+    "analysis.correlate": "correlate",
+    "analysis.explain": "Explanation explain",
+    "analysis.fit": "fit",
+    "analysis.fit_weights": "fit_weights",
+    "analysis.power": "power",
+    "analysis.rank_weights": "Weights weights",
+    "analysis.standardize": "standardize",
+    "errors": "EvaluationWarning InputError",
+    "measures.cwl_family.define": "cwl",
+    "measures.cwl_family.user_state": "UserState",
+    "measures.definition": "Measure intent_aware measure",
+    "measures.gains": "Gains row_sums safe_divide",
+    "measures.parse": "parse_measures",
+    "measures.plugins": "load_measures",
+    "measures.table": "MEASURES",
+    "options": "Options",
+    "rankings.qrels": "Qrels",
+    "scoring.evaluate": "evaluate",
+    "scoring.scores": "Scores",
 }
+_MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
+__all__ = ["__version__", *sorted(_MODULE_OF)]
 
 
 def __dir__() -> list[str]:
@@ -109,6 +80,6 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'gradedeval' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"gradedeval.{_HOME[name]}"), name)
+    return getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)

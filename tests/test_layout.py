@@ -19,15 +19,10 @@ import pytest
 import gradedeval
 from support.commands import environment
 from support.paths import ROOT
+from support.rooms import ORDER
 
 PACKAGE = ROOT / "gradedeval"
 FILES = sorted(PACKAGE.rglob("*.py"))
-
-# The rooms, from the ground up: each may import those before it.
-ORDER = (
-    *("version", "errors", "arrays", "formats", "parallel", "trec", "measures", "options", "rankings", "scoring"),
-    *("analysis", "trec_eval", "cli", "__main__"),
-)
 
 # Slow to import, and no part of a plain evaluation.
 LATE = ("pandas", "scipy", "matplotlib", "importlib.metadata", "numpy.random")
@@ -253,7 +248,19 @@ def test_what_the_package_offers_is_explained() -> None:
     assert [name for name in gradedeval.__all__ if not is_explained(name)] == []
 
 
+def test_type_checkers_see_the_names_that_the_package_offers() -> None:
+    imports = [(f"gradedeval.{module}", name) for module, names in gradedeval._PUBLIC.items() for name in names.split()]
+    typing = next(node for node in parsed(PACKAGE / "__init__.py").body if is_for_types_alone(node))
+    assert [
+        (node.module, alias.name, alias.asname)
+        for node in ast.walk(typing)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ] == [(module, name, name) for module, name in imports]
+
+
 def test_the_package_offers_what_it_says_and_nothing_else() -> None:
+    assert dir(gradedeval) == sorted(gradedeval.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         gradedeval.no_such_name  # noqa: B018
     assert len(set(gradedeval.__all__)) == len(gradedeval.__all__)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import click
 
 from gradedeval.cli.output import say, stop_quietly
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, did_you_mean
 from gradedeval.version import __version__
 
 # A command is a line here and gradedeval/cli/<module>.py, which defines it as `command`. The summaries stand here so
@@ -47,7 +47,10 @@ class Commands(click.Group):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in COMMANDS and args[0] not in ("-h", "--help", "--version"):
+        if not args:
+            say(ctx.get_help())
+            ctx.exit(2)
+        if args[0] not in COMMANDS and args[0] not in ("-h", "--help", "--version"):
             args = ["eval", *args]
         return super().parse_args(ctx, args)
 
@@ -87,9 +90,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Abort:
         say("interrupted")
         code = 130
-    except click.exceptions.NoArgsIsHelpError as error:
-        say(error.format_message())
-        code = 2
     except click.UsageError as error:
         say(_in_a_line(error))
         code = 2
@@ -116,9 +116,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _in_a_line(error: click.UsageError) -> str:
-    """click's message as problem; hint: its own `Did you mean …?`, or else where to find help."""
-    message = error.format_message().strip().replace("(Did", "Did")
-    problem, _, suggestion = message.partition(" Did you mean ")
-    command = error.ctx.command_path if error.ctx else "gradedeval eval"
-    hint = f"did you mean {suggestion.rstrip(')')}" if suggestion else f"see `{command} --help`"
-    return f"{problem.rstrip('.')}; {hint}"
+    """A usage error of click as problem; hint, in the same words for every version of click."""
+    problem = error.format_message().strip().rstrip(".")
+    hint = f"see `{error.ctx.command_path if error.ctx else 'gradedeval eval'} --help`"
+    if isinstance(error, click.NoSuchOption):
+        problem = f"unknown option '{error.option_name}'"
+        hint = did_you_mean(error.option_name, error.possibilities or ()) or hint
+    return f"{problem}; {hint}"

@@ -12,13 +12,13 @@ from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import FORMATS
-from gradedeval.trec_eval.evaluate import evaluated, evaluated_by_groups, rules_of
-from gradedeval.trec_eval.help import manual
+from gradedeval.trec_eval.evaluate import drop_in_options, evaluate_drop_in, evaluate_groups
+from gradedeval.trec_eval.help import help_text
 from gradedeval.trec_eval.measures import FORMATS as QRELS_FORMATS
-from gradedeval.trec_eval.measures import chosen_lines
+from gradedeval.trec_eval.measures import select_lines
 from gradedeval.trec_eval.messages import adapt_note, adapted_errors
 from gradedeval.trec_eval.output_lines import UNLIMITED, VERSIONS, Setting
-from gradedeval.trec_eval.printing import Wanted, read_norms
+from gradedeval.trec_eval.printing import PrintOptions, read_norms
 from gradedeval.version import __version__
 
 RESULTS_FORMATS = ("trec_results",)
@@ -89,17 +89,17 @@ def command(
         write(f"gradedeval {__version__}, as trec_eval {compat}\n")
         return
     if wants_help:
-        write(manual(context.get_help(), measures, qrels_format))
+        write(help_text(context.get_help(), measures, qrels_format))
         return
     _check_usage(files, form, [flag for flag, given in (("-Z", norms), ("-n", no_summary)) if given], qrels_format)
-    lines = chosen_lines(measures or ["official"], Setting(compat, documents or UNLIMITED), form=qrels_format)
-    wanted = Wanted(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
-    options = rules_of(complete, level, depth, judged_only, compat)
+    lines = select_lines(measures or ["official"], Setting(compat, documents or UNLIMITED), form=qrels_format)
+    printing = PrintOptions(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
+    options = drop_in_options(complete, level, depth, judged_only, compat)
     runs = named_runs(list(files[1:]))
     if qrels_format == "qrels":
-        outcomes = evaluated(runs, files[0], lines, options, wanted, form, Workers.of(None, with_progress))
+        outcomes = evaluate_drop_in(runs, files[0], lines, options, printing, form, Workers.of(None, with_progress))
     else:
-        outcomes = evaluated_by_groups(runs, files[0], qrels_format, lines, options, wanted)
+        outcomes = evaluate_groups(runs, files[0], qrels_format, lines, options, printing)
     with adapted_errors():
         results = list(outcomes)  # an error in the last run leaves nothing half written
     for note in (note for result in results for note in result.notes):

@@ -62,7 +62,7 @@ def command(
 
     \b
     gradedeval weights -m 'rbp(p=0.95) insq dcg@10' --ranks 50
-    gradedeval weights runs/*.run qrels.txt -m 'ap rr' --ranks 50 --normalize sum -o weights.csv
+    gradedeval weights runs/*.run qrels.txt -m 'ap rr' --normalize sum -o w.csv
     """
     runs, qrels = run_and_qrels(files, files_named(keywords)) if files else ([], None)
     if not measures:

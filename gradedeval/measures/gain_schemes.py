@@ -17,25 +17,25 @@ from gradedeval.measures.notation import Value, write_value
 from gradedeval.trec.small_tables import small_table
 
 Scale = Literal["unit", "raw", "thresholds"]
-"""What a measure asks of its gains: `unit` in [0, 1], `raw` as large as they like, `thresholds` of graded precision."""
+"""The gains that a measure takes: `unit` in [0, 1], `raw` of any size, `thresholds` those of graded precision."""
 
 
 @dataclass(frozen=True)
 class Grades:
-    """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or as `told`."""
+    """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or the one given."""
 
     labels: Floats
     top: float
-    told: bool = False
+    top_given: bool = False
     max_gain: float | None = None
 
 
 def thresholds(grades: Grades) -> Floats:
     """The grades from which a user may regard documents as relevant: 1..top, or the positive labels where those have
-    fractions, or gaps that no top grade told fills."""
+    fractions, or gaps and no given top grade."""
     positive = distinct(grades.labels[grades.labels > 0])[0]  # with subtopics a label may repeat
     whole = (positive == np.floor(positive)).all() and grades.top == np.floor(grades.top)
-    if whole and (grades.told or len(positive) == positive.max(initial=0)):
+    if whole and (grades.top_given or len(positive) == positive.max(initial=0)):
         return np.arange(1, grades.top + 1)
     return distinct(np.append(positive, grades.top))[0]
 
@@ -77,14 +77,14 @@ def read_scheme(value: Value, place: str) -> Value:
     if not (value in SCHEMES or isinstance(value, tuple) or is_pairs(value) or str(value).startswith("@")):
         raise InputError(
             place,
-            f"no gain scheme '{write_value(value)}'",
-            f'{", ".join(SCHEMES)}, values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain lines as in '
-            "@gains.csv",
+            f"unknown gain scheme '{write_value(value)}'",
+            f'choose from {", ".join(SCHEMES)}, values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain '
+            "lines as in @gains.csv",
             usage=True,
         )
     values = value if isinstance(value, tuple) else list(read_pairs(str(value)).values()) if is_pairs(value) else [0]
     if min(values) < 0:
-        raise InputError(place, f"gain {write_value(min(values))} is below 0", "gains are 0 or more", usage=True)
+        raise InputError(place, f"gain {write_value(min(values))} is negative", "gains must be 0 or more", usage=True)
     if isinstance(value, str) and value.startswith("@") and not os.path.isfile(value[1:]):
         raise InputError(place, f"no file '{value[1:]}'", "gain=@FILE reads lines of grade,gain", usage=True)
     return value
@@ -112,8 +112,8 @@ def graded_table(scheme: Value, scale: Scale, grades: Grades, place: str) -> Gai
         if is_pairs(scheme):
             worth, top = _replaced(worth, top, read_pairs(str(scheme)), grades)
         if not np.isfinite(top):
-            what = f"the gain of grade {grades.top:g} is no finite number"
-            raise InputError(place, what, "give gain=linear, or the gains themselves")
+            what = f"the gain of grade {grades.top:g} is not finite"
+            raise InputError(place, what, "use gain=linear, or list the gains")
     worth = np.where(grades.labels < 0, 0.0, worth)  # whatever the scheme gives grade 0
     if scale == "unit":
         _check_unit(worth, grades, place)
@@ -158,7 +158,9 @@ def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: 
     needed = [*grades.labels[grades.labels >= 0].tolist(), grades.top]
     missing = [grade for grade in needed if grade not in given]
     if missing and isinstance(scheme, str):
-        raise InputError(scheme[1:], f"no gain for grade {missing[0]:g}", "give each grade, and the top grade, a line")
+        raise InputError(
+            scheme[1:], f"no gain for grade {missing[0]:g}", "add a line for each grade, including the top grade"
+        )
     if missing:
         what = f"gains {write_value(scheme)} have no value for grade {missing[0]:g}"
         raise InputError(place, what, "give one for each grade from 0, or a file: gain=@gains.csv")
@@ -168,8 +170,10 @@ def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: 
 
 def _replaced(worth: Floats, top: float, given: dict[float, float], grades: Grades) -> tuple[Floats, float]:
     """The gains where those of some grades are named and the others stay, and the largest of them."""
-    own = np.array([given.get(label, gain) for label, gain in zip(grades.labels.tolist(), worth.tolist(), strict=True)])
-    return own, max(given.get(grades.top, top), *own[grades.labels >= 0].tolist(), 0.0)
+    gains = np.array(
+        [given.get(label, gain) for label, gain in zip(grades.labels.tolist(), worth.tolist(), strict=True)]
+    )
+    return gains, max(given.get(grades.top, top), *gains[grades.labels >= 0].tolist(), 0.0)
 
 
 def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
@@ -182,7 +186,9 @@ def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
 def _max_gain(given: float, worth: Floats, place: str) -> float:
     highest = worth.max(initial=0)
     if not highest <= given <= 1:
-        raise InputError("--max-gain", f"{given:g} is no top gain for {place}", f"it must be from {highest:g} up to 1")
+        raise InputError(
+            "--max-gain", f"{given:g} cannot be the top gain of {place}", f"use a value from {highest:g} to 1"
+        )
     return float(given)
 
 

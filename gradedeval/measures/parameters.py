@@ -99,7 +99,7 @@ class Parameters:
         if not self.others:
             takes = f"it takes {', '.join(self.names)}" if self.names else "it takes none"
             hint = did_you_mean(name, self.names) or takes
-            raise InputError(self.place, f"no parameter '{name}'", hint, usage=True)
+            raise InputError(self.place, f"unknown parameter '{name}'", hint, usage=True)
         if not isinstance(value, int | float):
             raise InputError(
                 self.place, f"{name}={write_value(value)} is not a number", f"as in {name}=0.5", usage=True

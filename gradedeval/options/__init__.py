@@ -181,7 +181,7 @@ def lists_options(documented: Documented) -> Documented:
     for name in OptionKwargs.__annotations__:
         text = f"{name:<15} {OPTIONS[name].text}"
         text += f" One of {', '.join(OPTIONS[name].choices)}." if OPTIONS[name].choices else ""
-        lines += textwrap.wrap(text, 116, initial_indent=" " * 4, subsequent_indent=" " * 20)
+        lines += textwrap.wrap(text, 116, initial_indent=" " * 4, subsequent_indent=" " * 20, break_on_hyphens=False)
     documented.__doc__ = "\n".join([*lines, "    "])
     return documented
 

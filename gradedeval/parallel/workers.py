@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -66,14 +66,26 @@ class Workers:
         """The same without a progress bar."""
         return replace(self, progress=no_progress)
 
-    def alone(self) -> Workers:
-        """One process, without a progress bar."""
-        return replace(self, count=1, progress=no_progress)
+    def serial(self) -> Workers:
+        """The same with one process."""
+        return replace(self, count=1)
 
-    def imap(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Generator[Result, None, None]:
-        """The result of each task, in their order. Raises WorkerFailed where another process failed."""
-        with closing(imap(lambda number: work(tasks[number]), len(tasks), self.count)) as results:
-            for result in self.progress(results, len(tasks), "parts"):
+    def imap(
+        self, work: Callable[[Task], Result], tasks: Sequence[Task] | Iterator[Task], count: int | None = None
+    ) -> Generator[Result, None, None]:
+        """The result of each task, in their order.
+
+        tasks  a sequence, which processes share; or an iterator, whose tasks this process does as they come
+        count  how many those of an iterator are about; without it no progress is shown
+
+        Raises WorkerFailed where another process failed.
+        """
+        if not isinstance(tasks, Sequence):
+            results = map(work, tasks)
+            yield from results if count is None else self.progress(results, count, "parts")
+            return
+        with closing(imap(lambda number: work(tasks[number]), len(tasks), self.count)) as shared:
+            for result in self.progress(shared, len(tasks), "parts"):
                 if isinstance(result, Failed):
                     raise WorkerFailed
                 yield result

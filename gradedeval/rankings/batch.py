@@ -72,16 +72,16 @@ class Documents:
         ends = np.cumsum(self.counts)
         counts = self.counts[rows]
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        at = np.repeat((ends - self.counts)[rows], counts) + within
+        positions = np.repeat((ends - self.counts)[rows], counts) + within
         return Documents(
             [self.topics[row] for row in rows.tolist()],
             counts,
-            self.code[at],
-            self.score[at] if self.score is not None else None,
-            self.rank[at] if self.rank is not None else None,
-            lambda position: self.docno(int(at[position])),
+            self.code[positions],
+            self.score[positions] if self.score is not None else None,
+            self.rank[positions] if self.rank is not None else None,
+            lambda position: self.docno(int(positions[position])),
             self.types,
-            self.kind[at] if self.kind is not None else None,
+            self.kind[positions] if self.kind is not None else None,
         )
 
 
@@ -112,29 +112,29 @@ def coalesce(batches: Iterable[Batch], cells: int) -> Iterator[Batch]:
     waiting: list[Batch] = []
     topics = width = 0
     for batch in batches:
-        size, deepest = len(batch.topics), max(batch.codes.shape[1], int(batch.pool.sum(1).max(initial=0)))
-        if waiting and (topics + size) * max(width, deepest) > cells:
-            yield _joined(waiting)
+        size, widest = len(batch.topics), max(batch.codes.shape[1], int(batch.pool.sum(1).max(initial=0)))
+        if waiting and (topics + size) * max(width, widest) > cells:
+            yield _concatenate(waiting)
             waiting, topics, width = [], 0, 0
         waiting.append(batch)
-        topics, width = topics + size, max(width, deepest)
+        topics, width = topics + size, max(width, widest)
     if waiting:
-        yield _joined(waiting)
+        yield _concatenate(waiting)
 
 
-def _joined(batches: list[Batch]) -> Batch:
-    """One batch of the topics of several; of none is known which types its documents have."""
+def _concatenate(batches: list[Batch]) -> Batch:
+    """One batch of the topics of several, without the types of documents."""
     if len(batches) == 1:
         return batches[0]
-    sizes = [len(one.topics) for one in batches]
-    width = max(one.codes.shape[1] for one in batches)
+    sizes = [len(batch.topics) for batch in batches]
+    width = max(batch.codes.shape[1] for batch in batches)
     codes = np.full((sum(sizes), width), batches[0].beyond, dtype=batches[0].codes.dtype)
-    for begin, one in zip(np.cumsum([0, *sizes]).tolist(), batches, strict=False):
-        codes[begin : begin + len(one.topics), : one.codes.shape[1]] = one.codes
+    for begin, batch in zip(np.cumsum([0, *sizes]).tolist(), batches, strict=False):
+        codes[begin : begin + len(batch.topics), : batch.codes.shape[1]] = batch.codes
     return Batch(
-        [topic for one in batches for topic in one.topics],
+        [topic for batch in batches for topic in batch.topics],
         codes,
-        np.concatenate([one.retrieved for one in batches]),
-        np.concatenate([one.pool for one in batches]),
-        {topic: docnos for one in batches for topic, docnos in one.docnos.items()},
+        np.concatenate([batch.retrieved for batch in batches]),
+        np.concatenate([batch.pool for batch in batches]),
+        {topic: docnos for batch in batches for topic, docnos in batch.docnos.items()},
     )

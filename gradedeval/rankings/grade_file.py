@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Generic
 
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch, coalesce
-from gradedeval.rankings.grade import Grader, Made, PartResult, RunPart
-from gradedeval.rankings.interleaved import gather_topics
+from gradedeval.rankings.grade import Grader, PartResult, RunPart
+from gradedeval.rankings.interleaved import InterleavedPart, gather_topics
 from gradedeval.rankings.run_columns import grade_by_block, read_rows
 from gradedeval.rankings.topic_codes import TopicCodes
-from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.topic_blocks import Block, blocks, segments
 
@@ -25,8 +22,7 @@ BLOCKS = 8
 """Blocks of every other part: calls of numpy for the few topics of one would cost more than what they do."""
 
 FEW_TOPICS = 16
-"""Topics that may stand in several places before a file counts as interleaved: they are then the larger part of those
-met, or come again more than once in a block."""
+"""Topics that may come again in a block before it counts as interleaved: more than once, as a rule."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,88 +72,33 @@ class _SegmentBlocks:
         return blocks(replace(self.segment), self.size, self.segment.at)
 
 
-@dataclass(eq=False)
-class FileResult(Generic[Made]):
-    """What the parts of a file give together.
+class RunFile:
+    """A run file, which is cut into parts; `is_large` says whether it is worth several processes."""
 
-    batches  a topic in several of them is complete in the last, which counts
-    topics   all topics, in order of appearance
-    divided  those whose lines were met in several blocks
-    dropped  topic -> how many of its documents were dropped because they repeat
-    """
+    def __init__(self, stream: Stream, grader: Grader) -> None:
+        self.stream, self.grader, self.file = stream, grader, stream.file
+        self.is_large = self.file is not None and self.file.end - self.file.at > grader.limits.large_file
 
-    batches: list[Made] = field(default_factory=list)
-    topics: dict[bytes, None] = field(default_factory=dict)
-    divided: set[bytes] = field(default_factory=set)
-    dropped: dict[bytes, int] = field(default_factory=dict)
-    tag: str = ""
-    interleaved: bool = False
+    def parts(self, workers: Workers) -> tuple[Sequence[RunPart] | Iterator[RunPart], int | None]:
+        """All of it in parts that processes can share, or in parts to be worked on one after the other, each before the
+        next is asked for; and how many there are about, where that is known."""
+        limits, file = self.grader.limits, self.file
+        if file is not None and workers.count > 1:
+            cut = segments(file, workers.count, limits.segment, FIRST * limits.block)
+            return [BlocksPart(_SegmentBlocks(segment, limits.block), self.is_large) for segment in cut], len(cut)
+        count = None if file is None else (file.end - file.at) // limits.block
+        parts = None if count is None else 1 + max(0, count + BLOCKS - FIRST - 1) // BLOCKS
+        return self._in_turn(blocks(self.stream, limits.block)), parts
 
-    def add(self, part: PartResult[Made]) -> None:
-        """Take the next part of the first pass."""
-        self.tag = self.tag or part.tag
-        for topic in part.topics:
-            if topic in self.topics:
-                self.divided.add(topic)
-            self.topics[topic] = None
-        self.dropped |= part.dropped
-        self.batches += part.batches
-        self.interleaved = part.interleaved or len(self.divided) > max(FEW_TOPICS, len(self.topics) // 2)
+    def parts_of_topics(self, only: frozenset[bytes] | None, workers: Workers) -> list[InterleavedPart]:
+        """The topics in `only`, or all, in parts of whole topics: the file is read again to gather their documents.
 
-    def replace(self, part: PartResult[Made]) -> None:
-        """Take topics that were divided, and are now complete."""
-        for topic in part.topics:
-            self.topics[topic] = None
-            self.dropped.pop(topic, None)
-        self.dropped |= part.dropped
-        self.batches += part.batches
+        Raises NeedsLineReader where a line is no line of a run, and WorkerFailed.
+        """
+        return gather_topics(self.stream, self.grader, workers, only)
 
-
-def grade_file(
-    work: Callable[[RunPart], PartResult[Made]], stream: Stream, grader: Grader, workers: Workers
-) -> FileResult[Made]:
-    """`work` of each part of a run file, and again of topics whose lines stand in several parts.
-
-    Raises NeedsLineReader where a line is no line of a run, and WorkerFailed.
-    """
-    result: FileResult[Made] = FileResult()
-    is_large = stream.file is not None and stream.file.end - stream.file.at > grader.limits.large_file
-    workers = workers if is_large else replace(workers, count=1)
-    with closing(_first_pass(work, stream, grader, workers, is_large)) as done:
-        for part in done:
-            result.add(part)
-            if result.interleaved:
-                break
-    if not result.topics:
-        raise NeedsLineReader  # which says that the file is empty
-    if result.divided or result.interleaved:
-        only = None if result.interleaved else frozenset(result.divided)
-        with closing(workers.imap(work, gather_topics(stream, grader, workers, only))) as again:
-            for part in again:
-                result.replace(part)
-    return result
-
-
-def _first_pass(
-    work: Callable[[RunPart], PartResult[Made]], stream: Stream, grader: Grader, workers: Workers, is_large: bool
-) -> Generator[PartResult[Made], None, None]:
-    """`work` of each part of a file, in their order."""
-    file, size = stream.file, grader.limits.block
-    if file is not None and workers.count > 1:
-        cut = segments(file, workers.count, grader.limits.segment, FIRST * size)
-        yield from workers.imap(work, [BlocksPart(_SegmentBlocks(segment, size), is_large) for segment in cut])
-        return
-    results = map(work, _parts(blocks(stream, size), is_large))
-    if file is None:
-        yield from results
-    else:
-        count = (file.end - file.at) // size
-        yield from workers.progress(results, 1 + max(0, count + BLOCKS - FIRST - 1) // BLOCKS, "parts")
-
-
-def _parts(following: Iterator[Block], is_large: bool) -> Iterator[BlocksPart]:
-    """The blocks of a stream, several in a part; each part is to be worked on before the next is asked for."""
-    count = FIRST
-    for block in following:
-        yield BlocksPart(chain([block], islice(following, count - 1)), is_large)
-        count = BLOCKS
+    def _in_turn(self, following: Iterator[Block]) -> Iterator[RunPart]:
+        count = FIRST
+        for block in following:
+            yield BlocksPart(chain([block], islice(following, count - 1)), self.is_large)
+            count = BLOCKS

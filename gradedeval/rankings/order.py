@@ -16,7 +16,7 @@ from gradedeval.rankings.batch import Batch, Documents
 def to_batch(
     documents: Documents, pool: Ints, judged: Bools, options: Options, keep_docnos_for: frozenset[bytes]
 ) -> Batch:
-    """A batch of these topics: their documents ordered and cut by the rules.
+    """A batch of these topics: their documents ordered and cut by the options.
 
     pool    topics × labels
     judged  code: whether it is judged
@@ -26,19 +26,19 @@ def to_batch(
     order = _order(documents, row, pool.shape[1], options, keep_docnos_for) if options.order == "score" else None
     if options.judged_only:
         order = np.arange(len(row)) if order is None else order
-        kept = judged[code[order]]
+        included = judged[code[order]]
         if options.like == "trec_eval" and options.depth is not None:  # it cuts first, and then drops
-            kept &= _ranks(retrieved) < options.depth
-        order = order[kept]
+            included &= _ranks(retrieved) < options.depth
+        order = order[included]
         retrieved = np.bincount(row[order], minlength=len(topics))
     if order is not None:
         code = code[order]
         kind = kind[order] if kind is not None else None
     if options.depth is not None and retrieved.max(initial=0) > options.depth:
-        kept = _ranks(retrieved) < options.depth
-        order = np.flatnonzero(kept) if order is None else order[kept]
-        code = code[kept]
-        kind = kind[kept] if kind is not None else None
+        included = _ranks(retrieved) < options.depth
+        order = np.flatnonzero(included) if order is None else order[included]
+        code = code[included]
+        kind = kind[included] if kind is not None else None
         retrieved = np.minimum(retrieved, options.depth)
     return Batch(
         topics,
@@ -53,24 +53,26 @@ def to_batch(
 
 def _to_matrix(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
     """topics × ranks: the values of each topic, so many of them, topic after topic."""
-    deepest = int(counts.max(initial=0))
-    if len(counts) * deepest == len(values):
-        return values.reshape(len(counts), deepest)
-    found = np.full((len(counts), deepest), beyond, dtype=values.dtype)
-    found[np.arange(deepest) < counts[:, None]] = values
-    return found
+    width = int(counts.max(initial=0))
+    if len(counts) * width == len(values):
+        return values.reshape(len(counts), width)
+    matrix = np.full((len(counts), width), beyond, dtype=values.dtype)
+    matrix[np.arange(width) < counts[:, None]] = values
+    return matrix
 
 
 def _named(
     documents: Documents, order: Ints | None, counts: Ints, keep_docnos_for: frozenset[bytes]
 ) -> dict[bytes, list[bytes]]:
     """topic -> docnos in rank order, of the topics asked for."""
+    if not keep_docnos_for:
+        return {}
     ends = np.cumsum(counts)
     named = {}
-    for at in [at for at, topic in enumerate(documents.topics) if topic in keep_docnos_for] if keep_docnos_for else ():
-        own = range(int(ends[at] - counts[at]), int(ends[at]))
-        positions = own if order is None else order[own.start : own.stop].tolist()
-        named[documents.topics[at]] = [documents.docno(position) for position in positions]
+    for row in [row for row, topic in enumerate(documents.topics) if topic in keep_docnos_for]:
+        begin, end = int(ends[row] - counts[row]), int(ends[row])
+        positions = range(begin, end) if order is None else order[begin:end].tolist()
+        named[documents.topics[row]] = [documents.docno(position) for position in positions]
     return named
 
 
@@ -117,7 +119,7 @@ def _order(
         kind = documents.kind if order is None else documents.kind[order]
         matters |= kind[1:] != kind[:-1]
     if keep_docnos_for:
-        matters |= np.array([one in keep_docnos_for for one in documents.topics])[topic[1:]]
+        matters |= np.array([name in keep_docnos_for for name in documents.topics])[topic[1:]]
     matters &= tied
     if not matters.any():
         return order
@@ -147,8 +149,8 @@ def _sorted(falling: NDArray[Any], counts: Ints, topic: Ints, rises: Ints, stabl
     order = np.arange(len(topic))
     ends = np.cumsum(counts)
     unsorted = np.bincount(topic[rises], minlength=len(counts))
-    for own in np.flatnonzero(unsorted).tolist():
-        begin, end = int(ends[own] - counts[own]), int(ends[own])
+    for row in np.flatnonzero(unsorted).tolist():
+        begin, end = int(ends[row] - counts[row]), int(ends[row])
         order[begin:end] = np.argsort(falling[begin:end], kind=kind) + begin
     return order
 

@@ -142,13 +142,13 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
     lines = split_lines(block.buffer, block.begin, block.end, len(RUN_FIELDS))
     scores, some = options.order == "score", len(lines) > 0
     none = np.empty(0, dtype=np.int64)
-    own, size = topics.topic_runs(lines) if some else (none, none)
+    codes, size = topics.topic_runs(lines) if some else (none, none)
     score = None
     if scores:
         score = lines.sort_keys(4) if order_is_enough and options.scores != "float32" else lines.numbers(4)
     return Rows(
         topics.names,
-        own,
+        codes,
         size,
         np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1)),
         lines.hashes(2),
@@ -174,21 +174,21 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
         return False
     asked, table, topic = index.hashed[judged], topic_buckets(rows.counts), np.arange(len(rows.topics))
     places = table.places(topic, rows.hashed, rows.counts)
-    found, twice = hash_join(rows.hashed, places, table.size, asked, table.places(topic, asked, count))
-    hit = np.flatnonzero(found >= 0)
-    judged, found = judged[hit], found[hit]
+    position, twice = hash_join(rows.hashed, places, table.size, asked, table.places(topic, asked, count))
+    hit = np.flatnonzero(position >= 0)
+    judged, position = judged[hit], position[hit]
     assert rows.buffer is not None
-    if twice or not index.same(judged, words_at(rows.buffer), rows.start[found], rows.length[found]).all():
+    if twice or not index.same(judged, words_at(rows.buffer), rows.start[position], rows.length[position]).all():
         return False
-    rows.code[found] = qrels.code[judged]
+    rows.code[position] = qrels.code[judged]
     return True
 
 
 def _grade_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
     """The same, of each document by itself."""
     assert rows.buffer is not None
-    hit, found = qrels.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
-    rows.code[hit] = qrels.code[found]
+    hit, judged = qrels.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
+    rows.code[hit] = qrels.code[judged]
 
 
 def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int]]:
@@ -207,14 +207,14 @@ def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int
         first.setdefault(key, row)
         last[key] = row
     chosen = first if options.duplicates == "first" else last
-    kept = np.ones(len(rows), dtype=bool)
-    kept[suspects] = False
-    kept[list(chosen.values())] = True
-    if kept.all():
+    included = np.ones(len(rows), dtype=bool)
+    included[suspects] = False
+    included[list(chosen.values())] = True
+    if included.all():
         return rows, {}
     if options.duplicates in ("error", "refuse"):
         raise NeedsLineReader
     dropped: dict[bytes, int] = {}
-    for topic in rows.topic_of[~kept].tolist():
+    for topic in rows.topic_of[~included].tolist():
         dropped[rows.topics[topic]] = dropped.get(rows.topics[topic], 0) + 1
-    return rows.keep(kept), dropped
+    return rows.keep(included), dropped

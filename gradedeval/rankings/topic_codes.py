@@ -35,12 +35,12 @@ class TopicCodes:
     def numbers(self, names: list[bytes]) -> Ints:
         """The numbers of topics by name."""
         known, number = self.names, self._number
-        found = []
+        numbers = []
         for name in names:
-            if (own := number.setdefault(name, len(known))) == len(known):
+            if (code := number.setdefault(name, len(known))) == len(known):
                 known.append(name)
-            found.append(own)
-        return np.array(found, dtype=np.int64)
+            numbers.append(code)
+        return np.array(numbers, dtype=np.int64)
 
     def rows(self, row: Mapping[bytes, int]) -> Ints:
         """The row of each topic among others, −1 where it is none of them."""
@@ -48,37 +48,37 @@ class TopicCodes:
         return np.array(self._rows, dtype=np.int64)
 
     def _many(self, lines: Lines, first: Ints) -> Ints:
-        """One look at each topic, not at each stretch."""
+        """As `numbers`, with one look at each topic and not at each stretch of lines."""
         start, length, hashed = lines.start(0)[first], lines.length(0)[first], lines.hashes(0)[first]
-        own = np.full(len(first), -1, dtype=np.int64)
+        codes = np.full(len(first), -1, dtype=np.int64)
         known = len(self.names)
-        while len(unknown := np.flatnonzero(own < 0)):
+        while len(unknown := np.flatnonzero(codes < 0)):
             if self._index is None or len(self._index.start) < len(self.names):
                 self._index = _index(self.names)
-            hit, found = self._index.find(
+            hit, code = self._index.find(
                 np.zeros(len(unknown), dtype=np.int64), lines.buffer, start[unknown], length[unknown], hashed[unknown]
             )
-            own[unknown[hit]] = found
+            codes[unknown[hit]] = code
             # Of several new topics with one hash, the first now, and the others when that one is known.
-            left = np.flatnonzero(own < 0)
+            left = np.flatnonzero(codes < 0)
             _, new = np.unique(hashed[left], return_index=True)
             self.numbers(lines.tokens(0, first[left[np.sort(new)]]))
-        return self._by_appearance(own, known)
+        return self._by_appearance(codes, known)
 
-    def _by_appearance(self, own: Ints, known: int) -> Ints:
+    def _by_appearance(self, codes: Ints, known: int) -> Ints:
         """The numbers with those of new topics, from `known` on, in order of appearance."""
         if len(self.names) == known:
-            return own
-        number, first = np.unique(own, return_index=True)
+            return codes
+        number, first = np.unique(codes, return_index=True)
         order = number[number >= known][np.argsort(first[number >= known])]
         if (order[1:] > order[:-1]).all():
-            return own
+            return codes
         self.names[known:] = [self.names[number] for number in order.tolist()]
         self._number = {name: number for number, name in enumerate(self.names)}
         self._index = None
         now = np.arange(len(self.names))
         now[order] = np.arange(known, len(self.names))
-        return now[own]
+        return now[codes]
 
 
 def _index(names: list[bytes]) -> Index:

@@ -20,21 +20,23 @@ class Chosen:
     notes: list[str] = field(default_factory=list)
 
 
-def choose_topics(found: Collection[bytes], place: str, qrels: Qrels, options: Options) -> Chosen:
-    """Settle the topics of a run in which `found` occur. Raises InputError where it has none in common with the
+def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options: Options) -> Chosen:
+    """Settle which topics count of a run that has the topics `present`. Raises InputError where it shares none with the
     qrels."""
     wanted = options.topics_from
     judged = [topic for topic in qrels.topics if wanted is None or topic in wanted]
     if not judged:
-        raise InputError("--topics-from", f"names no topic of {qrels.place}", f"as in {_names(qrels.topics)}")
-    if not found:
-        raise InputError(place, "is empty", "a document a line is expected")
-    listed = set(found)
+        raise InputError(
+            "--topics-from", f"no topic of {qrels.place} is listed", f"its topics are {_names(qrels.topics)}"
+        )
+    if not present:
+        raise InputError(place, "is empty", "expected one document per line")
+    listed = set(present)
     both = [topic for topic in judged if topic in listed]
     if not both:
-        raise no_common_topics(place, found, qrels.place, judged)
+        raise no_common_topics(place, present, qrels.place, judged)
     missing = [topic for topic in judged if topic not in listed]
-    extra = [topic for topic in found if topic not in qrels.row and (wanted is None or topic in wanted)]
+    extra = [topic for topic in present if topic not in qrels.row and (wanted is None or topic in wanted)]
     chosen = Chosen(both)
     fate, hint = "left out", ""
     if options.topics == "qrels":
@@ -69,7 +71,7 @@ def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:
     positive = qrels.pool_of(both)[:, qrels.labels > 0].sum(1)
     topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
     if not topics:
-        raise InputError(qrels.place, "no topic has a relevant document", "--topics both scores them all 0")
+        raise InputError(qrels.place, "no topic has a relevant document", "use --topics both to score them all 0")
     left_out = len(both) - len(topics)
     said = f"{place}: {left_out} {plural(left_out, 'topic')} without relevant documents; left out"
     return Chosen(topics, notes=[said] if left_out else [])

@@ -20,10 +20,12 @@ def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
     for measure in measures:
         if not measure.definition.cwl:
             family = [name for name, one in MEASURES.items() if one.definition.cwl]
-            raise InputError("--cwl", f"{measure} is no C/W/L measure", f"those are {shorten(family, 30)}", usage=True)
+            raise InputError(
+                "--cwl", f"{measure} is not a C/W/L measure", f"those are {shorten(family, 30)}", usage=True
+            )
         if "of" in measure.arguments:
             raise InputError(
-                "--cwl", f"'{measure}' is one quantity", "--cwl prints all five: leave of= out", usage=True
+                "--cwl", f"'{measure}' asks for one quantity", "--cwl prints all five; leave out of=", usage=True
             )
         found += [measure if of == "eu" else measure(of=of) for of in QUANTITIES]
     return found

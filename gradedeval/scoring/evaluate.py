@@ -21,7 +21,7 @@ from gradedeval.scoring.runs import RunResult, score_runs
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import RunScores, Scores
 from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, looks_like
-from gradedeval.trec.source import Source
+from gradedeval.trec.source import Source, is_path
 
 
 @lists_options
@@ -56,9 +56,9 @@ def evaluate(
     options = resolve_options(like, **keywords)
     chosen = parse_measures(measures)
     if not chosen:
-        raise InputError("", "no measure", "as in 'err@20 ndcg@10'", usage=True)
+        raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     if jobs < 1:
-        raise InputError("jobs", f"{jobs} is no number of processes", "give 1 or more", usage=True)
+        raise InputError("jobs", f"invalid number of processes {jobs}", "give 1 or more", usage=True)
     scores = evaluate_runs(named_runs(run), qrels, chosen, options, workers=Workers.of(jobs))
     for note in scores.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
@@ -90,41 +90,42 @@ def evaluate_runs(
     scorer = Scorer(judged, measures, options, workers.limits)
     listed = list(runs.items())
     done: dict[int, RunResult] = {}
-    for number, found in workers.progress(score_runs(listed, scorer, workers), len(listed)):
-        done[number] = found
-        if found.error and not keep_going and all(before in done for before in range(number)):
-            raise found.error
-    found_of = {name: done[number] for number, (name, _) in enumerate(listed)}
-    scored = _scored(found_of, by_tag)
-    errors = [found.error for found in found_of.values() if found.error]
+    for number, result in workers.progress(score_runs(listed, scorer, workers), len(listed)):
+        done[number] = result
+        if result.error and not keep_going and all(before in done for before in range(number)):
+            raise result.error
+    results = {name: done[number] for number, (name, _) in enumerate(listed)}
+    scored = _scored(results, by_tag)
+    errors = [result.error for result in results.values() if result.error]
     if errors and (not keep_going or (not scored and len(set(map(str, errors))) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
-    notes = [*scorer.notes, *(note for found in found_of.values() for note in found.notes)]
-    if len({tuple(topics) for topics in {id(one.topics): one.topics for one in scored}.values()}) > 1:
-        notes.append("the runs are averaged over different topics; --topics qrels counts the same for all")
-    named = [_of_run(found.error, found.place) for found in found_of.values() if found.error]
+    notes = [*scorer.notes, *(note for result in results.values() for note in result.notes)]
+    if len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:
+        notes.append(
+            "the means are over different topics for different runs; use --topics qrels to average over the same ones"
+        )
+    named = [_with_run(result.error, result.place) for result in results.values() if result.error]
     return Scores(scored, scorer.measures, judged, options, notes, errors=named)
 
 
-def _scored(found_of: Mapping[str, RunResult], by_tag: bool) -> list[RunScores]:
-    """The scores under the names that runs go by. Raises the first fault that is of the user's words."""
+def _scored(results: Mapping[str, RunResult], by_tag: bool) -> list[RunScores]:
+    """The scores under the names that runs go by. Raises the first usage error."""
     scored: dict[str, RunScores] = {}
-    for name, found in found_of.items():
-        if found.error and found.error.usage:
-            raise found.error
-        if found.scores is None:
+    for name, result in results.items():
+        if result.error and result.error.usage:
+            raise result.error
+        if result.scores is None:
             continue
-        called = found.tag or name if by_tag else name
-        if called in scored:
-            raise InputError(
-                found.place, f"its tag '{called}' is another run's too", "leave out --run-name tag", usage=True
-            )
-        scored[called] = replace(found.scores, run=called)
+        run = result.tag or name if by_tag else name
+        if run in scored:
+            what = f"tag '{run}' is used by another run as well"
+            raise InputError(result.place, what, "leave out --run-name tag", usage=True)
+        scored[run] = replace(result.scores, run=run)
     return list(scored.values())
 
 
-def _of_run(error: InputError, place: str) -> InputError:
-    """The fault with the name of the run that it is of."""
+def _with_run(error: InputError, place: str) -> InputError:
+    """The error with the name of its run."""
     if error.place.startswith(place):
         return error
     named = f"{place}: {error.place}" if error.place else place
@@ -139,11 +140,7 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
             qrels, duplicates=options.duplicates, lenient=options.lenient, subtopics=options.subtopics, jobs=jobs
         )
     except InputError:
-        files = [
-            one
-            for one in (*list(runs.values())[:1], qrels)
-            if isinstance(one, str | os.PathLike) and os.path.isfile(one)
-        ]
+        files = [source for source in (*list(runs.values())[:1], qrels) if is_path(source) and os.path.isfile(source)]
         if len(files) == 2:
             check_swapped(*map(Source, files))
         raise

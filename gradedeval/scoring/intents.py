@@ -21,8 +21,8 @@ def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
     """Raise InputError (usage) where a measure weighs intents, and the qrels are read without them."""
     for measure in measures:
         if not subtopics and (measure.prior is not None or prior_of(measure) != UNIFORM):
-            hint = "add --subtopics: the second column of the qrels tells them"
-            raise InputError(f"'{measure}'", "there are no intents", hint, usage=True)
+            hint = "add --subtopics if the second column of the qrels holds them"
+            raise InputError(f"'{measure}'", "the qrels have no intents", hint, usage=True)
 
 
 def prior_of(measure: Measure) -> str:
@@ -52,7 +52,7 @@ class ByIntent:
             return
         # Grade 0 is that of every document for an intent of which the qrels know nothing.
         labels, code = np.unique(np.append(qrels.subtopics.grade, 0.0), return_inverse=True)
-        table = table_of(measure, Grades(labels, grades.top, grades.told, grades.max_gain))
+        table = table_of(measure, Grades(labels, grades.top, grades.top_given, grades.max_gain))
         worth = table.worth[code.ravel()]
         known = worth[:-1].reshape(qrels.subtopics.grade.shape)
         unknown = [np.full(len(qrels.labels), worth[-1])] * (max(map(len, self.names.values())) - len(known))
@@ -83,7 +83,7 @@ class ByIntent:
         missing = [decode(names[at]) for at in known if names[at] not in given]
         if missing:
             what = f"no probability for subtopic {shorten(missing)} of topic {decode(topic)}"
-            raise InputError(self.prior.place, what, "give each a line, with 0 if nobody means it")
+            raise InputError(self.prior.place, what, "add a line for each; 0 if nobody means it")
         return [given.get(name, 0.0) for name in names]
 
     def _pools(self, topics: list[bytes]) -> Callable[[int], Pool]:

@@ -8,29 +8,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.trec.source import without_suffix
+from gradedeval.trec.source import is_path, without_suffix
 
 
 def named_runs(run: Any) -> dict[str, Any]:
     """Runs by the names they go by: `run` is one run, a list of runs, or a dict name -> run."""
     if isinstance(run, Mapping) and not _is_ranking(run):
-        return {str(name): one for name, one in run.items()}
+        return {str(name): single for name, single in run.items()}
     several = list(run) if isinstance(run, list | tuple) else [run]
     if not several:
-        raise InputError("", "no run", "give at least one", usage=True)
-    paths = [one for one in several if isinstance(one, str | os.PathLike)]
+        raise InputError("", "no run given", "give at least one", usage=True)
+    paths = [given for given in several if is_path(given)]
     names = dict(zip(map(os.fsdecode, paths), file_names([os.fsdecode(path) for path in paths]), strict=True))
     named: dict[str, Any] = {}
-    for number, one in enumerate(several, 1):
-        name = names[os.fsdecode(one)] if isinstance(one, str | os.PathLike) else _own_name(one)
+    for number, given in enumerate(several, 1):
+        name = names[os.fsdecode(given)] if is_path(given) else _file_name(given)
         name = name or ("run" if len(several) == 1 else f"run{number}")
         if name in named:
             raise InputError("", f"run '{name}' is given twice", "give each run once", usage=True)
-        named[name] = one
+        named[name] = given
     return named
 
 
-def _own_name(run: Any) -> str:
+def _file_name(run: Any) -> str:
     """The name of an open file's path."""
     name = getattr(run, "name", "") if hasattr(run, "read") else ""
     return without_suffix(os.path.basename(name)) if isinstance(name, str) else ""
@@ -63,10 +63,10 @@ def file_names(paths: list[str]) -> list[str]:
     names = [""] * len(parts)
     unnamed, length = list(range(len(parts))), 1
     while unnamed:
-        ends = Counter(own[-length:] for own in parts)
-        for at in unnamed:
-            if ends[parts[at][-length:]] == 1 or length >= len(parts[at]):
-                names[at] = str(Path(*parts[at][-length:]))
-        unnamed = [at for at in unnamed if not names[at]]
+        ends = Counter(folders[-length:] for folders in parts)
+        for index in unnamed:
+            if ends[parts[index][-length:]] == 1 or length >= len(parts[index]):
+                names[index] = str(Path(*parts[index][-length:]))
+        unnamed = [index for index in unnamed if not names[index]]
         length += 1
     return names

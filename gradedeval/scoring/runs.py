@@ -10,7 +10,7 @@ from typing import Any
 from gradedeval.errors import InputError
 from gradedeval.parallel.forks import raise_malloc_threshold
 from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.grade_run import map_run
+from gradedeval.scoring.run_parts import map_run
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.source import Source, is_file
@@ -55,7 +55,7 @@ def _score_whole(
     names = scorer.topics
 
     def work(number: int) -> RunResult:
-        result = score_run(*runs[number], scorer, workers.alone())
+        result = score_run(*runs[number], scorer, workers.serial().silent())
         if result.scores is not None and result.scores.topics is names:
             result.scores = replace(result.scores, topics=[])  # most runs have the topics of the qrels
         return result
@@ -63,7 +63,7 @@ def _score_whole(
     with closing(workers.imap_unordered(work, numbers)) as results:
         for number, result in results:
             if result is None:
-                yield number, _score_again(*runs[number], scorer, workers.alone())
+                yield number, _score_again(*runs[number], scorer, workers.serial().silent())
                 continue
             if result.scores is not None and not result.scores.topics:
                 result.scores = replace(result.scores, topics=names)

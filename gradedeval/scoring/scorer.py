@@ -89,18 +89,18 @@ class Scorer:
         self.tables = _tables(self.measures, self.grades)
         check_intents(self.measures, qrels.subtopics is not None)
         self.by_intent = {
-            replace(one, cutoff=None): ByIntent(qrels, one, self.grades, _table)
-            for one in self.measures
-            if one.by_intent
+            replace(measure, cutoff=None): ByIntent(qrels, measure, self.grades, _table)
+            for measure in self.measures
+            if measure.by_intent
         }
-        types = options.costs is not None or any(one.types for one in self.measures)
+        types = options.costs is not None or any(measure.types for measure in self.measures)
         limits = limits or workers.LIMITS
         self.grader = Grader(qrels, options, types=types, last_rank=self.last_rank, limits=limits)
 
     @property
     def last_rank(self) -> int | None:
         """The last rank that any measure looks at; None where one looks at all."""
-        last = [last_rank(one) for one in self.measures]
+        last = [last_rank(measure) for measure in self.measures]
         return None if self.options.residual_depth == "full" or None in last else max(rank for rank in last if rank)
 
     @property
@@ -110,17 +110,19 @@ class Scorer:
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))
-        units = {} if self.options.costs else {one.name: one.definition.cost_unit for one in self.measures}
+        units = {} if self.options.costs else {measure.name: measure.definition.cost_unit for measure in self.measures}
         notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
-        notes += dict.fromkeys(note for one in self.by_intent.values() for note in one.notes)
-        single = [str(one) for one in self.measures if one.by_intent and self.qrels.subtopics is None]
+        notes += dict.fromkeys(note for by_intent in self.by_intent.values() for note in by_intent.notes)
+        single = [str(measure) for measure in self.measures if measure.by_intent and self.qrels.subtopics is None]
         if single:
             what = f"{', '.join(single)}: one intent a topic"
             notes.append(f"{self.qrels.place}: read without --subtopics, so for {what}")
         elif self.by_intent and self.qrels.subtopics and not any(self.qrels.subtopics.names.values()):
-            notes.append(f"{self.qrels.place}: no subtopic but 0, which is no intent; intents score 0")
+            notes.append(
+                f"{self.qrels.place}: the only subtopic is 0, which is not an intent; measures by intent score 0"
+            )
         if self.options.max_residual is not None:
-            unbounded = [str(one) for one in self.measures if one.residual == "none"]
+            unbounded = [str(measure) for measure in self.measures if measure.residual == "none"]
             if unbounded:
                 have = "has" if len(unbounded) == 1 else "have"
                 notes.append(f"--max-residual: {', '.join(unbounded)} {have} no residual; all topics count there")
@@ -199,7 +201,7 @@ class Scorer:
 
 
 def scores_of(measure: Measure, gains: Gains) -> Floats:
-    """The scores of a batch. Raises InputError where a user's own measure fails, or a score is no number."""
+    """The scores of a batch. Raises InputError where a user's own measure fails, or returns NaN."""
     return _numeric(measure, _run_measure(measure, gains))
 
 
@@ -227,19 +229,19 @@ def _run_measure(measure: Measure, gains: Gains) -> Floats:
             raise
         # A user's own measure: its errors are messages, not our tracebacks.
         raise InputError(
-            f"measure '{measure}'", f"failed ({type(error).__name__}: {error})", "mend its function"
+            f"measure '{measure}'", f"failed ({type(error).__name__}: {error})", "fix its function"
         ) from error
     if scores.shape != (len(gains.gain),):
-        what = f"gave shape {scores.shape}"
-        raise InputError(f"measure '{measure}'", what, f"one score a topic: ({len(gains.gain)},)")
+        what = f"returned shape {scores.shape}"
+        raise InputError(f"measure '{measure}'", what, f"expected one score per topic, ({len(gains.gain)},)")
     return scores
 
 
 def _numeric(measure: Measure, scores: Floats) -> Floats:
-    """The scores, capped at the ceiling that the last bit of a sum may pass. Raises InputError where one is no
-    number."""
+    """The scores, capped at the ceiling that the last bit of a sum may pass. Raises InputError where one is
+    NaN."""
     if np.isnan(scores).any():
-        raise InputError(f"measure '{measure}'", "a score is no number", "give gains that are not so large")
+        raise InputError(f"measure '{measure}'", "returned NaN", "the gains may be too large")
     ceiling = measure.definition.ceiling
     return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
 
@@ -251,7 +253,7 @@ def _grades(qrels: Qrels, options: Options) -> Grades:
         raise InputError(
             qrels.place,
             f"grade {highest:g} is above the top grade {options.top_grade:g}",
-            f"raise {given} or mend the grade",
+            f"raise {given} or correct the grade",
         )
     top = highest if options.top_grade is None else options.top_grade
     return Grades(qrels.labels, top, options.top_grade is not None, options.max_gain)
@@ -259,11 +261,11 @@ def _grades(qrels: Qrels, options: Options) -> Grades:
 
 def _tables(measures: Sequence[Measure], grades: Grades) -> list[GainTable]:
     """The table of each measure; those that see the same gains share one."""
-    found: dict[Any, GainTable] = {}
+    tables: dict[Any, GainTable] = {}
     for measure in measures:
-        if (seen := _seen(measure)) not in found:
-            found[seen] = _table(measure, grades)
-    return [found[_seen(measure)] for measure in measures]
+        if (seen := _seen(measure)) not in tables:
+            tables[seen] = _table(measure, grades)
+    return [tables[_seen(measure)] for measure in measures]
 
 
 def _seen(measure: Measure) -> tuple[Any, ...]:

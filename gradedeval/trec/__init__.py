@@ -1,1 +1,1 @@
-"""TREC files, frames and dicts -> topics with their documents."""
+"""Bytes of TREC files and small tables -> lines, fields, numbers."""

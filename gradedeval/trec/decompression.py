@@ -1,4 +1,4 @@
-"""Packed bytes -> the bytes they hold, as a stream, in a thread of their own."""
+"""Compressed bytes -> a stream of decompressed bytes, made in a background thread."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from gradedeval.trec.lines import NeedsLineReader
-from gradedeval.trec.source import unpacked
+from gradedeval.trec.source import decompressed_pieces
 
 AHEAD = 16
-"""Pieces that may wait for the reader."""
+"""Pieces that may be decompressed before the reader takes them."""
 
 
 class BackgroundDecompressor:
-    """The unpacked bytes, read by a thread that stays a few pieces ahead: zlib and its kin work beside Python.
+    """The decompressed bytes, from a thread that stays a few pieces ahead: zlib and the like release the GIL.
 
-    Broken data raise NeedsLineReader: the simple reader says what is wrong with them.
+    Broken data raise NeedsLineReader: the line reader reports what is wrong with them.
     """
 
-    def __init__(self, opened: Callable[[], Any], read: Callable[[int], bytes], place: str) -> None:
+    def __init__(self, make: Callable[[], Any], read: Callable[[int], bytes], place: str) -> None:
         from queue import Queue
         from threading import Thread
 
@@ -26,13 +26,13 @@ class BackgroundDecompressor:
         self._closed = False
         self._piece = memoryview(b"")
         self._ended = False
-        self._thread = Thread(target=self._fill, args=(opened, read), name=f"unpack {place}", daemon=True)
+        self._thread = Thread(target=self._fill, args=(make, read), name=f"decompress {place}", daemon=True)
         self._thread.start()
 
-    def _fill(self, opened: Callable[[], Any], read: Callable[[int], bytes]) -> None:
+    def _fill(self, make: Callable[[], Any], read: Callable[[int], bytes]) -> None:
         end: Any = b""
         try:
-            for piece in unpacked(read, opened):
+            for piece in decompressed_pieces(read, make):
                 if piece and not self._put(piece):
                     return
         except BaseException as error:
@@ -40,7 +40,7 @@ class BackgroundDecompressor:
         self._put(end)
 
     def _put(self, piece: Any) -> bool:
-        """Whether somebody still waits for pieces."""
+        """Queue a piece; False if the reader has stopped."""
         from queue import Full
 
         while not self._closed:
@@ -66,8 +66,8 @@ class BackgroundDecompressor:
         return count
 
     def close(self, wait: float | None = None) -> bool:
-        """Stop the thread, and say whether it ended within so many seconds: only then is the source free to be read by
-        somebody else."""
+        """Stop the thread, and tell whether it ended within `wait` seconds: only then may the source be read again or
+        closed."""
         self._closed = True
         while not self._queue.empty():
             self._queue.get_nowait()

@@ -1,4 +1,4 @@
-"""Decimal numbers of a block, thousands at a time, with the bits that `float()` gives to each."""
+"""Decimal numbers of a block, thousands at a time by SWAR, bit for bit those of `float()`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ZEROS, _DOTS = _U(0x30 * _EACH), _U(0x2E * _EACH)
 _LOW, _HIGH = _U(0x7F * _EACH), _U(0x80 * _EACH)
 _ABOVE_NINE = _U(0x76 * _EACH)
 
-# Neighbours become one number: digits pairs, pairs fours, fours eight.
+# Neighbors become one number: digits to pairs, pairs to fours, fours to eights.
 _MERGED = (
     (_U(1 + (10 << 8)), _U(8), _U(0x00FF00FF00FF00FF)),
     (_U(1 + (100 << 16)), _U(16), _U(0x0000FFFF0000FFFF)),
@@ -25,55 +25,55 @@ _MERGED = (
 )
 
 TEN = np.array([10**power for power in range(20)], dtype=np.uint64)
-TEN_EXACT = 10.0 ** np.arange(20)  # each is a float64 exactly, as all up to 10**22 are
+TEN_EXACT = 10.0 ** np.arange(20)  # exact, as all powers up to 10**22
 
 DOT = 46
 
 ROWS = 1 << 14
-"""Numbers are read so many at a time: all that is looked at stays in the processor's cache."""
+"""Numbers read at a time, so that the arrays stay in the cache."""
 
 
 def decimals(buffer: Bytes, end: Ints, length: NDArray[Any], trailing_bytes: TrailingBytes) -> Floats:
     """The value of each token, all of them plain decimals: `[+-]digits[.digits][e±digits]`.
 
-    Raises ValueError where a token is none, or is too large for a float.
+    Raises ValueError where a token is not, or is too large for a float.
     """
-    found = np.empty(len(end))
+    values = np.empty(len(end))
     for at in range(0, len(end), ROWS):
         rows = slice(at, at + ROWS)
         nine, after = trailing_bytes(rows), _after_dot(buffer, end[rows], length[rows])
-        word = _digits_alike(length[rows], *nine, after)
+        word = _uniform_digits(length[rows], *nine, after)
         if word is None:
-            _read_any(buffer, end[rows], length[rows].astype(np.int64), nine[1], found[rows])
+            _read_any(buffer, end[rows], length[rows].astype(np.int64), nine[1], values[rows])
         else:
-            np.divide(_merged(word).view(np.int64), TEN_EXACT[after], out=found[rows])
-    return found
+            np.divide(_merged(word).view(np.int64), TEN_EXACT[after], out=values[rows])
+    return values
 
 
 def sort_keys(buffer: Bytes, end: Ints, length: NDArray[Any], trailing_bytes: TrailingBytes) -> Floats | Ints:
-    """Numbers that stand to each other as the values of tokens do, equal and in order: their digits where all are
-    written alike, which is less work, or the values. Else as `decimals`."""
-    found, after = np.empty(len(end), dtype=np.int64), _after_dot(buffer, end, length)
+    """Numbers that compare as the values of the tokens do: their digits where all tokens have the same format, which
+    is less work, or else the values. Raises ValueError as `decimals`."""
+    values, after = np.empty(len(end), dtype=np.int64), _after_dot(buffer, end, length)
     for at in range(0, len(end), ROWS):
         rows = slice(at, at + ROWS)
-        word = _digits_alike(length[rows], *trailing_bytes(rows), after)
+        word = _uniform_digits(length[rows], *trailing_bytes(rows), after)
         if word is None:
             return decimals(buffer, end, length, trailing_bytes)
-        found[rows] = word.byteswap(inplace=True)  # the first digit highest
-    return found
+        values[rows] = word.byteswap(inplace=True)  # the first digit highest
+    return values
 
 
 def _after_dot(buffer: Bytes, end: Ints, length: NDArray[Any]) -> int:
-    """How many bytes of the first token stand after its dot; 0 where it has none."""
+    """How many digits the first token has after its dot; 0 if it has no dot."""
     if not len(end):
         return 0
     token = buffer[int(end[0]) - int(length[0]) : int(end[0])].tobytes()
     return len(token.partition(b".")[2])
 
 
-def _digits_alike(length: NDArray[Any], before: Words, last: Words, after: int) -> Words | None:
-    """The digits of numbers without a sign, up to eight in all, so many of them after the dot in each, the first lowest
-    and as values; None where some are otherwise. It is the usual case, in half the steps."""
+def _uniform_digits(length: NDArray[Any], before: Words, last: Words, after: int) -> Words | None:
+    """The digit values of unsigned numbers with `after` digits behind the dot and at most eight in all, the first digit
+    lowest; None if any token has another format. This is the usual case, and takes half the steps."""
     longest, shortest = int(length.max()), int(length.min())
     if not (0 < after < 8 and after + 1 < shortest and longest <= 9):
         return None
@@ -88,10 +88,10 @@ def _digits_alike(length: NDArray[Any], before: Words, last: Words, after: int) 
     beside: Any = _U(8 * (9 - longest)) if longest == shortest else (8 * (9 - length)).astype(np.uint64)
     word >>= beside
     word <<= beside
-    return None if np.bitwise_or.reduce(_no_digits(word)) & _HIGH else word
+    return None if np.bitwise_or.reduce(_not_digits(word)) & _HIGH else word
 
 
-def _read_any(buffer: Bytes, end: Ints, tokens: Ints, last: Words, found: Floats) -> None:
+def _read_any(buffer: Bytes, end: Ints, tokens: Ints, last: Words, values: Floats) -> None:
     words, start = words_at(buffer), end - tokens
     head = words[start]
     first = head.astype(np.uint8)
@@ -104,7 +104,7 @@ def _read_any(buffer: Bytes, end: Ints, tokens: Ints, last: Words, found: Floats
     else:
         length = tokens.view(np.uint64)
     whole = _digits_before_dot(head, length)
-    # A whole part of more than eight digits has its dot, if any, out of sight.
+    # The dot of a whole part of more than eight digits is not in the first word.
     good = (whole < 8) | (length == 8)
     fraction = length - whole
     fraction -= fraction > 0
@@ -116,7 +116,7 @@ def _read_any(buffer: Bytes, end: Ints, tokens: Ints, last: Words, found: Floats
     number, bad = _eight_digits(head << (64 - 8 * whole))
     number *= TEN[fraction]
     for skipped in range(0, min(deepest, 18), 8):
-        # The part of the fraction in the word that ends `skipped` bytes before the token's end.
+        # The digits of the fraction in the word that ends `skipped` bytes before the end of the token.
         rows: Any = slice(None) if skipped == 0 else np.flatnonzero(fraction > skipped)
         digits = fraction[rows] - _U(skipped)
         beside = 64 - 8 * (digits if deepest <= 8 else np.minimum(digits, _U(8)))
@@ -126,52 +126,52 @@ def _read_any(buffer: Bytes, end: Ints, tokens: Ints, last: Words, found: Floats
         bad[rows] |= wrong
     good &= bad == 0
     good &= (whole + fraction) > 0
-    _scaled(number, fraction, found, good)
+    _scaled(number, fraction, values, good)
     if some_signed:
-        np.negative(found, out=found, where=negative)
+        np.negative(values, out=values, where=negative)
     if not good.all():
         for row in np.flatnonzero(~good).tolist():
-            found[row] = _one(buffer, int(start[row]), int(end[row]))
+            values[row] = _one(buffer, int(start[row]), int(end[row]))
 
 
 def _one(buffer: Bytes, start: int, end: int) -> float:
     value = decimal(buffer[start:end].tobytes())
     if value != value:
-        raise ValueError("no plain decimal")
+        raise ValueError("not a plain decimal")
     return value
 
 
 def _digits_before_dot(head: Words, length: Words) -> Words:
-    """How many of a token's first eight bytes stand before its dot: all of them where there is none."""
+    """How many of the first eight bytes of a token are before its dot: all of them where there is none."""
     other = head ^ _DOTS
     dots = other & _LOW
     dots += _LOW
     dots |= other
     dots |= _LOW
-    np.invert(dots, out=dots)  # the highest bit of each byte that is a dot
-    first = np.bitwise_count(dots ^ (dots - _U(1)))  # how many bits go up to the first of them
+    np.invert(dots, out=dots)  # the highest bit is set in each byte that is a dot
+    first = np.bitwise_count(dots ^ (dots - _U(1)))  # bits up to the first of them
     before = ((first - np.uint8(1)) >> np.uint8(3)).astype(np.uint64)
     before[dots == 0] = 8
     return np.minimum(before, length, out=before)
 
 
 def _eight_digits(word: Words) -> tuple[Words, Words]:
-    """The number that eight digit values (not characters) make, the first in the lowest byte, in place; and what is not
-    0 where a byte is no digit."""
-    bad = _no_digits(word)
+    """The number of eight digit values (not characters), the first in the lowest byte, in place; and a word that is not
+    0 if a byte is not a digit value."""
+    bad = _not_digits(word)
     bad &= _HIGH
     return _merged(word), bad
 
 
-def _no_digits(word: Words) -> Words:
-    """Words in which the highest bit of each byte tells whether it is no digit's value."""
+def _not_digits(word: Words) -> Words:
+    """Words in which the highest bit of each byte is set unless it is a digit value."""
     bad = word + _ABOVE_NINE
     bad |= word
     return bad
 
 
 def _merged(word: Words) -> Words:
-    """The number that eight digits make, in place."""
+    """The number that eight digit values make, in place."""
     for factor, shift, kept in _MERGED:
         word *= factor
         word >>= shift
@@ -179,21 +179,21 @@ def _merged(word: Words) -> Words:
     return word
 
 
-def _scaled(number: Words, scale: Words, found: Floats, good: Bools) -> None:
-    """number / 10**scale into `found`, correctly rounded; what cannot be decided here is no longer `good`."""
-    np.divide(number.astype(np.float64), TEN_EXACT[scale], out=found)
+def _scaled(number: Words, scale: Words, values: Floats, good: Bools) -> None:
+    """number / 10**scale into `values`, correctly rounded; where that cannot be decided, `good` becomes false."""
+    np.divide(number.astype(np.float64), TEN_EXACT[scale], out=values)
     # Up to 2**53 both are exact, and a division rounds once.
     rows = np.flatnonzero(number >> _U(53))
     if len(rows):
-        found[rows], decided = _divided(number[rows], scale[rows])
+        values[rows], decided = _divided(number[rows], scale[rows])
         good[rows] &= decided
 
 
 def _divided(number: Words, scale: Words) -> tuple[Floats, Bools]:
-    """number / 10**scale for numbers of 2**53 and more, and where it is certain to be the float nearest to it.
+    """number / 10**scale for numbers of 2**53 and more, and whether the result is certainly the nearest float.
 
-    The quotient is the number times a truncated 64-bit reciprocal, of which the high word is taken; the true one lies
-    at most six units above. Where both ends of that stretch round to the same float, so does all between.
+    The quotient is the high word of the number times a truncated 64-bit reciprocal; the true quotient is at most six
+    units larger. Where both ends of that interval round to the same float, the result is certain.
     """
     up = (64 - np.frexp(number.astype(np.float64))[1]).astype(np.uint64)  # a number rounded up: one bit less
     factor, power = RECIPROCAL[scale], RECIPROCAL_POWER[scale]

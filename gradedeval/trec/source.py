@@ -1,4 +1,4 @@
-"""Where bytes come from: a path, standard input or an open file; compressed or not, by content."""
+"""Where bytes come from: a path, standard input or an open file; compression is recognized by content."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Source:
 
     @property
     def place(self) -> str:
-        """What messages call it."""
+        """The name that messages use."""
         if isinstance(self.target, str | os.PathLike):
             return "<stdin>" if os.fspath(self.target) == "-" else os.fspath(self.target)
         return str(getattr(self.target, "name", "<file>"))
@@ -65,11 +65,11 @@ class Source:
             return opener(file.read(8), self.place) is not None
 
     def read(self) -> bytes:
-        """All of it, unpacked. Raises InputError where it cannot be read."""
-        return unpack(self.packed(), self.place)
+        """All bytes, decompressed. Raises InputError where they cannot be read."""
+        return decompress(self.stored(), self.place)
 
-    def packed(self) -> bytes:
-        """All of it, as it is stored. Raises InputError where it cannot be read."""
+    def stored(self) -> bytes:
+        """All bytes as they are stored. Raises InputError where they cannot be read."""
         with file_errors(self.place):
             if not isinstance(self.target, str | os.PathLike):
                 content = self.target.read()
@@ -83,41 +83,41 @@ class Source:
 def standard_input(place: str) -> IO[bytes]:
     """The bytes of standard input. Raises InputError where it is closed."""
     if sys.stdin is None:
-        raise InputError(place, "is closed", "name a file")
+        raise InputError(place, "is closed", "give a file")
     return sys.stdin.buffer
 
 
 @contextmanager
 def file_errors(place: str) -> Iterator[None]:
-    """What the operating system says of a file, as InputError."""
+    """Errors of the operating system about a file, as InputError."""
     try:
         yield
     except IsADirectoryError:
-        raise InputError(place, "is a directory", "name a file") from None
+        raise InputError(place, "is a directory", "give a file") from None
     except FileNotFoundError:
         raise InputError(place, "no such file", "check the path") from None
     except PermissionError:
-        raise InputError(place, "may not be read", "check its permissions") from None
+        raise InputError(place, "permission denied", "check the permissions of the file") from None
     except UnicodeDecodeError as error:
         raise InputError(place, f"is not text ({error.reason})", "open it in binary mode: open(path, 'rb')") from None
     except InputError:
         raise
-    except (OSError, ValueError) as error:  # a file that is closed is a wrong value
+    except (OSError, ValueError) as error:  # reading a closed file is a ValueError
         raise InputError(place, f"cannot be read ({reason(error)})", "check the file") from None
 
 
 @contextmanager
 def temporary_file_errors() -> Iterator[None]:
-    """What the operating system says of a temporary file, as InputError."""
+    """Errors of the operating system about a temporary file, as InputError."""
     try:
         yield
     except OSError as error:
         what = f"cannot be written ({reason(error)})"
-        raise InputError("temporary file", what, "TMPDIR names a folder with more space") from None
+        raise InputError("temporary file", what, "set TMPDIR to a folder with more space") from None
 
 
 def without_suffix(path: str) -> str:
-    """The file's name without a compression suffix: what the run is called."""
+    """The path without a compression suffix."""
     for suffix in COMPRESSED:
         if path.endswith(suffix) and path != suffix:
             return path[: -len(suffix)]
@@ -125,56 +125,56 @@ def without_suffix(path: str) -> str:
 
 
 def opener(head: bytes, place: str) -> Callable[[], Any] | None:
-    """What unpacks a file that begins with these bytes, one compressed stream at a time; None where it is plain."""
+    """Makes a decompressor for one stream of a file that starts with these bytes; None if it is not compressed."""
     openers: dict[bytes, Callable[[], Any]] = {
         b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
         b"BZh": lambda: _library("bz2", place).BZ2Decompressor(),
         b"\xfd7zXZ\x00": lambda: _xz(place),
         b"\x28\xb5\x2f\xfd": lambda: _zstd(place),
     }
-    if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:  # zstd may begin with a frame that holds no text
+    if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:  # a zstd file may start with a skippable frame
         return lambda: _zstd(place)
-    return next((found for magic, found in openers.items() if head.startswith(magic)), None)
+    return next((make for magic, make in openers.items() if head.startswith(magic)), None)
 
 
-def unpacked(read: Callable[[int], bytes], opened: Callable[[], Any]) -> Iterator[bytes]:
-    """The unpacked bytes of what `read` gives, piece by piece. Raises what the libraries raise where it is broken."""
+def decompressed_pieces(read: Callable[[int], bytes], make: Callable[[], Any]) -> Iterator[bytes]:
+    """The decompressed bytes of what `read` returns, piece by piece. Raises the errors of the libraries."""
     piece = read(SLICE)
     while piece:
-        piece = piece.lstrip(b"\x00")  # zeros may pad the end of a tape block
+        piece = piece.lstrip(b"\x00")  # zero padding after a stream, as on tapes
         if not piece:
             piece = read(SLICE)
             continue
-        stream = opened()
+        stream = make()
         while not stream.eof:
             piece = piece or read(SLICE)
             if not piece:
-                raise EOFError("it ends early")
-            # In slices, for a stream keeps a copy of all that follows its end.
+                raise EOFError("unexpected end of file")
+            # In slices, because a decompressor keeps a copy of all that follows the end of its stream.
             yield stream.decompress(piece)
             piece = stream.unused_data if stream.eof else b""
-        # One compressed stream may follow another: what `cat a.gz b.gz` gives is legal.
+        # Several streams may follow each other: the output of `cat a.gz b.gz` is a valid file.
         while len(piece) < SLICE and (more := read(SLICE - len(piece))):
             piece += more
 
 
-def unpack(packed: bytes, place: str) -> bytes:
-    """The bytes that packed ones hold, by content. Raises InputError where they are broken."""
-    opened = opener(packed[:8], place)
-    if opened is None:
-        return packed
+def decompress(data: bytes, place: str) -> bytes:
+    """Bytes decompressed, if they are compressed. Raises InputError where they are broken."""
+    make = opener(data[:8], place)
+    if make is None:
+        return data
     try:
-        return b"".join(unpacked(BytesIO(packed).read, opened))
+        return b"".join(decompressed_pieces(BytesIO(data).read, make))
     except (EOFError, OSError, zlib.error) as error:
         raise InputError(place, f"broken compressed data ({error})", "copy or compress the file again") from None
 
 
 def _library(name: str, place: str) -> Any:
-    """A library of compression: not before it is wanted, for runs are mostly plain; and not every Python has it."""
+    """A compression library, imported when a file needs it: most runs are plain, and not every Python has it."""
     try:
         return import_module(name)
     except ImportError:
-        raise InputError(place, f"is packed, and this Python lacks {name}", "unpack it first") from None
+        raise InputError(place, f"is compressed, and this Python has no {name}", "decompress the file first") from None
 
 
 def _xz(place: str) -> Any:
@@ -192,14 +192,14 @@ def _zstd(place: str) -> Any:
 
 @dataclass
 class _Library:
-    """A library's decompressor whose own errors are OSErrors, as bz2's are."""
+    """A decompressor whose errors are OSErrors, as those of bz2 are."""
 
     stream: Any
     error: type[Exception]
 
-    def decompress(self, packed: bytes) -> bytes:
+    def decompress(self, data: bytes) -> bytes:
         try:
-            content: bytes = self.stream.decompress(packed)
+            content: bytes = self.stream.decompress(data)
         except self.error as error:
             raise OSError(str(error)) from None
         return content

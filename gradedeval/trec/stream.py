@@ -1,4 +1,4 @@
-"""A source as a stream of unpacked bytes that can be read again, and the stream as blocks of whole topics."""
+"""A source as a stream of decompressed bytes that can be read again."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from gradedeval.trec.decompression import BackgroundDecompressor
-from gradedeval.trec.source import Source, file_errors, opener, standard_input, temporary_file_errors, unpack
+from gradedeval.trec.source import Source, decompress, file_errors, opener, standard_input, temporary_file_errors
 
 IN_MEMORY = 1 << 23
-"""Bytes of a pipe that are kept in memory before they go to a temporary file."""
+"""Bytes of a pipe that are kept in memory; more go to a temporary file."""
 
 
 @dataclass
 class Segment:
-    """Bytes `at` to `end` of an open file; reads leave the place of the file alone."""
+    """Bytes `at` to `end` of an open file; reading does not move the position of the file."""
 
     file: int
     at: int
     end: int
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view, or as much of it as there are bytes; how much that is."""
+        """Fill the view as far as there are bytes; returns their number."""
         filled = 0
         while filled < len(view) and self.at < self.end:
             count = os.preadv(self.file, [view[filled : filled + self.end - self.at]], self.at)
@@ -34,13 +34,13 @@ class Segment:
 
 
 GRACE = 0.5
-"""Seconds that a thread has to end when nobody wants its bytes any more."""
+"""Seconds that a thread has to end when its bytes are no longer needed."""
 
 
 class Stream:
-    """The bytes of a source from its beginning, unpacked. Raises InputError where it cannot be read.
+    """The bytes of a source from its beginning, decompressed. Raises InputError where it cannot be read.
 
-    A file can be read again; what comes from a pipe is kept, as it came, in memory or in a temporary file.
+    A file can be read again; the bytes of a pipe are kept, as they came, in memory or in a temporary file.
     """
 
     def __init__(self, source: Source) -> None:
@@ -48,37 +48,37 @@ class Stream:
         with file_errors(self.place):
             self._raw = _opened(source)
             self._own = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
-            self._kept = None if self._raw.seekable() else ReplayablePipe(self._raw)
-            self._begin = self._raw.tell() if self._kept is None else 0
-        self._unpacked: BackgroundDecompressor | None = None
+            self._replay = None if self._raw.seekable() else ReplayablePipe(self._raw)
+            self._begin = self._raw.tell() if self._replay is None else 0
+        self._decompressor: BackgroundDecompressor | None = None
         self.again()
 
     def again(self) -> None:
-        """Begin anew."""
+        """Start again from the beginning."""
         self._rewind()
         with file_errors(self.place):
             head = self._read(8)
             self._ahead = head
-            opened = opener(head, self.place)
-        self._unpacked = BackgroundDecompressor(opened, self._read, self.place) if opened else None
+            make = opener(head, self.place)
+        self._decompressor = BackgroundDecompressor(make, self._read, self.place) if make else None
 
     def _rewind(self) -> None:
-        if self._unpacked is not None:
-            self._unpacked.close()
-        if self._kept is not None:
-            self._kept.rewind()
+        if self._decompressor is not None:
+            self._decompressor.close()
+        if self._replay is not None:
+            self._replay.rewind()
         else:
             self._raw.seek(self._begin)
         self._ahead = b""
 
     @property
     def plain(self) -> bool:
-        """Whether the bytes are those of the file, at the same places."""
-        return self._unpacked is None and self._kept is None
+        """Whether the bytes are those of the file, at the same offsets."""
+        return self._decompressor is None and self._replay is None
 
     @property
     def file(self) -> Segment | None:
-        """Where all of it stands in a file; None where it was packed or comes through a pipe, or is no file."""
+        """The segment of a file that holds all bytes; None for compressed data, pipes and objects in memory."""
         try:
             file = self._raw.fileno() if self.plain and self._own else None
         except (OSError, AttributeError):
@@ -86,13 +86,13 @@ class Stream:
         return None if file is None else Segment(file, self._begin, os.fstat(file).st_size)
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view, or as much of it as there are bytes; how much that is."""
+        """Fill the view as far as there are bytes; returns their number."""
         filled = 0
         with file_errors(self.place):
             while filled < len(view):
-                if self._unpacked is not None:
-                    count = self._unpacked.read_into(view[filled:])
-                elif self._kept is None and not self._ahead and hasattr(self._raw, "readinto"):
+                if self._decompressor is not None:
+                    count = self._decompressor.read_into(view[filled:])
+                elif self._replay is None and not self._ahead and hasattr(self._raw, "readinto"):
                     count = self._raw.readinto(view[filled:]) or 0
                 else:
                     got = self._read(min(len(view) - filled, 1 << 20))
@@ -104,35 +104,35 @@ class Stream:
         return filled
 
     def _read(self, size: int) -> bytes:
-        """Bytes as they are stored."""
+        """The next bytes as they are stored."""
         if self._ahead:
             got, self._ahead = self._ahead[:size], self._ahead[size:]
             return got
-        return (self._kept.read(size) if self._kept is not None else self._raw.read(size)) or b""
+        return (self._replay.read(size) if self._replay is not None else self._raw.read(size)) or b""
 
     def whole(self) -> bytes:
-        """All of it, from the beginning."""
+        """All bytes, from the beginning."""
         self._rewind()
-        self._unpacked = None
+        self._decompressor = None
         with file_errors(self.place):
             parts = []
             while part := self._read(1 << 24):
                 parts.append(part)
-        return unpack(b"".join(parts), self.place)
+        return decompress(b"".join(parts), self.place)
 
     def token(self, start: int, length: int) -> bytes:
-        """The bytes at a place of a plain stream that has been read to its end."""
+        """The bytes at an offset of a plain stream that has been read to its end."""
         with file_errors(self.place):
-            if (file := self.file) is not None:  # the place in an open file is shared by all processes
+            if (file := self.file) is not None:  # processes share the position of an open file
                 return os.pread(file.file, length, file.at + start)
             self._raw.seek(self._begin + start)
-            found: bytes = self._raw.read(length)
-        return found
+            token: bytes = self._raw.read(length)
+        return token
 
     def close(self) -> None:
-        """Let go of the source; one that was opened here is closed."""
-        # A thread that waits for a pipe keeps its place in it; the process ends without both.
-        ended = self._unpacked is None or self._unpacked.close(wait=GRACE)
+        """Release the source; a file that was opened here is closed."""
+        # A thread that waits for a pipe keeps the pipe open: both end with the process.
+        ended = self._decompressor is None or self._decompressor.close(wait=GRACE)
         if self._own and ended:
             self._raw.close()
 
@@ -144,12 +144,12 @@ def _opened(source: Source) -> Any:
     from io import BytesIO, TextIOBase
 
     if isinstance(target, TextIOBase) or not all(hasattr(target, name) for name in ("readinto", "seekable", "tell")):
-        return BytesIO(source.packed())
+        return BytesIO(source.stored())
     return target
 
 
 class ReplayablePipe:
-    """A pipe whose bytes are kept as they are read, so that they can be read again."""
+    """A pipe that can be read again, because its bytes are kept as they are read."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe

@@ -1,4 +1,4 @@
-"""Tokens of a buffer of bytes, thousands at a time, as 64-bit words: gathered, compared and hashed."""
+"""Tokens of a buffer compared and hashed eight bytes at a time: SWAR (SIMD within a register) in NumPy words."""
 
 from __future__ import annotations
 
@@ -14,23 +14,21 @@ Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
 Word = Callable[[int, Any], Words]
-"""The eight bytes that begin so many bytes after the beginning of each token, the first of them lowest; of the tokens
-in some rows. Not to be written to."""
+"""(offset, rows) -> the eight bytes at an offset of each token in these rows, little-endian. Read-only."""
 
 TrailingBytes = Callable[[slice], tuple[Words, Words]]
-"""The last nine bytes before the end of each token as two words: the first eight of them, and the last eight; of the
-tokens in some rows."""
+"""rows -> the last nine bytes of each token in these rows, as two words: their first eight and their last eight."""
 
 TAB, NEWLINE, RETURN, BLANK, HASH = 9, 10, 13, 32, 35
 
 PAD = 64
-"""Bytes of a buffer before and after its text, so that words may be read across the text's ends."""
+"""Bytes of a buffer before and after its text, so that words can be read across both ends of the text."""
 
 NEAR = 32
-"""Bytes of every token that are looked at, if there are none in it or not; beyond, only tokens that are so long."""
+"""Up to this many bytes all tokens are processed, whatever their length; beyond, only the longer ones."""
 
 _HALF = np.uint64(32)
-_ODD = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # multipliers of Weyl sequence and rrmxmx
+_ODD = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # multipliers of a Weyl sequence and of rrmxmx
 
 
 def padded(size: int) -> Bytes:
@@ -39,7 +37,7 @@ def padded(size: int) -> Bytes:
 
 
 def words_at(buffer: Bytes) -> Words:
-    """Every position of the buffer as the little-endian word that begins there; nothing is copied."""
+    """A view of the buffer: at every position the little-endian word that begins there."""
     return np.ndarray((len(buffer) - 7,), dtype="<u8", buffer=buffer.data, strides=(1,))
 
 
@@ -68,10 +66,10 @@ def gather_trailing(buffer: Bytes, end: Ints) -> TrailingBytes:
 
 
 def hashes(word: Word, length: NDArray[Any]) -> Words:
-    """A 64-bit hash of each token. Its highest bits are good enough to choose a slot."""
+    """A 64-bit hash of each token, whose highest bits can choose a slot."""
     found = np.zeros(len(length), dtype=np.uint64)
     for at, rows, part in _parts(word, length):
-        mixed = part >> _HALF  # the last bytes stand highest: alone, they would change but the highest bits
+        mixed = part >> _HALF  # the last bytes are highest: unmixed, they would change only the highest bits
         mixed ^= part
         mixed *= np.uint64(pow(_ODD[0], at // 8 + 1, 1 << 64))
         if isinstance(rows, slice):
@@ -84,7 +82,7 @@ def hashes(word: Word, length: NDArray[Any]) -> Words:
 
 
 def equal(words: Words, start: Ints, other_words: Words, other: Ints, length: Ints) -> Bools:
-    """Whether tokens of one length are equal byte by byte, those at `start` and those at `other`."""
+    """Whether the tokens at `start` and those at `other`, of equal lengths, are equal byte by byte."""
     same = np.ones(len(length), dtype=bool)
     for _, rows, part in _parts(lambda at, rows: words[start[rows] + at] ^ other_words[other[rows] + at], length):
         same[rows] &= part == 0
@@ -92,7 +90,7 @@ def equal(words: Words, start: Ints, other_words: Words, other: Ints, length: In
 
 
 def text_hashes(tokens: list[bytes]) -> tuple[Bytes, Ints, Ints, Words]:
-    """Tokens in a buffer: where each begins there, its length, and its hash."""
+    """Tokens written to a buffer: the buffer, and the start, length and hash of each."""
     text = b"".join(tokens)
     buffer = padded(len(text))
     buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
@@ -102,22 +100,21 @@ def text_hashes(tokens: list[bytes]) -> tuple[Bytes, Ints, Ints, Words]:
 
 
 def run_starts(word: Word, length: NDArray[Any]) -> Ints:
-    """The positions of tokens that differ from the one before; the first is always among them."""
+    """The positions of the tokens that differ from the one before; the first is one of them."""
     changed: Bools = length[1:] != length[:-1]
     for _, rows, part in _parts(word, length):
         if isinstance(rows, slice):
             changed |= part[1:] != part[:-1]
-        else:  # a token is like the one before only if that is so long, too
+        else:  # the rows before must be equally long to be equal
             after = np.flatnonzero(rows[1:] - rows[:-1] == 1) + 1
             changed[rows[after] - 1] |= part[after] != part[after - 1]
     return np.append(0, np.flatnonzero(changed) + 1)
 
 
 def _parts(word: Word, length: NDArray[Any]) -> Iterator[tuple[int, Any, Words]]:
-    """The words of tokens, eight bytes after eight: how many bytes came before, which tokens, and their next bytes.
+    """The tokens eight bytes at a time: offset, rows that are that long, and their words.
 
-    The bytes behind a token's end are shifted out: what is left stands highest, with zeros below, which no text holds.
-    A single long token costs only itself.
+    Bytes behind the end of a token are shifted out: the others are highest, with zeros below, which no text contains.
     """
     longest = int(length.max(initial=0))
     shortest = int(length.min(initial=longest))

@@ -1,4 +1,4 @@
-"""Blocks of whole lines -> the bounds of their fields, thousands of lines at a time."""
+"""Blocks of whole lines -> where their fields begin and end, thousands of lines at a time."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from gradedeval.trec.swar import (
 from gradedeval.trec.tokenizer_short_lines import ShortLineFields, short_line_fields
 
 Bounds = Callable[[int], tuple[Ints, Ints]]
-"""Where a field begins, and where it ends: of every line, by the number of the field."""
+"""Number of a field -> where it begins and where it ends in every line."""
 
 
 @dataclass(frozen=True, eq=False)
 class LineFields:
-    """Lines of any length and form.
+    """The fields of lines of any length and format.
 
-    buffer  the bytes they stand in
+    buffer  the bytes of the block
     count   how many lines
-    bounds  where fields stand; only those that somebody reads are looked up
+    bounds  where a field is, computed when the field is first read
     """
 
     buffer: Bytes
@@ -80,8 +80,8 @@ class LineFields:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """The lines of a block that hold fields, without comments and blank lines. Positions are those in `buffer`, which
-    has PAD bytes before the text and after it."""
+    """The lines of a block, without comments and blank lines. Positions are those in `buffer`, which has PAD bytes
+    before and after the text."""
 
     buffer: Bytes
     fields: ShortLineFields | LineFields
@@ -90,26 +90,26 @@ class Lines:
         return len(self.fields)
 
     def start(self, column: int) -> Ints:
-        """Where the field of each line begins."""
+        """Where a field begins in each line."""
         return self.fields.start(column)
 
     def length(self, column: int) -> NDArray[Any]:
-        """How many bytes it has."""
+        """How many bytes a field has in each line."""
         return self.fields.length(column)
 
     def tokens(self, column: int, rows: Ints) -> list[bytes]:
-        """The field of some lines."""
+        """A field of some lines."""
         return self.fields.tokens(column, rows)
 
     def numbers(self, column: int) -> Floats:
-        """A field as numbers. Raises NeedsLineReader where one is no plain decimal."""
-        found: Floats = self._read(decimals, column)
-        return found
+        """A field as numbers. Raises NeedsLineReader where one is not a plain decimal."""
+        numbers: Floats = self._read(decimals, column)
+        return numbers
 
     def sort_keys(self, column: int) -> Floats | Ints:
-        """Numbers in the order of a field's. Raises NeedsLineReader where one is no plain decimal."""
-        found: Floats | Ints = self._read(sort_keys, column)
-        return found
+        """Numbers that order lines as a field does. Raises NeedsLineReader where one is not a plain decimal."""
+        keys: Floats | Ints = self._read(sort_keys, column)
+        return keys
 
     def _read(self, as_numbers: Callable[[Bytes, Ints, NDArray[Any], TrailingBytes], Any], column: int) -> Any:
         fields = self.fields
@@ -122,12 +122,12 @@ class Lines:
         return hashes(self.fields.word(column), self.length(column))
 
     def topic_starts(self) -> Ints:
-        """The first line of each stretch of lines with one topic."""
+        """The first line of each run of lines of one topic."""
         return run_starts(self.fields.word(0), self.length(0))
 
 
 def check_beginning(buffer: Bytes, begin: int) -> None:
-    """Raise NeedsLineReader where a text begins with a byte order mark."""
+    """Raise NeedsLineReader where a text starts with a byte order mark."""
     if buffer[begin : begin + 3].tobytes().startswith(BYTE_ORDER_MARKS):
         raise NeedsLineReader
 
@@ -135,7 +135,7 @@ def check_beginning(buffer: Bytes, begin: int) -> None:
 def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
     """The fields of the lines in `buffer[begin:end]`, the last of which ends with a newline.
 
-    Raises NeedsLineReader where a line has not `width` fields, or holds bytes that no text has.
+    Raises NeedsLineReader where a line does not have `width` fields, or contains bytes that no text has.
     """
     if end > begin and (short := short_line_fields(buffer, begin, end, width)) is not None:
         return Lines(buffer, short)
@@ -155,7 +155,7 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
 
 
 def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) -> bool:
-    """Whether one blank or tab stands between two fields, nothing else stands around them, and no line is a comment."""
+    """Whether exactly one blank or tab separates fields, lines have none around them, and no line is a comment."""
     last = at[width - 1 :: width]
     text = buffer[begin : int(at[-1]) + 1]
     between = np.count_nonzero(text == BLANK)
@@ -172,23 +172,23 @@ def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) 
 
 
 def _normalized(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Lines:
-    """As `split_lines`, for lines of any form: blanks repeated, before or after the fields, CRLF, comments."""
-    found = buffer[at]
-    newline = found == NEWLINE
-    returned = found == RETURN
-    plain = np.count_nonzero(newline) + np.count_nonzero(found == BLANK) + np.count_nonzero(found == TAB)
+    """As `split_lines`, for lines of any format: repeated blanks, blanks around fields, CRLF, comments."""
+    separator = buffer[at]
+    newline = separator == NEWLINE
+    returned = separator == RETURN
+    plain = np.count_nonzero(newline) + np.count_nonzero(separator == BLANK) + np.count_nonzero(separator == TAB)
     if plain != len(at) and (plain + np.count_nonzero(returned) != len(at) or _return_inside(buffer, at[returned])):
         raise NeedsLineReader
     before = np.append(begin - 1, at[:-1])
-    token = at - before > 1  # a field ends where a separator stands after something else
+    token = at - before > 1  # a field ends at a separator that does not follow another
     line = np.cumsum(newline) - newline
     start, stop, line = (before + 1)[token], at[token], line[token]
     lines = int(np.count_nonzero(newline))
     begins = np.append(begin, at[newline][:-1] + 1)
     comment = buffer[begins] == HASH
     if comment.any():
-        kept = ~comment[line]
-        start, stop, line = start[kept], stop[kept], line[kept]
+        included = ~comment[line]
+        start, stop, line = start[included], stop[included], line[included]
     fields = np.bincount(line, minlength=lines)
     if ((fields != width) & (fields != 0)).any():
         raise NeedsLineReader
@@ -197,5 +197,5 @@ def _normalized(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Li
 
 
 def _return_inside(buffer: Bytes, at: Ints) -> bool:
-    """Whether a carriage return stands elsewhere than at the end of its line."""
+    """Whether a carriage return is anywhere but at the end of a line."""
     return bool((buffer[at + 1] != NEWLINE).any())

@@ -1,4 +1,4 @@
-"""Short lines of a block as a table, one line a row: all fields of all lines are found by a few steps on words."""
+"""The fields of short lines, by SWAR: one bit for each byte of a line, so that a few steps find all fields."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from gradedeval.trec.swar import (
 )
 
 FIRST = 128
-"""Bytes that tell whether tabs separate fields, and how long lines are."""
+"""First bytes of a block, which show whether tabs separate fields, and how long lines are."""
 
 Within = NDArray[np.uint8]
-"""Positions within a line: lines."""
+"""lines: a position within the line."""
 
 
 @dataclass(frozen=True, eq=False)
 class ShortLineFields:
-    """Lines that are short enough for a bit of a word for each byte.
+    """The fields of lines that have at most 62 bytes.
 
-    buffer  the bytes they stand in
-    rows    lines × bytes: each line from its first byte on; what follows it in the text stands behind it
+    buffer  the bytes of the block
+    rows    lines × bytes: each line, followed by whatever follows it in the text
     line    where each line begins in the buffer
-    begins  where each field begins within the line, by the number of the field
-    ends    where it ends
+    begins  number of a field -> where it begins within each line
+    ends    number of a field -> where it ends
     """
 
     buffer: Bytes
@@ -65,7 +65,7 @@ class ShortLineFields:
         return tokens(self.buffer, line + self.begins[column][rows], line + self.ends[column][rows])
 
     def word(self, column: int) -> Word:
-        """The words of a field. Nothing is gathered where it begins at one place in all lines."""
+        """The words of a field. Where it begins at the same position in all lines, they are a view, not a copy."""
         begin = self.begins[column]
         at, width = int(begin[0]), self.rows.shape[1]
         if not (begin == at).all():
@@ -73,15 +73,15 @@ class ShortLineFields:
 
         def word(after: int, rows: Any) -> Words:
             if at + after + 8 <= width:
-                found: Words = self._column(at + after)[rows]
-                return found
+                words: Words = self._column(at + after)[rows]
+                return words
             return gather(words_at(self.buffer), self.start(column))(after, rows)
 
         return word
 
     def trailing_bytes(self, column: int) -> TrailingBytes:
-        """The last bytes of a field. Nothing is gathered where it ends at about one place in all lines: two columns of
-        words have all of them."""
+        """The last bytes of a field. Where it ends at about the same position in all lines, two columns of words hold
+        them all, and nothing is gathered."""
         end = self.ends[column]
         first, last = int(end.min()), int(end.max())
         if last - first > 7 or not 9 <= first <= self.rows.shape[1] - 7:
@@ -90,7 +90,7 @@ class ShortLineFields:
         def nine(rows: slice) -> tuple[Words, Words]:
             low, high = self._column(first - 9)[rows].copy(), self._column(first - 1)[rows].copy()
             up = ((end[rows] - np.uint8(first)) << np.uint8(3)).astype(np.uint64)
-            down = np.uint64(64) - up  # a shift by 64 leaves nothing
+            down = np.uint64(64) - up  # a shift by 64 gives 0
             before = low >> up
             before |= high << down
             up += np.uint64(8)
@@ -102,15 +102,14 @@ class ShortLineFields:
         return nine
 
     def _column(self, at: int) -> Words:
-        """The word that begins at a place of each line, the same in all."""
+        """The word that begins at a position of each line."""
         return np.ndarray(len(self.rows), "<u8", self.rows.data, at, (self.rows.shape[1],))
 
 
 def short_line_fields(buffer: Bytes, begin: int, end: int, fields: int) -> ShortLineFields | None:
-    """The lines in `buffer[begin:end]`, the last of which ends with a newline.
+    """The fields of the lines in `buffer[begin:end]`, the last of which ends with a newline.
 
-    None where one is too long, or is a comment, or blank, or has not so many fields, or where there is anything else
-    than fields and what separates them.
+    None if a line is too long, a comment, or blank, has another number of fields, or contains control bytes.
     """
     ends = _newlines(buffer, begin, end)
     if ends is None:
@@ -121,7 +120,7 @@ def short_line_fields(buffer: Bytes, begin: int, end: int, fields: int) -> Short
     ends -= line
     longest = int(ends.max())
     width = 32 if longest <= 30 else 64
-    if longest > width - 2:  # a bit must be left over: where there is none, all fields seem to end at the last
+    if longest > width - 2:  # the shifts below need a spare bit
         return None
     length = ends.astype(np.uint8)
     line += begin
@@ -129,16 +128,16 @@ def short_line_fields(buffer: Bytes, begin: int, end: int, fields: int) -> Short
     rows = rows.view(np.uint8).reshape(-1, width)
     if (rows[:, 0] == HASH).any():
         return None
-    # A bit for each byte, the first lowest.
+    # One bit for each byte, the first byte lowest.
     kind: Any = np.uint32 if width == 32 else np.uint64
     separates = np.packbits(rows <= BLANK, bitorder="little").view(kind)
-    separates[-1:] &= (kind(2) << length[-1:]) - kind(1)  # what follows the last line may be anything
-    found = _single_spaced(separates, length, fields) or _spaced(separates, length, fields)
-    return ShortLineFields(buffer, rows, line, *found) if found else None
+    separates[-1:] &= (kind(2) << length[-1:]) - kind(1)  # the last line may be followed by anything
+    bounds = _single_spaced(separates, length, fields) or _spaced(separates, length, fields)
+    return ShortLineFields(buffer, rows, line, *bounds) if bounds else None
 
 
 def _single_spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], list[Within]] | None:
-    """Where fields begin and end that one byte separates, and nothing stands around; None where it is otherwise."""
+    """Where fields begin and end if exactly one byte separates them, and none is around them; None otherwise."""
     one = separates.dtype.type(1)
     if (separates & (separates << one | one)).any():
         return None
@@ -149,7 +148,7 @@ def _single_spaced(separates: Any, length: Within, fields: int) -> tuple[list[Wi
 
 
 def _spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], list[Within]] | None:
-    """The same where blanks are repeated, or stand before the fields or after them."""
+    """The same where separators are repeated, or are before or after the fields."""
     kind = separates.dtype.type
     inside = (kind(2) << length) - kind(1)
     separates = separates & inside
@@ -162,8 +161,8 @@ def _spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], 
 
 
 def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
-    """Where the newlines are in `buffer[begin:end]`; None where two are among eight bytes, or other control bytes stand
-    than they, and tabs, of which the first bytes must have one."""
+    """Where the newlines are in `buffer[begin:end]`; None if two are within eight bytes, or if there are control bytes
+    other than newlines and tabs. Tabs are allowed if the first bytes have one."""
     size = end - begin
     text = buffer[begin : end + -size % 32]
     tabs = TAB in text[:FIRST]
@@ -181,7 +180,7 @@ def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
 
 
 def _single_bits(words: NDArray[Any], width: int) -> Ints | None:
-    """Which bits are set in words of so many; None where one has two. All words are looked through, not all bits."""
+    """Which bits are set, in words of `width` bits; None if a word has two. This scans words, not bits."""
     at = np.flatnonzero(words != 0)
     word = words[at]
     below = word - word.dtype.type(1)
@@ -194,7 +193,7 @@ def _single_bits(words: NDArray[Any], width: int) -> Ints | None:
 
 
 def _places(bits: NDArray[Any], count: int) -> list[Within]:
-    """Behind which bytes the lowest bits of each word are, so many of them."""
+    """The positions, counted from 1, of the `count` lowest bits of each word."""
     places = []
     one = bits.dtype.type(1)
     below = np.empty_like(bits)

@@ -22,14 +22,14 @@ class Block:
 
 
 def blocks(stream: Stream | Segment, size: int, offset: int = 0) -> Iterator[Block]:
-    """The stream in blocks of about `size` bytes, cut where a topic begins; larger where a single topic is larger.
+    """The stream in blocks of about `size` bytes that begin with a topic; larger where a single topic is larger.
 
-    `offset` bytes of the source came before it.
+    offset  bytes of the source before the stream
 
-    A topic that comes again after another is none of their business.
+    A topic may occur in several blocks, if its lines are not together.
     """
     part = stream.file if isinstance(stream, Stream) else stream
-    whole = part.end - part.at + 1 if part is not None else 0  # with a newline that may be missing
+    whole = part.end - part.at + 1 if part is not None else 0  # plus a newline that may be missing
     capacity, filled = max(size, whole if whole <= 2 * size else 0), 0
     buffer = _buffer(capacity)
     while True:
@@ -58,28 +58,28 @@ def _buffer(capacity: int) -> Bytes:
 
 
 def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
-    """Where the lines of the last topic begin: after the last complete line that is of another topic."""
+    """Where the lines of the last topic begin: after the last complete line of another topic."""
     size, words = 1 << 16, words_at(buffer)
     while True:
         low = max(begin, end - size)
         starts = np.flatnonzero(buffer[low:end] == NEWLINE) + low + 1
         if low == begin:
             starts = np.append(begin, starts)
-        first = buffer[starts[:-1]]  # the last start is that of an incomplete line
-        # Comments, blank lines and lines that begin with blanks do not tell their topic at once: they end none.
-        told = starts[:-1][(first > 32) & (first != HASH)]
-        if len(told):
-            last = int(told[-1])
+        first = buffer[starts[:-1]]  # the last line is incomplete
+        # Comments, blank lines and lines that begin with blanks are skipped: their topic is not at their beginning.
+        candidates = starts[:-1][(first > 32) & (first != HASH)]
+        if len(candidates):
+            last = int(candidates[-1])
             topic = buffer[last : int(starts[-1])].tobytes().split(None, 1)[0]
-            same = np.ones(len(told), dtype=bool)
+            same = np.ones(len(candidates), dtype=bool)
             for at in range(0, len(topic), 8):
                 part = topic[at : at + 8]
-                differ = words[told + at] ^ np.uint64(int.from_bytes(part, "little"))
+                differ = words[candidates + at] ^ np.uint64(int.from_bytes(part, "little"))
                 same &= differ << np.uint64(64 - 8 * len(part)) == 0
-            same &= buffer[told + len(topic)] <= 32
+            same &= buffer[candidates + len(topic)] <= 32
             others = np.flatnonzero(~same)
             if len(others):
-                return int(starts[np.searchsorted(starts, told[others[-1]]) + 1])
+                return int(starts[np.searchsorted(starts, candidates[others[-1]]) + 1])
         if low == begin:
             return begin
         size *= 4

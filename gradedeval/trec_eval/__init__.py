@@ -1,1 +1,1 @@
-"""trec_eval's words and lines: its names and parameters for our measures, its topic order, its three columns."""
+"""The drop-in for trec_eval: its command line, measure names, topic order and output format."""

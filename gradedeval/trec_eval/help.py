@@ -1,4 +1,4 @@
-"""The help of `gradedeval trec_eval -h`, in our own words."""
+"""The text of `gradedeval trec_eval -h`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from gradedeval.trec_eval.measures import FORMATS
 from gradedeval.trec_eval.output_lines import Entry, Setting
 
 HOLDS = {
-    "qrels": "lines of `topic iteration docno grade`; one judgement of each document",
+    "qrels": "lines of `topic iteration docno grade`; one judgment of each document",
     "qrels_jg": "the same lines, where the second column names a judgment group: one judge's view of the topic",
     "prefs": "lines of `topic group subgroup docno value`; in each subgroup a larger value is preferred",
     "qrels_prefs": "lines of qrels, read as preferences: a higher grade is preferred",
 }
 
 
-def manual(usage: str, measures: Iterable[str], holds: str) -> str:
-    """The help page; with measures, what these are as well. Raises InputError (usage) for a name that is none."""
+def help_text(usage: str, measures: Iterable[str], holds: str) -> str:
+    """The help page, or an explanation of these measures. Raises InputError (usage) for an unknown name."""
     entries, nicknames = FORMATS[holds]
     named: dict[str, Entry] = {}
     for word in measures:
@@ -28,8 +28,8 @@ def manual(usage: str, measures: Iterable[str], holds: str) -> str:
         elif name in entries:
             named[name] = entries[name]
         else:
-            hint = did_you_mean(name, [*entries, *nicknames]) or "`gradedeval measures NAME` explains our own"
-            raise InputError("-m", f"no measure '{name}' of trec_eval", hint, usage=True)
+            hint = did_you_mean(name, [*entries, *nicknames]) or "`gradedeval measures NAME` explains ours"
+            raise InputError("-m", f"unknown measure '{name}' of trec_eval", hint, usage=True)
     if named:
         return "\n".join(_page(name, entry) for name, entry in named.items())
     parts = [usage, "", _folded(f"QRELS ({holds}): ", f"{HOLDS[holds]}.", 2), "", "Measures:"]
@@ -44,7 +44,7 @@ def _members(nickname: str, entries: dict[str, Entry]) -> list[str]:
 
 
 def _page(name: str, entry: Entry) -> str:
-    """A measure: what it is, its formula, its default lines, its parameters, its name among ours."""
+    """A measure: what it is, formula, source, parameters, default lines, and its name in gradedeval."""
     lines = entry.lines(name, "", Setting())
     ours = lines[0].measure
     what, rows = entry.what, []
@@ -64,7 +64,7 @@ def _page(name: str, entry: Entry) -> str:
 
 
 def _folded(head: str, words: str, indent: int = 14) -> str:
-    """Words after a head, in lines of a hundred characters at most."""
+    """Text after a head, in lines of at most 100 characters."""
     return textwrap.fill(
         head + words, 100, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
     )

@@ -1,4 +1,4 @@
-"""trec_eval's measures by its own names, and what the words of -m ask for."""
+"""trec_eval's measures by its names, and the output lines that -m selects."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from gradedeval.trec_eval.output_lines import (
     Entry,
     Line,
     Setting,
+    at_cutoffs,
     at_levels,
-    cut,
+    bad_parameters,
     eleven_points,
     iprec,
     plain,
@@ -25,7 +26,6 @@ from gradedeval.trec_eval.output_lines import (
     with_gains,
     with_number,
     with_words,
-    wrong,
 )
 
 DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -49,7 +49,7 @@ ENTRIES: dict[str, Entry] = {
     "bpref": Entry(plain("bpref"), BOTH, ""),
     "recip_rank": Entry(plain("rr"), BOTH, ""),
     "iprec_at_recall": Entry(at_levels(iprec, TENTHS), BOTH, "", LEVELS),
-    "P": Entry(cut("p", DEPTHS), BOTH, "", CUTOFFS),
+    "P": Entry(at_cutoffs("p", DEPTHS), BOTH, "", CUTOFFS),
     "relstring": Entry(
         relevance_string,
         ALL,
@@ -57,7 +57,7 @@ ENTRIES: dict[str, Entry] = {
         "-1, < a lower one, > one above 9.",
         "how many documents, as in .20",
     ),
-    "recall": Entry(cut("recall", DEPTHS), ALL, "", CUTOFFS),
+    "recall": Entry(at_cutoffs("recall", DEPTHS), ALL, "", CUTOFFS),
     "infAP": Entry(plain("infap"), ALL, ""),
     "gm_bpref": Entry(plain("gm_bpref", by_topic=False), ALL, ""),
     "Rprec_mult": Entry(
@@ -73,10 +73,10 @@ ENTRIES: dict[str, Entry] = {
     "ndcg": Entry(with_gains("ndcg"), ALL, "", PAIRS),
     "ndcg_rel": Entry(with_gains("ndcg_rel"), ALL, "", PAIRS),
     "Rndcg": Entry(with_gains("rndcg", relevant=True), ALL, "", PAIRS),
-    "ndcg_cut": Entry(cut("ndcg", DEPTHS), ALL, "", CUTOFFS),
-    "map_cut": Entry(cut("ap", DEPTHS), ALL, "", CUTOFFS),
-    "relative_P": Entry(cut("relative_p", DEPTHS), ALL, "", CUTOFFS),
-    "success": Entry(cut("success", (1, 5, 10)), ALL, "", CUTOFFS),
+    "ndcg_cut": Entry(at_cutoffs("ndcg", DEPTHS), ALL, "", CUTOFFS),
+    "map_cut": Entry(at_cutoffs("ap", DEPTHS), ALL, "", CUTOFFS),
+    "relative_P": Entry(at_cutoffs("relative_p", DEPTHS), ALL, "", CUTOFFS),
+    "success": Entry(at_cutoffs("success", (1, 5, 10)), ALL, "", CUTOFFS),
     "set_P": Entry(plain("set_p"), SET, ""),
     "set_relative_P": Entry(plain("set_relative_p"), SET, ""),
     "set_recall": Entry(plain("set_recall"), SET, ""),
@@ -86,7 +86,7 @@ ENTRIES: dict[str, Entry] = {
     "yaap": Entry(plain("yaap"), (), ""),
     "rbp": Entry(with_number("rbp_topic", "p", "0.8"), ALL, "", "p, as in .0.8"),
     "rbp_resid": Entry(with_number("rbp_resid", "p", "0.8"), ALL, "", "p, as in .0.8"),
-    "unj": Entry(cut("unjudged", (5, 10, 20)), ALL, "", CUTOFFS),
+    "unj": Entry(at_cutoffs("unjudged", (5, 10, 20)), ALL, "", CUTOFFS),
 }
 NICKNAMES = ("official", "all_trec", "set")
 
@@ -104,8 +104,8 @@ PREFERENCES: dict[str, Entry] = {
     "prefs_avgjg_Rnonrel": Entry(
         preferences("mean"),
         ALL_PREFS,
-        "As prefs_avgjg, with as many documents that are not relevant as there are relevant ones. Where one list has "
-        "more of the former, trec_eval's count is no share, and is printed all the same.",
+        "As prefs_avgjg, with as many nonrelevant documents as there are relevant ones. Where one list has more "
+        "nonrelevant ones, trec_eval's value is not a proportion; it is printed as trec_eval prints it.",
     ),
     **{
         f"prefs_{name}_{kind}": Entry(preferences("mean"), ALL_PREFS, f"As prefs_{name}, of pairs {which}.")
@@ -121,7 +121,7 @@ GROUPS: dict[str, Entry] = {
     "runid": Entry(text, JG, ENTRIES["runid"].what),
     "num_q": Entry(text, JG, ENTRIES["num_q"].what),
     "map_avgjg": Entry(plain("ap"), JG, "map by each judgment group, averaged over groups."),
-    "P_avgjg": Entry(cut("p", DEPTHS), JG, "P by each judgment group, averaged over groups.", CUTOFFS),
+    "P_avgjg": Entry(at_cutoffs("p", DEPTHS), JG, "P by each judgment group, averaged over groups.", CUTOFFS),
     "Rprec_mult_avgjg": Entry(
         ENTRIES["Rprec_mult"].lines,
         JG,
@@ -135,23 +135,23 @@ FORMATS: dict[str, tuple[dict[str, Entry], tuple[str, ...]]] = {
     "prefs": (PREFERENCES, PREFS),
     "qrels_prefs": (PREFERENCES, PREFS),
 }
-"""What -R says the qrels hold -> the measures that can be had from them, and their nicknames."""
+"""The value of -R -> the measures for such qrels, and their nicknames."""
 LATER = ("rbp", "rbp_resid", "unj")
-"""What version 9 has not."""
+"""Measures that version 9 lacks."""
 
 
-def chosen_lines(
+def select_lines(
     words: Iterable[str],
     setting: Setting,
     table: Mapping[str, Measure] | None = None,
     form: str = "qrels",
 ) -> list[Line]:
-    """The lines that the words of -m ask for, in trec_eval's order; measures in our own notation come last.
+    """The output lines that the values of -m select, in trec_eval's order; measures in gradedeval's notation come last.
 
-    form  what the qrels hold, which decides what can be asked for
+    form  what the qrels hold (-R), which decides which measures there are
 
-    Parameters given to a measure replace its defaults; given more than once, they add up.
-    Raises InputError (usage) for a name, a parameter or a notation that is wrong.
+    Parameters of a measure replace its defaults; if a measure is given several times, its parameters add up.
+    Raises InputError (usage) for an unknown name, wrong parameters or a wrong notation.
     """
     entries, nicknames = FORMATS[form]
     wanted: dict[str, list[str]] = {}
@@ -177,36 +177,36 @@ def chosen_lines(
 
 
 def _as_ours(measure: Measure) -> Measure:
-    """With its own default gains: what trec_eval has not follows no rule of trec_eval."""
+    """The measure with its own default gains: trec_eval's gains apply only to measures that trec_eval has."""
     given = dict(measure.parameters).keys() & {"gain", "rel", "g"}
     changed = "gain" in PRESETS["trec_eval"].parameters.get(measure.name, {})
     return measure(gain=str(measure.definition.gain)) if changed and not given else measure
 
 
 def _lines(name: str, entry: Entry, words: str, setting: Setting) -> list[Line]:
-    """The lines of a measure of trec_eval; a fault that ours finds is told in the words given."""
+    """The lines of a trec_eval measure; errors in its parameters name them as they were given to -m."""
     try:
         return entry.lines(name, words, setting)
     except InputError as error:
-        raise error if error.place.startswith("-m ") else wrong(name, words, error.problem) from None
+        raise error if error.place.startswith("-m ") else bad_parameters(name, words, error.problem) from None
 
 
 def _check_format(word: str, form: str) -> None:
-    """Raise InputError (usage) for a measure of another format, and where a format knows none but trec_eval's."""
+    """Raise InputError (usage) for a measure of another -R, or one in gradedeval's notation where -R excludes that."""
     name = word.partition(".")[0]
     others = [other for other, (entries, nicknames) in FORMATS.items() if name in entries or word in nicknames]
     if others and form not in others:
         raise InputError(
-            "-m", f"'{name}' cannot be had from {form}", f"it needs -R {' or -R '.join(others)}", usage=True
+            "-m", f"'{name}' is not available for {form}", f"it needs -R {' or -R '.join(others)}", usage=True
         )
     if form != "qrels":
         entries, nicknames = FORMATS[form]
         hint = did_you_mean(name, [*entries, *nicknames]) or f"as in -m {nicknames[-1]}"
-        raise InputError("-m", f"no measure '{word}' of {form}", hint, usage=True)
+        raise InputError("-m", f"unknown measure '{word}' of {form}", hint, usage=True)
 
 
 def _in_order(lines: list[Line]) -> list[Line]:
-    """Each line once, by cutoff or level where they have one."""
+    """The lines without repetitions, sorted by cutoff or level if they have one."""
     once = list({line.name: line for line in lines}.values())
     levels = [line.name.rpartition("_")[2] for line in once]
     if len(once) > 1 and all(level.replace(".", "", 1).isdigit() for level in levels):
@@ -223,4 +223,4 @@ def _own(word: str, table: Mapping[str, Measure] | None, known: Iterable[str]) -
         by_case = {name.lower(): name for name in known}
         hint = f"did you mean '{by_case[word.lower()]}'?" if word.lower() in by_case else did_you_mean(word, known)
         hint = hint or error.hint
-        raise InputError("-m", f"no measure '{word}'", hint, usage=True) from None
+        raise InputError("-m", f"unknown measure '{word}'", hint, kind="unknown-measure", usage=True) from None

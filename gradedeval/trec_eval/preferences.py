@@ -1,7 +1,7 @@
-"""Preferences: documents that a judge puts before others, and how many of these orders a ranking keeps.
+"""Preferences: pairs of documents of which a judge prefers one, and how many of them a ranking satisfies.
 
 A judgment group is one judge's view of a topic: one or several lists of documents with values, where a larger value is
-preferred. What one list says and what follows from several of them are preferences alike.
+preferred. Preferences are transitive across the lists of a group.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Lists = dict[bytes, dict[bytes, float]]
 
 @dataclass
 class Preferences:
-    """Topic -> group -> lists, in the order in which they were met."""
+    """topic -> group -> lists, in file order."""
 
     place: str
     topics: dict[bytes, dict[bytes, Lists]] = field(default_factory=dict)
@@ -69,13 +69,13 @@ def read_preferences(path: str, form: str) -> Preferences:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """One group beside a ranking.
+    """A judgment group and a ranking.
 
-    number  documents: their number among all of the topic
+    number  documents: the index among all documents of the topic
     before  documents × documents: whether the row is preferred to the column
-    value   documents: the largest value that a list gives; 0 and below is not relevant
-    rank    documents: where they stand, infinite where they are not retrieved
-    single  whether it is one list
+    value   documents: the largest value in any list; 0 and below is not relevant
+    rank    documents: the rank, infinite if not retrieved
+    single  whether the group has one list
     """
 
     number: Any
@@ -85,8 +85,8 @@ class _Group:
     single: bool
 
     @property
-    def kept(self) -> Bools:
-        """Preferences that the ranking keeps; a document that is not retrieved comes after all that are."""
+    def satisfied(self) -> Bools:
+        """Preferences that the ranking satisfies; documents that are not retrieved come after all others."""
         return self.before & (self.rank[:, None] < self.rank[None, :])
 
     @property
@@ -104,26 +104,26 @@ class _Group:
 
 
 def _group(lists: Lists, number: Mapping[bytes, int], rank: Mapping[bytes, int]) -> _Group:
-    docnos = list(dict.fromkeys(docno for own in lists.values() for docno in own))
-    at = {docno: row for row, docno in enumerate(docnos)}
+    docnos = list(dict.fromkeys(docno for listed in lists.values() for docno in listed))
+    row_of = {docno: row for row, docno in enumerate(docnos)}
     before = np.zeros((len(docnos), len(docnos)), dtype=bool)
-    for own in lists.values():
-        rows = np.array([at[docno] for docno in own])
-        values = np.array(list(own.values()))
+    for listed in lists.values():
+        rows = np.array([row_of[docno] for docno in listed])
+        values = np.array(list(listed.values()))
         before[np.ix_(rows, rows)] |= values[:, None] > values[None, :]
     if len(lists) > 1:
         before = _closed(before)
     return _Group(
         np.array([number[docno] for docno in docnos]),
         before,
-        np.array([max(own[docno] for own in lists.values() if docno in own) for docno in docnos]),
+        np.array([max(listed[docno] for listed in lists.values() if docno in listed) for docno in docnos]),
         np.array([rank.get(docno, np.inf) for docno in docnos], dtype=np.float64),
         len(lists) == 1,
     )
 
 
 def _closed(before: Bools) -> Bools:
-    """With what follows: where a comes before b, and b before c, a comes before c."""
+    """The transitive closure: if a is preferred to b, and b to c, a is preferred to c."""
     for middle in range(len(before)):
         before |= before[:, middle, None] & before[middle, None, :]
     np.fill_diagonal(before, False)
@@ -131,35 +131,35 @@ def _closed(before: Bools) -> Bools:
 
 
 def _with_r_others(group: _Group, retrieved: bool) -> float:
-    """The share of preferences kept when as many documents count as not relevant as are relevant, R of them.
+    """The share of preferences satisfied if R nonrelevant documents count, as many as there are relevant ones.
 
-    Where there are fewer, unseen ones stand after all that are retrieved. `retrieved` looks at the retrieved documents
-    alone, and at as many others as relevant ones are retrieved.
+    Where there are fewer, unseen ones are assumed after all retrieved documents. With `retrieved` only retrieved
+    documents count, and R is the number of relevant ones retrieved.
     """
     relevant, seen = group.value > 0, group.retrieved
     reached = int((relevant & seen).sum())
-    most = reached if retrieved else int(relevant.sum())
+    limit = reached if retrieved else int(relevant.sum())
     others = ~relevant & seen if retrieved else ~relevant
     count = int(others.sum())
-    if group.single and count > most:
-        return _crowded(group, relevant & seen if retrieved else relevant, others, most)
+    if group.single and count > limit:
+        return _crowded(group, relevant & seen if retrieved else relevant, others, limit)
     pairs = group.both if retrieved else np.ones_like(group.before)
-    unseen = max(most - count, 0)
-    kept = int((group.kept & pairs).sum()) + reached * unseen
-    return _ratio(kept, int((group.before & pairs).sum()) + int(relevant.sum()) * unseen)
+    unseen = max(limit - count, 0)
+    satisfied = int((group.satisfied & pairs).sum()) + reached * unseen
+    return _ratio(satisfied, int((group.before & pairs).sum()) + int(relevant.sum()) * unseen)
 
 
-def _crowded(group: _Group, relevant: Bools, others: Bools, most: int) -> float:
-    """The same of one list with more others than relevant documents, by trec_eval's count.
+def _crowded(group: _Group, relevant: Bools, others: Bools, limit: int) -> float:
+    """The same for one list with more nonrelevant than relevant documents, as trec_eval counts.
 
-    Of the first R others it counts every judged document above, not the relevant ones alone, and divides by R (N + R):
-    no share of preferences, but what it prints.
+    For the first R nonrelevant documents it counts every judged document above, not only relevant ones, and divides by
+    R (N + R): not a proportion of preferences, but what trec_eval prints.
     """
     within = np.ix_(relevant, relevant)
     ranks = np.sort(group.rank[others])
-    above = np.searchsorted(np.sort(group.rank[relevant]), ranks[:most]) + np.searchsorted(ranks, ranks[:most])
-    kept = int(above.sum()) + int(group.kept[within].sum())
-    return _ratio(kept, most * (len(ranks) + most) + int(group.before[within].sum()))
+    above = np.searchsorted(np.sort(group.rank[relevant]), ranks[:limit]) + np.searchsorted(ranks, ranks[:limit])
+    satisfied = int(above.sum()) + int(group.satisfied[within].sum())
+    return _ratio(satisfied, limit * (len(ranks) + limit) + int(group.before[within].sum()))
 
 
 def _ratio(part: float, whole: float) -> float:
@@ -171,43 +171,43 @@ KINDS = ("", "_ret", "_imp")
 
 
 def preference_scores(groups: Mapping[bytes, Lists], ranking: Iterable[bytes]) -> dict[str, float]:
-    """The measures of preferences for one topic, by trec_eval's names."""
+    """The preference measures of one topic, by trec_eval's names."""
     rank = {docno: at for at, docno in enumerate(ranking, 1)}
-    docnos = dict.fromkeys(docno for lists in groups.values() for own in lists.values() for docno in own)
+    docnos = dict.fromkeys(docno for lists in groups.values() for values in lists.values() for docno in values)
     number = {docno: at for at, docno in enumerate(docnos)}
     seen = [_group(lists, number, rank) for lists in groups.values()]
     scores: dict[str, float] = {
         "prefs_num_prefs_poss": float(sum(group.before.sum() for group in seen)),
-        "prefs_num_prefs_ful": float(sum(group.kept.sum() for group in seen)),
-        "prefs_num_prefs_ful_ret": float(sum((group.kept & group.both).sum() for group in seen)),
+        "prefs_num_prefs_ful": float(sum(group.satisfied.sum() for group in seen)),
+        "prefs_num_prefs_ful_ret": float(sum((group.satisfied & group.both).sum() for group in seen)),
     }
     for kind in KINDS:
         within = [_pairs(group, kind) for group in seen]
-        kept = [int((group.kept & pairs).sum()) for group, pairs in zip(seen, within, strict=True)]
+        satisfied = [int((group.satisfied & pairs).sum()) for group, pairs in zip(seen, within, strict=True)]
         all_ = [int((group.before & pairs).sum()) for group, pairs in zip(seen, within, strict=True)]
-        scores[f"prefs_simp{kind}"] = _ratio(sum(kept), sum(all_))
+        scores[f"prefs_simp{kind}"] = _ratio(sum(satisfied), sum(all_))
         scores[f"prefs_pair{kind}"] = _by_pair(seen, within, len(docnos))
-        scores[f"prefs_avgjg{kind}"] = sum(map(_ratio, kept, all_)) / len(seen)
+        scores[f"prefs_avgjg{kind}"] = sum(map(_ratio, satisfied, all_)) / len(seen)
     for kind, retrieved in (("", False), ("_ret", True)):
         scores[f"prefs_avgjg_Rnonrel{kind}"] = sum(_with_r_others(group, retrieved) for group in seen) / len(seen)
     return scores
 
 
 def _pairs(group: _Group, kind: str) -> Bools:
-    """The pairs of documents that a kind of measure looks at."""
+    """The pairs of documents that a kind of measure counts."""
     if kind == "_ret":
         return group.both
     return group.either if kind == "_imp" else np.ones_like(group.before)
 
 
 def _by_pair(groups: list[_Group], within: list[Bools], documents: int) -> float:
-    """The mean over pairs of documents, whichever is preferred, of the share of groups whose preference is kept."""
-    kept, all_ = (np.zeros((documents, documents), dtype=np.int32) for _ in range(2))
+    """The mean over pairs of documents of the share of groups whose preference for the pair is satisfied."""
+    satisfied, all_ = (np.zeros((documents, documents), dtype=np.int32) for _ in range(2))
     for group, pairs in zip(groups, within, strict=True):
         cells = np.ix_(group.number, group.number)
-        kept[cells] += group.kept & pairs
+        satisfied[cells] += group.satisfied & pairs
         all_[cells] += group.before & pairs
     upper = np.triu_indices(documents, 1)
-    kept, all_ = ((counts + counts.T)[upper] for counts in (kept, all_))
-    shares = kept[all_ > 0] / all_[all_ > 0]
+    satisfied, all_ = ((counts + counts.T)[upper] for counts in (satisfied, all_))
+    shares = satisfied[all_ > 0] / all_[all_ > 0]
     return float(shares.cumsum()[-1] / len(shares)) if len(shares) else 0.0

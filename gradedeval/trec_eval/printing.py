@@ -11,18 +11,18 @@ from gradedeval.arrays import Floats
 from gradedeval.scoring.scores import ALL, LEAST
 from gradedeval.trec.small_tables import small_table
 from gradedeval.trec_eval.output_lines import Line
-from gradedeval.trec_eval.score import Scored
+from gradedeval.trec_eval.score import ScoredRun
 
 MISSING = -1000000.0
-"""The z score where mean and deviation are not known."""
+"""The z score where mean and deviation are unknown."""
 
 Norms = Mapping[tuple[str, str], tuple[float, float]]
 """(topic, measure) -> mean and standard deviation."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is printed: lines of each topic, the summary, z scores in place of scores; topics without a run."""
+class PrintOptions:
+    """What is printed: lines of topics, the summary, z scores instead of scores, topics that the run lacks."""
 
     by_topic: bool = False
     summary: bool = True
@@ -30,74 +30,74 @@ class Wanted:
     empty_topics: bool = True
 
 
-def printed(scored: Scored, lines: list[Line], wanted: Wanted) -> str:
+def format_run(scored: ScoredRun, lines: list[Line], printing: PrintOptions) -> str:
     """The lines of one run."""
-    values = _scaled(_without_empty(scored, lines) if not wanted.empty_topics else scored, lines, wanted)
+    values = _scaled(_without_empty(scored, lines) if not printing.empty_topics else scored, lines, printing)
     rows: list[str] = []
-    if wanted.by_topic:
-        rows += _topics(scored, lines, values, wanted)
-    if wanted.summary:
-        rows += _summary(scored, lines, values, wanted)
+    if printing.by_topic:
+        rows += _topics(scored, lines, values, printing)
+    if printing.summary:
+        rows += _summary(scored, lines, values, printing)
     return "".join(rows)
 
 
-def _without_empty(scored: Scored, lines: list[Line]) -> Scored:
-    """Version 9 knows of a topic that the run lacks how many documents are relevant, and adds 0 for all else."""
+def _without_empty(scored: ScoredRun, lines: list[Line]) -> ScoredRun:
+    """As version 9: a topic that the run lacks has the number of its relevant documents, and 0 for all else."""
     counted = np.array([line.name == "num_rel" for line in lines])
     empty = np.array(scored.empty, dtype=bool)
     return replace(scored, values=np.where(empty[:, None] & ~counted, 0.0, scored.values))
 
 
-def _topics(scored: Scored, lines: list[Line], values: Floats, wanted: Wanted) -> Iterator[str]:
+def _topics(scored: ScoredRun, lines: list[Line], values: Floats, printing: PrintOptions) -> Iterator[str]:
     shown = [(at, line) for at, line in enumerate(lines) if line.by_topic]
     for topic, row, empty in zip(scored.topics, values.tolist(), scored.empty, strict=True):
-        if empty and not wanted.empty_topics:
+        if empty and not printing.empty_topics:
             continue
         for at, line in shown:
             if line.summed is None:
                 yield _line(line.name, topic, f"'{scored.strings.get(topic, '')[: line.length]}'")
             else:
-                yield _number(line, topic, row[at], wanted)
+                yield _number(line, topic, row[at], printing)
 
 
-def _summary(scored: Scored, lines: list[Line], values: Floats, wanted: Wanted) -> Iterator[str]:
+def _summary(scored: ScoredRun, lines: list[Line], values: Floats, printing: PrintOptions) -> Iterator[str]:
     for at, line in enumerate(lines):
         if not line.summary:
             continue
         if line.name == "runid":
             yield _line("runid", ALL, scored.tag)
         elif line.summed is None:
-            yield _count(line, len(scored.topics), wanted)
+            yield _count(line, len(scored.topics), printing)
         else:
-            yield _number(line, ALL, _summed(line, values[:, at], wanted), wanted)
+            yield _number(line, ALL, _summed(line, values[:, at], printing), printing)
 
 
-def _summed(line: Line, values: Floats, wanted: Wanted) -> float:
-    """Added up topic by topic, as trec_eval does: the last bit of a sum can decide the last digit printed."""
+def _summed(line: Line, values: Floats, printing: PrintOptions) -> float:
+    """Aggregated topic by topic, as trec_eval does: the last bit of a sum can change the last digit printed."""
     if line.summed == "geometric":
-        logs = values if wanted.norms is not None else np.log(np.maximum(values, LEAST))
+        logs = values if printing.norms is not None else np.log(np.maximum(values, LEAST))
         return float(np.exp(logs.cumsum()[-1] / len(values)))
     total = float(values.cumsum()[-1])
     return total if line.summed == "total" else total / len(values)
 
 
-def _number(line: Line, topic: str, value: float, wanted: Wanted) -> str:
-    if wanted.norms is not None:
+def _number(line: Line, topic: str, value: float, printing: PrintOptions) -> str:
+    if printing.norms is not None:
         return "Z" + _line(line.name, topic, f"{value:6.4f}")
     return _line(line.name, topic, str(int(value)) if line.summed == "total" else f"{value:6.4f}")
 
 
-def _count(line: Line, count: int, wanted: Wanted) -> str:
-    return _line(line.name, ALL, str(count)) if wanted.norms is None else "Z" + _line(line.name, ALL, f"{count:.4f}")
+def _count(line: Line, count: int, printing: PrintOptions) -> str:
+    return _line(line.name, ALL, str(count)) if printing.norms is None else "Z" + _line(line.name, ALL, f"{count:.4f}")
 
 
 def _line(name: str, topic: str, value: str) -> str:
     return f"{name:<22}\t{topic}\t{value}\n"
 
 
-def _scaled(scored: Scored, lines: list[Line], wanted: Wanted) -> Floats:
-    """The scores, or how many standard deviations they are from the mean."""
-    if wanted.norms is None:
+def _scaled(scored: ScoredRun, lines: list[Line], printing: PrintOptions) -> Floats:
+    """The scores, or their z scores."""
+    if printing.norms is None:
         return scored.values
     values = scored.values.copy()
     for at, line in enumerate(lines):
@@ -106,7 +106,7 @@ def _scaled(scored: Scored, lines: list[Line], wanted: Wanted) -> Floats:
         if line.summed == "geometric":
             values[:, at] = np.log(np.maximum(values[:, at], LEAST))
         for row, topic in enumerate(scored.topics):
-            mean, deviation = wanted.norms.get((topic, line.name), (np.nan, np.nan))
+            mean, deviation = printing.norms.get((topic, line.name), (np.nan, np.nan))
             if np.isnan(mean):
                 values[row, at] = MISSING
             else:

@@ -1,4 +1,4 @@
-"""A run scored topic by topic in trec_eval's order, with what its lines need beside the scores."""
+"""A run scored topic by topic in trec_eval's order, with what its lines need besides scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.table import MEASURES
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.grade_run import grade_run
+from gradedeval.scoring.run_parts import grade_run
 from gradedeval.scoring.scorer import Scorer, with_defaults
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.lines import decode, encode
@@ -20,14 +20,14 @@ from gradedeval.trec_eval.output_lines import Line
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class ScoredRun:
     """A run's scores in byte order of the topics.
 
-    run      what it is called, and `tag` what it calls itself
+    run      the name of the run, and `tag` its sixth column
     values   topics × lines: the score, nan for text
-    strings  topic -> the grades of its first documents, one character each
+    strings  topic -> relevance string: the grades of its first documents, one character each
     empty    topics: whether the run has no document of it
-    scores   the same as the rest of the package knows it
+    scores   the scores as the other formats print them
     """
 
     run: str
@@ -40,20 +40,20 @@ class Scored:
     notes: list[str] = field(default_factory=list)
 
 
-def needed(lines: list[Line]) -> list[Measure]:
-    """The measures that these lines rest on."""
-    own = [line.measure for line in lines if line.measure is not None]
-    return own + [MEASURES["num_rel"] for line in lines if line.relevant]
+def needed_measures(lines: list[Line]) -> list[Measure]:
+    """The measures that these lines need."""
+    measures = [line.measure for line in lines if line.measure is not None]
+    return measures + [MEASURES["num_rel"] for line in lines if line.relevant]
 
 
-def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers) -> Scored:
-    """Score a run by the measures of the lines. Raises InputError where it is none."""
+def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers) -> ScoredRun:
+    """Score a run by the measures of the lines. Raises InputError for an invalid run."""
     graded = grade_run(path, replace(scorer.grader, last_rank=None), workers)
     scored = [scorer.score_batch(batch) for batch in graded.batches]
     scores = scorer.merge(name, scored, graded.topics, graded.missing)
-    seen = _Seen(scorer.qrels.labels, max((line.length for line in lines), default=0))
+    details = _Details(scorer.qrels.labels, max((line.length for line in lines), default=0))
     for batch in graded.batches:
-        seen.add(batch)
+        details.add(batch)
     order = sorted(range(len(scores.topics)), key=lambda at: encode(scores.topics[at]))
     column = {measure: at for at, measure in enumerate(scorer.measures)}
     values = np.full((len(order), len(lines)), np.nan)
@@ -61,19 +61,19 @@ def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: 
         if line.measure is not None:
             values[:, at] = scores.score[order, column[with_defaults(line.measure, scorer.options)]]
             if line.relevant:
-                known = scores.score[order, column[with_defaults(MEASURES["num_rel"], scorer.options)]]
-                values[:, at] *= known > 0
+                relevant = scores.score[order, column[with_defaults(MEASURES["num_rel"], scorer.options)]]
+                values[:, at] *= relevant > 0
     topics = [scores.topics[at] for at in order]
-    empty = [not seen.retrieved.get(topic, 0) for topic in topics]
-    return Scored(name, graded.tag, topics, values, seen.strings, empty, scores, graded.notes)
+    empty = [not details.retrieved.get(topic, 0) for topic in topics]
+    return ScoredRun(name, graded.tag, topics, values, details.strings, empty, scores, graded.notes)
 
 
-class _Seen:
-    """What trec_eval prints of batches beside scores."""
+class _Details:
+    """What trec_eval prints of batches besides scores."""
 
     def __init__(self, labels: Floats, length: int) -> None:
         self.length = length
-        # Codes after the labels: unjudged, beyond the end.
+        # The codes after the labels are: unjudged, and past the end of the ranking.
         self.characters = np.array([*(_character(label) for label in labels.tolist()), "-", ""], dtype="U1")
         self.strings: dict[str, str] = {}
         self.retrieved: dict[str, int] = {}

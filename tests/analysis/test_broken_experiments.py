@@ -35,7 +35,7 @@ EVERY = [
       for verb in VERBS),
     *(bad(f"{verb} of a broken run", (verb, *TWO), "run.txt:1: 2 fields, expected 6 …", code=1, run_txt=b"1 Q0\n")
       for verb in VERBS),
-    *(bad(f"{verb} by a wrong measure", (verb, *TWO[:-1], "rpb"), "no measure 'rpb'; did you mean 'rbp'?")
+    *(bad(f"{verb} by a wrong measure", (verb, *TWO[:-1], "rpb"), "unknown measure 'rpb'; did you mean 'rbp'?")
       for verb in VERBS),
     *(bad(f"{verb} of runs beside saved scores", (verb, *TWO, "--from-scores", "s.csv"),
           "--from-scores: cannot be combined with files such as 'run.txt'; give either RUN... QRELS or saved scores")
@@ -46,7 +46,8 @@ EVERY = [
     *(bad(f"{verb} to an unknown extension", (verb, *TWO, "-o", "x.foo"),
         "'x.foo': no format has the extension '.foo'; …")
       for verb in (*VERBS, "fit")),
-    *(bad(f"{verb} with an unknown option", (verb, *TWO, "--sead", "3"), "No such option …; did you mean …?")
+    *(bad(f"{verb} with an unknown option", (verb, *TWO, "--sead", "3"),
+        "unknown option '--sead'; did you mean '--seed'?")
       for verb in ("compare", "power", "check")),
     *(bad(f"{verb} without draws", (verb, *TWO, "--draws", "0"), "--draws: 0 draws are too few; give 1 or more, "
         "for example 10000")
@@ -105,7 +106,7 @@ CHECK = [
     bad("no bound", ("check", *TWO), "no bound to check; for example --min err@20=0.25 or --max-drop err@20=5%"),
     bad("a bound on no number", ("check", *TWO, "--min", "err@20=high"), "--min err@20=high: 'high' is not a "
         "number; …"),
-    bad("a bound on a wrong measure", ("check", *TWO, "--min", "rpb=0.1"), "--min rpb=0.1: no measure 'rpb'; …"),
+    bad("a bound on a wrong measure", ("check", *TWO, "--min", "rpb=0.1"), "--min rpb=0.1: unknown measure 'rpb'; …"),
     bad("a bare bound and two measures", ("check", *TWO, "-m", "ap", "--min", "0.1"),
         "--min 0.1: a bare value with 2 measures; write MEASURE=VALUE, …"),
     bad("a bare bound and no measure", ("check", *TWO[:-2], "--min", "0.1"),
@@ -145,7 +146,7 @@ FITS = [
     bad("fit beyond what is valid", (*FIT, "-m", "rbp(p=0.5..3)"), "'rbp': p=3 is not …; …"),
     bad("fit to nothing", (*FIT[:-2], "-m", "rbp(p=0.1..0.9)"),
         "--to: names 0 measures; name one, such as --to err@20"),
-    bad("fit to a wrong name", (*FIT[:-1], "rpb", "-m", "rbp(p=0.1..0.9)"), "no measure 'rpb'; did you mean 'rbp'?"),
+    bad("fit to a wrong name", (*FIT[:-1], "rpb", "-m", "rbp(p=0.1..0.9)"), "unknown measure 'rpb'; did …"),
     bad("fit without files", ("fit", "-m", "rbp(p=0.1..0.9)", "--to", "ap"), "expected a run and a qrels file; …"),
     bad("fit with no precision", (*FIT, "-m", "rbp(p=0.1..0.9)", "--precision", "0"),
         "--precision: 0 is not above 0; for example 0.001"),

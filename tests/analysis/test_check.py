@@ -87,7 +87,7 @@ def test_a_whole_job(job: Path, cli: Command) -> None:
     broken_config = cli(*check)
     assert broken_config.code == 2
     assert broken_config.out == b""
-    assert broken_config.messages == ["gradedeval.toml:6: no measure 'ndgc'; did you mean 'ndcg'?"]
+    assert broken_config.messages == ["gradedeval.toml:6: unknown measure 'ndgc'; did you mean 'ndcg'?"]
 
 
 BETTER = ranking([1] * 10)
@@ -253,7 +253,7 @@ def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], 
         ("a = 1\nb == 2\n", 2, "invalid TOML (Invalid value)"),
         ("\n\nmni = 0.2\n", 3, "unknown setting 'mni'; did you mean 'min'?"),
         ("[min]\nrr = 0.5\nrr = 0.6\n", 3, "invalid TOML (Cannot overwrite a value)"),
-        ("[min]\nrr = 0.5\nnope = 0.5\n", 3, "no measure 'nope'; …"),
+        ("[min]\nrr = 0.5\nnope = 0.5\n", 3, "unknown measure 'nope'; …"),
         ("[min]\nrr = true\n", 2, "'True' is not a number; for example err@20=0.25"),
         ("[min]\nrr = '5%'\n", 2, "'5%' is a percentage; only --max-drop takes percentages"),
         ("[max-drop]\nrr = -0.1\n", 2, "-0.1 is negative; give 0 or more"),
@@ -262,7 +262,7 @@ def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], 
         ("measures = ['rr', 'ap']\nmin = 0.5\n", 2, "a bare value with 2 measures; write MEASURE=VALUE, …"),
         ("min = 0.5\n", 1, "a bare value without a measure; write MEASURE=VALUE, …"),
         ("measures = 3\n", 1, "measures is not a list of strings; …"),
-        ("measures = ['nope']\n", 1, "no measure 'nope'; …"),
+        ("measures = ['nope']\n", 1, "unknown measure 'nope'; …"),
         ("[min]\nrr = 0\n[gain]\nx = 1\n", 3, "{'x': 1} is not a gain scheme or a list of gains"),
         ("ties = 'bset'\n", 1, "invalid value 'bset'; did you mean 'best'?"),
         ("depth = 0\n", 1, "0 is too small; it must be at least 1"),

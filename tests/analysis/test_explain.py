@@ -465,19 +465,23 @@ def test_negative_grades_that_count_as_unjudged_could_add_something() -> None:
         (
             "10",
             {},
-            "--topic: '10' is not judged in qrels, and only --topics run counts such a topic; did you mean '1'?",
+            "--topic: '10' is not judged in qrels, and only --topics run includes such topics; did you mean '1'?",
         ),
         (
             "9",
             {},
-            "--topic: '9' is not judged in qrels, and only --topics run counts such a topic; as in 1, 2, 3, 4, 5",
+            "--topic: '9' is not judged in qrels, and only --topics run includes such topics; as in 1, 2, 3, 4, 5",
         ),
         ("3", {"topics": "both"}, "--topic: '3' is not in run; --topics qrels scores it 0"),
         ("3", {"topics": "run"}, "--topic: '3' is not in run; --topics qrels scores it 0"),
         ("99", {"topics": "run"}, "--topic: '99' is neither in run nor in qrels; did you mean '9'?"),
-        ("2", {"topics_from": ["1"]}, "--topic: '2' is not among those of --topics-from; add it there"),
-        ("5", {"topics": "relevant"}, "--topic: '5' has no relevant document in qrels; --topics both counts it"),
-        (None, {}, "--topic: one of the 5 topics of qrels (1, 2, 3, 4, 5) must be named; as in --topic 1"),
+        ("2", {"topics_from": ["1"]}, "--topic: '2' is not listed in --topics-from; add it there"),
+        (
+            "5",
+            {"topics": "relevant"},
+            "--topic: '5' has no relevant document in qrels; use --topics both to include it",
+        ),
+        (None, {}, "--topic: qrels has 5 topics (1, 2, 3, 4, 5); choose one, as in --topic 1"),
     ],
 )
 def test_a_topic_that_does_not_count_is_a_fault_in_clear_words(
@@ -500,7 +504,7 @@ def test_the_only_topic_need_not_be_named() -> None:
 def test_one_run_is_explained_with_the_residual_at_the_cutoff() -> None:
     run, qrels = {"t": {"a": 1.0}}, {"t": {"a": 1}}
     for words, says in (
-        ({"run": [run, run]}, "2 runs are too many"),
+        ({"run": [run, run]}, "2 runs given"),
         ({"run": run, "residual_depth": "full"}, "--residual-depth"),
         ({"run": run, "max_residual": 0.1}, "--max-residual"),
     ):
@@ -555,10 +559,10 @@ def test_a_measure_of_one_s_own_is_explained_without_a_word_and_shows_what_it_li
 @pytest.mark.parametrize(
     ("shows", "says"),
     [
-        (lambda g: {"x": g.gain[0]}, r"shows 'x' of shape \(3,\); topics × ranks: \(1, 3\)"),
-        (lambda g: {"x": g.nothing}, "`shows` failed .AttributeError"),
-        (lambda g: 3, "`shows` failed"),
-        (lambda g: {"docno": g.gain}, "shows 'docno', which has a column already"),
+        (lambda g: {"x": g.gain[0]}, r"`details` has 'x' of shape \(3,\); expected topics × ranks, \(1, 3\)"),
+        (lambda g: {"x": g.nothing}, "`details` failed .AttributeError"),
+        (lambda g: 3, "`details` failed"),
+        (lambda g: {"docno": g.gain}, "`details` has 'docno', which is already a column"),
     ],
 )
 def test_what_a_measure_shows_must_be_one_number_a_rank(shows: Any, says: str) -> None:
@@ -695,12 +699,12 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
     ("words", "code", "says"),
     [
         (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN QRELS --topic ID"),
-        (("explain", "run.txt", "long.txt", "qrels.txt"), 2, "2 runs are too many; explain one at a time"),
-        (("explain", "run.txt", "qrels.txt"), 2, "--topic: one of the 4 topics of qrels.txt (1, 2, 3, 4) must be "
-         "named; as in --topic 1"),
-        ((*WORDS, "--topic", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics run counts such a "
-         "topic; did you mean '1'?"),
-        ((*WORDS, "-m", "eer"), 2, "no measure 'eer'; did you mean 'err'?"),
+        (("explain", "run.txt", "long.txt", "qrels.txt"), 2, "2 runs given; explain one at a time"),
+        (("explain", "run.txt", "qrels.txt"), 2, "--topic: qrels.txt has 4 topics (1, 2, 3, 4); choose one, as "
+         "in --topic 1"),
+        ((*WORDS, "--topic", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics run includes "
+         "such topics; did you mean '1'?"),
+        ((*WORDS, "-m", "eer"), 2, "unknown measure 'eer'; did you mean 'err'?"),
         ((*WORDS, "-f", "csv", "--show", "3"), 2, "--show: the format csv lists all ranks; leave out --show"),
         ((*WORDS, "-o", "run.txt"), 2, "-o: 'run.txt' is also an input file; choose another output file"),
         ((*WORDS, "-o", "x.csv", "-m", "err(gain=grade)"), 1, "'err(gain=grade)': grade 2 is worth 2, outside 0..1; "

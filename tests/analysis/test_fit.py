@@ -63,10 +63,10 @@ def test_whole_ends_are_no_whole_numbers_where_the_measure_takes_others() -> Non
         ("rbp(p=0.5..0.5)", "invalid range 0.5..0.5"),
         ("rbp(p=0.5..0.9..0)", "invalid range 0.5..0.9..0"),
         ("rbp(p=0.5..2)", "'rbp': p=2 is not"),
-        ("rpb(p=0.1..0.5)", "no measure 'rpb'; did you mean 'rbp'?"),
-        ("nerr9@0..5", "cutoff 0 is no rank"),
+        ("rpb(p=0.1..0.5)", "unknown measure 'rpb'; did you mean 'rbp'?"),
+        ("nerr9@0..5", "invalid cutoff 0"),
         ("nerr9@1..100000", "1..100000 makes more than 10000 values; use larger steps"),
-        ("nerr9@1.5..5", "cannot|is no measure|no measure"),
+        ("nerr9@1.5..5", "cannot|is not a measure|no measure"),
         ("", "no measure with a range"),
     ],
 )

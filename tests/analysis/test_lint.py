@@ -126,19 +126,21 @@ def test_defects_of_many_kinds_are_named_at_once(tmp_path: Path, cli: Command) -
         (b"1 Q0 a 1 2 t\n1 Q0 b 2 3 t\n1 Q0 c 3 1 t\n",
          "run.txt:2: 1 document with a higher score than the rank before, first here"),
         (b"1 Q0 a 1 1 t\n1 Q0 b 2 2 t\n2 Q0 c 1 0 t\n2 Q0 d 2 5 t\n",
-         "run.txt:2: scores rise with the rank throughout: the last document listed counts as the best"),
-        (b"1 Q0 a 1 3 t\n1 Q0 b 1 2 t\n", "run.txt:2: 1 rank given twice in a topic, the first in this line"),
+         "run.txt:2: scores increase with the rank: the document ranked last counts as the best"),
+        (b"1 Q0 a 1 3 t\n1 Q0 b 1 2 t\n", "run.txt:2: 1 rank repeated within a topic, the first on this line"),
         (b"1 Q0 a 1 3 t\n1 Q0 b 2 3 t\n2 Q0 a 1 1 t\n", "run.txt: 2 of 3 documents tied"),
-        (b"1 Q0 a 1 3 t\n1 Q0 b 2 3 t\n2 Q0 a 1 1 t\n", "run.txt:1: all documents have one score in 1 of 2 topics (1)"),
+        (b"1 Q0 a 1 3 t\n1 Q0 b 2 3 t\n2 Q0 a 1 1 t\n",
+         "run.txt:1: all documents have the same score in 1 of 2 topics (1)"),
         (b"1 Q0 a 1 1.00000001 t\n1 Q0 b 2 1 t\n",
-         "run.txt: 2 of 2 documents tied only as single floats, as trec_eval 9 reads them"),
-        (b"1 Q0 a 1 1e39 t\n1 Q0 b 2 1 t\n", "run.txt:1: 1 score too large for a single float, the first in this line"),
+         "run.txt: 2 of 2 documents tied only in single precision, which trec_eval 9 uses"),
+        (b"1 Q0 a 1 1e39 t\n1 Q0 b 2 1 t\n",
+         "run.txt:1: 1 score too large for single precision, the first on this line"),
         (b"1 Q0 a 1 1 t\n1 Q0 b 2 1e-50 t\n",
-         "run.txt:2: 1 score too small for a single float, the first in this line"),
-        (b"1 Q0 a 1 1 t\n1 Q0 b 2 0 u\n", "run.txt:2: 2 tags (t, u); this is the first line of the second"),
+         "run.txt:2: 1 score too small for single precision, the first on this line"),
+        (b"1 Q0 a 1 1 t\n1 Q0 b 2 0 u\n", "run.txt:2: 2 tags (t, u); the second starts on this line"),
         (b"1 0 a 1 1 t\n", "run.txt:1: the second column is '0', not Q0"),
         (b"1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n2 Q0 a 1 2 t\n2 Q0 b 2 1 t\n",
-         "run.txt:3: topic 2 (1 of 2) has the documents of topic 1 in its order"),
+         "run.txt:3: topic 2 (1 of 2) has the documents of topic 1 in the same order"),
     ],
 )  # fmt: skip
 def test_what_would_be_scored_otherwise_than_meant_is_a_warning(
@@ -155,7 +157,7 @@ def test_a_run_in_order_says_so_even_to_the_strict(tmp_path: Path, cli: Command)
     (tmp_path / "qrels.txt").write_bytes(QRELS)
     outcome = cli("lint", "run.txt", "--qrels", "qrels.txt", "--strict")
     assert outcome.code == 0
-    assert outcome.text.startswith("qrels.txt: in order\n\nrun.txt: in order\n")
+    assert outcome.text.startswith("qrels.txt: no problems found\n\nrun.txt: no problems found\n")
 
 
 @pytest.mark.parametrize("content", [b"9 Q0 a 0 1.5e-3 x\n\n# more\r\n 9\tQ0  b 1 -2 x", RUN.replace(b"\n", b"\r\n")])
@@ -194,8 +196,8 @@ def test_runs_are_compared_with_each_other(tmp_path: Path, cli: Command) -> None
         (tmp_path / name).write_bytes(content)
     found = report(cli("lint", "a", "b", "c", "-f", "json"), 0)
     assert defects(found) == [
-        "b: tag 'run' is that of a too",
-        "b: has the documents and scores of a",
+        "b: tag 'run' is also that of a",
+        "b: has the same documents and scores as a",
         "c: 1 of 2 topics of the other runs are missing (2)",
     ]
     table = cli("lint", "a", "b", "c").text.split("\n\n")[-1].splitlines()
@@ -209,7 +211,7 @@ def test_options_of_a_track_make_errors(tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.txt").write_bytes(RUN)
     found = report(cli("lint", "mine.txt.gz", "--tag-is-filename", "--max-depth", "1", "-f", "json"), 1)
     assert defects(found) == [
-        "mine.txt.gz:1: tag 'run' is not the file's name",
+        "mine.txt.gz:1: tag 'run' is not the file name",
         "mine.txt.gz:2: topic 1 has 2 documents, more than 1",
     ]
     assert defects(report(cli("lint", "run.txt", "--tag-is-filename", "--max-depth", "2", "-f", "json"), 0)) == []
@@ -230,7 +232,7 @@ def test_ties_show_how_far_each_measure_could_move(tmp_path: Path, cli: Command)
         "rr": {"worst": 0.75, "best": 1.0, "score": 0.75},
         "p@3": {"worst": 0.5, "best": 0.5, "score": 0.5},
     }
-    assert defects(found) == ["run.txt: 2 of 5 documents tied: by their order rr 0.7500..1.0000"]
+    assert defects(found) == ["run.txt: 2 of 5 documents tied, so scores depend on their order: rr 0.7500..1.0000"]
 
 
 def test_ties_that_move_nothing_are_no_warning_beside_qrels(tmp_path: Path, cli: Command) -> None:
@@ -275,7 +277,7 @@ def test_the_report_can_go_to_a_file(tmp_path: Path, cli: Command) -> None:
     [
         ((), "no run given; usage: gradedeval lint RUN... [--qrels QRELS]"),
         (("-", "--qrels", "-"), "-: standard input can only be read once; give the other as a file"),
-        (("run.txt", "-m", "rpb"), "no measure 'rpb'; did you mean 'rbp'?"),
+        (("run.txt", "-m", "rpb"), "unknown measure 'rpb'; did you mean 'rbp'?"),
         (("run.txt", "run.txt"), "run 'run.txt' is given twice; give each run once"),
     ],
 )
@@ -305,7 +307,7 @@ def test_48_submitted_runs_have_no_error(step: int, cli: Command) -> None:
     assert any(
         "has the documents of topic 1" in one or "have the documents" in one for one in named["CincyMedIR-run3.gz"]
     )
-    assert any("scores rise with the rank throughout" in one for one in named["ERST_PROSE.gz"])
+    assert any("scores increase with the rank" in one for one in named["ERST_PROSE.gz"])
 
 
 @shared

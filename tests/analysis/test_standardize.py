@@ -75,4 +75,4 @@ def test_what_cannot_be_standardized_is_a_fault() -> None:
 
 
 def test_ssp_is_a_step_and_no_measure(cli: Command) -> None:
-    assert cli(RUNS[0], QRELS, "-m", "ssp").messages == ["no measure 'ssp'; write -m sp --standardize"]
+    assert cli(RUNS[0], QRELS, "-m", "ssp").messages == ["unknown measure 'ssp'; write -m sp --standardize"]

@@ -529,13 +529,13 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
     [
         ("weights", "no measure given; for example -m 'rbp(p=0.95)'"),
         ("weights rbp", "rbp: no such file; did you mean -m 'rbp'?"),
-        ("weights -m rpb", "no measure 'rpb'; did you mean 'rbp'?"),
+        ("weights -m rpb", "unknown measure 'rpb'; did you mean 'rbp'?"),
         ("weights -m rbp --ranks 0", "Invalid value for '--ranks': 0 is not in the range 1<=x<=100000; "),
         ("weights -m rbp --ranks 100001", "Invalid value for '--ranks': 100001 is not in the range"),
         ("weights -m rbp --normalize one", "Invalid value for '--normalize': 'one' is not one of 'none', 'sum', 'max'"),
         (
             "weights -m ap",
-            "'ap': its weights are those of the rankings that it scores; give RUN... QRELS for their mean",
+            "'ap': its weights depend on the ranking; give RUN... QRELS to average them",
         ),
         (
             "weights -m inst",
@@ -594,8 +594,8 @@ def test_wrong_use_in_python_is_a_fault() -> None:
         ({"ranks": 2.5}, "--ranks: 2.5 is not a whole number from 1 to 100000"),
         ({"normalize": "sums"}, "invalid value 'sums'; did you mean 'sum'"),
         ({"measures": []}, "no measure"),
-        ({"runs": RUNS}, "runs need qrels"),
-        ({"qrels": QRELS}, "runs need qrels"),
+        ({"runs": RUNS}, "runs and qrels belong together"),
+        ({"qrels": QRELS}, "runs and qrels belong together"),
         ({"tie": "best"}, "unknown option 'tie'; did you mean 'ties'"),
     ):
         with pytest.raises(InputError, match=says):

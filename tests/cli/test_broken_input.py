@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from gradedeval.trec.source import SLICE, Source, unpacked
+from gradedeval.trec.source import SLICE, Source, decompressed_pieces
 from support.broken import CASES, PACKERS, QRELS, RUN, Broken, by_name, check_refused, contents, matches, zstd
 from support.commands import Command, Outcome, environment, shell
 
@@ -66,7 +66,7 @@ def test_a_process_of_its_own_says_the_same(name: str, tmp_path: Path, cli: Comm
 
 def test_a_wrong_name_is_said_before_any_file_is_read(cli: Command) -> None:
     outcome = cli("none.txt", "none.qrels", "-m", "rpb")
-    assert (outcome.code, outcome.messages) == (2, ["no measure 'rpb'; did you mean 'rbp'?"])
+    assert (outcome.code, outcome.messages) == (2, ["unknown measure 'rpb'; did you mean 'rbp'?"])
 
 
 def test_no_gains_above_0_is_a_warning_and_blank_residuals(tmp_path: Path, cli: Command) -> None:
@@ -113,7 +113,7 @@ def test_a_file_without_read_permission_is_said_to_be_that(name: str, tmp_path: 
     (tmp_path / name).chmod(0)
     with unprivileged():
         outcome = cli("run.txt", "qrels.txt")
-    check_refused(outcome, 1, (f"{name}: may not be read; check its permissions",))
+    check_refused(outcome, 1, (f"{name}: permission denied; check the permissions of the file",))
 
 
 def test_a_file_in_a_closed_folder_is_said_to_be_that(tmp_path: Path, cli: Command) -> None:
@@ -127,7 +127,7 @@ def test_a_file_in_a_closed_folder_is_said_to_be_that(tmp_path: Path, cli: Comma
             outcome = cli("folder/run.txt", "qrels.txt")
     finally:
         (tmp_path / "folder").chmod(0o755)
-    check_refused(outcome, 1, ("folder/run.txt: may not be read; check its permissions",))
+    check_refused(outcome, 1, ("folder/run.txt: permission denied; check the permissions of the file",))
 
 
 def test_output_into_a_folder_that_may_not_be_written_leaves_the_old_file(tmp_path: Path, cli: Command) -> None:
@@ -457,7 +457,7 @@ def test_what_a_part_of_a_gzip_file_copies_does_not_grow_with_the_parts_behind_i
         unused_data = property(lambda self: self.stream.unused_data)
 
     packed = b"".join(gzip.compress(b"1 Q0 d%d 1 %d t\n" % (at, -at), 1) for at in range(5_000))
-    content = b"".join(unpacked(io.BytesIO(packed).read, Part))
+    content = b"".join(decompressed_pieces(io.BytesIO(packed).read, Part))
     assert content.count(b"\n") == 5_000
     assert max(given) <= SLICE < len(packed)
 

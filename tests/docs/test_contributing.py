@@ -91,3 +91,30 @@ def test_an_output_format_is_a_function_and_its_row(copy: Path) -> None:
     assert compare.startswith("=====")
     python(copy, "-m", *commands[1][:-2], "-o", "compared.rst")
     assert (copy / "compared.rst").read_text(encoding="utf-8") == compare
+
+
+def test_a_command_is_a_file_and_a_line(copy: Path) -> None:
+    walk = section("Add a command")
+    (module,), (line,), (session,) = (blocks(walk, kind) for kind in ("python", "diff", "console"))
+    place, _, body = module.removeprefix("# ").partition("\n")
+    (copy / place).write_text(body, encoding="utf-8")
+    replace(copy / "gradedeval" / "cli" / "__init__.py", line)
+
+    counted, page = (python(copy, "-m", *shlex.split(words.removeprefix("$ "))) for words in session.splitlines())
+    assert counted == "50\n"
+    assert page.count("  --count") == page.count("  --judged-only") == 1
+    assert "  topics  " in python(copy, "-m", "gradedeval", "--help")
+
+
+def test_an_option_is_one_definition(copy: Path) -> None:
+    walk = section("Add an option")
+    *lines, (session,) = *blocks(walk, "diff"), blocks(walk, "console")
+    for line in lines:
+        replace(copy / "gradedeval" / "options" / "__init__.py", line)
+
+    scored, page = (python(copy, "-m", *shlex.split(words.removeprefix("$ "))) for words in session.splitlines())
+    assert " | min depth 3 | " in scored
+    assert "--min-depth N" in page
+    assert "min_depth " in python(copy, "-c", "import gradedeval; print(gradedeval.evaluate.__doc__)")
+    key = "from gradedeval.analysis.check_config import OPTION_KEYS; print(OPTION_KEYS['min-depth'].text)"
+    assert python(copy, "-c", key) == "Leave out topics with fewer than N documents.\n"

@@ -217,7 +217,7 @@ def test_the_few_who_come_through_stay_for_long() -> None:
     near = np.exp(np.cumsum(chances(np.arange(1.0, 20_001))[1]))
     exact = 1 + float(near[:-1].sum()) + float(near[-1]) / -math.expm1(-1e-12)
     assert exact > 6 + 1e-9
-    assert panels.walked_on(chances, -1e-12) == pytest.approx(exact, rel=1e-13)
+    assert panels.sum_by_panels(chances, -1e-12) == pytest.approx(exact, rel=1e-13)
 
 
 def test_a_forager_whom_nothing_stops_stays_for_ever() -> None:
@@ -241,7 +241,9 @@ def test_each_topic_has_its_own_forager() -> None:
 def test_a_sum_that_is_not_settled_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(panels, "PLAIN", 1 << 16)
     monkeypatch.setattr(panels, "SMOOTH", 0.0)
-    with pytest.raises(InputError, match=r"not settled 65\d{3} ranks past the end .*; horizon=1000 ends it"):
+    with pytest.raises(
+        InputError, match=r"did not converge within 65,\d{3} ranks past the end, .*; set horizon=1000 to truncate it"
+    ):
         score("ift(A=.2,b2=1e-6,R2=10,of=ed)", TEN)
 
 

@@ -65,7 +65,7 @@ RULES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("files", [20, pytest.param(120, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("files", [10, pytest.param(120, marks=pytest.mark.exhaustive)])
 def test_blocks_of_any_size_give_what_the_simple_reader_gives(files: int, name: str) -> None:
     draw = random.Random(name)
     rules = Options(**RULES[name])

@@ -191,8 +191,8 @@ def test_several_runs_have_a_row_each(folder: Path, cli: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("-m", "err"), "--cwl: err is no C/W/L measure; those are rbp, insq"),
-        (("-m", "rbp(of=ed)"), "--cwl: 'rbp(of=ed)' is one quantity; --cwl prints all five: leave of= out"),
+        (("-m", "err"), "--cwl: err is not a C/W/L measure; those are rbp, insq"),
+        (("-m", "rbp(of=ed)"), "--cwl: 'rbp(of=ed)' asks for one quantity; --cwl prints all five; leave out of="),
         (("-m", "rbp", "--max-residual", "0.1"), "--cwl: cannot be combined with --max-residual"),
         (
             ("-m", "rbp", "--residuals", "difference", "--residual-depth", "full"),

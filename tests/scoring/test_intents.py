@@ -427,9 +427,12 @@ def test_probabilities_are_divided_by_a_sum_that_rounding_keeps_from_1(tmp_path:
         ("", "p: is empty; expected lines of 'topic subtopic probability'"),
         (
             "1 1 .5\n1 2 .5\n",
-            "p: no probability for subtopic 3 of topic 1; give each a line, with 0 if nobody means it",
+            "p: no probability for subtopic 3 of topic 1; add a line for each; 0 if nobody means it",
         ),
-        ("2 1 1\n", "p: no probability for subtopic 1, 2, 3 of topic 1; give each a line, with 0 if nobody means it"),
+        (
+            "2 1 1\n",
+            "p: no probability for subtopic 1, 2, 3 of topic 1; add a line for each; 0 if nobody means it",
+        ),
     ],
 )
 def test_a_fault_of_a_file_of_probabilities_is_named(
@@ -570,9 +573,12 @@ def test_the_digest_changes_with_any_judgement_and_not_with_their_order() -> Non
 @pytest.mark.parametrize(
     ("qrels", "message"),
     [
-        ({"1": {"a": 1}}, "qrels['1']['a']: is a int; a dict subtopic -> grade is expected"),
-        ({"1": {"a": {"1": "x"}}}, "qrels['1']['a']['1']: grade 'x' is no finite number; a grade is a number"),
-        ({"1": {"a": {1.0: 1}}}, "qrels: id 1.0 is a float; ids are text: read them with dtype=str"),
+        ({"1": {"a": 1}}, "qrels['1']['a']: is a int; expected a dict subtopic -> grade"),
+        (
+            {"1": {"a": {"1": "x"}}},
+            "qrels['1']['a']['1']: grade 'x' is not a finite number; expected a number for each grade",
+        ),
+        ({"1": {"a": {1.0: 1}}}, "qrels: id 1.0 is a float; ids must be text: read them with dtype=str"),
         (pd.DataFrame({"topic": ["1"], "docno": ["a"], "grade": [1]}), "qrels: no column 'subtopic' among"),
     ],
 )
@@ -615,7 +621,9 @@ def test_topics_without_intents_or_run_score_0_and_stay_in_the_mean() -> None:
 
 
 def test_qrels_without_any_intent_are_mentioned() -> None:
-    with pytest.warns(gradedeval.EvaluationWarning, match="no subtopic but 0, which is no intent; intents score 0"):
+    with pytest.warns(
+        gradedeval.EvaluationWarning, match="the only subtopic is 0, which is not an intent; measures by intent score 0"
+    ):
         gradedeval.evaluate({"1": {"a": 1}}, {"1": {"a": {"0": 1}}}, "erria", subtopics=True)
 
 
@@ -646,14 +654,17 @@ def test_intents_at_the_prompt(cli: Command) -> None:
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        ("ia(err)", "'ia(err)': there are no intents; add --subtopics: the second column of the qrels tells them"),
+        (
+            "ia(err)",
+            "'ia(err)': the qrels have no intents; add --subtopics if the second column of the qrels holds them",
+        ),
         ("ia", "'ia': has no measure inside; as in ia(err@20)"),
         ("ia()@5", "'ia()@5': has no measure inside; as in ia(err@20)"),
-        ("ia(ia(err))", "'ia(ia(err))': ia(err) is a mean over intents already; write ia(err)"),
-        ("ia(strec)", "'ia(strec)': strec looks at all intents; write strec"),
+        ("ia(ia(err))", "'ia(ia(err))': ia(err) is already averaged over intents; write ia(err)"),
+        ("ia(strec)", "'ia(strec)': strec already takes all intents into account; write strec"),
         ("ia(num_ret)", "'ia(num_ret)': num_ret counts documents: it has no mean over intents; write num_ret"),
-        ("ia(judged@5)", "'ia(judged@5)': judged looks at no gain: it has no mean over intents; write judged@5"),
-        ("ia(rpb)", "no measure 'rpb'; did you mean 'rbp'?"),
+        ("ia(judged@5)", "'ia(judged@5)': judged reads no gains: it has no mean over intents; write judged@5"),
+        ("ia(rpb)", "unknown measure 'rpb'; did you mean 'rbp'?"),
         ("ia(p)", "'p': p needs a cutoff; write p@10"),
         ("ia(err@5)@10", "'ia(err@5)@10': has two cutoffs; write ia(err@5)"),
         ("ia(err,prior=some)", "'ia(err)': prior=some is not uniform or a file as in @prior.txt; write ia(err)"),
@@ -667,16 +678,19 @@ def test_intents_at_the_prompt(cli: Command) -> None:
         ),
         (
             "ia(err,rel=2)",
-            "'ia(err,rel=2)': ia has no parameter but prior;"
-            " the measure's own stand in its own parentheses, as in ia(err(rel=2)@20)",
+            "'ia(err,rel=2)': the only parameter of ia is prior;"
+            " parameters of the measure go in its own parentheses, as in ia(err(rel=2)@20)",
         ),
-        ("err(prior=@run)", "'err': no parameter 'prior'; it takes gain, rel"),
-        ("erria(prior=@run)", "'erria(prior=@run)': there are no intents; add --subtopics: the second column of the"),
+        ("err(prior=@run)", "'err': unknown parameter 'prior'; it takes gain, rel"),
+        (
+            "erria(prior=@run)",
+            "'erria(prior=@run)': the qrels have no intents; add --subtopics if the second column of the",
+        ),
         ("erria(stop=0)", "'erria': stop=0 is not in (0, 1]; as in stop=1"),
         ("erria(norm=worst)", "'erria': norm=worst is not none or best; as in norm=none"),
         ("alpha_ndcg(alpha=2)", "'alpha_ndcg': alpha=2 is not in [0, 1]; as in alpha=0.5"),
         ("nrbp(beta=1)", "'nrbp': beta=1 is not in [0, 1); as in beta=0.5"),
-        ("map-ia", "no measure 'map-ia'; the mean of map over intents is ia(map)"),
+        ("map-ia", "unknown measure 'map-ia'; the mean of map over intents is ia(map)"),
     ],
 )
 @pytest.mark.usefixtures("files")
@@ -730,13 +744,13 @@ def test_a_mean_over_intents_has_no_weights(cli: Command) -> None:
     for words in (["-m", "ia(rbp)"], ["run", "qrels", "--subtopics", "-m", "ia(ap)"]):
         done = cli("weights", *words)
         assert (done.code, len(done.messages)) == (2, 1)
-        assert "a mean over intents has no weights; name the measure inside" in done.messages[0]
+        assert "a mean over intents has no weights; use the measure inside" in done.messages[0]
     assert cli("weights", "-m", "nrbp(alpha=0)", "--ranks", "2").text == "rank,nrbp(alpha=0)\n1,0.5\n2,0.25\n"
 
 
 @pytest.mark.parametrize("alpha", ["0", "1e-9"])
 def test_a_sum_that_has_no_end_asks_for_a_cutoff(alpha: str) -> None:
-    with pytest.raises(InputError, match=r"a sum without end; give a cutoff") as error:
+    with pytest.raises(InputError, match=r"an infinite sum; add a cutoff") as error:
         parse_measures(f"alpha_dcg(alpha={alpha},norm=best)")
     assert error.value.usage
     assert parse_measures(f"alpha_dcg(alpha={alpha},norm=best)@20 alpha_dcg(alpha={alpha})")

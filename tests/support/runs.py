@@ -16,9 +16,9 @@ from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.rankings import qrels
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader
-from gradedeval.rankings.grade_run import GradedRun, grade_run, map_lists
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_bytes
+from gradedeval.scoring.run_parts import GradedRun, grade_run, map_lists
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import Source
 from support.paths import DATA

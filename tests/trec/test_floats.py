@@ -83,6 +83,8 @@ def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
 @drawn(300, steady=False)
 @example([b"nan"])
 @example([b"1_0"])
+@example([b",5"])
+@example([b"*5"])
 @example([b"inf"])
 @example([b"1e999"])
 @example([b"0x10"])

@@ -15,7 +15,7 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES
-from gradedeval.trec_eval.measures import ENTRIES, FORMATS, chosen_lines
+from gradedeval.trec_eval.measures import ENTRIES, FORMATS, select_lines
 from gradedeval.trec_eval.output_lines import Setting
 from gradedeval.trec_eval.preferences import preference_scores
 from support.commands import Command, Outcome
@@ -359,6 +359,12 @@ def test_grade_minus_1_is_pooled_and_not_sampled(grade: int, expected: float) ->
     assert found == pytest.approx(expected)
 
 
+@pytest.mark.usefixtures("files")
+def test_a_fraction_of_a_rank_is_cut_off(cli: Command) -> None:
+    shown = succeed(cli("trec_eval", "-m", "P.2.7,5,2", "-m", "ndcg_cut.3.9", "qrels", "run")).text
+    assert [line.split()[0] for line in shown.splitlines()] == ["P_2", "P_5", "ndcg_cut_3"]
+
+
 # Words that are wrong -------------------------------------------------------------------------------------------------
 
 
@@ -366,24 +372,24 @@ def test_grade_minus_1_is_pooled_and_not_sampled(grade: int, expected: float) ->
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ("-m mapp qrels run", 2, "-m: no measure 'mapp'; did you mean 'map'?"),
-        ("-m ALL_TREC qrels run", 2, "-m: no measure 'ALL_TREC'; did you mean 'all_trec'?"),
-        ("-m P.x qrels run", 2, "-m P.x: takes no such parameters; numbers with commas between them, as in P.1,2"),
-        ("-m P.0 qrels run", 2, "-m P.0: takes no such parameters; ranks count from 1"),
-        ("-m P.inf qrels run", 2, "-m P.inf: takes no such parameters; numbers …"),
-        ("-m map.5 qrels run", 2, "-m map.5: takes no such parameters; map takes no parameters"),
-        ("-m utility.1,2 qrels run", 2, "-m utility.1,2: takes no such parameters; four coefficients, …"),
-        ("-m ndcg.1:3 qrels run", 2, "-m ndcg.1:3: takes no such parameters; grade=gain pairs, …"),
-        ("-m rbp.2 qrels run", 2, "-m rbp.2: takes no such parameters; p=2 is not from 0 to below 1"),
-        ("-m set_F.1,2 qrels run", 2, "-m set_F.1,2: takes no such parameters; one number, as in set_F.0.5"),
-        ("-m relstring.0 qrels run", 2, "-m relstring.0: takes no such parameters; ranks count from 1"),
+        ("-m mapp qrels run", 2, "-m: unknown measure 'mapp'; did you mean 'map'?"),
+        ("-m ALL_TREC qrels run", 2, "-m: unknown measure 'ALL_TREC'; did you mean 'all_trec'?"),
+        ("-m P.x qrels run", 2, "-m P.x: invalid parameters; expected numbers separated by commas, such as P.1,2"),
+        ("-m P.0 qrels run", 2, "-m P.0: invalid parameters; cutoffs start at 1"),
+        ("-m P.inf qrels run", 2, "-m P.inf: invalid parameters; expected numbers …"),
+        ("-m map.5 qrels run", 2, "-m map.5: invalid parameters; map takes no parameters"),
+        ("-m utility.1,2 qrels run", 2, "-m utility.1,2: invalid parameters; expected four coefficients, …"),
+        ("-m ndcg.1:3 qrels run", 2, "-m ndcg.1:3: invalid parameters; expected grade=gain pairs, …"),
+        ("-m rbp.2 qrels run", 2, "-m rbp.2: invalid parameters; p=2 is not from 0 to below 1"),
+        ("-m set_F.1,2 qrels run", 2, "-m set_F.1,2: invalid parameters; expected one number, such as set_F.0.5"),
+        ("-m relstring.0 qrels run", 2, "-m relstring.0: invalid parameters; cutoffs start at 1"),
         ("-m iprec_at_recall.2 qrels run", 2, "-m iprec_at_recall.2: …; recall=2 is not between 0 and 1"),
-        ("-m runid.1 qrels run", 2, "-m runid.1: takes no such parameters; runid takes no parameters"),
-        ("-m prefs_simp qrels run", 2, "-m: 'prefs_simp' cannot be had from qrels; it needs -R prefs or …"),
-        ("-R prefs qrels run", 2, "-m: 'official' cannot be had from prefs; it needs -R qrels"),
-        ("-R prefs -m all_trec qrels run", 2, "-m: 'all_trec' cannot be had from prefs; …"),
-        ("-R prefs -m err@20 qrels run", 2, "-m: no measure 'err@20' of prefs; …"),
-        ("-R qrels_jg -m qrels_jg -J qrels run", 2, "-J: cannot be had with -R qrels_jg; leave out one of them"),
+        ("-m runid.1 qrels run", 2, "-m runid.1: invalid parameters; runid takes no parameters"),
+        ("-m prefs_simp qrels run", 2, "-m: 'prefs_simp' is not available for qrels; it needs -R prefs or …"),
+        ("-R prefs qrels run", 2, "-m: 'official' is not available for prefs; it needs -R qrels"),
+        ("-R prefs -m all_trec qrels run", 2, "-m: 'all_trec' is not available for prefs; …"),
+        ("-R prefs -m err@20 qrels run", 2, "-m: unknown measure 'err@20' of prefs; …"),
+        ("-R qrels_jg -m qrels_jg -J qrels run", 2, "-J: cannot be combined with -R qrels_jg; leave out one of them"),
         ("-R qrels_jg -m qrels_jg -f csv qrels run", 2,
             "-f: cannot be combined with -R qrels_jg; leave out one of them"),
         ("-f csv -Z none qrels run", 2, "-f: cannot be combined with -Z; leave out one of them"),
@@ -409,7 +415,7 @@ def test_grade_minus_1_is_pooled_and_not_sampled(grade: int, expected: float) ->
         ("-R prefs -m prefs badprefs run", 1, "badprefs:2: value 'x' is not a number; …"),
         ("-R qrels_jg -m qrels_jg badgroups run", 1,
          "badgroups:2: duplicate document 'a' in topic 9, group 0 (first on line 1); give each judgment once"),
-        ("-h -m mapp", 2, "-m: no measure 'mapp' of trec_eval; did you mean 'map'?"),
+        ("-h -m mapp", 2, "-m: unknown measure 'mapp' of trec_eval; did you mean 'map'?"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_clear_line(words: str, code: int, said: str, cli: Command, files: Path) -> None:
@@ -462,18 +468,18 @@ def test_the_version_says_which_trec_eval_is_followed(cli: Command) -> None:
 
 
 def test_every_line_rests_on_a_measure_of_the_table_or_is_text() -> None:
-    for line in chosen_lines(["all_trec", "yaap"], Setting()):
+    for line in select_lines(["all_trec", "yaap"], Setting()):
         assert line.name in ("runid", "num_q", "relstring") or (line.measure and line.measure.name in MEASURES)
 
 
 def test_parameters_replace_the_defaults_and_add_up() -> None:
-    lines = [line.name for line in chosen_lines(["official", "P.7,3", "P.3,5"], Setting())]
+    lines = [line.name for line in select_lines(["official", "P.7,3", "P.3,5"], Setting())]
     assert [name for name in lines if name.startswith("P_")] == ["P_3", "P_5", "P_7"]
     assert lines.index("map") < lines.index("P_3")  # trec_eval's order, whatever that of the words
 
 
 def test_version_9_lacks_what_came_later() -> None:
-    old, new = ({line.name for line in chosen_lines(["all_trec"], Setting(version))} for version in ("9", "10"))
+    old, new = ({line.name for line in select_lines(["all_trec"], Setting(version))} for version in ("9", "10"))
     assert new - old == {"rbp", "rbp_resid", "unj_5", "unj_10", "unj_20"}
     assert all(entry.lines(name, "", Setting()) for name, entry in ENTRIES.items())
 
@@ -526,12 +532,12 @@ def test_formats_have_num_q_and_say_which_texts_they_have_not(cli: Command, tmp_
     words = ("trec_eval", "qrels", "run", "-m", "num_q", "-m", "runid", "-m", "map", "-m", "relstring")
     shown = cli(*words, "-f", "csv")
     assert shown.text.splitlines() == ["run,topic,measure,score", "run,all,num_q,2", "run,all,ap,0.5"]
-    assert shown.messages == ["-f: csv holds numbers, and no text as runid, relstring; without -f it is printed"]
+    assert shown.messages == ["-f: csv holds numbers only, not the text of runid, relstring; leave out -f to print it"]
     assert "num_q" in cli("trec_eval", "qrels", "run", "-f", "table").text
     assert cli("trec_eval", "qrels", "run", "-m", "num_q", "-f", "json").messages == []
     text = cli("trec_eval", "qrels", "run", "-m", "runid", "-f", "json")
     assert (text.code, text.out) == (2, b"")
-    assert text.messages == ["-f: json holds numbers, and no text as runid; leave out -f"]
+    assert text.messages == ["-f: json holds numbers only, not the text of runid; leave out -f"]
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""What a careful organiser checks of submissions before scoring: every defect with its place and its cure."""
+"""Checks of submissions before scoring: every defect with its place and a hint."""

@@ -1,4 +1,4 @@
-"""What can be seen of a submission by itself, beside the others, and beside the qrels."""
+"""Checks of a submission by itself, against the others, and against the qrels."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SINGLE = np.finfo(np.float32)
 class Facts:
     """Numbers about a submission.
 
-    tag       what it calls itself, in its first line
+    tag       the tag of its first line
     depth     topic -> how many documents
-    tied      documents that share their score with another of the topic
-    float32   documents that share it only where scores are single floats, as in trec_eval 9
-    unjudged  depth -> share of the first so many documents that is not judged, over the judged topics of the run
-    moves     measure -> mean score, and the lowest and highest by the order of tied documents
-    content   tells one submission's documents and scores from another's
+    tied      documents with the same score as another of the topic
+    float32   documents tied only in single precision, as in trec_eval 9
+    unjudged  depth -> mean share of unjudged documents down to it, over the judged topics of the run
+    moves     measure -> mean score, and the lowest and highest that the order of tied documents allows
+    content   a hash of documents and scores: equal for copies
     """
 
     tag: str = ""
@@ -45,10 +45,10 @@ class Facts:
 
     @property
     def as_dict(self) -> dict[str, Any]:
-        """For programs: all that means something outside this process."""
-        found = asdict(self)
-        del found["content"]
-        return found
+        """For programs: everything except the hash, which differs between processes."""
+        facts = asdict(self)
+        del facts["content"]
+        return facts
 
     @property
     def depths(self) -> tuple[int, float, int]:
@@ -57,8 +57,8 @@ class Facts:
         return min(counts), float(np.median(counts)), max(counts)
 
 
-def facts_of(run: Submission) -> Facts:
-    """What is known of a submission by itself."""
+def collect_facts(run: Submission) -> Facts:
+    """Facts about a submission by itself."""
     facts = Facts(decode(next(iter(run.tags), b"")), len(run.topics), run.documents)
     for topic, ranking in run.topics.items():
         facts.depth[decode(topic)] = len(ranking.line_of)
@@ -78,7 +78,7 @@ def _shared(scores: Any) -> int:
 
 
 def check_alone(run: Submission, facts: Facts, max_depth: int | None, tag_is_filename: bool) -> None:
-    """Note what is wrong or odd about a submission by itself."""
+    """Add the defects of a submission by itself."""
     _check_tags(run, tag_is_filename)
     if max_depth is not None:
         for topic, ranking in run.topics.items():
@@ -88,24 +88,24 @@ def check_alone(run: Submission, facts: Facts, max_depth: int | None, tag_is_fil
     _check_ranks(run)
     _check_scores(run)
     if facts.float32:
-        what = f"{facts.float32} of {facts.documents} documents tied only as single floats, as trec_eval 9 reads them"
-        run.warn("float32", what, "give scores that differ in the first seven digits")
+        what = f"{facts.float32} of {facts.documents} documents tied only in single precision, which trec_eval 9 uses"
+        run.warn("float32", what, "write scores that differ in their first seven digits")
 
 
 def _check_tags(run: Submission, tag_is_filename: bool) -> None:
     if len(run.tags) > 1:
         second = list(run.tags)[1]
-        what = f"{len(run.tags)} tags ({shorten(map(decode, run.tags))}); this is the first line of the second"
-        run.warn("tag", what, "a run has one tag", run.tags[second])
+        what = f"{len(run.tags)} tags ({shorten(map(decode, run.tags))}); the second starts on this line"
+        run.warn("tag", what, "give all lines of a run the same tag", run.tags[second])
     name = Path(without_suffix(run.place)).name
     stems = {name, Path(name).stem}
     for tag, line in run.tags.items():
         if tag_is_filename and decode(tag) not in stems:
-            run.error("tag", f"tag '{decode(tag)}' is not the file's name", f"write {Path(name).stem}", line)
+            run.error("tag", f"tag '{decode(tag)}' is not the file name", f"write {Path(name).stem}", line)
 
 
 def _check_ranks(run: Submission) -> None:
-    """Ranks that say another order than the scores, or that are no ranks: trec_eval reads the scores alone."""
+    """Ranks that disagree with the scores, or repeat: trec_eval uses only the scores."""
     against: list[int] = []
     repeated: list[int] = []
     for ranking in run.topics.values():
@@ -117,18 +117,18 @@ def _check_ranks(run: Submission) -> None:
         against += lines[1:][np.diff(ranking.scores[order]) > 0].tolist()
         repeated += lines[1:][np.diff(ranks[order]) == 0].tolist()
     if against and _scores_rise(run):
-        what = "scores rise with the rank throughout: the last document listed counts as the best"
-        run.warn("rank", what, "a higher score is better; turn the scores round", min(against))
+        what = "scores increase with the rank: the document ranked last counts as the best"
+        run.warn("rank", what, "a higher score is better; reverse the scores", min(against))
     elif against:
         what = f"{len(against)} {plural(len(against), 'document')} with a higher score than the rank before, first here"
-        run.warn("rank", what, "the scores count, not the ranks; make them agree", min(against))
+        run.warn("rank", what, "scores count, not ranks; make them agree", min(against))
     if repeated:
-        what = f"{len(repeated)} {plural(len(repeated), 'rank')} given twice in a topic, the first in this line"
-        run.warn("rank", what, "count ranks from 1 in each topic", min(repeated))
+        what = f"{len(repeated)} {plural(len(repeated), 'rank')} repeated within a topic, the first on this line"
+        run.warn("rank", what, "number ranks from 1 in each topic", min(repeated))
 
 
 def _scores_rise(run: Submission) -> bool:
-    """Whether scores never fall from one rank to the next, in any topic."""
+    """Whether scores never decrease from one rank to the next, in any topic."""
     rising = [
         bool((np.diff(ranking.scores[np.argsort(ranking.ranks, kind="stable")]) >= 0).all())
         for ranking in run.topics.values()
@@ -138,17 +138,18 @@ def _scores_rise(run: Submission) -> bool:
 
 
 def _check_scores(run: Submission) -> None:
-    """Scores that no system would give on purpose."""
+    """Scores that no system gives on purpose."""
     long = {topic: ranking for topic, ranking in run.topics.items() if len(ranking.docnos) > 1}
     flat = [topic for topic, ranking in long.items() if ranking.scores.min() == ranking.scores.max()]
     if flat:
-        what = f"all documents have one score in {len(flat)} of {len(run.topics)} topics ({shorten(map(decode, flat))})"
-        run.warn("score", what, "their order is that of docnos; give scores", long[flat[0]].lines[0])
+        topics = f"{len(flat)} of {len(run.topics)} topics ({shorten(map(decode, flat))})"
+        what = f"all documents have the same score in {topics}"
+        run.warn("score", what, "their order is decided by docno; write distinct scores", long[flat[0]].lines[0])
     for kind, test in (("too large", _too_large), ("too small", _too_small)):
         lines = [line for ranking in run.topics.values() for line in _where(ranking, test(ranking.scores))]
         if lines:
-            what = f"{len(lines)} {plural(len(lines), 'score')} {kind} for a single float, the first in this line"
-            run.warn("score", what, "trec_eval 9 ties them", lines[0])
+            what = f"{len(lines)} {plural(len(lines), 'score')} {kind} for single precision, the first on this line"
+            run.warn("score", what, "they are ties in trec_eval 9", lines[0])
     same: dict[tuple[bytes, ...], list[bytes]] = {}
     for topic, ranking in long.items():
         same.setdefault(tuple(ranking.docnos), []).append(topic)
@@ -156,8 +157,8 @@ def _check_scores(run: Submission) -> None:
         if others:
             which = f"{plural(len(others), 'topic')} {shorten(map(decode, others))}"
             have = f"({len(others)} of {len(run.topics)}) {'has' if len(others) == 1 else 'have'}"
-            what = f"{which} {have} the documents of topic {decode(first)} in its order"
-            run.warn("copied", what, "was it copied?", long[others[0]].lines[0])
+            what = f"{which} {have} the documents of topic {decode(first)} in the same order"
+            run.warn("copied", what, "were they copied?", long[others[0]].lines[0])
 
 
 def _too_large(scores: Any) -> Any:
@@ -174,39 +175,39 @@ def _where(ranking: Ranking, chosen: Any) -> list[int]:
 
 
 def check_together(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
-    """Note what is odd about a submission beside the others: tags, topics, contents."""
+    """Add the defects of submissions that share a tag or their content."""
     by_tag: dict[str, Submission] = {}
     contents: dict[int, Submission] = {}
-    for run, own in zip(runs, facts, strict=True):
-        if not own.topics:
+    for run, run_facts in zip(runs, facts, strict=True):
+        if not run_facts.topics:
             continue
-        other = by_tag.setdefault(own.tag, run)
+        other = by_tag.setdefault(run_facts.tag, run)
         if other is not run:
-            run.warn("tag", f"tag '{own.tag}' is that of {other.place} too", "give each run a tag of its own")
-        other = contents.setdefault(own.content, run)
+            run.warn("tag", f"tag '{run_facts.tag}' is also that of {other.place}", "give each run a different tag")
+        other = contents.setdefault(run_facts.content, run)
         if other is not run:
-            run.warn("copied", f"has the documents and scores of {other.place}", "is it the right file?")
+            run.warn("copied", f"has the same documents and scores as {other.place}", "is it the right file?")
 
 
 def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str) -> None:
-    """Note topics that the run lacks, and those that it has alone."""
+    """Add the topics that the run lacks, and those that only the run has."""
     facts.missing = [topic for topic in known if topic not in facts.depth]
-    of_all = set(known)
-    facts.extra = [topic for topic in facts.depth if topic not in of_all]
+    known_topics = set(known)
+    facts.extra = [topic for topic in facts.depth if topic not in known_topics]
     if known and facts.topics and len(facts.missing) == len(known):
         what = f"shares no topics with {where} ({shorten(facts.depth, 2)} vs {shorten(known, 2)})"
         run.error("topics", what, "are they from the same collection?")
         return
     if facts.missing and facts.topics:
         what = f"{len(facts.missing)} of {len(known)} topics of {where} are missing ({shorten(facts.missing)})"
-        run.warn("topics", what, "a missing topic scores 0")
+        run.warn("topics", what, "missing topics score 0")
     if facts.extra:
         count = f"{len(facts.extra)} {plural(len(facts.extra), 'topic')} not in {where} ({shorten(facts.extra)})"
         run.warn("topics", count, "they are ignored")
 
 
 def check_judged(run: Submission, facts: Facts, qrels: Judgments) -> None:
-    """How much of the run nobody has judged."""
+    """The share of the run that is unjudged."""
     both = [topic for topic in run.topics if topic in qrels.grades]
     if not both:
         return

@@ -30,7 +30,7 @@ def _problems(file: Submission, show_all: bool) -> str:
     """How many defects a file has, and below that the defects."""
     errors, warnings = file.count("error"), file.count("warning")
     head = f"{file.place}: {errors} {plural(errors, 'error')}, {warnings} {plural(warnings, 'warning')}"
-    lines = [head if errors or warnings else f"{file.place}: in order"]
+    lines = [head if errors or warnings else f"{file.place}: no problems found"]
     ranked = sorted(file.defects, key=lambda defect: (defect.weight, _first(file, defect.kind)))
     for (weight, kind), group in groupby(ranked, key=lambda defect: (defect.weight, defect.kind)):
         defects = list(group)

@@ -1,4 +1,4 @@
-"""A run in whatever form, seen through the qrels: its parts graded, and the topics that count settled."""
+"""Work on a run part by part: a file, a pipe, a DataFrame or a dict; then the topics that count are settled."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from typing import Any, Generic
 from gradedeval.parallel.workers import WorkerFailed, Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, Made, PartResult, RunPart
-from gradedeval.rankings.grade_file import grade_file
+from gradedeval.rankings.grade_file import RunFile
 from gradedeval.rankings.grade_in_memory import ListedTopics
 from gradedeval.rankings.run import Run, dropped_notes, read_run, run_of_bytes
 from gradedeval.rankings.topics import choose_topics
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
+
+FEW_TOPICS = 16
+"""Topics that may stand in several parts before a file counts as interleaved: they are then the larger part of those
+met."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,43 @@ class GradedRun(Generic[Made]):
     topics: list[bytes]
     missing: int = 0
     notes: list[str] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class FileContents(Generic[Made]):
+    """What the parts of a file give together.
+
+    batches  a topic in several of them is complete in the last, which counts
+    topics   all topics, in order of appearance
+    divided  those whose lines were met in several blocks
+    dropped  topic -> how many of its documents were dropped because they repeat
+    """
+
+    batches: list[Made] = field(default_factory=list)
+    topics: dict[bytes, None] = field(default_factory=dict)
+    divided: set[bytes] = field(default_factory=set)
+    dropped: dict[bytes, int] = field(default_factory=dict)
+    tag: str = ""
+    interleaved: bool = False
+
+    def add(self, part: PartResult[Made]) -> None:
+        """Take the next part of the first pass."""
+        self.tag = self.tag or part.tag
+        for topic in part.topics:
+            if topic in self.topics:
+                self.divided.add(topic)
+            self.topics[topic] = None
+        self.dropped |= part.dropped
+        self.batches += part.batches
+        self.interleaved = part.interleaved or len(self.divided) > max(FEW_TOPICS, len(self.topics) // 2)
+
+    def replace(self, part: PartResult[Made]) -> None:
+        """Take topics that were divided, and are now complete."""
+        for topic in part.topics:
+            self.topics[topic] = None
+            self.dropped.pop(topic, None)
+        self.dropped |= part.dropped
+        self.batches += part.batches
 
 
 def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]:
@@ -73,7 +114,24 @@ def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Gra
 def _map_file(
     work: Callable[[RunPart], PartResult[Made]], stream: Stream, grader: Grader, workers: Workers
 ) -> GradedRun[Made]:
-    whole = grade_file(work, stream, grader, workers)
+    """`work` of each part of a run file, and again of topics whose lines stand in several parts.
+
+    Raises NeedsLineReader where a line is no line of a run, and WorkerFailed.
+    """
+    file, whole = RunFile(stream, grader), FileContents[Made]()
+    workers = workers if file.is_large else workers.serial()
+    with closing(workers.imap(work, *file.parts(workers))) as results:
+        for result in results:
+            whole.add(result)
+            if whole.interleaved:
+                break
+    if not whole.topics:
+        raise NeedsLineReader  # which says that the file is empty
+    if whole.divided or whole.interleaved:
+        only = None if whole.interleaved else frozenset(whole.divided)
+        with closing(workers.imap(work, file.parts_of_topics(only, workers))) as results:
+            for result in results:
+                whole.replace(result)
     chosen = choose_topics(whole.topics, stream.place, grader.qrels, grader.options)
     missing = [topic for topic in chosen.topics if topic not in whole.topics]
     if missing:

@@ -1,0 +1,58 @@
+"""Help pages: each option stands in one section, and nothing else does."""
+
+from __future__ import annotations
+
+import re
+
+import click
+import pytest
+
+from gradedeval.cli import COMMANDS
+from gradedeval.cli import gradedeval as program
+from gradedeval.cli.options import SECTIONS
+from support.commands import Command
+
+
+def sections(text: str) -> dict[str, list[str]]:
+    """The headings of a help page, and the first words of the entries under each."""
+    found: dict[str, list[str]] = {}
+    heading = ""
+    for line in text.splitlines():
+        if re.fullmatch(r"[A-Z][^.`]*:", line):
+            heading = line[:-1]
+            found[heading] = []
+        elif heading and re.match(r"  \S", line):
+            found[heading].append(line.split("  ")[1].strip())
+    return found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("columns", ["80", "100"])
+def test_each_option_stands_in_exactly_one_section(
+    name: str, columns: str, cli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    command = program.get_command(click.Context(program), name)
+    assert command is not None
+    context = click.Context(command, help_option_names=["-h", "--help"])
+    options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
+    text = cli(name, "--help").text.partition("\nQRELS (")[0]  # where trec_eval's page goes on with its measures
+    page = sections(text)
+    assert list(page) == [section for section in SECTIONS if section in page]
+    entries = [entry for section in page.values() for entry in section]
+    assert sorted(re.findall(r"^-\S+?(?=,| |$)", entry)[0] for entry in entries) == sorted(
+        min(param.opts, key=len) for param in options
+    )
+    assert all(len(line) <= int(columns) for line in text.splitlines() if line[:1] == " ")
+
+
+def test_every_command_has_a_module_and_a_summary() -> None:
+    for name, (_, summary) in COMMANDS.items():
+        command = program.get_command(click.Context(program), name)
+        assert command is not None
+        assert command.name == name
+        assert summary.endswith(".")
+
+
+def test_nothing_at_all_is_help_on_stderr_whatever_click_does(cli: Command) -> None:
+    assert cli().code == 2

@@ -1,0 +1,9 @@
+"""The rooms of the package in the order in which they may import each other."""
+
+from __future__ import annotations
+
+# The rooms, from the ground up: each may import those before it.
+ORDER = (
+    *("version", "errors", "arrays", "formats", "parallel", "trec", "measures", "options", "rankings", "scoring"),
+    *("analysis", "trec_eval", "cli", "__main__"),
+)

@@ -1,0 +1,166 @@
+"""The registry of options: every option once, and all that reads it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import click
+import pytest
+
+import gradedeval
+from gradedeval.analysis.check_config import OPTION_KEYS
+from gradedeval.cli import COMMANDS
+from gradedeval.cli import gradedeval as program
+from gradedeval.options import OPTIONS, OptionKwargs, Options
+from gradedeval.options.definition import Option, option
+from gradedeval.options.presets import PRESETS, resolve_options
+from gradedeval.scoring.evaluate import evaluate
+from support.commands import Command
+from support.paths import ROOT
+
+PACKAGE = ROOT / "gradedeval"
+
+
+def parameters(name: str) -> list[click.Option]:
+    command = program.get_command(click.Context(program), name)
+    assert command is not None
+    return [param for param in command.params if isinstance(param, click.Option)]
+
+
+def test_keywords_have_the_names_and_the_types_of_the_options() -> None:
+    taken = [name for name, described in OPTIONS.items() if described.commands != "none" and name != "like"]
+    assert list(OptionKwargs.__annotations__) == taken
+    stored, given = get_type_hints(Options), get_type_hints(OptionKwargs)
+    # Of values that are read from files or text, users give something else.
+    for name in [name for name in taken if OPTIONS[name].accepts == Option("").accepts]:
+        values = set(get_args(stored[name] | None)) - {type(None)}
+        assert values <= set(get_args(given[name] | None)), name
+
+
+def test_presets_are_the_choices_of_like() -> None:
+    assert tuple(PRESETS) == OPTIONS["like"].choices
+
+
+@pytest.mark.parametrize("name", [name for name, described in OPTIONS.items() if described.choices])
+def test_every_choice_is_taken_and_another_word_is_refused(name: str) -> None:
+    for choice in OPTIONS[name].choices:
+        assert getattr(Options(**{name: choice}), name) == choice
+    with pytest.raises(gradedeval.InputError, match=rf"^{OPTIONS[name].flag}: invalid value 'x'; choose from .*"):
+        Options(**{name: "x"})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [name for name, described in OPTIONS.items() if described.number])
+@pytest.mark.parametrize("value", ["1", True, float("nan"), float("inf"), -1])
+def test_what_is_no_number_or_too_small_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(gradedeval.InputError, match=OPTIONS[name].flag):
+        Options(**{name: value})
+
+
+def test_a_new_option_is_one_definition() -> None:
+    """What a field of `Options` says is all that the help, the checks and the signature need."""
+    entry = option(None, "Stop after N documents.", metavar="N", minimum=2).metadata["option"]
+    described = Option(**{**vars(entry), "name": "stop_after", "type": int | None})
+    assert (described.flag, described.number, described.choices) == ("--stop-after", "whole number", ())
+    assert described.parse("3") == 3
+    assert described.signature("stop after", 3) == "stop after 3"
+    for value, message in ((1, "1 is too small; it must be at least 2"), (2.5, "2.5 is not a whole number")):
+        with pytest.raises(gradedeval.InputError, match=f"^--stop-after: {re.escape(message)}$"):
+            described.check(value)
+
+
+def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it() -> None:
+    levels = {"eval": "eval", "explain": "reading", "weights": "reading", "measures": None, "lint": None}
+    for name in set(COMMANDS) - {"trec_eval"}:
+        level = levels.get(name, "scoring")
+        wanted = {described.flag for described in OPTIONS.values() if level and described.is_of(level)}  # type: ignore[arg-type]
+        offered = {flag for param in parameters(name) for flag in param.opts}
+        assert {described.flag for described in OPTIONS.values()} & offered == wanted
+
+
+def test_help_gives_the_default_and_the_choices() -> None:
+    helps = {param.opts[-1]: param for param in parameters("eval")}
+    for described in OPTIONS.values():
+        if described.commands != "none":
+            param = helps[described.flag]
+            assert param.help == described.text
+            assert all(choice in str(param.metavar) for choice in described.choices)
+
+
+def test_python_lists_the_options_in_the_docstrings() -> None:
+    for documented in (evaluate, Options):
+        for name in OptionKwargs.__annotations__:
+            assert re.search(rf"^    {name} ", documented.__doc__ or "", re.MULTILINE), name
+
+
+def test_a_file_of_settings_takes_what_check_takes() -> None:
+    flags = {flag for param in parameters("check") for flag in param.opts}
+    assert {f"--{key}" for key in OPTION_KEYS} == {described.flag for described in OPTIONS.values()} & flags
+
+
+def test_changed_options_stand_in_the_signature() -> None:
+    run, qrels = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 1, "b": 0}}
+    options: dict[str, Any] = {"depth": 1, "topics": "both", "lenient": True, "topics_from": ["1"], "max_gain": 1.5}
+    signature = gradedeval.evaluate(run, qrels, "dcg", **options).signature
+    assert " | depth 1 | topics both | max gain 1.5 | lenient | 1 chosen topic " in signature
+    assert resolve_options(residuals="difference").residuals == "difference"
+
+
+@pytest.mark.parametrize(
+    ("given", "residuals"),
+    [
+        ({}, None),
+        ({"residuals": True}, "total"),
+        ({"residuals": False}, None),
+        ({"residuals": "split"}, "split"),
+        ({"residuals": True, "like": "cwl_eval"}, "difference"),
+        ({"residuals": True, "like": "cwl_eval", "max_residual": 0.5}, "total"),
+        ({"residual_depth": "full"}, "total"),
+        ({"residual_depth": "full", "max_residual": 0.5}, None),
+    ],
+)
+def test_the_kind_of_residual_is_settled_once(given: dict[str, Any], residuals: str | None) -> None:
+    assert resolve_options(**given).residuals == residuals
+
+
+def test_a_bare_residuals_takes_no_file_for_its_value(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 2 t\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    total = cli("--residuals", "run.txt", "qrels.txt", "-m", "err@2")
+    assert total.code == 0
+    assert cli("run.txt", "qrels.txt", "-m", "err@2", "--residuals") == total
+    assert cli("run.txt", "--residuals", "total", "qrels.txt", "-m", "err@2") == total
+    assert b"unjudged" in cli("run.txt", "--residuals", "split", "qrels.txt", "-m", "err@2").out
+
+
+def test_text_files_and_values_mean_the_same(tmp_path: Path) -> None:
+    (tmp_path / "topics").write_text("1\n2 more\n")
+    (tmp_path / "costs").write_text("video 30\n")
+    assert resolve_options(gain="0:0.5:1").gain == resolve_options(gain=[0, 0.5, 1]).gain == (0, 0.5, 1)
+    assert resolve_options(topics_from=tmp_path / "topics") == resolve_options(topics_from=["1", b"2"])
+    read, given = resolve_options(costs=str(tmp_path / "costs")).costs, resolve_options(costs={"video": 30}).costs
+    assert read is not None
+    assert given is not None
+    assert read.of == given.of
+
+
+def strings(path: Path) -> Iterator[str]:
+    """The texts in a module that are no docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
+            yield node.value
+
+
+def test_nothing_else_lists_the_options() -> None:
+    """A list of options by hand would name several; a message or a key names one. Names that are also ordinary words,
+    such as `topics` or `scores`, are left out."""
+    names = {name for name in OPTIONS if "_" in name} | {described.flag for described in OPTIONS.values()}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.parent.name != "options":
+            named = names & set(strings(path))
+            assert len(named) <= 2, f"{path.relative_to(ROOT)} names {sorted(named)}"

@@ -247,12 +247,12 @@ FORMATS: dict[str, Format] = {
     "html": Format(as_html, ".html", "wide"),
 }
 
-EXTENSIONS = {one.extension: name for name, one in FORMATS.items()} | {"": "table"}
+EXTENSIONS = {row.extension: name for name, row in FORMATS.items()} | {"": "table"}
 
 
 def formats_for(*layouts: Layout) -> tuple[str, ...]:
     """The names of the formats that write one of the layouts; every result has `wide` and `long`."""
-    return tuple(name for name, one in FORMATS.items() if one.layout in (layouts or ("wide", "long")))
+    return tuple(name for name, row in FORMATS.items() if row.layout in (layouts or ("wide", "long")))
 
 
 def render(make: Maker, form: str, digits: int | None = None) -> str:

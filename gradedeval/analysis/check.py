@@ -117,14 +117,14 @@ def verdicts(
 ) -> list[Verdict]:
     """As `check`: the verdicts, run by run, in the order of the bounds."""
     matrix, bounds = to_matrix(scores), list(bounds)
-    trial = TestSettings(test, draws=draws, seed=seed)
+    settings = TestSettings(test, draws=draws, seed=seed)
     for bound in bounds:
         if bound.kind in COMPARED and baseline is None:
             raise _needs_baseline(bound)
     runs = [run for run in matrix.runs if run != baseline]
     if not runs:
         raise InputError("", "the baseline is the only run", "add the run to check", usage=True)
-    levels = _levels(matrix, runs, bounds, baseline, trial)
+    levels = _levels(matrix, runs, bounds, baseline, settings)
     return [_verdict(matrix, run, bound, baseline, levels) for run in runs for bound in bounds]
 
 
@@ -143,30 +143,30 @@ class _Levels:
 
 
 def _levels(
-    matrix: Matrix, runs: Sequence[str], bounds: Sequence[Bound], baseline: str | None, trial: TestSettings
+    matrix: Matrix, runs: Sequence[str], bounds: Sequence[Bound], baseline: str | None, settings: TestSettings
 ) -> _Levels:
     wanted = [(run, bound) for run in runs for bound in bounds if bound.kind == "significant"]
     if not wanted or baseline is None:
         return _Levels({})
-    if trial.test == "tukey-hsd":
+    if settings.test == "tukey-hsd":
         raise InputError("--test", "tukey-hsd compares all pairs of runs", "choose another test", usage=True)
     pairs = [matrix.select(runs=[baseline, run]).paired(bound.measure) for run, bound in wanted]
-    _check_reach(pairs, [bound for _, bound in wanted], trial)
+    _check_reach(pairs, [bound for _, bound in wanted], settings)
     uncorrected, methods = [], dict[str, None]()
     for both in pairs:
-        uncorrected.append(p_values(_differences(both)[None], trial.test, trial.draws, trial.seed)[0])
-        methods[describe_test(trial.test, len(both.topics), trial.draws, trial.seed)] = None
+        uncorrected.append(p_values(_differences(both)[None], settings.test, settings.draws, settings.seed)[0])
+        methods[describe_test(settings.test, len(both.topics), settings.draws, settings.seed)] = None
     p = correct_p_values(np.array(uncorrected), "holm").tolist()
     family = f", holm over {len(p)}" if len(p) > 1 else ""
     names = [(run, bound.measure) for run, bound in wanted]
     return _Levels(dict(zip(names, p, strict=True)), "; ".join(methods) + family)
 
 
-def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], trial: TestSettings) -> None:
+def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], settings: TestSettings) -> None:
     """Raise InputError (usage) for a bound that no drop could break: such a check would always pass."""
-    least = np.array([min_p(trial.test, len(both.topics), trial.draws) for both in pairs])
-    for both, bound, p in zip(pairs, bounds, correct_p_values(least, "holm").tolist(), strict=True):
-        cause = unattainable(bound.limit, p, trial.test, len(both.topics), trial.draws, len(pairs), "holm")
+    smallest = np.array([min_p(settings.test, len(both.topics), settings.draws) for both in pairs])
+    for both, bound, p in zip(pairs, bounds, correct_p_values(smallest, "holm").tolist(), strict=True):
+        cause = unattainable(bound.limit, p, settings.test, len(both.topics), settings.draws, len(pairs), "holm")
         if cause:
             what, hint = cause
             raise InputError(bound.place or f"significant {bound.measure}", what, hint, usage=True)

@@ -116,7 +116,7 @@ def compare(
 
 
 def compare_matrix(
-    matrix: Matrix, baseline: str | None, trial: TestSettings, progress: Progress = no_progress
+    matrix: Matrix, baseline: str | None, settings: TestSettings, progress: Progress = no_progress
 ) -> tuple[pd.DataFrame, list[str]]:
     """As `compare`: the frame, and notes for the user."""
     if len(matrix.runs) < 2:
@@ -125,9 +125,9 @@ def compare_matrix(
     import pandas as pd  # not before it is needed
 
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
-    frames = [pd.DataFrame(_columns(paired, first, second, trial, progress)) for paired in measures]
+    frames = [pd.DataFrame(_columns(paired, first, second, settings, progress)) for paired in measures]
     return pd.concat(frames, ignore_index=True).astype({"conclusive": "boolean"}), _unattainable_notes(
-        measures, len(first), trial
+        measures, len(first), settings
     )
 
 
@@ -140,16 +140,18 @@ def shared_topics(matrix: Matrix, measure: str) -> Paired:
     return paired
 
 
-def _unattainable_notes(measures: list[Paired], pairs: int, trial: TestSettings) -> list[str]:
+def _unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettings) -> list[str]:
     """A note for measures by which no difference, however large, could be significant with so few draws."""
     causes: dict[tuple[str, str], list[str]] = {}
     for paired in measures:
         topics, runs = len(paired.topics), len(paired.runs)
-        if not uses_draws(trial.test, topics, trial.draws, runs):
+        if not uses_draws(settings.test, topics, settings.draws, runs):
             continue
-        smallest = np.full(pairs, min_p(trial.test, topics, trial.draws, runs))
-        p = float(correct_p_values(smallest, trial.correction_applied)[0])
-        cause = unattainable(trial.alpha, p, trial.test, topics, trial.draws, pairs, trial.correction_applied, runs)
+        smallest = np.full(pairs, min_p(settings.test, topics, settings.draws, runs))
+        p = float(correct_p_values(smallest, settings.correction_applied)[0])
+        cause = unattainable(
+            settings.alpha, p, settings.test, topics, settings.draws, pairs, settings.correction_applied, runs
+        )
         if cause:
             causes.setdefault(cause, []).append(paired.measure)
     return [f"{', '.join(names)}: {what}; {hint}" for (what, hint), names in causes.items()]
@@ -171,14 +173,14 @@ def topic_differences(paired: Paired, first: Ints, second: Ints) -> Floats:
     return differences
 
 
-def _columns(paired: Paired, first: Ints, second: Ints, trial: TestSettings, progress: Progress) -> dict[str, Any]:
+def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, progress: Progress) -> dict[str, Any]:
     differences = topic_differences(paired, first, second)
     means, difference = paired.means, differences.mean(1)
-    if trial.test == "tukey-hsd":
-        p = tukey_hsd(paired.score, trial.draws, trial.seed, progress)(difference)
+    if settings.test == "tukey-hsd":
+        p = tukey_hsd(paired.score, settings.draws, settings.seed, progress)(difference)
     else:
-        p = p_values(differences, trial.test, trial.draws, trial.seed, progress)
-    low, high = bootstrap_interval(differences, trial.draws, trial.seed, trial.alpha, progress)
+        p = p_values(differences, settings.test, settings.draws, settings.seed, progress)
+    low, high = bootstrap_interval(differences, settings.draws, settings.seed, settings.alpha, progress)
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(means[first] == 0, np.nan, difference / means[first])
     names = np.array(paired.runs, dtype=object)
@@ -198,7 +200,7 @@ def _columns(paired: Paired, first: Ints, second: Ints, trial: TestSettings, pro
         "low": low,
         "high": high,
         "p": p,
-        "p_corrected": correct_p_values(p, trial.correction_applied),
+        "p_corrected": correct_p_values(p, settings.correction_applied),
         "conclusive": _conclusive(difference, paired.mean_residual[first], paired.mean_residual[second]),
     }
 

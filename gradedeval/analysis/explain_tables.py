@@ -39,8 +39,13 @@ def explanation_document(
 
 def _long(explanation: Explanation) -> Document:
     measures = [
-        {"measure": str(one.measure), "score": one.score, "residual": one.residual, "relevant": one.relevant}
-        for one in explanation.measures
+        {
+            "measure": str(explained.measure),
+            "score": explained.score,
+            "residual": explained.residual,
+            "relevant": explained.relevant,
+        }
+        for explained in explanation.measures
     ]
     head = {name: getattr(explanation, name) for name in ("run", "topic", "retrieved", "judged", "pool")}
     rows = [list(row.values()) for row in explanation.rows()]

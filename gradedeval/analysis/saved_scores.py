@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 NEEDED = ("run", "topic", "measure", "score")
-CURE = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
+HINT = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
 
 
 @dataclass(frozen=True)
 class SavedScore:
-    """A row of the long table; `residual` and `unjudged` are nan where it has none."""
+    """A row of the long table; `residual` and `unjudged` are nan if it has none."""
 
     KEY: ClassVar[tuple[str, str, str]] = ("run", "topic", "measure")
 
@@ -40,7 +40,7 @@ class SavedScore:
 
 
 def holds_scores(path: str) -> bool:
-    """Whether a file holds saved scores and no run: by its name, or by how it begins."""
+    """Whether a file holds saved scores, not a run: judged by its name, or its first bytes."""
     if without_suffix(path).lower().endswith((".csv", ".tsv")):
         return True
     if not os.path.isfile(path):
@@ -52,23 +52,23 @@ def holds_scores(path: str) -> bool:
 def read_saved(source: pd.DataFrame | str | Path) -> tuple[str, list[SavedScore]]:
     """The name of the source, and the scores by topic, of a csv or tsv file (compressed or not) or of a DataFrame.
 
-    The means are left out. Raises InputError where columns are missing, a number is none, a score is there twice, or
-    nothing but means is left.
+    The means are left out. Raises InputError for missing columns, invalid numbers, duplicate scores, and if there is
+    nothing but means.
     """
     if isinstance(source, str | Path):
-        table = headed_table(source, NEEDED, CURE)
+        table = headed_table(source, NEEDED, HINT)
         place, problems = table.place, table.problems
         rows: list[tuple[int, Mapping[str, Any]]] = [(row.line, row.cells) for row in table.rows]
     else:
         place, problems = "<frame>", ProblemList("<frame>")
         header = [str(name) for name in source.columns]
         if missing := [name for name in NEEDED if name not in header]:
-            raise InputError(f"{place}:1", f"no column '{missing[0]}'", CURE)
+            raise InputError(f"{place}:1", f"no column '{missing[0]}'", HINT)
         values = source.astype(object).values.tolist()
         rows = [(number, dict(zip(header, row, strict=True))) for number, row in enumerate(values, 1)]
     scores = _by_topic(_scores(rows, problems), place)
     if not scores:
-        raise InputError(place, "holds no scores by topic", CURE)
+        raise InputError(place, "no scores by topic", HINT)
     return place, scores
 
 
@@ -78,7 +78,7 @@ def _scores(rows: Iterable[tuple[int, Mapping[str, Any]]], problems: ProblemList
         try:
             values = {name: _number(cells.get(name)) for name in ("score", "residual", "unjudged")}
         except ValueError as error:
-            problems.add(line, str(error), "numbers as gradedeval writes them")
+            problems.add(line, str(error), "expected a number such as 0.25")
             continue
         if np.isnan(values["score"]) and cells["topic"] != ALL:
             problems.add(line, "no score", "each row of a topic has one")
@@ -100,16 +100,16 @@ def _number(cell: Any) -> float:
 
 
 def _measure(written: str) -> str:
-    """The measure's name as it is written here; a user's own measure keeps its name."""
+    """The notation of the measure as gradedeval writes it; an unknown measure, such as a user's, keeps its name."""
     try:
-        (found,) = parse_measures(written)
+        (measure,) = parse_measures(written)
     except (InputError, ValueError):
         return written
-    return str(found)
+    return str(measure)
 
 
 def _by_topic(rows: list[tuple[int, SavedScore]], place: str) -> list[SavedScore]:
-    """The rows without the means: of each run and measure the last one of the topic `all`."""
+    """The rows without the means: the last row with the topic `all` of each run and measure."""
     summary = {(row.run, row.measure): line for line, row in rows if row.topic == ALL}
     rows = [(line, row) for line, row in rows if summary.get((row.run, row.measure)) != line]
     problems = ProblemList(place)

@@ -42,12 +42,12 @@ class Reference:
         if len(scores.runs) < 2:
             what = "a single run has no deviation"
             raise InputError("--standardize", what, "add runs, or give --reference FILE", usage=True)
-        found: dict[tuple[str, str], list[float]] = {}
+        scores_of: dict[tuple[str, str], list[float]] = {}
         for run in scores.runs:
             for column, measure in enumerate(scores.measures):
                 for row in np.flatnonzero(run.included[:, column]).tolist():
-                    found.setdefault((str(measure), run.topics[row]), []).append(float(run.score[row, column]))
-        standards = {key: _standard(np.array(own)) for key, own in found.items()}
+                    scores_of.setdefault((str(measure), run.topics[row]), []).append(float(run.score[row, column]))
+        standards = {key: _standard(np.array(values)) for key, values in scores_of.items()}
         return cls(f"standardized over {len(scores.runs)} runs", standards)
 
     @classmethod
@@ -69,14 +69,16 @@ class Reference:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(HEADER)
-        writer.writerows((*key, one.mean, one.deviation, one.runs) for key, one in self.standards.items())
+        writer.writerows(
+            (*key, standard.mean, standard.deviation, standard.runs) for key, standard in self.standards.items()
+        )
         return out.getvalue()
 
 
-def _standard(own: Floats) -> Standard:
-    deviation = float(own.std(ddof=1)) if len(own) > 1 else 0.0
+def _standard(scores: Floats) -> Standard:
+    deviation = float(scores.std(ddof=1)) if len(scores) > 1 else 0.0
     # Equal scores may differ from their mean in the last bits.
-    return Standard(float(own.mean()), 0.0 if np.ptp(own) <= 1e-12 else deviation, len(own))
+    return Standard(float(scores.mean()), 0.0 if np.ptp(scores) <= 1e-12 else deviation, len(scores))
 
 
 def standardize(scores: Scores, reference: Reference | str | Path | None = None) -> Scores:
@@ -89,17 +91,17 @@ def standardize(scores: Scores, reference: Reference | str | Path | None = None)
     Raises InputError (usage) for a single run without a reference, for counts, and if the reference lacks a measure;
     InputError if it lacks a topic. Webber et al., SIGIR 2008.
     """
-    counts = [str(one) for one in scores.measures if one.definition.summary == "total"]
+    counts = [str(measure) for measure in scores.measures if measure.definition.summary == "total"]
     if counts:
         raise InputError(
             "--standardize", f"'{counts[0]}' is a count, which cannot be standardized", "leave it out", usage=True
         )
     if isinstance(reference, str | Path):
         reference = Reference.read(reference)
-    found = Reference.of(scores) if reference is None else reference
-    _check(found, scores.measures)
-    runs = [_run(run, scores.measures, found) for run in scores.runs]
-    return replace(scores, runs=runs, transformations=(*scores.transformations, found.name))
+    reference = Reference.of(scores) if reference is None else reference
+    _check(reference, scores.measures)
+    runs = [_run(run, scores.measures, reference) for run in scores.runs]
+    return replace(scores, runs=runs, transformations=(*scores.transformations, reference.name))
 
 
 def _check(reference: Reference, measures: list[Measure]) -> None:
@@ -114,11 +116,11 @@ def _run(run: RunScores, measures: list[Measure], reference: Reference) -> RunSc
     score = np.full(run.score.shape, np.nan)
     for column, measure in enumerate(measures):
         for row in np.flatnonzero(run.included[:, column]).tolist():
-            one = reference.standards.get((str(measure), run.topics[row]))
-            if one is None:
+            standard = reference.standards.get((str(measure), run.topics[row]))
+            if standard is None:
                 what = f"no mean of topic {run.topics[row]} by '{measure}'"
                 raise InputError("--reference", what, "save a new one from runs on these topics")
-            z = (run.score[row, column] - one.mean) / one.deviation if one.deviation > 0 else 0.0
+            z = (run.score[row, column] - standard.mean) / standard.deviation if standard.deviation > 0 else 0.0
             score[row, column] = 0.5 * math.erfc(-z / math.sqrt(2))
     blank = np.full(score.shape, np.nan)
     return replace(run, score=score, residual=blank, unjudged=blank)

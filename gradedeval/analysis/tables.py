@@ -125,22 +125,23 @@ def _best_there(row: Row) -> str | None:
 # Comparisons
 
 
-def comparison_settings(frame: pd.DataFrame, matrix: Matrix, trial: TestSettings) -> str:
+def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings) -> str:
     """What differences are from, how they were tested, and what the interval is."""
     measures = list(dict.fromkeys(frame["measure"]))
     pairs = len(frame) // len(measures)
-    tests = dict.fromkeys(trial.describe(matrix.paired(name), pairs) for name in measures)
-    interval = f"{1 - trial.alpha:.0%} interval: paired bootstrap, {trial.draws} draws, seed {trial.seed}"
+    tests = dict.fromkeys(test_settings.describe(matrix.paired(name), pairs) for name in measures)
+    alpha, draws, seed = test_settings.alpha, test_settings.draws, test_settings.seed
+    interval = f"{1 - alpha:.0%} interval: paired bootstrap, {draws} draws, seed {seed}"
     against = [] if frame["baseline"].nunique() > 1 else [f"baseline {frame['baseline'].iloc[0]}"]
-    return " | ".join([*against, *tests, f"* p ≤ {trial.alpha:g}", interval])
+    return " | ".join([*against, *tests, f"* p ≤ {alpha:g}", interval])
 
 
 def comparison_document(
-    frame: pd.DataFrame, matrix: Matrix, trial: TestSettings, settings: str, layout: Layout
+    frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings, settings: str, layout: Layout
 ) -> Document:
     """The result of `compare`."""
     one_pair = len(frame) == frame["measure"].nunique()
-    title = "p" if trial.correction_applied == "none" or one_pair else f"p ({trial.correction_applied})"
+    title = "p" if test_settings.correction_applied == "none" or one_pair else f"p ({test_settings.correction_applied})"
     shown: Shown = {
         **_same(Column("measure"), Column("run"), *([Column("baseline")] if frame["baseline"].nunique() > 1 else [])),
         Column("mean", "score"): itemgetter("mean"),
@@ -150,7 +151,7 @@ def comparison_document(
         Column("interval", "figures"): lambda row: f"{row['low']:+.4f} to {row['high']:+.4f}",
         Column("won/tied/lost", "figures"): lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}",
         Column("effect", "signed", digits=2): itemgetter("effect"),
-        Column(title, "figures"): lambda row: _p_value(row["p_corrected"], trial.alpha),
+        Column(title, "figures"): lambda row: _p_value(row["p_corrected"], test_settings.alpha),
         Column("order", "figures"): lambda row: "inconclusive" if row["conclusive"] is False else "",
     }
     return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))

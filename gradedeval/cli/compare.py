@@ -57,10 +57,10 @@ def command(
     The order of two runs is 'inconclusive' where their difference is no larger than the mean residual of the lower run:
     judging its unjudged documents could reverse it.
     """
-    trial = TestSettings(test, correction, draws, alpha, seed)
+    test_settings = TestSettings(test, correction, draws, alpha, seed)
     form = form_to(form, output, (*files, *from_scores))
     matrix, name = matrix_from(files, measures, from_scores, keywords, baseline)
-    frame, notes = compare_matrix(matrix, name, trial, partial(with_progress, label="draws"))
-    settings = comparison_settings(frame, matrix, trial)
-    deliver(partial(comparison_document, frame, matrix, trial, settings), form, output, settings)
+    frame, notes = compare_matrix(matrix, name, test_settings, partial(with_progress, label="draws"))
+    settings = comparison_settings(frame, matrix, test_settings)
+    deliver(partial(comparison_document, frame, matrix, test_settings, settings), form, output, settings)
     warn(notes)

@@ -1,4 +1,4 @@
-"""Where text goes: standard output, or a file that is there whole or not at all. Everything else goes to stderr."""
+"""Output: results to standard output or to a file, completely or not at all; messages to stderr."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 def write(text: str, target: str | None = None) -> None:
-    """Write to standard output, or to a file: first beside it, then renamed, so that no half of it is ever seen.
+    """Write to standard output, or to a file: a temporary file beside it is renamed, so that it is never incomplete.
 
-    A pipe or device is written directly. Raises InputError where the file cannot be written, OSError where stdout
-    cannot.
+    A pipe or device is written directly. Raises InputError if the file cannot be written, OSError if stdout cannot.
     """
     content = encode(text)
     if target in (None, "-", "/dev/stdout"):
         if sys.stdout is None:
-            raise InputError("<stdout>", "is closed", "open it, or name a file: -o FILE")
+            raise InputError("<stdout>", "is closed", "write to a file with -o FILE")
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
@@ -41,7 +40,7 @@ def _replace(target: str, content: bytes) -> None:
     import tempfile  # only for files
     from pathlib import Path
 
-    path = Path(target).resolve()  # a link keeps pointing at the file that is replaced
+    path = Path(target).resolve()  # replaces the file that a link points to, not the link
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -61,9 +60,9 @@ def _umask() -> int:
 
 
 def say(text: str) -> None:
-    """A message for the user, on stderr; a closed stderr is no reason to fail."""
-    # What a file holds may speak to the terminal: it is shown, not done.
-    shown = _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+    """A message for the user on stderr; a closed stderr is not an error."""
+    # Control bytes of a file must not reach the terminal: they are shown as escapes.
+    shown = _CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
     try:
         sys.stderr.buffer.write(encode(shown) + b"\n")
         sys.stderr.buffer.flush()
@@ -74,10 +73,10 @@ def say(text: str) -> None:
 
 
 def stop_quietly() -> None:
-    """Leave a standard output that takes no more."""
+    """Give up on a standard output that is closed."""
     _silence(1)
 
 
 def _silence(descriptor: int) -> None:
-    """What is still buffered for a stream that takes no more must not complain at exit."""
+    """Discard what is still buffered for a closed stream, which would raise an error at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

@@ -92,7 +92,7 @@ COMPARE = [
     bad("no saved scores there", ("compare", "--from-scores", "none.csv"), "none.csv: no such file; …", code=1),
     bad_scores("empty", b"", "s.csv: is empty; save scores with `gradedeval RUN... QRELS -q -f csv …"),
     bad_scores("no measure", b"run,topic,score\n", "s.csv:1: no column 'measure'; …"),
-    bad_scores("means alone", HEAD + b"old,all,err@20,0.5\n", "s.csv: holds no scores by topic; …"),
+    bad_scores("means alone", HEAD + b"old,all,err@20,0.5\n", "s.csv: no scores by topic; …"),
     bad_scores("a cell too few", SCORES + b"old,3,err@20\n", "s.csv:5: 3 fields, expected 4; …"),
     bad_scores("a word", SCORES + b"old,3,err@20,high\n", "s.csv:5: 'high' is not a number; …"),
     bad_scores("a blank", SCORES + b"old,3,err@20,\n", "s.csv:5: no score; each row of a topic has one"),

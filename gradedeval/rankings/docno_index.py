@@ -1,4 +1,4 @@
-"""JudgmentColumns documents by topic and docno: a table of slots that a block of documents is looked up in at once."""
+"""Judged documents by topic and docno: a hash table in which thousands of documents are looked up at once."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from gradedeval.trec.swar import Bytes, Words, equal, words_at
 Slots = NDArray[np.int32]
 
 SLOTS = 4
-"""Slots for each document at least."""
+"""Minimum number of slots per document."""
 
 TOGETHER = 1 << 16
-"""JudgmentColumns documents that are worked on at once: what is looked at stays in the processor's cache."""
+"""Judged documents processed at a time, so that the arrays stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class TopicBuckets:
-    """Each topic's own stretch of a table: where it begins, and how far a hash is shifted to give a place in it.
+    """A hash table divided by topic: where the slots of each topic begin, and how far a hash is shifted to a slot.
 
-    A run lists topic after topic: stretches of their own keep what is looked at in the processor's cache.
+    Runs list topic after topic: with separate slots for each topic, the slots in use stay in the cache.
     """
 
     begin: Ints
@@ -33,7 +33,7 @@ class TopicBuckets:
     size: int
 
     def places(self, topic: Ints, hashed: Words, size: Ints | None = None) -> Ints:
-        """The place of each document by the number of its topic; with `size`, of so many documents of each topic."""
+        """The slot of each document. topic: of each document; with `size`, of each run of so many documents."""
         shift, begin = self.shift[topic], self.begin[topic]
         place = (hashed >> (shift if size is None else np.repeat(shift, size))).view(np.int64)
         place += begin if size is None else np.repeat(begin, size)
@@ -41,8 +41,8 @@ class TopicBuckets:
 
 
 def topic_buckets(documents: Ints) -> TopicBuckets:
-    """TopicBuckets for topics with so many documents each, a power of two of slots for each topic."""
-    bits = np.frexp((documents * SLOTS).astype(np.float64))[1].astype(np.int64)  # 2**bits is more
+    """Buckets for topics with these numbers of documents: a power of two slots for each topic."""
+    bits = np.frexp((documents * SLOTS).astype(np.float64))[1].astype(np.int64)  # 2**bits exceeds the number
     bits = np.maximum(bits, 1)
     sizes = np.left_shift(1, bits)
     ends = np.cumsum(sizes)
@@ -51,9 +51,9 @@ def topic_buckets(documents: Ints) -> TopicBuckets:
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """JudgmentColumns documents as columns, and ways to look them up.
+    """Judged documents as columns, with a hash table.
 
-    buffer  the text in which the docnos stand
+    buffer  the bytes that contain the docnos
     start   documents: where the docno begins
     length  documents: its length
     topic   documents: the topic's number
@@ -70,45 +70,44 @@ class Index:
 
     @cached_property
     def count(self) -> Ints:
-        """topics: how many documents; the last is no topic, and has none."""
+        """topics: how many documents; the last entry is for documents without a topic, and 0."""
         count: Ints = np.bincount(self.topic, minlength=self.topics + 1)
         return count
 
     @cached_property
     def begin(self) -> Ints:
-        """topics: how many documents those before have."""
+        """topics: how many documents the topics before have."""
         begin: Ints = np.cumsum(self.count) - self.count
         return begin
 
     @cached_property
     def order(self) -> Ints | None:
-        """The documents topic after topic; None where they stand so."""
+        """The order that sorts documents by topic; None where they are sorted."""
         in_order = bool((self.topic[1:] >= self.topic[:-1]).all())
         return None if in_order else np.argsort(self.topic, kind="stable")
 
     def fill(self) -> None:
-        """Make ready what `find` needs, before processes are started that would do so, each for itself."""
+        """Fill the hash table that `find` needs: before processes are started, each of which would fill its buckets."""
         _ = self._filled
 
     def again(self) -> tuple[Ints, Ints]:
-        """The numbers of documents that stand in their topic again, and of the first of each. They are in no slot."""
+        """The rows of documents that repeat in their topic, and for each the first row. They have no slot."""
         return self._filled[2]
 
     @cached_property
     def _filled(self) -> tuple[TopicBuckets, Slots, tuple[Ints, Ints]]:
-        """The table in which `find` looks: each topic's part of it; the number of a document in each slot, −1 where
-        there is none; and what `again` gives."""
-        own = topic_buckets(self.count)
-        slots = np.full(own.size + 64, -1, dtype=np.int32)
+        """The hash table of `find`: the buckets, the row of the document in each slot (−1: none), and `again`."""
+        buckets = topic_buckets(self.count)
+        slots = np.full(buckets.size + 64, -1, dtype=np.int32)
         none = np.empty(0, dtype=np.int64)
         again = [(none, none)]
         for begin in range(0, len(self.start), TOGETHER):
             rows = np.arange(begin, min(begin + TOGETHER, len(self.start)))
-            at = own.places(self.topic[rows], self.hashed[rows])
+            at = buckets.places(self.topic[rows], self.hashed[rows])
             while len(rows):
-                if at.max() + 1 >= len(slots):  # the last region is full: an empty slot stays behind it
+                if at.max() + 1 >= len(slots):  # the last bucket is full: keep an empty slot behind it
                     slots = np.append(slots, np.full(len(slots), -1, dtype=np.int32))
-                # Of documents with one place the first in file order wins: the last one written stays.
+                # Of documents with the same slot the first in file order wins: of several writes the last remains.
                 empty = np.flatnonzero(slots[at] < 0)[::-1]
                 slots[at[empty]] = rows[empty]
                 there = slots[at].astype(np.int64)
@@ -121,10 +120,10 @@ class Index:
                     again.append((rows[same], there[same]))
                 rows, at = rows[~same], at[~same] + 1
         numbers, firsts = (np.concatenate(column) for column in zip(*again, strict=True))
-        return own, slots, (numbers, firsts)
+        return buckets, slots, (numbers, firsts)
 
     def of_topics(self, topic: Ints) -> tuple[Ints, Ints]:
-        """The numbers of the judged documents of topics, −1 being none of them, one topic after the other; and how many
+        """The rows of the judged documents of these topics (−1: a topic without any), topic after topic; and how many
         each has."""
         count = self.count[topic]
         rows = np.repeat(self.begin[topic] - (np.cumsum(count) - count), count)
@@ -132,14 +131,14 @@ class Index:
         return rows if self.order is None else self.order[rows], count
 
     def find(self, topic: Ints, buffer: Bytes, start: Ints, length: NDArray[Any], hashed: Words) -> tuple[Ints, Slots]:
-        """Which of the documents are judged, and the number of the judged document that each of them is.
+        """Which documents are judged, and the row of each of these in the index.
 
         topic  documents: the topic's number, −1 where it is not judged
 
-        Equal hashes are no proof: the docnos are compared byte by byte.
+        Equal hashes prove nothing: docnos are compared byte by byte.
         """
-        own, slots, _ = self._filled
-        place = own.places(topic, hashed)
+        buckets, slots, _ = self._filled
+        place = buckets.places(topic, hashed)
         rows = np.flatnonzero(slots[place] >= 0)
         topic, start, length, hashed, at = topic[rows], start[rows], length[rows], hashed[rows], place[rows]
         words, found = words_at(buffer), np.full(len(rows), -1, dtype=np.int32)
@@ -156,8 +155,7 @@ class Index:
         return rows[hits], found[hits]
 
     def _walk(self, slots: Slots, asked: Ints, at: Ints, hashed: Words, found: Slots) -> None:
-        """For those asked for, go on from slot to slot until one is empty or has a judged document of that hash: where
-        that is, and its number."""
+        """Linear probing: for each document asked for, go to the next slot until it is empty or has the same hash."""
         while len(asked):
             judged = slots[at[asked]]
             there = judged >= 0
@@ -167,7 +165,7 @@ class Index:
             at[asked] += 1
 
     def same(self, judged: Ints | Slots, words: Words, start: Ints, length: NDArray[Any]) -> Bools:
-        """Whether the docnos of judged documents are those of tokens in a text."""
+        """Whether the docnos of judged documents equal these tokens of a text."""
         same: Bools = self.length[judged] == length
         rows = slice(None) if same.all() else np.flatnonzero(same)
         same[rows] = equal(words_at(self.buffer), self.start[judged[rows]], words, start[rows], length[rows])
@@ -175,13 +173,12 @@ class Index:
 
 
 def hash_join(hashed: Words, place: Ints, size: int, asked: Words, asked_place: Ints) -> tuple[Slots, bool]:
-    """The row that has each hash that is asked for, −1 where none has; and whether two rows may be one document, for
-    they have one hash and one place: then not all is looked up.
+    """A hash join: the row with each hash asked for, or −1; and whether two rows may be the same document, because
+    they have the same hash and slot. Then the join is incomplete.
 
-    place, size  where each row belongs in a table of so many slots, in the region of its topic
+    place, size  the slot of each row in a table of `size` slots, in the bucket of its topic
 
-    Each row writes its number into its slot, and those that do not find it there again try once more without the
-    others.
+    Each row writes its number into its slot; rows that lost their slot to another are joined in the next round.
     """
     slots = np.full(size, -1, dtype=np.int32)
     found = np.full(len(asked), -1, dtype=np.int32)
@@ -203,14 +200,14 @@ def hash_join(hashed: Words, place: Ints, size: int, asked: Words, asked_place: 
 
 
 def surely_distinct(topic: NDArray[Any], topics: int, hashed: Words) -> bool:
-    """Whether no two documents of one topic can be the same: all have hashes of their own."""
-    own = topic_buckets(np.bincount(topic, minlength=topics))
-    place = own.places(topic, hashed)
-    return not hash_join(hashed, place, own.size, hashed[:0], place[:0])[1]
+    """Whether no two documents of a topic can be the same, because all hashes differ."""
+    buckets = topic_buckets(np.bincount(topic, minlength=topics))
+    place = buckets.places(topic, hashed)
+    return not hash_join(hashed, place, buckets.size, hashed[:0], place[:0])[1]
 
 
 def duplicate_candidates(hashed: Words, place: Ints) -> Ints:
-    """Rows with the hash and the place of another row, all of them."""
+    """All rows that have the same hash and slot as another row."""
     order = np.lexsort((hashed, place))
     same = (hashed[order[1:]] == hashed[order[:-1]]) & (place[order[1:]] == place[order[:-1]])
     return np.sort(order[np.append(same, False) | np.append(False, same)])

@@ -1,4 +1,4 @@
-"""DataFrames and dicts -> the same topics and documents that files give."""
+"""DataFrames and dicts -> the same topics and documents that files have."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RANK = ("rank",)
 NONE = np.empty(0)
 
 Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
-"""Docnos, scores, ranks (or none), the rows they stand in, and their types (or none)."""
+"""Docnos, scores, ranks (or none), row numbers, and types (or none)."""
 
 
 def dict_judgments(judged: Mapping[Any, Any]) -> list[tuple[bytes, bytes, float, int]]:
@@ -54,7 +54,7 @@ def dict_intents(judged: Mapping[Any, Any]) -> list[tuple[bytes, tuple[bytes, by
         for docno, grades in inner(documents, "qrels", topic).items():
             if not isinstance(grades, Mapping):
                 what = f"is a {type(grades).__name__}"
-                raise InputError(f"qrels['{topic}']['{docno}']", what, "a dict subtopic -> grade is expected")
+                raise InputError(f"qrels['{topic}']['{docno}']", what, "expected a dict subtopic -> grade")
             for subtopic, grade in grades.items():
                 known = number(grade, f"qrels['{topic}']['{docno}']['{subtopic}']", "grade")
                 both = (ident(docno, "qrels"), ident(subtopic, "qrels"))
@@ -74,14 +74,14 @@ def frame_intents(frame: Any) -> list[tuple[bytes, tuple[bytes, bytes], float, i
 def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
     """The documents of a dict topic -> docno -> score."""
     if ranks:
-        raise InputError("run", "a dict has no ranks", "--ties rank takes a file or a DataFrame", usage=True)
-    # A sum that is infinite, or none, tells of a score that may be: quicker than a look at each.
+        raise InputError("run", "a dict has no ranks", "--ties rank needs a file or a DataFrame", usage=True)
+    # A sum that is not finite shows that a score may not be: quicker than checking each.
     with np.errstate(over="ignore", invalid="ignore"):
         found = {ident(topic, "run"): _dict_topic(topic, inner(one, "run", topic)) for topic, one in run.items()}
     if len(found) < len(run):
         names = [ident(topic, "run") for topic in run]
         again = next(topic for at, topic in enumerate(run) if names[at] in names[:at])
-        raise InputError("run", f"topic '{again}' stands there twice, as text and as a number", "give each topic once")
+        raise InputError("run", f"duplicate topic '{again}', as text and as a number", "give each topic once")
     return found
 
 
@@ -96,7 +96,7 @@ def _dict_topic(topic: Any, documents: Mapping[Any, Any]) -> Ranking:
     values = values.astype(np.float64, copy=False)
     if not math.isfinite(values.sum()) and not np.isfinite(values).all():
         docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
-        raise InputError(f"run['{topic}']['{docno}']", "score is not finite", "a score is a finite number")
+        raise InputError(f"run['{topic}']['{docno}']", "the score is not finite", "expected a finite number")
     # Text stays text: encoding every docno would take longer than the evaluation.
     docnos: list[Any] = list(documents)
     try:
@@ -110,7 +110,7 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, R
     """The documents of a DataFrame with a topic, a docno and a score column; with `ranks` a rank column, with `types` a
     column of types."""
     if not len(frame):
-        raise InputError("run", "is empty", "a row for each document is expected")
+        raise InputError("run", "is empty", "expected a row for each document")
     topics = _ids(frame, TOPIC, "run")
     docnos: list[Any] = column(frame, DOCNO, "run")
     try:
@@ -147,7 +147,7 @@ def _numbers(values: list[Any], what: str) -> Floats:
 def inner(documents: Any, what: str, topic: Any) -> Mapping[Any, Any]:
     """The documents of one topic of a nested dict."""
     if not isinstance(documents, Mapping):
-        raise InputError(f"{what}['{topic}']", f"is a {type(documents).__name__}", "a dict docno -> number is expected")
+        raise InputError(f"{what}['{topic}']", f"is a {type(documents).__name__}", "expected a dict docno -> number")
     return documents
 
 
@@ -168,17 +168,17 @@ def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:
 
 
 def ident(name: Any, what: str) -> bytes:
-    """An id as bytes. Raises InputError for a float: 51.0 is what a table reader made of an id."""
+    """An id as bytes. Raises InputError for floats: 51.0 is an id that a table reader has converted."""
     if isinstance(name, str):
         try:
             return encode(name)
         except UnicodeEncodeError:
-            raise InputError(what, f"id {name!r} is no text", "ids are characters that a file can hold") from None
+            raise InputError(what, f"id {name!r} is not valid text", "use characters that UTF-8 can encode") from None
     if isinstance(name, bytes):
         return name
     if isinstance(name, int | np.integer) and not isinstance(name, bool):
         return str(name).encode()
-    raise InputError(what, f"id {name!r} is a {type(name).__name__}", "ids are text: read them with dtype=str")
+    raise InputError(what, f"id {name!r} is a {type(name).__name__}", "ids must be text: read them with dtype=str")
 
 
 def number(value: Any, place: str, what: str) -> float:
@@ -188,5 +188,5 @@ def number(value: Any, place: str, what: str) -> float:
     except (TypeError, ValueError, OverflowError):
         found = math.nan
     if not math.isfinite(found):
-        raise InputError(place, f"{what} {value!r} is no finite number", f"a {what} is a number")
+        raise InputError(place, f"{what} {value!r} is not a finite number", f"expected a number for each {what}")
     return found

@@ -1,4 +1,4 @@
-"""Judgements as columns: of a file, read in blocks, or of dicts; and the index by which runs look them up."""
+"""Judgments as columns, from a file read in blocks or from dicts, with the index in which runs look them up."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ ZERO, MINUS = 48, 45
 
 @dataclass(frozen=True, eq=False)
 class JudgmentColumns:
-    """Judgements in file order.
+    """Judgments in file order.
 
     topics    the ids, in order of appearance
     labels    the distinct grades, ascending
     code      documents: index into the labels
     index     documents: topic, docno and its hash
-    repeated  how many more there were, of the same documents with the same grades
+    repeated  how many further judgments repeat a document with the same grade
     """
 
     topics: list[bytes]
@@ -65,10 +65,10 @@ class JudgmentColumns:
         return found
 
     def digest(self) -> str:
-        """Six hexadecimal digits that change with any judgement, and not with their order.
+        """Six hexadecimal digits that change with any judgment, and not with their order.
 
-        A sum of one 64-bit hash for each judgement does not know their order; sorting them would take longer than a run
-        takes to score. hashlib is not asked: it takes longer to import than the whole of a small file's judgements.
+        A sum of 64-bit hashes, one for each judgment, does not depend on their order; sorting would take longer than
+        scoring a run, and importing hashlib longer than reading a small file.
         """
         *_, of_topic = text_hashes(self.topics)
         of_grade = (self.labels + 0.0).view(np.uint64)
@@ -91,16 +91,16 @@ class JudgmentColumns:
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """What lines of a file say: where the docno begins, its length and its hash. The lines of each part stand from a
-    place on that leaves room for those before."""
+    """The docnos of all lines of a file: start, length and hash. The rows of each part begin at an offset that leaves
+    room for the parts before."""
 
     start: NDArray[Any]
     length: NDArray[Any]
     hashed: Words
 
     def closed(self, begins: list[int], counts: list[int]) -> _Columns:
-        """The same without the gaps that comments and blank lines leave: so many lines from each of these places on are
-        moved up, where they are."""
+        """The columns without the gaps that comments and blank lines leave, in place: the rows of each part, from these
+        offsets on, are moved up."""
         ends = np.cumsum(counts).tolist()
         for column in (self.start, self.length, self.hashed):
             for begin, count, end in zip(begins, counts, ends, strict=True):
@@ -111,24 +111,26 @@ class _Columns:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What else some lines of a file say.
+    """The topics and grades of the lines of a part of a file.
 
-    count   how many lines hold fields
-    own, size  of stretches of lines with one topic: its number among `topics`, and how many lines
-    grades  of each line
-    distinct  whether no two can be the same document
+    count     how many lines have fields
+    topics    the ids, in order of appearance
+    topic     runs of lines of one topic: the index into `topics`
+    size      runs: how many lines
+    grades    lines
+    distinct  whether no two lines can be the same document
     """
 
     count: int
     topics: list[bytes]
-    own: Ints
+    topic: Ints
     size: Ints
     grades: NDArray[Any]
     distinct: bool
 
 
 def read_judgments(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> JudgmentColumns:
-    """The judgements of a file, by several processes where it is large.
+    """The judgments of a file, by several processes where it is large.
 
     Raises NeedsLineReader where a line is none, or one differs from another of the same document: the line reader
     settles that, or says so.
@@ -144,14 +146,16 @@ def read_judgments(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Jud
     rows, firsts = again
     if duplicates == "refuse" or (code[rows] != code[firsts]).any():
         raise NeedsLineReader
-    kept = np.ones(len(code), dtype=bool)
-    kept[rows] = False
-    index = Index(buffer, index.start[kept], index.length[kept], topic[kept], index.hashed[kept], len(topics))
-    return JudgmentColumns(topics, labels, code[kept], index, len(rows))
+    included = np.ones(len(code), dtype=bool)
+    included[rows] = False
+    index = Index(
+        buffer, index.start[included], index.length[included], topic[included], index.hashed[included], len(topics)
+    )
+    return JudgmentColumns(topics, labels, code[included], index, len(rows))
 
 
 def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[_Columns, list[_Part]]:
-    """What the lines in a buffer say; its parts are read by several processes."""
+    """The columns of all lines in a buffer, whose parts are read by several processes."""
     newlines = [np.count_nonzero(buffer[begin:end] == NEWLINE) for begin, end in bounds]
     ends = np.cumsum(newlines).tolist()
     begins = [0, *ends[:-1]]
@@ -173,36 +177,36 @@ def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[_
 
 
 def _read(lines: Lines, columns: _Columns, begin: int) -> _Part:
-    """Lines as columns, from a row on."""
+    """The lines of a part, written to the columns from a row on."""
     none = np.empty(0, dtype=np.int64)
     if not len(lines):
         return _Part(0, [], none, none, np.empty(0, dtype=np.int8), True)
     rows = slice(begin, begin + len(lines))
     columns.start[rows], columns.length[rows], columns.hashed[rows] = lines.start(2), lines.length(2), lines.hashes(2)
     topics = TopicCodes()
-    own, size = topics.topic_runs(lines)
-    distinct = surely_distinct(np.repeat(own, size), len(topics.names), columns.hashed[rows])
-    return _Part(len(lines), topics.names, own, size, _grades(lines), distinct)
+    topic, size = topics.topic_runs(lines)
+    distinct = surely_distinct(np.repeat(topic, size), len(topics.names), columns.hashed[rows])
+    return _Part(len(lines), topics.names, topic, size, _grades(lines), distinct)
 
 
 def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.int32], bool]:
-    """The topics of all parts, the number of each line's, and whether it is known that no two lines are of the same
-    document: not where many topics stand in several parts."""
+    """The topics of all parts, the topic of each line, and whether no two lines can be the same document. That is left
+    open if many topics are in several parts."""
     topics = TopicCodes()
     numbers = [topics.numbers(part.topics) for part in parts]
     topic = np.concatenate(
-        [np.repeat(number[part.own], part.size) for number, part in zip(numbers, parts, strict=True)],
+        [np.repeat(number[part.topic], part.size) for number, part in zip(numbers, parts, strict=True)],
         dtype=np.int32,
         casting="same_kind",
     )
-    divided = np.bincount(np.concatenate(numbers)) > 1  # topics that stand in several parts
+    divided = np.bincount(np.concatenate(numbers)) > 1  # topics in several parts
     rows = np.flatnonzero(divided[topic])
     distinct = all(part.distinct for part in parts) and len(rows) <= TOGETHER
     return topics.names, topic, distinct and surely_distinct(topic[rows], len(divided), hashed[rows])
 
 
 def judgments_of_codes(codes: Mapping[bytes, Mapping[bytes, int]], labels: Floats) -> JudgmentColumns:
-    """The same from dicts topic -> docno -> code."""
+    """The columns of dicts topic -> docno -> code."""
     buffer, start, length, hashed = text_hashes([docno for documents in codes.values() for docno in documents])
     topic = np.repeat(np.arange(len(codes), dtype=np.int32), [len(documents) for documents in codes.values()])
     small = np.min_scalar_type(len(labels))
@@ -214,7 +218,7 @@ DIGITS = np.arange(-9, 10)
 
 
 def _grades(lines: Lines) -> NDArray[Any]:
-    """The grades of lines: int8 where each is one digit, which most are; otherwise float64."""
+    """The grades of lines: int8 if each is a single digit, as usual; otherwise float64."""
     start, length = lines.start(3), lines.length(3)
     digit = lines.buffer[start + (length - 1)] - np.uint8(ZERO)
     negative = (length == 2) & (lines.buffer[start] == MINUS)
@@ -246,10 +250,10 @@ def _coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
 
 
 def _text(stream: Stream) -> tuple[Bytes, int]:
-    """All bytes of a stream in a buffer, and where they end: with a newline."""
+    """A buffer with all bytes of a stream, and where they end, with a newline."""
     file = stream.file
     pieces: list[Bytes] = []
-    buffer = padded(file.end - file.at + 2 if file else 0)  # it ends short of this unless the file grows meanwhile
+    buffer = padded(file.end - file.at + 2 if file else 0)  # reading ends before, unless the file grows meanwhile
     size = stream.read_into(memoryview(buffer)[PAD:-PAD])  # type: ignore[arg-type]
     if size == len(buffer) - 2 * PAD:
         pieces.append(buffer[PAD:-PAD])
@@ -268,7 +272,7 @@ def _text(stream: Stream) -> tuple[Bytes, int]:
 
 
 def _bounds(buffer: Bytes, end: int) -> Iterator[tuple[int, int]]:
-    """Stretches of whole lines."""
+    """Parts of whole lines."""
     begin = PAD
     view = memoryview(buffer)  # type: ignore[arg-type]
     while begin < end:
@@ -276,7 +280,7 @@ def _bounds(buffer: Bytes, end: int) -> Iterator[tuple[int, int]]:
         if stop < end:
             size = 1 << 10
             newline = -1
-            while newline < 0:  # the end of the line that goes on there
+            while newline < 0:  # to the end of the line
                 newline = bytes(view[stop : stop + size]).find(b"\n")
                 size *= 4
             stop += newline + 1

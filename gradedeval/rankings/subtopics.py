@@ -1,4 +1,4 @@
-"""Judgements by subtopic -> one code a document: which grades it has for which of its topic's intents."""
+"""Judgments by subtopic -> one code per document: its grades for the intents of its topic."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ import numpy as np
 from gradedeval.arrays import Floats
 
 NO_INTENT = b"0"
-"""The subtopic of judgements for the topic as a whole: no intent."""
+"""The subtopic of judgments for the topic as a whole, which is not an intent."""
 
 Profile = tuple[float, tuple[tuple[int, float], ...]]
-"""A document's highest grade, and its grade for each of its topic's intents, by their number, for which it has one."""
+"""A document's highest grade, and (number of an intent, grade) for every intent that it is judged for."""
 
 
 @dataclass(frozen=True, eq=False)
 class Subtopics:
-    """What the codes of documents judged by subtopic mean. An intent's number counts within its topic.
+    """What the codes of documents judged by subtopic mean. Intents are numbered within their topic.
 
     names  topic -> the subtopics that are intents, in order
-    grade  intents × codes: the grade for the intent; 0 where no line gives one: who judged a document for one intent
-           did not find it relevant to the others
+    grade  intents × codes: the grade for the intent; 0 where no line gives one, because an assessor who judged the
+           document for one intent did not find it relevant to the others
     """
 
     names: dict[bytes, list[bytes]]
     grade: Floats
 
     def digest(self, codes: str) -> str:
-        """Six hexadecimal digits that change with any judgement; `codes` does with that of any code."""
+        """Six hexadecimal digits that change with any judgment; `codes`: those of the codes."""
         from hashlib import sha256
 
         names = sorted((topic, *subtopics) for topic, subtopics in self.names.items())
         return sha256(f"{codes} {names}".encode()).hexdigest()[:6]
 
     def marks(self, labels: Floats) -> Floats:
-        """codes: a number that tells each from all others, in any file."""
+        """codes: a number that depends only on the label and the grades, in any file."""
         from hashlib import sha256
 
         columns = zip(labels.tolist(), self.grade.T.tolist(), strict=True)
-        return np.array([int(sha256(_said(*one)).hexdigest()[:12], 16) for one in columns], dtype=np.float64)
+        return np.array([int(sha256(_canonical(*column)).hexdigest()[:12], 16) for column in columns], dtype=np.float64)
 
 
-def _said(label: float, grades: list[float]) -> bytes:
+def _canonical(label: float, grades: list[float]) -> bytes:
     while grades and not grades[-1]:
         grades.pop()
     return f"{label + 0.0} {[grade + 0.0 for grade in grades]}".encode()
@@ -52,8 +52,8 @@ def _said(label: float, grades: list[float]) -> bytes:
 def by_subtopic(
     graded: Mapping[bytes, Mapping[tuple[bytes, bytes], float]],
 ) -> tuple[dict[bytes, dict[bytes, int]], Floats, Subtopics]:
-    """Codes from grades by topic and (docno, subtopic): topic -> docno -> code; codes: the highest grade of such a
-    document, ascending, equal ones by what they add up to; and what the codes mean."""
+    """Codes from grades by topic and (docno, subtopic): topic -> docno -> code; the highest grade of each code,
+    ascending, equal ones by the sum of grades; and what the codes mean."""
     names = {
         topic: sorted({subtopic for _, subtopic in grades} - {NO_INTENT}, key=lambda name: (len(name), name))
         for topic, grades in graded.items()
@@ -74,10 +74,10 @@ def by_subtopic(
 
 def _profiles(grades: Mapping[tuple[bytes, bytes], float], names: list[bytes]) -> dict[bytes, Profile]:
     number = {subtopic: at for at, subtopic in enumerate(names)}
-    found: dict[bytes, tuple[float, list[tuple[int, float]]]] = {}
+    profiles: dict[bytes, tuple[float, list[tuple[int, float]]]] = {}
     for (docno, subtopic), grade in grades.items():
-        highest, own = found.get(docno, (grade, []))
+        highest, grades_of = profiles.get(docno, (grade, []))
         if subtopic != NO_INTENT:
-            own.append((number[subtopic], grade))
-        found[docno] = (max(highest, grade), own)
-    return {docno: (highest, tuple(sorted(own))) for docno, (highest, own) in found.items()}
+            grades_of.append((number[subtopic], grade))
+        profiles[docno] = (max(highest, grade), grades_of)
+    return {docno: (highest, tuple(sorted(grades_of))) for docno, (highest, grades_of) in profiles.items()}

@@ -10,7 +10,7 @@ from gradedeval.trec_eval.measures import FORMATS
 from gradedeval.trec_eval.output_lines import Entry, Setting
 
 HOLDS = {
-    "qrels": "lines of `topic iteration docno grade`; one judgement of each document",
+    "qrels": "lines of `topic iteration docno grade`; one judgment of each document",
     "qrels_jg": "the same lines, where the second column names a judgment group: one judge's view of the topic",
     "prefs": "lines of `topic group subgroup docno value`; in each subgroup a larger value is preferred",
     "qrels_prefs": "lines of qrels, read as preferences: a higher grade is preferred",

@@ -83,7 +83,9 @@ def test_ids_that_are_integers_in_a_frame_are_their_digits() -> None:
 
 def test_ids_that_became_floats_are_refused() -> None:
     run = pd.DataFrame({"topic": [51.0], "docno": ["a"], "score": [2.0]})
-    with pytest.raises(gradedeval.InputError, match=r"run: id 51.0 is a float; ids are text: read them with dtype=str"):
+    with pytest.raises(
+        gradedeval.InputError, match=r"run: id 51.0 is a float; ids must be text: read them with dtype=str"
+    ):
         gradedeval.evaluate(run, QRELS, "rr")
 
 
@@ -299,11 +301,11 @@ def test_a_measure_that_ends_the_program_is_a_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        ({"1": {"a": 2.0}, 1: {"b": 1.0}}, "run: topic '1' stands there twice"),
-        ({"1": {"a": "9", "b": "1_0"}}, r"run\['1'\]: score '9' is no finite number"),
-        ({"1": {"a": [1.0], "b": [2.0]}}, r"score \[1.0\] is no finite number"),
-        ({"1": {"a": 10**400}}, "is no finite number"),
-        ({"\ud800": {"a": 1.0}}, "is no text"),
+        ({"1": {"a": 2.0}, 1: {"b": 1.0}}, "run: duplicate topic '1', as text and as a number"),
+        ({"1": {"a": "9", "b": "1_0"}}, r"run\['1'\]: score '9' is not a finite number"),
+        ({"1": {"a": [1.0], "b": [2.0]}}, r"score \[1.0\] is not a finite number"),
+        ({"1": {"a": 10**400}}, "is not a finite number"),
+        ({"\ud800": {"a": 1.0}}, "is not valid text"),
         ({}, "run: is empty"),
     ],
 )

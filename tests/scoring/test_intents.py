@@ -573,9 +573,12 @@ def test_the_digest_changes_with_any_judgement_and_not_with_their_order() -> Non
 @pytest.mark.parametrize(
     ("qrels", "message"),
     [
-        ({"1": {"a": 1}}, "qrels['1']['a']: is a int; a dict subtopic -> grade is expected"),
-        ({"1": {"a": {"1": "x"}}}, "qrels['1']['a']['1']: grade 'x' is no finite number; a grade is a number"),
-        ({"1": {"a": {1.0: 1}}}, "qrels: id 1.0 is a float; ids are text: read them with dtype=str"),
+        ({"1": {"a": 1}}, "qrels['1']['a']: is a int; expected a dict subtopic -> grade"),
+        (
+            {"1": {"a": {"1": "x"}}},
+            "qrels['1']['a']['1']: grade 'x' is not a finite number; expected a number for each grade",
+        ),
+        ({"1": {"a": {1.0: 1}}}, "qrels: id 1.0 is a float; ids must be text: read them with dtype=str"),
         (pd.DataFrame({"topic": ["1"], "docno": ["a"], "grade": [1]}), "qrels: no column 'subtopic' among"),
     ],
 )

@@ -359,6 +359,12 @@ def test_grade_minus_1_is_pooled_and_not_sampled(grade: int, expected: float) ->
     assert found == pytest.approx(expected)
 
 
+@pytest.mark.usefixtures("files")
+def test_a_fraction_of_a_rank_is_cut_off(cli: Command) -> None:
+    shown = succeed(cli("trec_eval", "-m", "P.2.7,5,2", "-m", "ndcg_cut.3.9", "qrels", "run")).text
+    assert [line.split()[0] for line in shown.splitlines()] == ["P_2", "P_5", "ndcg_cut_3"]
+
+
 # Words that are wrong -------------------------------------------------------------------------------------------------
 
 

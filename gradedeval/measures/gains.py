@@ -6,15 +6,13 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, shared
 from gradedeval.errors import InputError
-
-if TYPE_CHECKING:
-    from gradedeval.measures.notation import Value
+from gradedeval.measures.notation import Value
 
 
 @dataclass(frozen=True, eq=False)

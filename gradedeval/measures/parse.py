@@ -8,7 +8,7 @@ from dataclasses import replace
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure, intent_aware
 from gradedeval.measures.notation import IA, Spelling, read, split
-from gradedeval.measures.plugins import _entry_point, _load_entry_point
+from gradedeval.measures.plugins import has_entry_point, load_entry_point
 from gradedeval.measures.table import ALIASES, MEASURES
 
 DEFAULT = ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10", "judged@20")
@@ -56,8 +56,8 @@ def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
     if stem in _WITH_CUTOFF and digits.isdigit() and cutoff is None and name not in table:
         name, cutoff = stem, int(digits)
     name = name if name in table else ALIASES.get(name, name)
-    if name not in table and _entry_point(name):
-        table = {**table, name: _load_entry_point(name)}
+    if name not in table and has_entry_point(name):
+        table = {**table, name: load_entry_point(name)}
     if name not in table:
         hint = _STEPS.get(name) or did_you_mean(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
         if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):

@@ -42,13 +42,13 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     return measures
 
 
-def _entry_point(name: str) -> bool:
+def has_entry_point(name: str) -> bool:
     from importlib.metadata import entry_points  # slow to import, and needed only for a name that is not ours
 
     return any(point.name.lower() == name for point in entry_points(group=ENTRY_POINTS))
 
 
-def _load_entry_point(name: str) -> Measure:
+def load_entry_point(name: str) -> Measure:
     from importlib.metadata import entry_points
 
     point = next(point for point in entry_points(group=ENTRY_POINTS) if point.name.lower() == name)
@@ -72,4 +72,4 @@ def offered() -> dict[str, Measure]:
     """The measures that other packages offer by entry point, by name."""
     from importlib.metadata import entry_points
 
-    return {point.name.lower(): _load_entry_point(point.name.lower()) for point in entry_points(group=ENTRY_POINTS)}
+    return {point.name.lower(): load_entry_point(point.name.lower()) for point in entry_points(group=ENTRY_POINTS)}

@@ -125,7 +125,7 @@ def uniform(g: Gains) -> Floats:
 
 
 def _zipf_converges(arguments: Arguments, cutoff: int | None) -> None:
-    beta = float(arguments.get("beta", 1))  # type: ignore[arg-type]
+    beta = float(str(arguments.get("beta", 1)))
     if cutoff is None and beta <= 1:
         raise InputError("'zipf'", f"with beta={beta:g} the weights have no finite sum", "write zipf@100", usage=True)
 

@@ -271,7 +271,7 @@ PLACES = [
     bad_words("a list of a run that is named before", ("--runs-from", "list"), "run 'run.txt' is given twice; …",
               list=b"run.txt\n"),
     bad_words("a list of one run twice", ("--runs-from", "list"), "run 'a' is given twice; …", list=b"a\na\n", a=RUN),
-    bad_words("an empty list", ("--runs-from", "list"), "list: names no run; one file a line", code=1, list=b"#a\n"),
+    bad_words("an empty list", ("--runs-from", "list"), "list: names no run; expected …", code=1, list=b"#a\n"),
     bad_words("a list that is not there", ("--runs-from", "list"), "list: no such file; check the path", code=1),
     bad_command("a list alone", ("--runs-from", "run.txt"), "expected a run and a qrels file; …"),
     Broken("standard input as list and run", ("-: standard input can only be read once; …",), code=2,

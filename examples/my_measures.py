@@ -1,7 +1,7 @@
-"""Measures of one's own: gradedeval RUN QRELS --measures-from examples/my_measures.py -m 'slow_dcg(base=3)@10'
+"""User-defined measures: gradedeval RUN QRELS --measures-from examples/my_measures.py -m 'slow_dcg(base=3)@10'
 
-A measure is a function from a batch of gains (topics × ranks) to one score a topic. Its name is the function's, its
-parameters are the keyword-only arguments. Cutoffs, gain schemes, residuals and averages come from outside.
+A measure is a function from a batch of gains (topics × ranks) to one score per topic. Its name is the function's,
+its parameters are the keyword-only arguments. Cutoffs, gain schemes, residuals and means need no code.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""NumPy types, and two helpers that spare an import or a copy."""
+"""NumPy types, and two helpers that avoid a copy or an import."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Item = TypeVar("Item", bound=np.generic)
 
 
 def shared(array: NDArray[Item]) -> NDArray[Item]:
-    """The array, for several measures to look at: whoever wrote to it would change the scores of the next."""
+    """The array, made read-only: several measures share it, and writing to it would change the scores of the next."""
     array.setflags(write=False)
     return array
 
@@ -25,8 +25,8 @@ Values = TypeVar("Values", bound=NDArray[Any])
 def distinct(values: Values) -> tuple[Values, NDArray[np.int64]]:
     """The distinct values, ascending, and the position of each value among them.
 
-    `np.unique` would import numpy.ma for it: a tenth of the start.
+    `np.unique` would import numpy.ma, which is a tenth of the start-up time.
     """
-    rising: Any = np.sort(values)
-    found = rising[np.append(True, rising[1:] != rising[:-1])[: len(rising)]]
-    return found, np.searchsorted(found, values)
+    ordered: Any = np.sort(values)
+    unique = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    return unique, np.searchsorted(unique, values)

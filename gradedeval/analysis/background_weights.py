@@ -1,4 +1,4 @@
-"""Background weights: how much ap, rr, sp, bpref and q make of each rank, on the average over a set of runs."""
+"""Background weights: the mean weight that a measure such as ap or bpref gives each rank over a set of runs."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ from gradedeval.trec.lines import decode
 
 
 def weights_in_rankings(measure: Measure, g: Gains) -> Floats:
-    """topics × ranks: the W(i) that each ranking gives its ranks: Σ_i W(i) [gain_i > 0] is its score.
-
-    As `bpref`, `ap`, `sp`, `q` and `rr` define them:
+    """topics × ranks: the weights W(i) of the ranks of each ranking, where Σ_i W(i) [gain_i > 0] is its score.
 
     ap     Σ_{j≤i} r_j / (i R)
     sp     Σ_{j≤i} r_j / i
@@ -58,10 +56,10 @@ def _weighting(measure: Measure) -> RankingWeights:
 class Background:
     """Mean weights over a set of runs.
 
-    measures  as applied: with the gains and the relevance level that the rules give them
+    measures  with the gain scheme and relevance level that the options give them
     values    ranks × measures
-    beyond    measures: the share of the weight that lies past the last rank; nan where it has no end, 0 where none does
-    counts    runs: how many topics each counts in, and how many of those it lacks
+    beyond    measures: the share of the weight past the last rank: 0 where there is none, nan where its sum is unknown
+    counts    runs: on how many topics each is scored, and how many of those it lacks
     notes     what was skipped or assumed
     """
 
@@ -80,10 +78,10 @@ def background(
     depth: int,
     workers: Workers,
 ) -> Background:
-    """The mean weights of ap, rr, sp, bpref or q at ranks 1..depth over the rankings of a set of runs, by name.
+    """The mean weights at ranks 1..depth, over the rankings of a set of runs by name, of measures such as ap and bpref.
 
-    The mean is over the pairs of a run and a topic, each alike: the 1/(s·t) of the source where all runs have the same
-    topics. The options say which topics count; one that a run lacks is a ranking without documents.
+    The mean is over all pairs of a run and a topic: the 1/(s·t) of the source where all runs have the same topics. The
+    options say which topics count; a topic that a run lacks is a ranking without documents.
 
     Zhang et al., Information Retrieval 2010, section 3.4. Raises InputError as `evaluate` does.
     """
@@ -113,9 +111,11 @@ class _Sums:
     def __init__(self, scorer: Scorer, depth: int) -> None:
         self.scorer = scorer
         self.weights = np.zeros((depth, len(scorer.measures)))
-        self.barren: dict[Measure, set[bytes]] = {one: set() for one in scorer.measures if _weighting(one).divided_by_r}
+        self.barren: dict[Measure, set[bytes]] = {
+            measure: set() for measure in scorer.measures if _weighting(measure).divided_by_r
+        }
         # Weights that have an end, as those of rr: all that a ranking has is its score.
-        self.scores = {column: 0.0 for column, one in enumerate(scorer.measures) if _weighting(one).finite}
+        self.scores = {column: 0.0 for column, measure in enumerate(scorer.measures) if _weighting(measure).finite}
 
     def add(self, batch: Batch) -> None:
         if self.scores:
@@ -127,8 +127,8 @@ class _Sums:
             gains_of = self.scorer.gains_cache(part)
             for column, (measure, table) in enumerate(zip(self.scorer.measures, self.scorer.tables, strict=True)):
                 g = gains_of(table, measure)
-                found = weights_in_rankings(measure, g)
-                self.weights[: found.shape[1], column] += found.sum(0)
+                weights = weights_in_rankings(measure, g)
+                self.weights[: weights.shape[1], column] += weights.sum(0)
                 if measure in self.barren:
                     self.barren[measure].update(
                         part.topics[row] for row in np.flatnonzero(g.num_relevant == 0).tolist()
@@ -137,7 +137,7 @@ class _Sums:
     def beyond(self) -> Floats:
         """measures: the share of the weight that lies past the last rank."""
         depth = len(self.weights)
-        ends = [one.cutoff is not None and one.cutoff <= depth for one in self.scorer.measures]
+        ends = [measure.cutoff is not None and measure.cutoff <= depth for measure in self.scorer.measures]
         shares = np.where(ends, 0.0, np.nan)
         for column, score in self.scores.items():
             shares[column] = share_past(float(self.weights[:, column].sum()), score)
@@ -145,7 +145,7 @@ class _Sums:
 
 
 def share_past(inside: float, whole: float) -> float:
-    """The share of a whole weight that is not inside; the last bits of two sums may differ where there is none."""
+    """The share of the whole weight that is not inside; 0 where the two sums differ by rounding only."""
     return 1 - inside / whole if whole - inside > 1e-12 * whole else 0.0
 
 

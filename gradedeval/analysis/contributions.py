@@ -18,30 +18,33 @@ from gradedeval.scoring.scorer import scores_of
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What a score is made of: `before`: the score of an empty ranking, `terms`: one a rank, `beyond` the end; and the
-    measure's own workings, name -> one value a rank, and where there is one more, it is that of all beyond the end."""
+    """The parts of a score: that of an empty ranking, one term per rank, and what lies beyond the end of the run.
+
+    details  the columns of the measure: name -> one value per rank; where there is one more, it is that of all ranks
+             beyond the end
+    """
 
     before: float
     terms: Floats
     beyond: float
-    workings: dict[str, Floats]
+    details: dict[str, Floats]
 
 
 def trimmed(gains: Gains) -> Gains:
     """The gains of one topic, with a column for each document retrieved and no more."""
     width = int(gains.retrieved[0])
-    own = replace(gains, **{name: values[:, :width] for name, values in _of_ranks(gains).items()})
-    return _by_intent(own, [trimmed(one) for one in _intents(gains)])
+    cut = replace(gains, **{name: values[:, :width] for name, values in _of_ranks(gains).items()})
+    return _by_intent(cut, [trimmed(intent) for intent in _intents(gains)])
 
 
 def parts_of(measure: Measure, gains: Gains) -> Parts:
-    """The parts that sum to the score of one topic. Raises InputError where a user's own measure fails."""
+    """The parts that sum to the score of one topic. Raises InputError where a user-defined measure fails."""
     if measure.prior is not None and gains.intents is not None:
         return _marginal(replace(measure, prior=None), gains.intents)
     width = gains.gain.shape[1]
     try:
-        workings = {name: np.asarray(column, dtype=np.float64) for name, column in measure.details(gains).items()}
-        shapes = {name: column.shape for name, column in workings.items()}
+        columns = {name: np.asarray(column, dtype=np.float64) for name, column in measure.details(gains).items()}
+        shapes = {name: column.shape for name, column in columns.items()}
     except InputError:
         raise
     except Exception as error:  # as in `scoring`
@@ -55,7 +58,7 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
                 f"`details` has '{name}' of shape {shape}",
                 f"expected topics × ranks, (1, {width})",
             )
-    shown = {name: column[0] for name, column in workings.items()}
+    shown = {name: column[0] for name, column in columns.items()}
     if "contribution" in shown:
         terms = np.append(shown.pop("contribution"), 0.0)
         return Parts(0.0, terms[:width], float(terms[width]), shown)
@@ -68,35 +71,35 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
 def _marginal(measure: Measure, intents: Intents) -> Parts:
     """The parts of a mean over intents: the means of the parts."""
     weight = intents.weight[:, 0]
-    counted = [(one, gains) for one, gains in zip(weight, intents.each, strict=True) if one > 0]
-    each = [(one / weight.sum(), parts_of(measure, gains)) for one, gains in counted]
+    counted = [(share, gains) for share, gains in zip(weight, intents.each, strict=True) if share > 0]
+    each = [(share / weight.sum(), parts_of(measure, gains)) for share, gains in counted]
     return Parts(
-        float(sum(one * parts.before for one, parts in each)),
-        np.sum([np.zeros(intents.each[0].gain.shape[1]), *(one * parts.terms for one, parts in each)], axis=0),
-        float(sum(one * parts.beyond for one, parts in each)),
+        float(sum(share * parts.before for share, parts in each)),
+        np.sum([np.zeros(intents.each[0].gain.shape[1]), *(share * parts.terms for share, parts in each)], axis=0),
+        float(sum(share * parts.beyond for share, parts in each)),
         {},
     )
 
 
 def rises(measure: Measure, gains: Gains, best: Gains) -> Floats:
-    """ranks: how far the score of one topic would rise if only the document there were as in the best case; nan where
-    it is judged."""
-    found = np.full(gains.gain.shape[1], np.nan)
+    """ranks: how much the score of one topic would rise if the document there alone had the top gain; nan where it is
+    judged."""
+    added = np.full(gains.gain.shape[1], np.nan)
     ceiling = measure.definition.ceiling
     score = np.minimum(scores_of(measure, gains), ceiling)
     for ranks in _chunks(np.flatnonzero(~gains.judged[0]), gains):
         filled = scores_of(measure, _filled(gains, best, ranks))
-        found[ranks] = np.maximum(np.minimum(filled, ceiling) - score, 0)
-    return found
+        added[ranks] = np.maximum(np.minimum(filled, ceiling) - score, 0)
+    return added
 
 
 def _filled(gains: Gains, best: Gains, ranks: Ints) -> Gains:
-    """The one topic of a batch as many times as there are ranks: there, each time at one, as in the best case."""
+    """The one topic of a batch once for each of the ranks, with the document at that rank as in the best case."""
     gain = np.repeat(gains.gain, len(ranks), axis=0)
     gain[np.arange(len(ranks)), ranks] = best.gain[0, ranks]
-    own = replace(_several(gains, len(ranks)), gain=gain, intents=best.intents)
+    filled = replace(_several(gains, len(ranks)), gain=gain, intents=best.intents)
     pairs = zip(_intents(gains), _intents(best), strict=True)
-    return _by_intent(own, [_filled(one, other, ranks) for one, other in pairs])
+    return _by_intent(filled, [_filled(intent, other, ranks) for intent, other in pairs])
 
 
 def _endings(gains: Gains) -> Iterator[Gains]:
@@ -106,15 +109,15 @@ def _endings(gains: Gains) -> Iterator[Gains]:
 
 
 def _ended(gains: Gains, lengths: Ints) -> Gains:
-    """The one topic of a batch as many times as there are lengths, ended after so many ranks."""
+    """The one topic of a batch once for each of the lengths, ended after so many ranks."""
     inside = np.arange(lengths[-1]) < lengths[:, None]
     ended = {name: values[:, : lengths[-1]] * inside for name, values in _of_ranks(gains).items()}
-    own = replace(_several(gains, len(lengths)), retrieved=lengths, **ended)
-    return _by_intent(own, [_ended(one, lengths) for one in _intents(gains)])
+    whole = replace(_several(gains, len(lengths)), retrieved=lengths, **ended)
+    return _by_intent(whole, [_ended(intent, lengths) for intent in _intents(gains)])
 
 
 def _several(gains: Gains, count: int) -> Gains:
-    """The one topic of a batch as so many."""
+    """The one topic of a batch, repeated `count` times."""
     rows: dict[str, Any] = {
         name: np.broadcast_to(row, (count, *row.shape[1:])) for name, row in gains.by_topic().items()
     }
@@ -126,7 +129,7 @@ def _intents(gains: Gains) -> Sequence[Gains]:
 
 
 def _by_intent(gains: Gains, each: Sequence[Gains]) -> Gains:
-    """The gains with what is made of them by intent: the same intents for as many topics as there are now."""
+    """The gains with their batch by intent, whose intents are repeated for as many topics as there are now."""
     intents = gains.intents
     if intents is None:
         return gains
@@ -138,12 +141,12 @@ def _by_intent(gains: Gains, each: Sequence[Gains]) -> Gains:
 
 
 def _of_ranks(gains: Gains) -> dict[str, Any]:
-    """Those that have a column for each rank too: all with columns but the ideal ranking's."""
+    """The arrays with a column for each rank: all two-dimensional ones but the ideal ranking's."""
     return {name: values for name, values in gains.by_topic().items() if values.ndim > 1 and name != "ideal"}
 
 
 def _chunks(numbers: Ints, gains: Gains) -> Iterator[Ints]:
-    """Some of the numbers at a time: as many as a batch may have topics of this width."""
+    """The numbers in chunks of as many as a batch may have topics of this width."""
     at_once = max(workers.LIMITS.cells // max(gains.gain.shape[1], gains.ideal.shape[1], 1), 1)
     for begin in range(0, len(numbers), at_once):
         yield numbers[begin : begin + at_once]

@@ -1,4 +1,4 @@
-"""`explain`: one topic of one run, rank by rank: what each document adds to a score, and what it could still add."""
+"""`explain`: one topic of one run, rank by rank: what each document adds to a score, and what it could add."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 DEFAULT = ("err@20",)
 
 BEFORE, DOCUMENT, BEYOND = "empty", "document", "beyond"
-"""The parts of a ranking: none of it (where that has a score already), its documents, all that comes after them."""
+"""The parts of a ranking: the empty ranking (where it has a score), its documents, and all that comes after them."""
 FIRST, LAST = ("part", "rank", "docno", "grade", "gain"), ("contribution", "running", "could_add")
 
 
@@ -41,14 +41,15 @@ FIRST, LAST = ("part", "rank", "docno", "grade", "gain"), ("contribution", "runn
 class Explained:
     """How one measure comes to its score of one topic.
 
-    measure   as applied
+    measure   with the gain scheme and relevance level that the options give it
     score     of the topic
-    residual  how far it could rise in all; None where that is blank
-    relevant  R; None where the measure looks at no gain
+    residual  how much the score could rise in all; None where it has no residual
+    relevant  R; None where the measure reads no gains
     columns   name -> one value a row, None where blank. The rows are the documents in rank order; before them the score
               of an empty ranking where that is not 0, and after them what lies beyond the end of the run where that
               counts. `contribution` sums to the score, `running` is the sum so far; `could_add` is how much the score
-              would rise if this document alone were at the top gain. Between them stand gain and workings.
+              would rise if this document alone were at the top gain. The gain and the measure's
+              details are between them.
     """
 
     measure: Measure
@@ -69,7 +70,7 @@ class Explanation:
 
     retrieved  how many documents the ranking has; `judged` of them are judged
     pool       how many documents of the topic are judged
-    notes      what was said on the way
+    notes      warnings
     """
 
     run: str
@@ -82,23 +83,22 @@ class Explanation:
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        return (
-            f"<Explanation of {self.run}, topic {self.topic}: {', '.join(str(one.measure) for one in self.measures)}>"
-        )
+        measures = ", ".join(str(explained.measure) for explained in self.measures)
+        return f"<Explanation of {self.run}, topic {self.topic}: {measures}>"
 
     @cached_property
     def columns(self) -> list[str]:
         """The columns of the tidy table: run, topic, measure, and those of all measures."""
-        workings = dict.fromkeys(name for one in self.measures for name in one.columns)
-        middle = [name for name in workings if name not in (*FIRST, *LAST)]
-        ends = [[name for name in names if name in workings] for names in (FIRST, LAST)]
+        names = dict.fromkeys(name for explained in self.measures for name in explained.columns)
+        middle = [name for name in names if name not in (*FIRST, *LAST)]
+        ends = [[name for name in fixed if name in names] for fixed in (FIRST, LAST)]
         return ["run", "topic", "measure", *ends[0], *middle, *ends[1]]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The tidy table, measure by measure; a column that a measure has not is None."""
-        for one in self.measures:
-            head = {"run": self.run, "topic": self.topic, "measure": str(one.measure)}
-            for row in one.rows():
+        """The tidy table, measure by measure; None in columns that a measure does not have."""
+        for explained in self.measures:
+            head = {"run": self.run, "topic": self.topic, "measure": str(explained.measure)}
+            for row in explained.rows():
                 whole = {**head, **row}
                 yield {name: whole.get(name) for name in self.columns}
 
@@ -120,15 +120,16 @@ def explain(
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Explanation:
-    """How measures come to their scores of one topic, rank by rank.
+    """How measures arrive at their scores for one topic, rank by rank.
 
-    topic  its id; may be left out where the qrels have one topic only
+    topic  its id; optional where the qrels have only one topic
 
     The other arguments are those of `evaluate`, for one run; `residual_depth` and `max_residual` are not among them.
-    The contributions of a measure sum to its score. Of a C/W/L measure they are the terms of its sum, as in W(i)·r_i;
-    of any other the difference that it makes to end the ranking at a rank and not one before. Returns `Explanation`:
-    `.frame`, `.measures`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and where the topic does not
-    count.
+    The contributions of a measure sum to its score. For a C/W/L measure they are the terms of its sum, such as
+    W(i)·r_i; for any other, the difference that it makes to end the ranking at a rank instead of one rank earlier.
+
+    Returns `Explanation`: `.frame`, `.measures`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and
+    where the topic does not count.
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     explanation = explain_topic(named_runs(run), qrels, chosen, options, topic)
@@ -164,12 +165,12 @@ def explain_topic(
         _explained(scorer, batch, column, score, None if np.isnan(residual) else residual)
         for column, (score, residual) in enumerate(zip(scores, residuals, strict=True))
     ]
-    known = grader.judged[batch.codes[0]]
+    judged_ranks = grader.judged[batch.codes[0]]
     return Explanation(
         name,
         decode(wanted),
         int(batch.retrieved[0]),
-        int(known.sum()),
+        int(judged_ranks.sum()),
         int(batch.pool[0] @ grader.judged[: batch.unjudged]),
         explained,
         signature(judged, options, scorer.measures, [(len(run.topics), run.missing)]),
@@ -179,17 +180,19 @@ def explain_topic(
 
 def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> bytes:
     """The id of the topic. Raises InputError (usage) where it cannot count, as far as the qrels tell."""
-    known = [decode(one) for one in qrels.topics if options.topics_from is None or one in options.topics_from]
+    topics = [
+        decode(topic_id) for topic_id in qrels.topics if options.topics_from is None or topic_id in options.topics_from
+    ]
     if topic is None:
-        if len(known) == 1:
-            return encode(known[0])
-        what = f"{qrels.place} has {len(qrels)} topics ({shorten(known)})"
-        raise InputError("--topic", what, f"choose one, as in --topic {known[0]}" if known else "", usage=True)
+        if len(topics) == 1:
+            return encode(topics[0])
+        what = f"{qrels.place} has {len(qrels)} topics ({shorten(topics)})"
+        raise InputError("--topic", what, f"choose one, as in --topic {topics[0]}" if topics else "", usage=True)
     wanted = topic if isinstance(topic, bytes) else encode(str(topic))
     if options.topics_from is not None and wanted not in options.topics_from:
         raise InputError("--topic", f"'{decode(wanted)}' is not listed in --topics-from", "add it there", usage=True)
     if wanted not in qrels.row and options.topics != "run":
-        hint = did_you_mean(decode(wanted), known) or f"as in {shorten(known)}"
+        hint = did_you_mean(decode(wanted), topics) or f"as in {shorten(topics)}"
         what = f"'{decode(wanted)}' is not judged in {qrels.place}, and only --topics run includes such topics"
         raise InputError("--topic", what, hint, usage=True)
     if options.topics == "relevant" and not qrels.pool_of([wanted])[0, qrels.labels > 0].any():
@@ -200,31 +203,31 @@ def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> 
 
 def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
     """The batch of one topic. Raises InputError (usage) where the rules leave it out."""
-    found: Batch | None = None
+    alone: Batch | None = None
     for batch in run.batches:
         if topic in batch.topics:
             row = batch.topics.index(topic)
             # Every array of a batch has a row for each topic.
-            each = {one.name: getattr(batch, one.name) for one in fields(batch)}
-            own: dict[str, Any] = {
-                name: value[row : row + 1] for name, value in each.items() if isinstance(value, np.ndarray)
+            values = {field.name: getattr(batch, field.name) for field in fields(batch)}
+            rows: dict[str, Any] = {
+                name: value[row : row + 1] for name, value in values.items() if isinstance(value, np.ndarray)
             }
-            found = replace(batch, topics=[topic], **own)
-    if found is not None and topic in run.topics:
-        return found
+            alone = replace(batch, topics=[topic], **rows)
+    if alone is not None and topic in run.topics:
+        return alone
     name = decode(topic)
     if topic in qrels.row:
         what, hint = f"'{name}' is not in {run.place}", "--topics qrels scores it 0"
     else:
-        counted = [decode(one) for one in run.topics]
+        scored = [decode(topic_id) for topic_id in run.topics]
         what = f"'{name}' is neither in {run.place} nor in {qrels.place}"
-        hint = did_you_mean(name, counted) or f"as in {shorten(counted)}"
+        hint = did_you_mean(name, scored) or f"as in {shorten(scored)}"
     raise InputError("--topic", what, hint, usage=True)
 
 
-def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: float | None) -> Explained:
-    """How the measure at that place comes to its score of the one topic of a batch."""
-    measure, table, gains_of = scorer.measures[at], scorer.tables[at], scorer.gains_cache(batch)
+def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual: float | None) -> Explained:
+    """How the measure in that column arrives at its score for the one topic of a batch."""
+    measure, table, gains_of = scorer.measures[column], scorer.tables[column], scorer.gains_cache(batch)
     gains = trimmed(gains_of(table, measure))
     parts, count = parts_of(measure, gains), gains.gain.shape[1]
     columns: dict[str, list[Any]] = {
@@ -237,7 +240,7 @@ def _explained(scorer: Scorer, batch: Batch, at: int, score: float, residual: fl
         columns["gain"] = gains.gain[0].tolist()
     before: dict[str, Any] = {"part": BEFORE, "rank": 0, "contribution": parts.before, "running": parts.before}
     after: dict[str, Any] = {"part": BEYOND}
-    for name, values in parts.workings.items():
+    for name, values in parts.details.items():
         if name in (*FIRST, *LAST):
             raise InputError(f"measure '{measure}'", f"`details` has '{name}', which is already a column", "rename it")
         columns[name] = values[:count].tolist()

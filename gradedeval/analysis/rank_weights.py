@@ -76,12 +76,12 @@ class Weights:
     def remarks(self) -> list[str]:
         """What lies past the last rank."""
         depth, shares = len(self.values), self.beyond.tolist()
-        known = [(one, share) for one, share in zip(self.measures, shares, strict=True) if share > 0]
-        endless = [str(one) for one, share in zip(self.measures, shares, strict=True) if np.isnan(share)]
-        said = [f"{measure}: {share:.4g} of its weight lies past rank {depth}" for measure, share in known]
+        past = [(measure, share) for measure, share in zip(self.measures, shares, strict=True) if share > 0]
+        endless = [str(measure) for measure, share in zip(self.measures, shares, strict=True) if np.isnan(share)]
+        remarks = [f"{measure}: {share:.4g} of its weight lies past rank {depth}" for measure, share in past]
         if endless:
-            said.append(f"{', '.join(endless)}: weights go on past rank {depth}, and their sum is not known")
-        return said
+            remarks.append(f"{', '.join(endless)}: weights go on past rank {depth}, and their sum is not known")
+        return remarks
 
 
 def weights(
@@ -109,10 +109,10 @@ def weights(
     """
     options = resolve_options(like, **keywords)
     named = None if runs is None else named_runs(runs)
-    found = weights_by(parse_measures(measures), named, qrels, options, ranks=ranks, normalize=normalize)
-    for note in found.notes:
+    table = weights_by(parse_measures(measures), named, qrels, options, ranks=ranks, normalize=normalize)
+    for note in table.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
-    return found
+    return table
 
 
 def weights_by(
@@ -144,29 +144,32 @@ def weights_by(
     # Before any run is read: a measure without weights need not wait for them.
     columns = {measure: _fixed(measure, ranks, rank_progress) for measure in chosen if measure not in implied}
     notes = _cost_notes([measure for measure in chosen if measure not in implied], options)
-    said = [f"gradedeval {__version__}"]
+    settings = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
-        found = background(runs, judged, implied, options, ranks, workers or Workers())
-        columns |= {one: (found.values[:, at], float(found.beyond[at])) for at, one in enumerate(found.measures)}
-        notes += found.notes
-        count = len(found.counts)
-        said = [signature(judged, options, found.measures, found.counts), f"{count} {plural(count, 'run')}"]
+        averaged = background(runs, judged, implied, options, ranks, workers or Workers())
+        columns |= {
+            measure: (averaged.values[:, column], float(averaged.beyond[column]))
+            for column, measure in enumerate(averaged.measures)
+        }
+        notes += averaged.notes
+        count = len(averaged.counts)
+        settings = [signature(judged, options, averaged.measures, averaged.counts), f"{count} {plural(count, 'run')}"]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")
     values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)
     beyond = np.array([columns[measure][1] for measure in chosen])
-    said += [f"ranks 1..{ranks}", f"normalize {normalize}"]
-    return Weights(chosen, values, beyond, " | ".join(said), notes)
+    settings += [f"ranks 1..{ranks}", f"normalize {normalize}"]
+    return Weights(chosen, values, beyond, " | ".join(settings), notes)
 
 
 def _cost_notes(fixed: Sequence[Measure], options: Options) -> list[str]:
     """What is said of fixed weights that depend on what documents cost: here each costs 1."""
-    units = {one.name: one.definition.cost_unit for one in fixed if one.definition.cost_unit}
-    said = [f"{name}: {unit}; the weights are those of documents that cost 1 each" for name, unit in units.items()]
-    if options.costs is not None and not said and any(one.definition.cwl for one in fixed):
-        said = ["--costs: fixed weights are those of documents that cost 1 each"]
-    return said
+    units = {measure.name: measure.definition.cost_unit for measure in fixed if measure.definition.cost_unit}
+    notes = [f"{name}: {unit}; the weights are those of documents that cost 1 each" for name, unit in units.items()]
+    if options.costs is not None and not notes and any(measure.definition.cwl for measure in fixed):
+        notes = ["--costs: fixed weights are those of documents that cost 1 each"]
+    return notes
 
 
 def _check(ranks: int, normalize: str) -> None:
@@ -201,16 +204,16 @@ def static_weights(measure: Measure, depth: int, progress: Progress = no_progres
         what, hint = "its weights depend on the types of the documents", "give it a file without types"
         raise InputError(f"'{measure}'", what, hint, usage=True)
     levels = _levels(measure)
-    found = _shown(measure, depth, levels)
-    if found is None:
+    weights = _shown(measure, depth, levels)
+    if weights is None:
         horizon: Any = measure.arguments.get("horizon")
         step = max(1, Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
-        found = np.zeros(depth)
+        weights = np.zeros(depth)
         for _, begin in progress([(str(measure), begin) for begin in range(0, depth, step)]):
             end = min(begin + step, depth)
-            found[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
-    _check_fixed(measure, found, levels)
-    return found
+            weights[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
+    _check_fixed(measure, weights, levels)
+    return weights
 
 
 def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
@@ -220,13 +223,15 @@ def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
     column = shown.get("contribution", shown.get("W"))
     if column is None:
         return None
-    found = np.zeros(depth)
-    own = column[0, :depth]
-    found[: len(own)] = own if measure.cutoff is None else own * (np.arange(len(own)) < measure.cutoff)
-    some = np.unique(np.geomspace(1, depth, 16).astype(np.int64))
-    alone = np.zeros((len(some), depth))
-    alone[np.arange(len(some)), some - 1] = 1
-    return found if np.allclose(_scores(measure, alone, levels), found[some - 1], rtol=1e-12, atol=0) else None
+    weights = np.zeros(depth)
+    shown_weights = column[0, :depth]
+    weights[: len(shown_weights)] = (
+        shown_weights if measure.cutoff is None else shown_weights * (np.arange(len(shown_weights)) < measure.cutoff)
+    )
+    ranks = np.unique(np.geomspace(1, depth, 16).astype(np.int64))
+    alone = np.zeros((len(ranks), depth))
+    alone[np.arange(len(ranks)), ranks - 1] = 1
+    return weights if np.allclose(_scores(measure, alone, levels), weights[ranks - 1], rtol=1e-12, atol=0) else None
 
 
 def _fixed(measure: Measure, depth: int, progress: Progress) -> tuple[Floats, float]:
@@ -234,8 +239,8 @@ def _fixed(measure: Measure, depth: int, progress: Progress) -> tuple[Floats, fl
     if measure.definition.weights_in_ranking:
         what = "its weights depend on the ranking"
         raise InputError(f"'{measure}'", what, "give RUN... QRELS to average them", usage=True)
-    found = static_weights(measure, depth, progress)
-    return found, _share_beyond(measure, found)
+    weights = static_weights(measure, depth, progress)
+    return weights, _share_beyond(measure, weights)
 
 
 def _levels(measure: Measure) -> Floats:

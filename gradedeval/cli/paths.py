@@ -12,40 +12,40 @@ PATTERN = "*?["
 
 
 def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
-    """The files that a word means: itself; all plain files in a folder, by name, hidden ones left out; or, where no
-    file has that name, all that match a pattern as in 'runs/*.run'.
+    """The files that an argument means: itself; all files in a folder, by name, without hidden ones; or, where no file
+    has that name, all that match a pattern such as 'runs/*.run'.
 
-    leave_out  files that are no run, such as the qrels in the same folder
+    leave_out  files that are not runs, such as the qrels in the same folder
 
     Raises InputError where a folder holds no file, or none matches.
     """
     if os.path.isdir(word):
         with file_errors(word):
-            found = sorted(os.path.join(word, name) for name in os.listdir(word) if not name.startswith("."))
-        what, hint = "holds no run", "name the folder that holds the runs"
+            paths = sorted(os.path.join(word, name) for name in os.listdir(word) if not name.startswith("."))
+        problem, hint = "holds no run", "name the folder that holds the runs"
     elif set(word) & set(PATTERN) and not os.path.exists(word):
-        from glob import glob  # few patterns reach us: the shell has replaced them
+        from glob import glob  # rarely needed: the shell expands most patterns
 
-        found = sorted(glob(word, recursive=True))
-        what, hint = "matches no file", "check the pattern"
+        paths = sorted(glob(word, recursive=True))
+        problem, hint = "matches no file", "check the pattern"
     else:
         return [word]
-    found = [path for path in found if os.path.isfile(path) and not any(same_file(path, one) for one in leave_out)]
-    if not found:
-        raise InputError(word, what, hint)
-    return found
+    files = [path for path in paths if os.path.isfile(path) and not any(same_file(path, other) for other in leave_out)]
+    if not files:
+        raise InputError(word, problem, hint)
+    return files
 
 
 def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
-    """The files that a list names, one word a line as in `files_of`, from the folder we are in; blank lines and those
-    that begin with # are skipped, and zero bytes end lines where there are any (`find -print0`). `-` is standard input.
+    """The files in a list, one argument of `files_of` per line, relative to the current folder; blank lines and those
+    that begin with # are skipped. Zero bytes end lines where there are any (`find -print0`). `-` is standard input.
 
-    Raises InputError where it names none, or what is not there: the first ten lines.
+    Raises InputError where the list is empty or names missing files, with the first ten lines.
     """
     source = Source(list_of_runs)
     data = source.read()
-    findings = ProblemList(source.place)
-    found: list[str] = []
+    problems = ProblemList(source.place)
+    listed: list[str] = []
     for number, line in enumerate(data.split(b"\0" if b"\0" in data else b"\n"), 1):
         word = os.fsdecode(line.strip(b"\r\n") if b"\0" in data else line.strip())
         if not word or word.startswith("#"):
@@ -53,19 +53,19 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
         try:
             files = files_of(word, leave_out)
         except InputError as error:
-            findings.add(number, f"'{word}' {error.problem}", error.hint)
+            problems.add(number, f"'{word}' {error.problem}", error.hint)
             continue
         if files == ["-"] or not os.path.exists(files[0]):
-            findings.add(number, f"no such file '{word}'", "paths start from the folder you are in")
-        found += files
-    findings.check()
-    if not found:
-        raise InputError(source.place, "names no run", "one file a line")
-    return found
+            problems.add(number, f"no such file '{word}'", "paths are relative to the current folder")
+        listed += files
+    problems.check()
+    if not listed:
+        raise InputError(source.place, "names no run", "expected one file per line")
+    return listed
 
 
 def same_file(path: str, other: str) -> bool:
-    """Whether two paths lead to one plain file."""
+    """Whether two paths lead to the same file."""
     try:
         return os.path.isfile(path) and os.path.samefile(path, other)
     except OSError:

@@ -1,4 +1,4 @@
-"""The table of measures, their other names, and the way from text to measures."""
+"""The measures by name, the table of them, and how text becomes measures. Its modules are internal."""
 
 from __future__ import annotations
 

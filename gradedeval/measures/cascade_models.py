@@ -1,4 +1,4 @@
-"""Cascade measures: the user walks down the ranking and stops, for good, at the document that satisfies."""
+"""Cascade measures: the user goes down the ranking and stops at the first document that satisfies."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from gradedeval.measures.properties import RankingWeights
 from gradedeval.measures.relevant_ranks import num_relevant_retrieved, ranks_of_relevant
 from gradedeval.trec.small_tables import small_table
 
-# The best case past the last column is summed until at most this is left, or over this many ranks.
-UNWALKED, DEEPEST = 1e-13, 1_000_000
-# Below this gain that many ranks are not enough.
+# The best case past the last column is summed until at most this probability is left, or over this many ranks.
+NEGLIGIBLE, DEEPEST = 1e-13, 1_000_000
+# Below this gain DEEPEST ranks are not enough.
 SMALL = 3e-5
 
 
@@ -48,7 +48,7 @@ def _utility(name: str, data: bytes) -> Floats:
 
 
 def useful(chance: Floats, rank: Floats, utility: str) -> Floats:
-    """The chance of being satisfied at each rank, times φ: what it is worth to be satisfied there."""
+    """The probability of being satisfied at each rank, times φ, the utility of that."""
     if utility == "one":
         return chance
     if utility in ("rr", "dcg"):
@@ -71,7 +71,7 @@ def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Float
 
 
 def beyond(g: Gains, utility: str, gamma: float) -> Floats:
-    """topics: the best case after the last document, for a user who gets there; never below the true sum."""
+    """topics: the best case past the last document, for a user who gets there; never below the true sum."""
     lengths, topic = distinct(g.retrieved)
     return np.array([_tail(g.tail, int(length), g.last_rank, utility, gamma) for length in lengths])[topic]
 
@@ -82,28 +82,28 @@ def _tail(gain: float, length: int, end: float, utility: str, gamma: float) -> f
         # Σ_{i>n} stay^i / i = −ln(gain) − Σ_{i≤n} stay^i / i: too many terms to add up, and nothing cancels yet.
         rank = np.arange(1.0, length + 1)
         return float(gain * stay ** -(length + 1.0) * (-np.log(gain) - (stay**rank / rank).sum()))
-    enough = DEEPEST if stay >= 1 else 1 if stay <= 0 else min(np.ceil(np.log(UNWALKED) / np.log(stay)) + 1, DEEPEST)
+    enough = DEEPEST if stay >= 1 else 1 if stay <= 0 else min(np.ceil(np.log(NEGLIGIBLE) / np.log(stay)) + 1, DEEPEST)
     terms = int(min(enough, end - length))
     if terms <= 0:
         return 0.0
     step = np.arange(terms, dtype=np.float64)
-    walked = float(useful(gain * gamma**length * stay**step, length + 1 + step, utility).sum())
+    summed = float(useful(gain * gamma**length * stay**step, length + 1 + step, utility).sum())
     if length + terms >= end:
-        return walked
-    # Who walked this far may still stop at the next rank, at the utility of that rank.
+        return summed
+    # A user who got this far may still stop at the next rank, with the utility of that rank.
     left = np.array([gamma**length * stay**terms])
-    return walked + float(useful(left, np.array([length + terms + 1.0]), utility)[0])
+    return summed + float(useful(left, np.array([length + terms + 1.0]), utility)[0])
 
 
 def stops(g: Gains, utility: str = "rr", gamma: float = 1.0) -> dict[str, Floats]:
-    """The chance of reaching each rank, the chance of stopping there, and the utility of that."""
+    """The probability of reaching each rank, that of stopping there, and the utility of that."""
     reached = np.ones(g.gain.shape)
     reached[:, 1:] = np.cumprod(1 - g.gain[:, :-1], axis=1)
     reached *= gamma ** (g.rank - 1)
     return {"reached": reached, "stops": reached * g.gain, "utility": useful(np.ones(reached.shape), g.rank, utility)}
 
 
-def _nerr_shows(g: Gains) -> dict[str, Floats]:
+def _nerr_details(g: Gains) -> dict[str, Floats]:
     ideal = stops(g.ideal_batch)
     terms = with_remainder(ideal["stops"] * ideal["utility"], g.gain.shape[1])
     return {**stops(g), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
@@ -120,7 +120,7 @@ def err(g: Gains) -> Floats:
     return expected_utility(g)
 
 
-@measure(gain="exp", scale="unit", residual="within_run", cutoff="renormalizes", ceiling=1, details=_nerr_shows)
+@measure(gain="exp", scale="unit", residual="within_run", cutoff="renormalizes", ceiling=1, details=_nerr_details)
 def nerr(g: Gains) -> Floats:
     """ERR as a share of the ideal ranking's.
 

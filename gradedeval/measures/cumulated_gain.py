@@ -1,4 +1,4 @@
-"""Cumulated gain: every document is worth its gain, less the further down it stands."""
+"""Cumulated gain: a document counts its gain, discounted by its rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Novelty and diversity: topics with several intents, and documents that repeat what is known."""
+"""Novelty and diversity: topics with several intents, and documents that repeat earlier ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
-from gradedeval.measures.cascade_models import DEEPEST, UNWALKED, expected_utility
+from gradedeval.measures.cascade_models import DEEPEST, NEGLIGIBLE, expected_utility
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, Intents, Pool, is_prior, row_sums, safe_divide
@@ -23,19 +23,24 @@ PRIORS = Check(PRIOR, is_prior)
 
 
 def by_intent(g: Gains) -> Intents:
-    """The batch by intent, which this family is a function of; with none, every topic is one intent."""
+    """The batch by intent; without intents, every topic has one."""
     if g.intents is not None:
         return g.intents
-    known = (g.num_relevant > 0)[None]
+    has_relevant = (g.num_relevant > 0)[None]
     pools = [Pool(ideal[ideal > 0][:, None]) for ideal in g.ideal]
     return Intents(
-        [g], known.astype(np.float64), np.ones_like(known), pools.__getitem__, g.tail > 0, ~known & (g.tail > 0)
+        [g],
+        has_relevant.astype(np.float64),
+        np.ones_like(has_relevant),
+        pools.__getitem__,
+        g.tail > 0,
+        ~has_relevant & (g.tail > 0),
     )
 
 
 def novel(g: Gains, alpha: float) -> tuple[Floats, Floats]:
-    """topics × ranks: what a document adds for one intent, (1 − α)^(relevant ones before it); and topics: what the
-    next relevant document after the last would add."""
+    """topics × ranks: the novelty of each document for one intent, (1 − α)^(relevant ones before it); and topics: that
+    of the next relevant document after the last."""
     left: Floats = np.cumprod(1 - alpha * g.gain, axis=1, dtype=np.float64)
     added = g.gain.copy()
     added[:, 1:] *= left[:, :-1]
@@ -43,7 +48,7 @@ def novel(g: Gains, alpha: float) -> tuple[Floats, Floats]:
 
 
 def stopping(g: Gains, stop: float) -> Gains:
-    """The batch where a user stops at a document of gain 1 with the chance `stop` alone."""
+    """The batch where a user stops at a document of gain 1 only with probability `stop`."""
     return g if stop == 1 else replace(g, gain=g.gain * stop, tail=g.tail * stop)
 
 
@@ -58,12 +63,12 @@ def stopping(g: Gains, stop: float) -> Gains:
 def erria(g: Gains, *, stop: float = 1.0, norm: str = "none", prior: str = UNIFORM) -> Floats:
     """Intent-aware ERR: the mean of the intents' ERR, over those with a relevant document or by a file's probabilities.
 
-    Σ_t P(t|q) Σ_i 1/i · s r_i^t · Π_{j<i} (1 − s r_j^t), s: stop; norm=best: over that of top documents at all ranks
+    Σ_t P(t|q) Σ_i 1/i · s r_i^t · Π_{j<i} (1 − s r_j^t), s: stop; norm=best: over that of top gains at all ranks
 
     Chapelle et al., CIKM 2009, section 7.4, eq. 6; ndeval's ERR-IA is erria(rel=1,stop=0.5,norm=best).
     """
     intents = by_intent(g)
-    score = intents.marginal([expected_utility(stopping(one, stop)) for one in intents.each])
+    score = intents.marginal([expected_utility(stopping(intent, stop)) for intent in intents.each])
     if norm == "none":
         return score
     top = float(g.levels[-1]) if len(g.levels) else 0.0
@@ -82,31 +87,31 @@ def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
     Clarke et al., WSDM 2011; ndeval's nERR-IA is nerria(rel=1,stop=0.5).
     """
     intents = by_intent(g)
-    score = intents.weighted([expected_utility(stopping(one, stop)) for one in intents.each])
+    score = intents.weighted([expected_utility(stopping(intent, stop)) for intent in intents.each])
     ideal = intents.ideal(stop, g.k, intents.weight) * stop
     return safe_divide(score, row_sums(ideal / _ranks(ideal)))
 
 
-def _ends(own: Arguments, cutoff: int | None) -> None:
-    """Raise InputError (usage) where the best there is would be an infinite sum."""
-    alpha = float(str(own.get("alpha", 0.5)))
-    if own.get("norm") == "best" and cutoff is None and _enough(alpha) > DEEPEST:
+def _check_finite(arguments: Arguments, cutoff: int | None) -> None:
+    """Raise InputError (usage) where the best score is an infinite sum."""
+    alpha = float(str(arguments.get("alpha", 0.5)))
+    if arguments.get("norm") == "best" and cutoff is None and _enough(alpha) > DEEPEST:
         what = f"norm=best with alpha={alpha:g} is an infinite sum"
         raise InputError(
             "'alpha_dcg'", what, f"add a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20", usage=True
         )
 
 
-@measure(residual="within_run", intents=True, checks={"alpha": ALPHA, "norm": NORM}, validate=_ends)
+@measure(residual="within_run", intents=True, checks={"alpha": ALPHA, "norm": NORM}, validate=_check_finite)
 def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
-    """DCG where a document is worth less to an intent for each relevant one that came before it.
+    """DCG where a document is worth less for an intent with each relevant one above it.
 
-    Σ_i Σ_t rel_i^t (1 − α)^(relevant to t before i) / log2(i+1); norm=best: over that of documents of all intents
+    Σ_i Σ_t rel_i^t (1 − α)^(relevant to t before i) / log2(i+1); norm=best: over that of documents with all intents
 
     Clarke et al., SIGIR 2008, section 4; ndeval's alpha-DCG is alpha_dcg(norm=best).
     """
     intents = by_intent(g)
-    scores = [row_sums(novel(one, alpha)[0] / divisor(one.rank)) for one in intents.each]
+    scores = [row_sums(novel(intent, alpha)[0] / divisor(intent.rank)) for intent in intents.each]
     if norm == "none":
         return intents.total(scores)
     return safe_divide(intents.marginal(scores), np.full(len(g.gain), _best_dcg(alpha, g.last_rank)))
@@ -122,20 +127,20 @@ def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
     """
     intents = by_intent(g)
     ideal = intents.ideal(alpha, g.k)
-    scores = [row_sums(novel(one, alpha)[0] / divisor(one.rank)) for one in intents.each]
+    scores = [row_sums(novel(intent, alpha)[0] / divisor(intent.rank)) for intent in intents.each]
     return safe_divide(intents.total(scores), row_sums(ideal / divisor(_ranks(ideal))))
 
 
 @measure(residual="beyond_run", ceiling=1, intents=True, checks={"alpha": ALPHA, "beta": BETA})
 def nrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
-    """Novelty- and rank-biased precision: RBP with patience β where what repeats is worth less.
+    """Novelty- and rank-biased precision: RBP with patience β where repeated information is worth less.
 
     (1 − (1 − α) β) / N Σ_i β^(i−1) Σ_t rel_i^t (1 − α)^(relevant to t before i), N: intents with a relevant document
 
     Clarke et al., ICTIR 2009; ndeval's NRBP.
     """
     intents = by_intent(g)
-    return (1 - (1 - alpha) * beta) * intents.marginal([_patient(one, alpha, beta) for one in intents.each])
+    return (1 - (1 - alpha) * beta) * intents.marginal([_patient(intent, alpha, beta) for intent in intents.each])
 
 
 @measure(cutoff="renormalizes", intents=True, checks={"alpha": ALPHA, "beta": BETA})  # no ceiling: as nerria
@@ -148,7 +153,7 @@ def nnrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     """
     intents = by_intent(g)
     ideal = intents.ideal(alpha, g.k)
-    score = intents.total([_patient(one, alpha, beta) for one in intents.each])
+    score = intents.total([_patient(intent, alpha, beta) for intent in intents.each])
     return safe_divide(score, row_sums(ideal * beta ** (_ranks(ideal) - 1)))
 
 
@@ -184,7 +189,7 @@ def _best_dcg(alpha: float, end: float) -> float:
 
 def _enough(alpha: float) -> float:
     """How many ranks matter to a sum of (1 − α)^(i−1)."""
-    return 1 if alpha == 1 else np.inf if alpha == 0 else float(np.ceil(np.log(UNWALKED) / np.log1p(-alpha))) + 1
+    return 1 if alpha == 1 else np.inf if alpha == 0 else float(np.ceil(np.log(NEGLIGIBLE) / np.log1p(-alpha))) + 1
 
 
 def _ranks(ideal: Floats) -> Floats:

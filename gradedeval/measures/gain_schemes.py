@@ -17,25 +17,25 @@ from gradedeval.measures.notation import Value, write_value
 from gradedeval.trec.small_tables import small_table
 
 Scale = Literal["unit", "raw", "thresholds"]
-"""What a measure asks of its gains: `unit` in [0, 1], `raw` as large as they like, `thresholds` of graded precision."""
+"""The gains that a measure takes: `unit` in [0, 1], `raw` of any size, `thresholds` those of graded precision."""
 
 
 @dataclass(frozen=True)
 class Grades:
-    """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or as `told`."""
+    """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or the one given."""
 
     labels: Floats
     top: float
-    told: bool = False
+    top_given: bool = False
     max_gain: float | None = None
 
 
 def thresholds(grades: Grades) -> Floats:
     """The grades from which a user may regard documents as relevant: 1..top, or the positive labels where those have
-    fractions, or gaps that no top grade told fills."""
+    fractions, or gaps and no given top grade."""
     positive = distinct(grades.labels[grades.labels > 0])[0]  # with subtopics a label may repeat
     whole = (positive == np.floor(positive)).all() and grades.top == np.floor(grades.top)
-    if whole and (grades.told or len(positive) == positive.max(initial=0)):
+    if whole and (grades.top_given or len(positive) == positive.max(initial=0)):
         return np.arange(1, grades.top + 1)
     return distinct(np.append(positive, grades.top))[0]
 
@@ -170,8 +170,10 @@ def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: 
 
 def _replaced(worth: Floats, top: float, given: dict[float, float], grades: Grades) -> tuple[Floats, float]:
     """The gains where those of some grades are named and the others stay, and the largest of them."""
-    own = np.array([given.get(label, gain) for label, gain in zip(grades.labels.tolist(), worth.tolist(), strict=True)])
-    return own, max(given.get(grades.top, top), *own[grades.labels >= 0].tolist(), 0.0)
+    gains = np.array(
+        [given.get(label, gain) for label, gain in zip(grades.labels.tolist(), worth.tolist(), strict=True)]
+    )
+    return gains, max(given.get(grades.top, top), *gains[grades.labels >= 0].tolist(), 0.0)
 
 
 def _check_unit(worth: Floats, grades: Grades, place: str) -> None:

@@ -6,15 +6,13 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, shared
 from gradedeval.errors import InputError
-
-if TYPE_CHECKING:
-    from gradedeval.measures.notation import Value
+from gradedeval.measures.notation import Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,18 +21,18 @@ class Gains:
 
     gain       topics × ranks: what the document at each rank is worth; 0 where it is unjudged or beyond the end
     judged     topics × ranks: whether it is judged
-    ideal      topics × …: the gains of the whole pool that are above 0, descending, zeros after; never cut
-    retrieved  topics: how many documents the run has, down to the cutoff
-    pool       topics: how many documents are judged
+    ideal      topics × …: all gains above 0 in the pool, descending, then zeros; never cut
+    retrieved  topics: the number of documents retrieved, down to the cutoff
+    pool       topics: the number of judged documents
     levels     the distinct gains above 0 of the scheme, ascending
-    k          the cutoff, None without one
-    cost       topics × ranks: what it costs to look at each document; None: 1 each
-    tail       what every rank past the last document is worth, down to the cutoff: 0, or in the best case the top gain
-    types      the types of documents, and `kind` topics × ranks: which of them, −1 beyond the end; None where no
-               measure asks
-    intents    the batch by intent, for the measures that ask for it
-    memo       what several measures have in common
-    unsampled  topics × ranks: whether it was pooled and left out of the sample that was judged (grade −1); None: none
+    k          the cutoff; None without one
+    cost       topics × ranks: the cost of viewing each document; None: 1 each
+    tail       the gain of every rank past the last document, down to the cutoff: 0, or in the best case the top gain
+    types      the document types, and `kind` topics × ranks: which of them, −1 past the end; None where no measure
+               distinguishes them
+    intents    the batch by intent, for the measures that need it
+    memo       intermediate results that several measures share
+    unsampled  topics × ranks: whether the document was pooled but not sampled for judging (grade −1); None: none was
     """
 
     gain: Floats
@@ -50,17 +48,20 @@ class Gains:
     types: tuple[bytes, ...] = ()
     kind: Ints | None = None
     intents: Intents | None = None
-    # What several measures have in common: the five quantities of one walk, where the relevant documents stand.
     memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def by_topic(self) -> dict[str, Any]:
-        """The arrays that have a row for each topic: all but the levels of the scheme."""
-        each = {one.name: getattr(self, one.name) for one in fields(self) if one.init and one.name != "levels"}
-        return {name: own for name, own in each.items() if isinstance(own, np.ndarray)}
+        """The arrays with a row for each topic: all but `levels`."""
+        values = {
+            field_.name: getattr(self, field_.name)
+            for field_ in fields(self)
+            if field_.init and field_.name != "levels"
+        }
+        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
     def select(self, rows: slice) -> Gains:
-        """Only these topics of the batch."""
-        return replace(self, **{name: own[rows] for name, own in self.by_topic().items()})
+        """The batch with these topics only."""
+        return replace(self, **{name: values[rows] for name, values in self.by_topic().items()})
 
     @cached_property
     def rank(self) -> Floats:
@@ -74,17 +75,17 @@ class Gains:
 
     @cached_property
     def hits(self) -> Floats:
-        """topics × ranks: how many relevant documents down to the rank, itself included."""
+        """topics × ranks: the number of relevant documents down to the rank, itself included."""
         return shared(self.relevant.cumsum(1, dtype=np.float64))
 
     @cached_property
     def num_relevant(self) -> Ints:
-        """topics: how many judged documents are relevant (gain above 0)."""
+        """topics: R, the number of relevant documents in the pool (gain above 0)."""
         return shared(np.count_nonzero(self.ideal, axis=1))
 
     @property
     def last_rank(self) -> float:
-        """The last rank that counts: the cutoff, or infinity."""
+        """The cutoff, or infinity without one."""
         return np.inf if self.k is None else self.k
 
     @property
@@ -126,7 +127,7 @@ def row_sums(values: Floats | Bools) -> Floats:
 
 
 def with_remainder(values: Floats, ranks: int) -> Floats:
-    """topics × (ranks + 1): values cut or padded to so many ranks, and then the sum of what stands below them."""
+    """topics × (ranks + 1): the values cut or padded to so many ranks, and then the sum of those below."""
     padded = np.pad(values[:, :ranks], ((0, 0), (0, max(0, ranks - values.shape[1]))))
     return np.column_stack([padded, row_sums(values[:, ranks:])])
 
@@ -147,13 +148,13 @@ UNIFORM = "uniform"
 PRIOR = f"{UNIFORM} or a file as in @prior.txt"
 
 _SAME = 1e-12
-"""Novelties that differ by less, relatively, are one number added up in two orders."""
+"""Relative differences below this are rounding: the same sum in two orders."""
 _NONE = np.iinfo(np.int64).max
-"""The position of a document that is not there."""
+"""The position of a missing document."""
 
 
 def is_prior(value: Value) -> bool:
-    """Whether `value` says how intents are weighed: `uniform`, or a file as in `@prior.txt`.
+    """Whether `value` names the probabilities of intents: `uniform`, or a file as in `@prior.txt`.
 
     Raises InputError (usage) where there is no such file.
     """
@@ -167,29 +168,29 @@ def is_prior(value: Value) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The relevant documents of one topic, by docno in descending order: documents × intents, what each is worth."""
+    """The relevant documents of one topic, in descending order of docno; `gain` is documents × intents."""
 
     gain: Floats
     _known: dict[tuple[float, bytes], Floats] = field(default_factory=dict, init=False, repr=False)
 
     def greedy(self, rate: float, weight: Floats, depth: int) -> Floats:
-        """ranks: what each document adds when the next is always the one that adds most, ties by docno descending.
+        """ranks: the gain that each document adds where the next always adds most, ties by docno descending.
 
-        rate    by how much a document of gain 1 lowers what further ones are worth to the same intent
-        weight  intents: what each counts
+        rate    by how much a document of gain 1 reduces the gain of further ones for the same intent
+        weight  intents: their weights
 
-        Clarke et al., SIGIR 2008, section 4.3: the best order is too hard to find. The tie rule is ndeval's.
+        Clarke et al., SIGIR 2008, section 4.3: the best order is NP-hard to find. The tie rule is ndeval's.
         """
         key = (rate, weight.tobytes())
         depth = min(depth, len(self.gain))
         if key not in self._known or len(self._known[key]) < depth:
-            self._known[key] = self._walked(rate, weight, depth)
+            self._known[key] = self._greedy(rate, weight, depth)
         return self._known[key][:depth]
 
-    def _walked(self, rate: float, weight: Floats, depth: int) -> Floats:
-        # Documents that are alike are taken in their order: only the first of each kind need be looked at.
+    def _greedy(self, rate: float, weight: Floats, depth: int) -> Floats:
+        # Identical documents are taken in order: only the first of each kind needs to be considered.
         kinds, kind = np.unique(self.gain, axis=0, return_inverse=True)
-        waiting = [np.flatnonzero(kind.ravel() == one).tolist()[::-1] for one in range(len(kinds))]
+        waiting = [np.flatnonzero(kind.ravel() == i).tolist()[::-1] for i in range(len(kinds))]
         first = np.array([positions.pop() for positions in waiting])
         left = np.array(weight)
         added = np.zeros(depth)
@@ -208,10 +209,10 @@ class Pool:
 class Intents:
     """A batch of topics by intent: what a measure for ambiguous topics is a function of.
 
-    each    the batch as somebody with the first, second, … intent of each topic sees it
-    weight  intents × topics: what an intent counts: 1 if it has a relevant document and 0 if not, or its probability
-    listed  intents × topics: whether the topic has so many intents
-    pool    the relevant documents of a topic, by its row
+    each    the batch as judged for the first, second, … intent of each topic
+    weight  intents × topics: the weight of an intent: 1 if it has a relevant document and 0 if not, or its probability
+    listed  intents × topics: whether the topic has that many intents
+    pool    row of a topic -> its relevant documents
     best    whether this is the best case, where what is not judged has the top gain
     open    intents × topics: in the best case, whether the intent would enter a uniform distribution by its first
             relevant document
@@ -256,8 +257,8 @@ class Intents:
         sizes = [len(pool.gain) if depth is None else min(depth, len(pool.gain)) for pool in pools]
         added = np.zeros((len(pools), max(sizes, default=0)))
         for topic, (pool, size) in enumerate(zip(pools, sizes, strict=True)):
-            own = np.ones(pool.gain.shape[1]) if weight is None else weight[: pool.gain.shape[1], topic]
-            added[topic, :size] = pool.greedy(rate, own, size)
+            weights = np.ones(pool.gain.shape[1]) if weight is None else weight[: pool.gain.shape[1], topic]
+            added[topic, :size] = pool.greedy(rate, weights, size)
         return added
 
 

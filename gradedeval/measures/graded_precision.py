@@ -1,4 +1,4 @@
-"""Graded average precision: every user has a threshold from which grades count as relevant."""
+"""Graded average precision: each user has a threshold from which on grades count as relevant."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from gradedeval.measures.precision import mean_gain, summed_precision
 # before the function runs.
 
 
-def _gap_shows(g: Gains) -> dict[str, Floats]:
-    """The precision that users with different thresholds see, and what it comes to for those who want the document;
-    in the ideal ranking that is the document's own share of users."""
+def _gap_details(g: Gains) -> dict[str, Floats]:
+    """The expected precision over users, that over those for whom the document is relevant, and the ideal's terms."""
     terms = np.zeros(g.gain.shape)
     for step, level in zip(np.diff(g.levels, prepend=0), g.levels, strict=True):
         relevant = g.gain >= level
@@ -24,7 +23,7 @@ def _gap_shows(g: Gains) -> dict[str, Floats]:
     return {"precision": g.gain.cumsum(1) / g.rank, "term": terms, "ideal_term": ideal}
 
 
-@measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1, details=_gap_shows)
+@measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1, details=_gap_details)
 def gap(g: Gains) -> Floats:
     """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades.
 

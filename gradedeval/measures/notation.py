@@ -1,4 +1,4 @@
-"""'ndcg(gain=exp)@10' <-> name, parameters, cutoff: the words of a measure, without knowing what they mean."""
+"""'ndcg(gain=exp)@10' <-> name, parameters, cutoff: the syntax of measures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradedeval.errors import InputError
 Value = str | int | float | tuple[float, ...]
 
 IA = "ia"
-"""The one name that takes a measure in its parentheses: its mean over intents."""
+"""The only name that takes a measure in its parentheses: the mean over intents."""
 
 _SHAPE = re.compile(r"(?P<name>\w[\w-]*)(?:\((?P<inside>.*)\)|:(?P<after>.+?))?(?:@(?P<cutoff>\d+))?", re.DOTALL)
 _PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^,"']*?)\s*(?:,|$)""")
@@ -24,7 +24,7 @@ _BARE = re.compile(r"[\w.:+/~-]+")
 
 @dataclass(frozen=True)
 class Spelling:
-    """A measure as somebody wrote it: `name` in lower case, `parameters` in the order written.
+    """A measure as written: `name` in lower case, `parameters` in the order given.
 
     inner  the measure in the parentheses of `intent_aware`
     """
@@ -62,9 +62,9 @@ def split(text: str) -> list[str]:
 
 
 def read(text: str) -> list[Spelling]:
-    """What one measure's text says; several where `P.5,10` stands for several cutoffs.
+    """The measure in a text; several where `P.5,10` stands for several cutoffs.
 
-    Raises InputError (usage) where the text is no `name(key=value,...)@cutoff` and no `name:key=value,...@cutoff`.
+    Raises InputError (usage) where the text is not `name(key=value,...)@cutoff` and no `name:key=value,...@cutoff`.
     """
     listed = _CUTOFF_LIST.fullmatch(text)
     if listed:
@@ -82,15 +82,15 @@ def read(text: str) -> list[Spelling]:
 
 
 def _by_intent(text: str, inside: str, cutoff: int | None) -> list[Spelling]:
-    """What `ia(MEASURE)` and `ia(MEASURE,prior=@FILE)` say; a cutoff behind it is the measure's."""
-    found = _INTENTS.fullmatch(inside)
-    if not found or not found["inner"].strip():
+    """The measure in `ia(MEASURE)` or `ia(MEASURE,prior=@FILE)`; a cutoff after it is that of the measure."""
+    match = _INTENTS.fullmatch(inside)
+    if not match or not match["inner"].strip():
         raise InputError(repr(text), "has no measure inside", f"as in {IA}(err@20)", usage=True)
-    if re.search(r"""^[\w-]+,\s*\w+\s*=""", found["inner"].strip()):
+    if re.search(r"""^[\w-]+,\s*\w+\s*=""", match["inner"].strip()):
         hint = f"parameters of the measure go in its own parentheses, as in {IA}(err(rel=2)@20)"
         raise InputError(repr(text), f"the only parameter of {IA} is prior", hint, usage=True)
-    prior = tuple(_parameters(text, found["prior"] or ""))
-    return [Spelling(IA, prior, cutoff, inner) for inner in read(found["inner"].strip())]
+    prior = tuple(_parameters(text, match["prior"] or ""))
+    return [Spelling(IA, prior, cutoff, inner) for inner in read(match["inner"].strip())]
 
 
 def _cutoff(text: str, digits: str) -> int:
@@ -101,20 +101,23 @@ def _cutoff(text: str, digits: str) -> int:
 
 
 def _parameters(text: str, inside: str) -> list[tuple[str, Value]]:
-    found: list[tuple[str, Value]] = []
-    at = 0
-    while at < len(inside):
-        one = _PARAMETER.match(inside, at)
-        if not one:
+    parameters: list[tuple[str, Value]] = []
+    position = 0
+    while position < len(inside):
+        match = _PARAMETER.match(inside, position)
+        if not match:
             raise InputError(
-                repr(text), f"cannot read '{inside[at:]}'", "parameters are key=value, separated by commas", usage=True
+                repr(text),
+                f"cannot read '{inside[position:]}'",
+                "parameters are key=value, separated by commas",
+                usage=True,
             )
-        key = one["key"]
-        if key in dict(found):
+        key = match["key"]
+        if key in dict(parameters):
             raise InputError(repr(text), f"'{key}' is given twice", "give it once", usage=True)
-        found.append((key, read_value(one["value"])))
-        at = one.end()
-    return found
+        parameters.append((key, read_value(match["value"])))
+        position = match.end()
+    return parameters
 
 
 def read_value(text: str) -> Value:

@@ -12,8 +12,8 @@ from gradedeval.trec.source import Source
 def needs_file(name: str, role: str, example: str) -> Callable[[Mapping[str, Value], int | None], None]:
     """A check of a measure's parameters that raises InputError (usage) where `file` is not among them."""
 
-    def check(own: Mapping[str, Value], cutoff: int | None) -> None:
-        if not own.get("file"):
+    def check(arguments: Mapping[str, Value], cutoff: int | None) -> None:
+        if not arguments.get("file"):
             raise InputError(f"'{name}'", f"needs a file of {role}", example, usage=True)
 
     return check

@@ -8,7 +8,7 @@ from dataclasses import replace
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure, intent_aware
 from gradedeval.measures.notation import IA, Spelling, read, split
-from gradedeval.measures.plugins import _entry_point, _load_entry_point
+from gradedeval.measures.plugins import has_entry_point, load_entry_point
 from gradedeval.measures.table import ALIASES, MEASURES
 
 DEFAULT = ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10", "judged@20")
@@ -28,9 +28,9 @@ def parse_measures(
     """The measures that `text` names, each once, in the order written.
 
     text   `"err@20 ndcg(gain=exp)@10"`, a Measure, or several of either
-    table  name -> Measure; default the table of this package
+    table  name -> Measure; default the built-in measures
 
-    Raises InputError (usage) for a wrong name, key, value or cutoff, with the nearest right one.
+    Raises InputError (usage) for a wrong name, key, value or cutoff, with the closest valid one.
     """
     if isinstance(text, Measure):
         return [text.complete()]
@@ -39,35 +39,35 @@ def parse_measures(
             raise InputError(
                 "", f"{text!r} is not a measure", "give text as in 'err@20', a Measure, or several", usage=True
             )
-        return list(dict.fromkeys(one for part in text for one in parse_measures(part, table)))
-    spelt = [spelling for word in split(text) for spelling in read(word)]
-    if not spelt:
+        return list(dict.fromkeys(measure for part in text for measure in parse_measures(part, table)))
+    spellings = [spelling for word in split(text) for spelling in read(word)]
+    if not spellings:
         raise InputError(
             repr(text), "contains no measure", "as in 'err@20 ndcg@10'; `gradedeval measures` lists them", usage=True
         )
-    return list(dict.fromkeys(_find(one, MEASURES if table is None else table) for one in spelt))
+    return list(dict.fromkeys(_find(measure, MEASURES if table is None else table) for measure in spellings))
 
 
 def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
     name, cutoff = spelling.name, spelling.cutoff
     if spelling.inner is not None:
-        return _over_intents(spelling, spelling.inner, table)
+        return _mean_over_intents(spelling, spelling.inner, table)
     stem, _, digits = name.rpartition("_")
     if stem in _WITH_CUTOFF and digits.isdigit() and cutoff is None and name not in table:
         name, cutoff = stem, int(digits)
     name = name if name in table else ALIASES.get(name, name)
-    if name not in table and _entry_point(name):
-        table = {**table, name: _load_entry_point(name)}
+    if name not in table and has_entry_point(name):
+        table = {**table, name: load_entry_point(name)}
     if name not in table:
         hint = _STEPS.get(name) or did_you_mean(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
         if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
             hint = f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
         raise InputError("", f"unknown measure '{spelling.name}'", hint, kind="unknown-measure", usage=True)
-    found = table[name](**dict(spelling.parameters))
-    return (found if cutoff is None else found @ cutoff).complete()
+    measure = table[name](**dict(spelling.parameters))
+    return (measure if cutoff is None else measure @ cutoff).complete()
 
 
-def _over_intents(spelling: Spelling, inner: Spelling, table: Mapping[str, Measure]) -> Measure:
+def _mean_over_intents(spelling: Spelling, inner: Spelling, table: Mapping[str, Measure]) -> Measure:
     """`ia(inner)`. A cutoff behind it is the cutoff of the measure inside."""
     if spelling.cutoff is not None:
         if inner.cutoff is not None:

@@ -1,4 +1,4 @@
-"""Measures of the user's own: from a Python file, or from another package by entry point."""
+"""User-defined measures: from a Python file, or from another package by entry point."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradedeval.measures.table import ALIASES, MEASURES
 ENTRY_POINTS = "gradedeval.measures"
 
 foreign: list[str] = []
-"""Where code came from that is not ours: it may have something to do when the process ends."""
+"""The files and entry points that code was loaded from: it may have registered work for the end of the process."""
 
 
 def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
@@ -26,27 +26,29 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     foreign.append(place)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # whatever the user's file raises is no traceback of ours
+    except (Exception, SystemExit) as error:  # an error in the user's file is reported, not a traceback
         raise InputError(place, f"cannot be loaded ({type(error).__name__}: {error})", usage=True) from error
-    # A file may import our measures to build on them; those stay ours.
-    found = {
-        one.name: one for one in vars(module).values() if isinstance(one, Measure) and one not in MEASURES.values()
+    # A file may import built-in measures to build on them.
+    measures = {
+        value.name: value
+        for value in vars(module).values()
+        if isinstance(value, Measure) and value not in MEASURES.values()
     }
-    if not found:
+    if not measures:
         raise InputError(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
-    taken = [name for name in found if name in (*MEASURES, *ALIASES, IA)]
+    taken = [name for name in measures if name in (*MEASURES, *ALIASES, IA)]
     if taken:
         raise InputError(place, f"'{taken[0]}' is already a measure of gradedeval", "choose another name", usage=True)
-    return found
+    return measures
 
 
-def _entry_point(name: str) -> bool:
+def has_entry_point(name: str) -> bool:
     from importlib.metadata import entry_points  # slow to import, and needed only for a name that is not ours
 
     return any(point.name.lower() == name for point in entry_points(group=ENTRY_POINTS))
 
 
-def _load_entry_point(name: str) -> Measure:
+def load_entry_point(name: str) -> Measure:
     from importlib.metadata import entry_points
 
     point = next(point for point in entry_points(group=ENTRY_POINTS) if point.name.lower() == name)
@@ -70,4 +72,4 @@ def offered() -> dict[str, Measure]:
     """The measures that other packages offer by entry point, by name."""
     from importlib.metadata import entry_points
 
-    return {point.name.lower(): _load_entry_point(point.name.lower()) for point in entry_points(group=ENTRY_POINTS)}
+    return {point.name.lower(): load_entry_point(point.name.lower()) for point in entry_points(group=ENTRY_POINTS)}

@@ -1,4 +1,4 @@
-"""Precision and recall: what share of the retrieved is relevant, and what share of the relevant is retrieved."""
+"""Precision, recall and average precision."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from gradedeval.measures.relevant_ranks import (
 )
 
 
-def summed_precision(g: Gains, least: float = 0.0) -> Floats:
+def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
     """topics: the sum of the precisions at the relevant documents, those whose gain is above 0 and `least` or more."""
-    if not least:
+    if not min_gain:
         return row_sums(ordinal(g) / ranks_of_relevant(g))
-    relevant = g.gain >= least
+    relevant = g.gain >= min_gain
     return row_sums(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
 
 
@@ -184,14 +184,14 @@ ADD = Check("from 0 to below 1", lambda value: isinstance(value, int | float) an
 
 
 def _is_shares(value: Any) -> bool:
-    listed = value if isinstance(value, tuple) else (value,)
-    return all(isinstance(one, int | float) and 0 <= one <= 1 for one in listed)
+    shares = value if isinstance(value, tuple) else (value,)
+    return all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares)
 
 
 def interpolated(g: Gains, recall: float, add: float) -> Floats:
     """topics: the highest precision at any rank from the one that reaches `recall` on."""
     precision = ordinal(g) / ranks_of_relevant(g)
-    # From the end on: the best that is still to come.
+    # From the end: the best precision still to come.
     best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
     wanted = np.maximum(np.floor(recall * g.num_relevant + add), 1).astype(np.int64)
     reached = np.append(best, np.zeros((len(best), 1)), axis=1)

@@ -156,5 +156,5 @@ class CWLProperties(Facts, ParameterRules, ScoreShape, GainUse, CWL):
 
 def shared_properties(properties: CWLProperties) -> dict[str, Any]:
     """The keywords that `@cwl` has in common with `@measure`."""
-    names = {one.name for one in fields(Properties)} & {one.name for one in fields(properties)}
+    names = {field.name for field in fields(Properties)} & {field.name for field in fields(properties)}
     return {name: getattr(properties, name) for name in names}

@@ -1,4 +1,4 @@
-"""The retrieved documents as a set: ranks do not matter, save where the set is cut."""
+"""Set measures: the retrieved documents regardless of their ranks, and counts of documents."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def set_map(g: Gains) -> Floats:
 
 @measure(residual="within_run", cutoff="renormalizes", ceiling=1, checks={"x": NOT_NEGATIVE})
 def set_f(g: Gains, *, x: float = 1.0) -> Floats:
-    """F: the weighted harmonic mean of the set's precision and recall; a larger x favours recall.
+    """F: the weighted harmonic mean of the set's precision and recall; a larger x favors recall.
 
     (x + 1) P R / (R + x P), P: hits / n, R: hits / number of relevant documents
 
@@ -88,9 +88,9 @@ def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: flo
 
     trec_eval's utility; Hull, TREC-7 filtering track, 1998.
     """
-    found, retrieved, relevant = num_relevant_retrieved(g), g.retrieved, g.num_relevant
-    worth = a * found + b * (retrieved - found) + c * (relevant - found)
-    return np.asarray(worth + (d * (docs - retrieved - relevant + found) if d else 0.0), dtype=np.float64)
+    hits, retrieved, relevant = num_relevant_retrieved(g), g.retrieved, g.num_relevant
+    worth = a * hits + b * (retrieved - hits) + c * (relevant - hits)
+    return np.asarray(worth + (d * (docs - retrieved - relevant + hits) if d else 0.0), dtype=np.float64)
 
 
 @measure(summary="total", relevance_only=False)

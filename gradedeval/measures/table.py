@@ -34,8 +34,7 @@ ALIASES: dict[str, str] = {
 }
 
 
-# Module and names. The first measures tell the most; this is the order of help, of documentation and of
-# `gradedeval measures`.
+# Module and names, the most informative measures first: the order in help, documentation and `gradedeval measures`.
 LINES = (
     ("cascade_models", "err nerr cascade"),
     ("cumulated_gain", "ndcg dcg q"),
@@ -68,7 +67,7 @@ LINES = (
 class Table(Mapping[str, Measure]):
     """name -> measure, in the order of the lines.
 
-    A module is imported when one of its measures is asked for: who wants ERR need not wait for all the others.
+    A module is imported when one of its measures is first used: an evaluation by ERR does not wait for all the others.
     """
 
     def __init__(self, lines: tuple[tuple[str, str], ...]) -> None:
@@ -78,7 +77,7 @@ class Table(Mapping[str, Measure]):
     def __getitem__(self, name: str) -> Measure:
         if name not in self._known:
             module = vars(import_module(f"gradedeval.measures.{self._home[name]}"))
-            # A measure whose name Python or the module needs for something else ends with an underscore there: set_.
+            # Where Python or the module uses the name for something else, it ends with an underscore: set_.
             self._known[name] = module.get(f"{name}_") or module[name]
         return self._known[name]
 

@@ -1,4 +1,4 @@
-"""trec_eval's trials: gains discounted by how far the ranking lags behind the ideal, and nDCG at several ranks."""
+"""trec_eval's trials: gains discounted by how far the ranking is behind the ideal, and nDCG at several ranks."""
 
 from __future__ import annotations
 
@@ -69,10 +69,12 @@ def ndcg_rel(g: Gains) -> Floats:
     trec_eval's ndcg_rel; Järvelin & Kekäläinen, TOIS 2002.
     """
     dcg, ideal = _dcg(g), _ideal_dcg(g)
-    some = np.isfinite(ranks_of_relevant(g))
-    at_ranks = np.where(some, safe_divide(dcg, values_at_relevant(g, ideal)), 0.0)
+    retrieved = np.isfinite(ranks_of_relevant(g))
+    at_ranks = np.where(retrieved, safe_divide(dcg, values_at_relevant(g, ideal)), 0.0)
     whole = safe_divide(_last(dcg), _last(ideal))
-    return safe_divide(row_sums(at_ranks) + (g.num_relevant - np.count_nonzero(some, axis=1)) * whole, g.num_relevant)
+    return safe_divide(
+        row_sums(at_ranks) + (g.num_relevant - np.count_nonzero(retrieved, axis=1)) * whole, g.num_relevant
+    )
 
 
 @measure(gain="linear", scale="raw", cutoff="none", ceiling=1)

@@ -21,7 +21,7 @@ from gradedeval.trec.small_tables import small_table
 
 
 def weighting(cutoff: Cutoff, **more: Any) -> Callable[[Callable[..., Floats]], Measure]:
-    """What all of them share: gains of 0 to 1, and weights that sum to 1 at most and go on past the end of the run."""
+    """`@measure` as all of them use it: gains in [0, 1], and weights of sum 1 that go on past the end of the run."""
     return measure(gain="linear", scale="unit", residual="beyond_run", ceiling=1, cutoff=cutoff, **more)
 
 
@@ -45,7 +45,7 @@ def expected_gain(g: Gains, weight: Callable[[Floats], Floats], beyond: Callable
 def _by_rank(g: Gains, weights: Floats) -> Floats:
     """topics: Σ w_i r_i, with the weights of the first ranks and 0 after them.
 
-    What they lack of 1 lies past them: a distribution that was cut leaves that unknown.
+    What is missing to 1 lies past them: where a distribution was truncated is unknown.
     """
     last = int(min(g.last_rank, len(weights)))
     cut_off = max(0.0, 1 - math.fsum(weights)) if g.k is None else 0.0
@@ -53,12 +53,12 @@ def _by_rank(g: Gains, weights: Floats) -> Floats:
 
 
 def _first(weights: Floats, ranks: int) -> Floats:
-    """The weights of so many ranks, 0 after the last."""
-    own: Floats = np.append(weights, np.zeros(max(0, ranks - len(weights))))[:ranks]
-    return own
+    """The weights of the first ranks, 0 after the last weight."""
+    padded: Floats = np.append(weights, np.zeros(max(0, ranks - len(weights))))[:ranks]
+    return padded
 
 
-def _weighs(g: Gains, weight: Floats) -> dict[str, Floats]:
+def _weights_column(g: Gains, weight: Floats) -> dict[str, Floats]:
     return {"W": np.broadcast_to(weight, g.gain.shape)}
 
 
@@ -89,32 +89,32 @@ def inverse_logarithms(after: int, last: int) -> float:
     if last <= after:
         return 0.0
     near = np.arange(after + 1.0, min(last, max(after, FAR * FAR)) + 1)
-    found = float((1 / np.log(near)).sum())
+    total = float((1 / np.log(near)).sum())
     begin = max(after, FAR * FAR) + 1
     if last < begin:
-        return found
+        return total
     ends = 1 / math.log(begin) + 1 / math.log(last)
     slopes = 1 / (begin * math.log(begin) ** 2) - 1 / (last * math.log(last) ** 2)
-    return found + _logarithmic_integral(last) - _logarithmic_integral(begin) + ends / 2 + slopes / 12
+    return total + _logarithmic_integral(last) - _logarithmic_integral(begin) + ends / 2 + slopes / 12
 
 
 def _logarithmic_integral(x: float) -> float:
     """li(x), x > 1, up to Euler's constant: ln ln x + Σ_{m≥1} (ln x)^m / (m · m!)."""
     log = math.log(x)
-    found, term, m = math.log(log), 1.0, 0
-    while m < log or term > 1e-17 * found:
+    total, term, m = math.log(log), 1.0, 0
+    while m < log or term > 1e-17 * total:
         m += 1
         term *= log / m
-        found += term / m
-    return found
+        total += term / m
+    return total
 
 
 @weighting(
     cutoff="required",
-    details=lambda g: _weighs(g, np.full(len(g.rank), 1 / g.last_rank)),
+    details=lambda g: _weights_column(g, np.full(len(g.rank), 1 / g.last_rank)),
 )
 def uniform(g: Gains) -> Floats:
-    """Uniform weights: everybody looks at k documents, all alike.
+    """Uniform weights: everybody views k documents, with equal weights.
 
     w_i = 1/k for i ≤ k
 
@@ -124,8 +124,8 @@ def uniform(g: Gains) -> Floats:
     return expected_gain(g, lambda rank: np.full(len(rank), 1 / k), lambda n: (k - n) / k)
 
 
-def _zipf_converges(own: Arguments, cutoff: int | None) -> None:
-    beta = float(own.get("beta", 1))  # type: ignore[arg-type]
+def _zipf_converges(arguments: Arguments, cutoff: int | None) -> None:
+    beta = float(str(arguments.get("beta", 1)))
     if cutoff is None and beta <= 1:
         raise InputError("'zipf'", f"with beta={beta:g} the weights have no finite sum", "write zipf@100", usage=True)
 
@@ -134,7 +134,7 @@ def _zipf_converges(own: Arguments, cutoff: int | None) -> None:
     cutoff="renormalizes",
     checks={"beta": POSITIVE},
     validate=_zipf_converges,
-    details=lambda g, *, beta=1.0: _weighs(g, g.rank**-beta / powers(beta, 0, g.last_rank)),
+    details=lambda g, *, beta=1.0: _weights_column(g, g.rank**-beta / powers(beta, 0, g.last_rank)),
 )
 def zipf(g: Gains, *, beta: float = 1.0) -> Floats:
     """Zipf weights: a power law, down to rank k; without a cutoff for beta > 1 only.
@@ -161,7 +161,7 @@ def _poisson(alpha: float) -> Floats:
     cutoff="truncates",
     monotone=lambda arguments: bool(np.less_equal(arguments.get("alpha", 1), 1)),
     checks={"alpha": ("a number above 0, up to a million", lambda alpha: 0 < alpha <= 1e6)},
-    details=lambda g, *, alpha=1.0: _weighs(g, _first(_poisson(float(alpha)), len(g.rank))),
+    details=lambda g, *, alpha=1.0: _weights_column(g, _first(_poisson(float(alpha)), len(g.rank))),
 )
 def poisson(g: Gains, *, alpha: float = 1.0) -> Floats:
     """Poisson weights; the first two ranks weigh the same for alpha = 1, and weights rise before they fall above that.
@@ -175,11 +175,11 @@ def poisson(g: Gains, *, alpha: float = 1.0) -> Floats:
 
 def _logharmonic(rank: Floats, b: float, whole: float) -> Floats:
     """The weights, scaled to sum to 1 where they were `whole`."""
-    found: Floats = 1 / (whole * np.maximum(np.log(np.maximum(rank, b)) / math.log(b), 1))
-    return found
+    weights: Floats = 1 / (whole * np.maximum(np.log(np.maximum(rank, b)) / math.log(b), 1))
+    return weights
 
 
-def _down_to(n: int, b: float) -> float:
+def _unscaled_sum(n: int, b: float) -> float:
     """The sum of the weights down to rank n before they are scaled."""
     return min(n, b) + math.log(b) * inverse_logarithms(int(b), n)
 
@@ -187,7 +187,7 @@ def _down_to(n: int, b: float) -> float:
 @weighting(
     cutoff="required",
     checks={"b": ("a whole number from 2", lambda b: b >= 2 and b == int(b))},
-    details=lambda g, *, b=2: _weighs(g, _logharmonic(g.rank, b, _down_to(int(g.last_rank), b))),
+    details=lambda g, *, b=2: _weights_column(g, _logharmonic(g.rank, b, _unscaled_sum(int(g.last_rank), b))),
 )
 def logharmonic(g: Gains, *, b: float = 2) -> Floats:
     """Log-harmonic weights: the discount of Järvelin & Kekäläinen's DCG, scaled to sum to 1 down to rank k.
@@ -196,7 +196,7 @@ def logharmonic(g: Gains, *, b: float = 2) -> Floats:
 
     Zhang et al., Information Retrieval 2010, eq. 2.
     """
-    k, whole = int(g.last_rank), _down_to(int(g.last_rank), b)
+    k, whole = int(g.last_rank), _unscaled_sum(int(g.last_rank), b)
     return expected_gain(
         g,
         lambda rank: _logharmonic(rank, b, whole),
@@ -235,7 +235,7 @@ def rank_weights(path: str | os.PathLike[str], *, usage: bool = False, data: byt
     monotone=lambda arguments: bool((np.diff(read_weights(str(arguments["file"]))) <= 0).all()),
     checks={"file": Check("a file", lambda name: len(read_weights(name)) > 0, names_file=True)},
     validate=needs_file("wp", "weights", "wp(file=weights.csv), lines of rank,weight"),
-    details=lambda g, *, file: _weighs(g, _first(read_weights(str(file)), len(g.rank))),
+    details=lambda g, *, file: _weights_column(g, _first(read_weights(str(file)), len(g.rank))),
 )
 def wp(g: Gains, *, file: str | None = None) -> Floats:
     """Weighted precision with the weights of a file: one a rank, 0 after the last, as `gradedeval weights` writes.

@@ -35,7 +35,9 @@ class ListedTopics:
         types = sorted({kind for ranking in rankings for kind in ranking.types})
         kind_of = {kind: number for number, kind in enumerate(types)}
         for topic, ranking in zip(self.topics, rankings, strict=True):
-            is_text = ranking.docnos and isinstance(ranking.docnos[0], str)
+            if not ranking.docnos:
+                continue  # the qrels become a dict when they are first asked for, which takes time and memory
+            is_text = isinstance(ranking.docnos[0], str)
             judged: Any = qrels.text_codes if is_text else qrels.codes
             codes += map(judged.get(topic, {}).get, ranking.docnos, repeat(unjudged))
             docnos += ranking.docnos

@@ -52,7 +52,7 @@ class ByIntent:
             return
         # Grade 0 is that of every document for an intent of which the qrels know nothing.
         labels, code = np.unique(np.append(qrels.subtopics.grade, 0.0), return_inverse=True)
-        table = table_of(measure, Grades(labels, grades.top, grades.told, grades.max_gain))
+        table = table_of(measure, Grades(labels, grades.top, grades.top_given, grades.max_gain))
         worth = table.worth[code.ravel()]
         known = worth[:-1].reshape(qrels.subtopics.grade.shape)
         unknown = [np.full(len(qrels.labels), worth[-1])] * (max(map(len, self.names.values())) - len(known))

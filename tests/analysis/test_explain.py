@@ -700,10 +700,10 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
     [
         (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN QRELS --topic ID"),
         (("explain", "run.txt", "long.txt", "qrels.txt"), 2, "2 runs given; explain one at a time"),
-        (("explain", "run.txt", "qrels.txt"), 2, "--topic: one of the 4 topics of qrels.txt (1, 2, 3, 4) must be "
-         "named; as in --topic 1"),
-        ((*WORDS, "--topic", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics run counts such a "
-         "topic; did you mean '1'?"),
+        (("explain", "run.txt", "qrels.txt"), 2, "--topic: qrels.txt has 4 topics (1, 2, 3, 4); choose one, as "
+         "in --topic 1"),
+        ((*WORDS, "--topic", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics run includes "
+         "such topics; did you mean '1'?"),
         ((*WORDS, "-m", "eer"), 2, "unknown measure 'eer'; did you mean 'err'?"),
         ((*WORDS, "-f", "csv", "--show", "3"), 2, "--show: the format csv lists all ranks; leave out --show"),
         ((*WORDS, "-o", "run.txt"), 2, "-o: 'run.txt' is also an input file; choose another output file"),

@@ -217,7 +217,7 @@ def test_the_few_who_come_through_stay_for_long() -> None:
     near = np.exp(np.cumsum(chances(np.arange(1.0, 20_001))[1]))
     exact = 1 + float(near[:-1].sum()) + float(near[-1]) / -math.expm1(-1e-12)
     assert exact > 6 + 1e-9
-    assert panels.walked_on(chances, -1e-12) == pytest.approx(exact, rel=1e-13)
+    assert panels.sum_by_panels(chances, -1e-12) == pytest.approx(exact, rel=1e-13)
 
 
 def test_a_forager_whom_nothing_stops_stays_for_ever() -> None:

@@ -49,8 +49,10 @@ def cwl(continuation: Continuation | None = None, /, **properties: Any) -> Any:
 
     def define(continuation: Continuation) -> Measure:
         given = CWLProperties(**properties)
-        own = _parameters(continuation)
-        defaults = {parameter.name: parameter.default for parameter in own if parameter.kind is parameter.KEYWORD_ONLY}
+        parameters_ = _parameters(continuation)
+        defaults = {
+            parameter.name: parameter.default for parameter in parameters_ if parameter.kind is parameter.KEYWORD_ONLY
+        }
 
         def view(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> tuple[Viewing, int | None]:
             cutoff = g.k if given.cutoff != "required" else None
@@ -68,7 +70,7 @@ def cwl(continuation: Continuation | None = None, /, **properties: Any) -> Any:
             viewing, cutoff = view(g, horizon, parameters)
             return quantity_details(viewing, g, of, cutoff, given.converges)
 
-        _sign(function, continuation, own[: len(defaults)], own[len(defaults) :])
+        _sign(function, continuation, parameters_[: len(defaults)], parameters_[len(defaults) :])
         shared = {**shared_properties(given), "checks": {**CHECKS, **(given.checks or {})}}
         return Measure(Definition(function=function, cwl=given, details=details, **shared))
 
@@ -98,11 +100,11 @@ def _viewing(
 
 def _parameters(continuation: Continuation) -> list[inspect.Parameter]:
     """The parameters of C, which are keyword-only. Raises TypeError where one could be given by position."""
-    _, *own = inspect.signature(continuation).parameters.values()
-    if any(parameter.kind not in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD) for parameter in own):
-        listed = ", ".join(map(str, own))
+    _, *parameters = inspect.signature(continuation).parameters.values()
+    if any(parameter.kind not in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD) for parameter in parameters):
+        listed = ", ".join(map(str, parameters))
         raise TypeError(f"parameters must follow a *: def {continuation.__name__}(state, *, {listed})")
-    return own
+    return parameters
 
 
 def _sign(function: Any, continuation: Continuation, named: list[Any], others: list[Any]) -> None:

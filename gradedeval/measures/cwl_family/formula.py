@@ -1,4 +1,4 @@
-"""A formula in a few variables: text -> a small tree -> values of arrays. Nothing of it is ever run as Python."""
+"""Formulas in a few variables: text -> a small tree -> arrays. Nothing in them is ever run as Python."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Eq: np.equal,
     ast.NotEq: np.not_equal,
 }
-# Name -> how many arguments it takes at least and at most, and what it is.
+# Name -> minimum and maximum number of arguments, and the function.
 FUNCTIONS: dict[str, tuple[int, int, Callable[..., Any]]] = {
     "where": (3, 3, np.where),
     "exp": (1, 1, np.exp),
@@ -52,35 +52,35 @@ class Part:
     function: Callable[..., Any] | None = None
     of: tuple[Part, ...] = ()
 
-    def at(self, known: Mapping[str, Any]) -> Any:
-        """Its value where the names have these values; truth counts as 1."""
+    def at(self, values: Mapping[str, Any]) -> Any:
+        """Its value, given those of the names; True counts as 1."""
         if self.function is None:
-            return known[self.value] if isinstance(self.value, str) else self.value
-        return np.multiply(self.function(*(part.at(known) for part in self.of)), 1.0)
+            return values[self.value] if isinstance(self.value, str) else self.value
+        return np.multiply(self.function(*(part.at(values) for part in self.of)), 1.0)
 
     @property
     def size(self) -> int:
-        """How many parts it has, itself included."""
+        """The number of its parts, itself included."""
         return 1 + sum(part.size for part in self.of)
 
     @property
     def names(self) -> frozenset[str]:
         """The names that it uses."""
-        own = {self.value} if isinstance(self.value, str) else set()
-        return frozenset(own.union(*(part.names for part in self.of)))
+        names = {self.value} if isinstance(self.value, str) else set()
+        return frozenset(names.union(*(part.names for part in self.of)))
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula as read; `names` are those it uses."""
+    """A parsed formula, and the names that it uses."""
 
     tree: Part
     names: frozenset[str]
 
-    def __call__(self, known: Mapping[str, Any]) -> Any:
-        """Its value, an array as its names' values broadcast; nan or infinite where arithmetic fails."""
+    def __call__(self, values: Mapping[str, Any]) -> Any:
+        """Its value, broadcast from those of the names; nan or infinite where arithmetic fails."""
         with np.errstate(all="ignore"):
-            return self.tree.at(known)
+            return self.tree.at(values)
 
 
 @lru_cache
@@ -90,32 +90,32 @@ def read_formula(text: str) -> Formula:
     Raises InputError (usage) for anything else, and where it is too long, too deep, or has too high a power.
     """
     if len(text) > LONGEST:
-        raise _fault(text[:20] + "…", f"a formula has at most {LONGEST} characters, this one {len(text)}")
+        raise _error(text[:20] + "…", f"a formula has at most {LONGEST} characters, this one {len(text)}")
     other = _OTHER.search(text)
     if other:
-        raise _fault(repr(text)[1:-1], f"{other[0]!r} is not allowed", "as in phi*(1-r)")
+        raise _error(repr(text)[1:-1], f"{other[0]!r} is not allowed", "as in phi*(1-r)")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise _fault(text, "it cannot be read", "as in phi*(1-r)") from None
+        raise _error(text, "it cannot be parsed", "as in phi*(1-r)") from None
     part = _part(tree, text, DEEPEST)
     if part.size > MOST_PARTS:
-        raise _fault(text, f"a formula has at most {MOST_PARTS} numbers, names and operators, this one {part.size}")
+        raise _error(text, f"a formula has at most {MOST_PARTS} numbers, names and operators, this one {part.size}")
     return Formula(part, part.names)
 
 
-def _fault(text: str, what: str, hint: str = "") -> InputError:
+def _error(text: str, what: str, hint: str = "") -> InputError:
     return InputError(f"formula '{text}'", what, hint, usage=True)
 
 
 def _part(node: ast.AST, text: str, depth: int) -> Part:
     if not depth:
-        raise _fault(text, f"it is nested more than {DEEPEST} deep")
+        raise _error(text, f"it is nested more than {DEEPEST} deep")
 
-    def inner(one: ast.AST) -> Part:
-        return _part(one, text, depth - 1)
+    def inner(child: ast.AST) -> Part:
+        return _part(child, text, depth - 1)
 
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
@@ -132,15 +132,15 @@ def _part(node: ast.AST, text: str, depth: int) -> Part:
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _OPERATORS:
             return Part(function=_OPERATORS[type(op)], of=(inner(left), inner(right)))
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
-            least, most, function = FUNCTIONS[name]
-            if not least <= len(arguments) <= most:
-                raise _fault(text, f"{name} takes {least if least == most else f'{least} or more'} values")
+            minimum, maximum, function = FUNCTIONS[name]
+            if not minimum <= len(arguments) <= maximum:
+                raise _error(text, f"{name} takes {minimum if minimum == maximum else f'{minimum} or more'} values")
             return Part(function=function, of=tuple(map(inner, arguments)))
     source = ast.get_source_segment(text.strip(), node) if isinstance(node, ast.expr) else None
     called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
     hint = did_you_mean(called, FUNCTIONS) if called else "write ** for powers" if "^" in (source or "") else ""
     knows = f"it knows numbers, names, + - * / **, comparisons, {' '.join(FUNCTIONS)}"
-    raise _fault(text, f"'{source or text}' is not allowed", hint or knows)
+    raise _error(text, f"'{source or text}' is not allowed", hint or knows)
 
 
 def _number(value: float, text: str) -> float:
@@ -149,14 +149,14 @@ def _number(value: float, text: str) -> float:
     except OverflowError:
         number = np.inf
     if not np.isfinite(number):
-        raise _fault(text, "a number in it is too large")
+        raise _error(text, "it contains a number that is too large")
     return number
 
 
 def _check_power(exponent: Part, text: str) -> None:
-    """A fixed exponent stays within bounds; one that depends on the rank is what decays are made of."""
+    """Limit constant exponents; one that depends on the rank is how a decay is written."""
     if not exponent.names:
         with np.errstate(all="ignore"):
             value = abs(float(exponent.at({})))
         if not value <= HIGHEST_POWER:
-            raise _fault(text, f"a power of {value:g} is too high", f"the highest is {HIGHEST_POWER}")
+            raise _error(text, f"a power of {value:g} is too high", f"the highest is {HIGHEST_POWER}")

@@ -1,4 +1,4 @@
-"""C/W/L measures of users who stop by what they have gained and spent so far."""
+"""C/W/L measures of users who stop by their cumulative gain and cost."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
 from gradedeval.measures.cwl_family.define import cwl
-from gradedeval.measures.cwl_family.infinite_sums import walked_on
+from gradedeval.measures.cwl_family.infinite_sums import sum_by_panels
 from gradedeval.measures.cwl_family.user_state import UserState
 from gradedeval.measures.parameters import NOT_NEGATIVE, NUMBER, POSITIVE
 from gradedeval.measures.properties import Arguments
 
 NOISE = 1e-9
-"""What rounding may keep a sum from: ten documents of 0.1 reach 1, though in floats they add up to less."""
+"""Tolerance of sums that reach a limit: ten documents of 0.1 reach 1, though in floats they add up to less."""
 
 
 def _below(so_far: Any, limit: Any) -> Any:
-    """Whether a sum has not reached its limit yet."""
+    """Whether a cumulative value has not reached its limit."""
     return so_far < limit - NOISE
 
 
 def _steps(needed: Floats, each: float) -> Floats:
-    """How many ranks until steps of `each` reach what is needed: at least 1, infinite where they never do."""
+    """How many ranks until steps of `each` reach what is needed: at least 1, infinite if never."""
     with np.errstate(divide="ignore", invalid="ignore"):
         steps = np.where(_below(each, needed), np.ceil((needed - NOISE) / each) if each > 0 else np.inf, 1)
     return np.maximum(steps, 1)
@@ -49,7 +49,7 @@ def bpm(state: UserState, *, T: float = 1.0, K: float = 10.0) -> Any:
 
 def _bpmd_rest(state: UserState, T: float, K: float, hb: float, hc: float, mid: float) -> Floats:
     surplus = state.at_end(state.cumulative_gain) - mid * state.end
-    gap = state.tail - mid  # by which every further rank moves both thresholds, one rank later
+    gap = state.tail - mid  # by this every further rank moves both thresholds, one rank later
     by_gain = _steps(T + hb * (surplus - gap) - state.at_end(state.cumulative_gain), state.tail - hb * gap)
     by_cost = _steps(K + hc * (surplus - gap) - state.at_end(state.cumulative_cost), 1 - hc * gap)
     return np.minimum(by_gain, by_cost)
@@ -124,21 +124,21 @@ def _ift_rest(state: UserState, **parameters: Any) -> Floats:
     highest = 0.0 if rate is None else -float(np.logaddexp(0, log_b2 + (rate - state.tail) * R2))
 
     def chances(m: Floats, so_far: float, spent: float) -> tuple[Floats, Floats]:
-        own = so_far + m * state.tail
+        gain = so_far + m * state.tail
         nothing = np.zeros(len(m))
-        by_goal = nothing if goal is None else -np.logaddexp(0, (own - goal) * R1 - log_b1)
-        by_rate = nothing if rate is None else -np.logaddexp(0, log_b2 + (rate - own / (spent + m)) * R2)
+        by_goal = nothing if goal is None else -np.logaddexp(0, (gain - goal) * R1 - log_b1)
+        by_rate = nothing if rate is None else -np.logaddexp(0, log_b2 + (rate - gain / (spent + m)) * R2)
         return by_goal, by_rate
 
-    found = [walked_on(partial(chances, so_far=one[0], spent=one[1]), highest) for one in states]
-    return np.array(found)[topic.reshape(-1)]
+    viewed_past_end = [sum_by_panels(partial(chances, so_far=start[0], spent=start[1]), highest) for start in states]
+    return np.array(viewed_past_end)[topic.reshape(-1)]
 
 
-def _ift_needs(own: Arguments, cutoff: int | None) -> None:
-    """Raise InputError where a parameter is given of a part that is not."""
+def _ift_needs(arguments: Arguments, cutoff: int | None) -> None:
+    """Raise InputError where a parameter belongs to a part of C that is not used."""
     for part, names in (("T", ("b1", "R1")), ("A", ("b2", "R2"))):
-        idle = [name for name in names if name in own]
-        if idle and part not in own and {"T", "A"} & own.keys():
+        idle = [name for name in names if name in arguments]
+        if idle and part not in arguments and {"T", "A"} & arguments.keys():
             other = "A" if part == "T" else "T"
             what = f"{idle[0]} belongs to {part}, but only {other} is given"
             raise InputError("'ift'", what, f"give {part} as well, or neither", usage=True)

@@ -1,6 +1,6 @@
-"""Sums to infinity: how many ranks are viewed past the end, as closed forms or with an error below 1e-12.
+"""Infinite sums: how many ranks are viewed past the end, in closed form or with a relative error below 1e-12.
 
-An error is a share of the sum. That of `extrapolated` is an estimate, which its docstring states.
+The error of `extrapolated` is an estimate; see its docstring.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
 
 LEFT = 1e-15
-# So many terms are added up before an expansion takes over, and from this x on a series in 1/x has so many terms.
+# Terms added up before an expansion takes over; the x from which on a series in 1/x is used, and its number of terms.
 STEPS, DISTANT, ORDERS = 4096, 64.0, 12
 
 
@@ -31,8 +31,8 @@ def trigamma(x: Any) -> Floats:
     inverse = 1 / x
     square = inverse**2
     series = 1 / 6 + square * (-1 / 30 + square * (1 / 42 + square * (-1 / 30 + square * 5 / 66)))
-    found: Floats = head + inverse + square / 2 + inverse * square * series
-    return found
+    total: Floats = head + inverse + square / 2 + inverse * square * series
+    return total
 
 
 def geometric(ratio: Floats | float) -> Floats:
@@ -42,14 +42,14 @@ def geometric(ratio: Floats | float) -> Floats:
         return np.asarray(1 / (1 - ratio))
 
 
-def damped(fall: float, at: Any, power: int) -> Floats:
+def damped(fall: float, start: Any, power: int) -> Floats:
     """topics: Σ_{m≥0} (1 − fall)^m (at / (at + m))^power, 0 < fall ≤ 1: Lerch's transcendent.
 
-    The first terms are added up; what comes after them is an integral, with the corrections of Euler–Maclaurin.
+    The first terms are added up; the others are an integral with Euler–Maclaurin corrections.
     """
     if fall >= 1:
-        return np.ones(np.shape(at))
-    values, topic = distinct(np.asarray(at))
+        return np.ones(np.shape(start))
+    values, topic = distinct(np.asarray(start))
     rate = -np.log1p(-fall)
     m = np.arange(STEPS, dtype=np.float64)
     powers = np.exp(-rate * m)
@@ -60,11 +60,11 @@ def damped(fall: float, at: Any, power: int) -> Floats:
 
 def _lerch(x: Floats, rate: float, power: int) -> Floats:
     """Σ_{m≥0} e^(−rate·m) (x / (x + m))^power, for a large x and a small rate (a large one leaves nothing to add)."""
-    one, two, three = power / x, power * (power + 1) / x**2, power * (power + 1) * (power + 2) / x**3
-    first = rate + one
-    third = rate**3 + 3 * rate**2 * one + 3 * rate * two + three
-    found: Floats = x * exponential_integral(power, rate * x) + 0.5 + first / 12 - third / 720
-    return found
+    slope, curve, twist = power / x, power * (power + 1) / x**2, power * (power + 1) * (power + 2) / x**3
+    first = rate + slope
+    third = rate**3 + 3 * rate**2 * slope + 3 * rate * curve + twist
+    total: Floats = x * exponential_integral(power, rate * x) + 0.5 + first / 12 - third / 720
+    return total
 
 
 def exponential_integral(order: int, z: Any) -> Floats:
@@ -84,25 +84,25 @@ def exponential_integral(order: int, z: Any) -> Floats:
     fraction = large + order + 2 * 128
     for k in range(128, 0, -1):
         fraction = large + order + 2 * (k - 1) - k * (order + k - 1) / fraction
-    found: Floats = np.where(z <= 1, near, 1 / fraction)
-    return found
+    value: Floats = np.where(z <= 1, near, 1 / fraction)
+    return value
 
 
 def squared_ratios(start: Floats, step: float) -> Floats:
     """topics: S(A) = Σ_{m≥0} Π_{j=1..m} ((A + j·s − 1) / (A + j·s))², A = start ≥ 1, 0 ≤ s = step ≤ 1.
 
-    S(x) = 1 + ((x + s − 1) / (x + s))² S(x + s) leads back to the start, from an x beyond which a series in 1/x holds,
-    or from a rank that nobody reaches.
+    S(x) = 1 + ((x + s − 1) / (x + s))² S(x + s) leads back to the start, from an x where a series in 1/x holds, or from
+    a rank that nobody reaches.
     """
     if step == 0:
         return np.asarray(start**2 / (2 * start - 1))
-    # So many for each topic, whoever is beside it: a score does not depend on company.
+    # By topic: a score must not depend on the other topics of the batch.
     ranks = np.clip(np.ceil((DISTANT - start) / step), 0, STEPS)
-    found = _by_powers(np.maximum(start + ranks * step, DISTANT), step)
+    total = _by_powers(np.maximum(start + ranks * step, DISTANT), step)
     for j in range(int(ranks.max(initial=0)), 0, -1):
         x = start + j * step
-        found = np.where(j <= ranks, 1 + ((x - 1) / x) ** 2 * found, found)
-    return found
+        total = np.where(j <= ranks, 1 + ((x - 1) / x) ** 2 * total, total)
+    return total
 
 
 def _by_powers(x: Floats, step: float) -> Floats:
@@ -112,13 +112,13 @@ def _by_powers(x: Floats, step: float) -> Floats:
     """
     c: list[float] = []
     for k in range(ORDERS):
-        # Of y^−k: c_k is what the c before it leave over.
+        # Of y^−k: c_k is what the earlier coefficients leave.
         known = sum(c[i] * _binomial(1 - i, k + 1 - i) * (-step) ** (k + 1 - i) for i in range(k))
         c.append(((k == 0) + (c[k - 1] if k else 0.0) - known) / (2 + (k - 1) * step))
-    found = np.zeros_like(x)
-    for one in reversed(c):
-        found = one + found / x
-    return found * x
+    total = np.zeros_like(x)
+    for coefficient in reversed(c):
+        total = coefficient + total / x
+    return total * x
 
 
 def _binomial(n: int, k: int) -> float:
@@ -127,14 +127,14 @@ def _binomial(n: int, k: int) -> float:
 
 
 NEAR, FAR = 32, 1 << 24
-"""The first rank, at least, and the number of ranks, at most, at which a sum of unknown terms is looked at."""
+"""The first rank at which a sum is checked, and the maximum number of its terms."""
 SLICE, WINDOW = 1 << 16, 11
 AHEAD = 2.0 ** np.arange(0, 41, 0.5)
-"""How far ahead factors are looked at, before what they did so far is taken for what they go on to do."""
+"""How far ahead factors are probed before their behavior so far is taken to continue."""
 
 
 class Unsettled(ArithmeticError):
-    """A sum that is not settled after so many ranks; `converges` is false where its terms never fall off enough."""
+    """A sum that has not settled after so many ranks; `converges` is False where its terms do not fall off enough."""
 
     def __init__(self, rank: float, factor: float, converges: bool) -> None:
         self.rank, self.factor, self.converges = rank, factor, converges
@@ -144,53 +144,58 @@ class Unsettled(ArithmeticError):
 def extrapolated(
     factor: Callable[[Floats], Floats], end: float, far: Callable[[Floats], Floats] | None = None
 ) -> float:
-    """1 + f(1) + f(1) f(2) + …, of factors known only as numbers, to about ten digits.
+    """1 + f(1) + f(1) f(2) + …, of factors that are known only as numbers, to about ten digits.
 
-    Raises Unsettled where FAR terms do not settle it.
+    Raises Unsettled where FAR terms are not enough.
 
     factor  m = 1, 2, … -> f(m), the factor of rank end + m
-    far     the same for ranks that are only looked ahead at; there a factor may be anything
+    far     the same for ranks that are only probed; there a factor may have any value
 
-    Terms are added up until what the factors do so far is what they do at ranks far ahead as well: they are constant,
-    and the rest is geometric; or the terms fall off as a power of the rank, and the sums down to each doubling of the
-    rank approach their limit as a sum of geometric sequences, which the epsilon algorithm takes away one by one (Wynn,
-    Math. Tables Aids Comput. 1956). Three estimates that follow each other must agree to 1e-11, or two to 1e-9 where
-    FAR is reached.
+    Terms are added up until the factors behave as they do at ranks far ahead: they are constant, and the rest is
+    geometric; or the terms fall off as a power of the rank, and the sums down to each doubling of the rank approach
+    their limit as a sum of geometric sequences, which the epsilon algorithm eliminates one by one (Wynn,
+    Math. Tables Aids Comput. 1956). Three successive estimates must agree to 1e-11, or two to 1e-9 where FAR is
+    reached.
     """
     total = term = last = 1.0
     sums: list[float] = []
-    before, at, check, agreed = np.nan, 0, max(NEAR, int(end)), 0
+    before, count, check, agreed = np.nan, 0, max(NEAR, int(end)), 0
     power, steady = 0.0, False
-    while at < FAR:
-        while at < check:
-            factors = factor(at + np.arange(1.0, min(check - at, SLICE) + 1))
+    while count < FAR:
+        while count < check:
+            factors = factor(count + np.arange(1.0, min(check - count, SLICE) + 1))
             terms = term * np.cumprod(factors)
-            total, term, last, at = total + float(terms.sum()), float(terms[-1]), float(factors[-1]), at + len(terms)
+            total, term, last, count = (
+                total + float(terms.sum()),
+                float(terms[-1]),
+                float(factors[-1]),
+                count + len(terms),
+            )
         if term == 0:
             return total
-        ahead = (far or factor)(np.floor(at * AHEAD) + 1)
+        ahead = (far or factor)(np.floor(count * AHEAD) + 1)
         if last < 1 and (ahead == last).all():
             return total + term * last / (1 - last)
-        power, steady = _falls(ahead, end + at * AHEAD)
-        if power > 1 and term * at <= LEFT * total * (power - 1):
+        power, steady = _falls(ahead, end + count * AHEAD)
+        if power > 1 and term * count <= LEFT * total * (power - 1):
             return total
-        # What was added up before the terms fell off steadily tells nothing of the limit.
+        # Sums from before the terms fell off steadily say nothing about the limit.
         sums = [*sums, total] if steady and power > 1 + 1e-6 else []
         estimate = _limit(sums[-WINDOW:]) if sums else np.nan
         apart = abs(estimate - before) / abs(estimate) if len(sums) > 4 else np.inf
         agreed = agreed + 1 if apart <= 1e-11 else 0
-        if agreed == 2 or (at >= FAR and apart <= 1e-9):
+        if agreed == 2 or (count >= FAR and apart <= 1e-9):
             return estimate
-        before, check = estimate, 2 * at + max(NEAR, int(end))
-    raise Unsettled(end + at, last, power > 1 or not steady)
+        before, check = estimate, 2 * count + max(NEAR, int(end))
+    raise Unsettled(end + count, last, power > 1 or not steady)
 
 
 def _falls(factors: Floats, rank: Floats) -> tuple[float, bool]:
-    """As which power of the rank the terms fall off, at the least, and whether it is the same at all of these ranks."""
-    # Further down a double does not tell how far a factor is from 1.
-    told = (rank < 1e8) | (factors < 1 - 1e-7)
+    """The power of the rank as which the terms fall off at least, and whether it is the same at all of these ranks."""
+    # Further down a double cannot represent how far a factor is from 1.
+    informative = (rank < 1e8) | (factors < 1 - 1e-7)
     with np.errstate(divide="ignore"):
-        powers = -np.log(factors[told]) * rank[told]
+        powers = -np.log(factors[informative]) * rank[informative]
     if not len(powers):
         return 0.0, False
     steady = np.abs(powers - powers[0]) <= 0.25 * max(powers[0], 1)
@@ -202,16 +207,16 @@ def _limit(sums: list[float]) -> float:
     older, newer = [0.0] * (len(sums) + 1), sums
     best = sums[-1]
     for order in range(1, len(sums)):
-        steps = [newer[at + 1] - newer[at] for at in range(len(newer) - 1)]
+        steps = [newer[i + 1] - newer[i] for i in range(len(newer) - 1)]
         if 0.0 in steps:
             return best
-        older, newer = newer, [older[at + 1] + 1 / step for at, step in enumerate(steps)]
-        best = newer[-1] if order % 2 == 0 else best  # the columns between are only on the way
+        older, newer = newer, [older[i + 1] + 1 / step for i, step in enumerate(steps)]
+        best = newer[-1] if order % 2 == 0 else best  # the columns between are intermediate
     return best
 
 
-# Ranks are looked at one by one in blocks of FIRST up to BLOCK, at most PLAIN in all; past the first BLOCK also a panel
-# of them at a time, where log C is a polynomial through NODES points but for a share SMOOTH of it.
+# Ranks are evaluated one by one in blocks of FIRST up to BLOCK, at most PLAIN in all; past the first BLOCK also a panel
+# at a time, where log C is a polynomial through NODES points up to a relative error SMOOTH.
 FIRST, BLOCK, PLAIN = 1 << 8, 1 << 14, 1 << 24
 NODES, SMOOTH = 33, 1e-13
 NOBODY, FOREVER = 1e-17, 1e300
@@ -219,46 +224,46 @@ NOBODY, FOREVER = 1e-17, 1e300
 Chances = Callable[[Floats], tuple[Floats, Floats]]
 
 
-def walked_on(chances: Chances, highest: float) -> float:
-    """1 + C(1) + C(1) C(2) + …; infinite where C stays 1. Raises InputError where PLAIN ranks one by one are not
-    enough.
+def sum_by_panels(chances: Chances, highest: float) -> float:
+    """1 + C(1) + C(1) C(2) + …; infinite where C stays 1. Raises InputError where PLAIN ranks evaluated one by
+    one are not enough.
 
-    chances  m -> log C(m) in two parts to be added up: the first never rises
-    highest  the limit of the second, which rises or falls all the way
+    chances  m -> log C(m) as a sum of two parts, the first of which never rises
+    highest  the limit of the second, which is monotone
     """
-    ranks = log_viewed = at = 0.0  # V of the rank after `at` more, from which C(at + 1) leads on
+    ranks = log_viewed = count = 0.0  # V of the rank after `count` more, from which C(count + 1) leads on
     plain, width = 0, float(BLOCK)
-    while at < FOREVER:
-        falls, moves = (float(part[0]) for part in chances(np.array([at + 1])))
-        most = falls + max(moves, highest)  # from here on log C is nowhere higher
-        if most < 0 and log_viewed - np.log(-np.expm1(most)) <= np.log(NOBODY * max(ranks, 1)):
+    while count < FOREVER:
+        falls, moves = (float(part[0]) for part in chances(np.array([count + 1])))
+        highest_log = falls + max(moves, highest)  # log C is nowhere higher from here on
+        if highest_log < 0 and log_viewed - np.log(-np.expm1(highest_log)) <= np.log(NOBODY * max(ranks, 1)):
             return ranks
-        panel = _panel(chances, at, width) if at >= BLOCK else None
+        panel = _panel(chances, count, width) if count >= BLOCK else None
         if panel is not None:
             added, lost, step = *panel, width
-            width = min(2 * width, at)
+            width = min(2 * width, count)
         elif width > BLOCK:
             width = max(float(BLOCK), width / 4)
             continue
         elif plain < PLAIN:
             step = float(min(BLOCK, max(FIRST, plain)))
-            logs = np.cumsum(np.add(*chances(at + np.arange(1.0, step + 1))))
+            logs = np.cumsum(np.add(*chances(count + np.arange(1.0, step + 1))))
             added, lost, plain = 1 + float(np.exp(logs[:-1]).sum()), float(logs[-1]), plain + int(step)
         else:
             what = f"the sum did not converge within {plain:,} ranks past the end, where C still jumps"
             raise InputError("", what, "set horizon=1000 to truncate it")
-        ranks, log_viewed, at = ranks + float(np.exp(log_viewed)) * added, log_viewed + lost, at + step
+        ranks, log_viewed, count = ranks + float(np.exp(log_viewed)) * added, log_viewed + lost, count + step
     return np.inf
 
 
-def _panel(chances: Chances, at: float, width: float) -> tuple[float, float] | None:
-    """Over `width` ranks: Σ V where it starts at 1, and log V after them; None where log C is too rough or V falls far.
+def _panel(chances: Chances, start: float, width: float) -> tuple[float, float] | None:
+    """Over `width` ranks: Σ V where V starts at 1, and log V after them; None where log C is not smooth or V falls far.
 
-    Both are integrals over the ranks ± ½ with a correction for that, Euler–Maclaurin's first; the next is below 1e-16.
+    Both are integrals over the ranks ± ½ with the first Euler–Maclaurin correction; the next is below 1e-16.
     """
     nodes, coefficients, integrals, slopes = _chebyshev()
     half = width / 2
-    logs = np.add(*chances(at + half * (1 + nodes)))
+    logs = np.add(*chances(start + half * (1 + nodes)))
     if not -logs.min() * width <= 4:
         return None
     shape = np.abs(coefficients @ logs)
@@ -274,7 +279,7 @@ def _panel(chances: Chances, at: float, width: float) -> tuple[float, float] | N
 
 @lru_cache(1)
 def _chebyshev() -> tuple[Floats, Floats, Floats, Floats]:
-    """Points from −1 to 1; what makes of values there Chebyshev coefficients, integrals from −1 on, and slopes."""
+    """Points from −1 to 1; the matrices from values there to Chebyshev coefficients, integrals from −1, and slopes."""
     from numpy.polynomial import chebyshev
 
     angles = np.pi * np.arange(NODES)[::-1] / (NODES - 1)

@@ -1,4 +1,4 @@
-"""C/W/L measures whose C(i) the user gives: as a formula, or as numbers in a file."""
+"""C/W/L measures with a user-defined C(i): a formula, or numbers in a file."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from gradedeval.trec.lines import decode, encode
 from gradedeval.trec.small_tables import TableRow, small_table
 
 VARIABLES = ("i", "r", "gained", "cost", "spent")
-"""Rank, gain and cost of the document, and both summed up so far, the document included."""
+"""Rank, gain, cumulative gain, cost and cumulative cost, the document at the rank included."""
 
 
 RESERVED = {"C", "of", "horizon", "gain", "rel"}
-"""What stands in a measure's parentheses for something else."""
+"""Names with another meaning in the parentheses of a measure."""
 
 
-def _needs_formula(own: Arguments, cutoff: int | None) -> None:
-    """Raise InputError where there is no formula, or its names and the parameters are not the same."""
-    if not own.get("C"):
+def _needs_formula(arguments: Arguments, cutoff: int | None) -> None:
+    """Raise InputError where there is no formula, or its names differ from the given parameters."""
+    if not arguments.get("C"):
         raise InputError("'cwl'", "needs C, a formula", 'as in cwl(C="phi*(1-r)",phi=.6)', usage=True)
-    place, names = "'cwl'", read_formula(str(own["C"])).names
-    given = {unicodedata.normalize("NFKC", name) for name in own.keys() - {"C", "of", "horizon"}}
+    place, names = "'cwl'", read_formula(str(arguments["C"])).names
+    given = {unicodedata.normalize("NFKC", name) for name in arguments.keys() - {"C", "of", "horizon"}}
     for name in sorted(given | (names & RESERVED)):
         if name in RESERVED or name in VARIABLES or name in FUNCTIONS:
             raise InputError(place, f"'{name}' is a reserved name in formulas", "rename the parameter", usage=True)
@@ -47,12 +47,12 @@ def _needs_formula(own: Arguments, cutoff: int | None) -> None:
         )
     unused = sorted(given - names)
     if unused:
-        raise InputError(place, f"'{unused[0]}' is not used in the formula {own['C']}", "remove it", usage=True)
+        raise InputError(place, f"'{unused[0]}' is not used in the formula {arguments['C']}", "remove it", usage=True)
 
 
-def _bound(own: Arguments) -> Residual:
-    """Weights that nothing found can change are a bound's; of others nothing is known."""
-    return "none" if read_formula(str(own.get("C") or 0)).names & {"r", "gained"} else "beyond_run"
+def _bound(arguments: Arguments) -> Residual:
+    """A bound is known only where the weights do not depend on gains."""
+    return "none" if read_formula(str(arguments.get("C") or 0)).names & {"r", "gained"} else "beyond_run"
 
 
 def _chance(state: UserState, C: str, **parameters: float) -> Any:
@@ -126,7 +126,7 @@ def _rest_of_file(state: UserState, file: str) -> Floats:
     tail=_rest_of_file,
     checks={"file": Check("a file", lambda name: len(read_chances(name)) > 0, names_file=True)},
     validate=needs_file("ddm", "chances", "ddm(file=c.csv), lines of rank,C"),
-    types=lambda own: frozenset(read_chances(str(own["file"]))) - {ANY},
+    types=lambda arguments: frozenset(read_chances(str(arguments["file"]))) - {ANY},
 )
 def ddm(state: UserState, *, file: str | None = None) -> Any:
     """Data-driven: C of each rank from a file, by type of document (column 2 of the run) if the file has types.
@@ -139,8 +139,8 @@ def ddm(state: UserState, *, file: str | None = None) -> Any:
     rank = state.rank.astype(np.int64) - 1
 
     def of(kind: bytes) -> Floats:
-        own = chances.get(kind, chances[ANY])
-        return np.asarray(own[np.minimum(rank, len(own) - 1)])
+        values = chances.get(kind, chances[ANY])
+        return np.asarray(values[np.minimum(rank, len(values) - 1)])
 
     if len(chances) == 1 or state.kind is None:
         return of(ANY)

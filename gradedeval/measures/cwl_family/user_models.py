@@ -1,4 +1,4 @@
-"""C/W/L measures of users with a given patience: C(i), the chance of going on from rank i, is all they are."""
+"""C/W/L measures of users with a given patience: each is its C(i), the probability of going on from rank i."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradedeval.measures.parameters import BELOW_1, POSITIVE
 
 
 def below(state: UserState) -> Any:
-    """ranks: whether they stand above the cutoff k, so that one may go on from them."""
+    """ranks: whether they are above the cutoff k, so that a user may go on from them."""
     return state.rank < (np.inf if state.k is None else state.k)
 
 
@@ -63,7 +63,7 @@ def cwlrr(state: UserState) -> Any:
 
 
 def _ap_rest(state: UserState) -> Any:
-    return np.inf if state.tail else np.where(state.end == 0, 1.0, 0.0)  # somebody looks at rank 1, whatever is there
+    return np.inf if state.tail else np.where(state.end == 0, 1.0, 0.0)  # everybody looks at rank 1, whatever is there
 
 
 @cwl(tail=_ap_rest, residual="none")
@@ -75,7 +75,7 @@ def cwlap(state: UserState) -> Any:
     Moffat et al., CIKM 2013.
     """
     if state.tail and not state.has_horizon:
-        return 1.0  # there is always as much again to come
+        return 1.0  # as much again is always still to come
     to_come = (state.gain / state.rank)[:, ::-1].cumsum(1)[:, ::-1]
     after = np.concatenate([to_come[:, 1:], np.zeros((len(to_come), 1))], axis=1)[:, : to_come.shape[1]]
     return np.divide(after, to_come, out=np.zeros(after.shape), where=to_come > 0)
@@ -104,8 +104,8 @@ def inst(state: UserState, *, T: float = 1.0) -> Any:
 
     Moffat et al., TOIS 2017.
     """
-    at = state.rank + 2 * T - state.cumulative_gain
-    return ((at - 1) / at) ** 2
+    base = state.rank + 2 * T - state.cumulative_gain
+    return ((base - 1) / base) ** 2
 
 
 @cwl(tail=lambda state, h: -1 / np.expm1(-np.log(2) / h), checks={"h": POSITIVE}, cost_unit="h is in seconds")
@@ -222,10 +222,10 @@ def nerr10(state: UserState, *, phi: float = 0.8) -> Any:
 
 
 def _nerr11_rest(state: UserState, T: float) -> Floats:
-    at = state.end + 2 * T
+    base = state.end + 2 * T
     if not state.tail:
-        return at**2 * trigamma(at)
-    return damped(state.tail, at, 2)
+        return base**2 * trigamma(base)
+    return damped(state.tail, base, 2)
 
 
 @cwl(tail=_nerr11_rest, gain="exp", checks={"T": POSITIVE})

@@ -1,0 +1,42 @@
+"""What `gradedeval.measures` offers, and how a measure states its properties."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+import gradedeval
+from gradedeval import MEASURES, measures
+from gradedeval.measures.properties import CWLProperties, Properties
+
+
+def test_an_editor_is_offered_the_measures_and_no_module() -> None:
+    offered = dir(measures)
+    assert set(offered) == {*measures.__all__, *MEASURES}
+    assert not [name for name in offered if inspect.ismodule(getattr(measures, name))]
+
+
+@pytest.mark.parametrize("name", ["err", "set_", "cwl"])
+def test_each_measure_is_imported_by_its_name(name: str) -> None:
+    assert getattr(measures, name) is MEASURES[name.rstrip("_")]
+
+
+@pytest.mark.parametrize(("decorator", "properties"), [("measure", Properties), ("cwl", CWLProperties)])
+def test_every_property_is_a_keyword_with_its_default_and_in_the_help(decorator: str, properties: type) -> None:
+    decorate = getattr(gradedeval, decorator)
+    keywords = {
+        keyword.name: keyword.default
+        for keyword in inspect.signature(decorate).parameters.values()
+        if keyword.kind is keyword.KEYWORD_ONLY
+    }
+    assert keywords == {field.name: field.default for field in fields(properties)}
+    assert [name for name in keywords if f"\n{name} " not in inspect.getdoc(decorate)] == []
+
+
+def test_a_wrong_property_is_refused() -> None:
+    wrong: Any = {"monotonous": False}
+    with pytest.raises(TypeError, match="monotonous"):
+        gradedeval.measure(**wrong)(len)

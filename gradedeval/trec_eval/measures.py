@@ -188,7 +188,7 @@ def _lines(name: str, entry: Entry, words: str, setting: Setting) -> list[Line]:
     try:
         return entry.lines(name, words, setting)
     except InputError as error:
-        raise error if error.place.startswith("-m ") else bad_parameters(name, words, error.problem) from None
+        raise error if error.kind == "parameters" else bad_parameters(name, words, error.problem) from None
 
 
 def _check_format(word: str, form: str) -> None:

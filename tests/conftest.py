@@ -21,7 +21,7 @@ settings.load_profile("default")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--golden", action="store_true", help="rewrite golden files and the README's outputs, then review")
+    parser.addoption("--golden", action="store_true", help="rewrite golden files and the documentation, then review")
 
 
 @pytest.fixture

@@ -141,28 +141,28 @@ class Index:
         place = buckets.places(topic, hashed)
         rows = np.flatnonzero(slots[place] >= 0)
         topic, start, length, hashed, at = topic[rows], start[rows], length[rows], hashed[rows], place[rows]
-        words, found = words_at(buffer), np.full(len(rows), -1, dtype=np.int32)
-        asked = np.arange(len(rows))
-        while len(asked):
-            self._walk(slots, asked, at, hashed, found)
-            asked = asked[found[asked] >= 0]
-            proven = self.topic[found[asked]] == topic[asked]
-            proven &= self.same(found[asked], words, start[asked], length[asked])
-            asked = asked[~proven]
-            found[asked] = -1
-            at[asked] += 1
-        hits = np.flatnonzero(found >= 0)
-        return rows[hits], found[hits]
+        words, match = words_at(buffer), np.full(len(rows), -1, dtype=np.int32)
+        wanted = np.arange(len(rows))
+        while len(wanted):
+            self._walk(slots, wanted, at, hashed, match)
+            wanted = wanted[match[wanted] >= 0]
+            proven = self.topic[match[wanted]] == topic[wanted]
+            proven &= self.same(match[wanted], words, start[wanted], length[wanted])
+            wanted = wanted[~proven]
+            match[wanted] = -1
+            at[wanted] += 1
+        hits = np.flatnonzero(match >= 0)
+        return rows[hits], match[hits]
 
-    def _walk(self, slots: Slots, asked: Ints, at: Ints, hashed: Words, found: Slots) -> None:
-        """Linear probing: for each document asked for, go to the next slot until it is empty or has the same hash."""
-        while len(asked):
-            judged = slots[at[asked]]
+    def _walk(self, slots: Slots, wanted: Ints, at: Ints, hashed: Words, match: Slots) -> None:
+        """Linear probing: for each document wanted for, go to the next slot until it is empty or has the same hash."""
+        while len(wanted):
+            judged = slots[at[wanted]]
             there = judged >= 0
-            same = there & (self.hashed[judged] == hashed[asked])
-            found[asked[same]] = judged[same]
-            asked = asked[there & ~same]
-            at[asked] += 1
+            same = there & (self.hashed[judged] == hashed[wanted])
+            match[wanted[same]] = judged[same]
+            wanted = wanted[there & ~same]
+            at[wanted] += 1
 
     def same(self, judged: Ints | Slots, words: Words, start: Ints, length: NDArray[Any]) -> Bools:
         """Whether the docnos of judged documents equal these tokens of a text."""
@@ -172,8 +172,8 @@ class Index:
         return same
 
 
-def hash_join(hashed: Words, place: Ints, size: int, asked: Words, asked_place: Ints) -> tuple[Slots, bool]:
-    """A hash join: the row with each hash asked for, or −1; and whether two rows may be the same document, because
+def hash_join(hashed: Words, place: Ints, size: int, wanted: Words, wanted_place: Ints) -> tuple[Slots, bool]:
+    """A hash join: the row with each hash wanted for, or −1; and whether two rows may be the same document, because
     they have the same hash and slot. Then the join is incomplete.
 
     place, size  the slot of each row in a table of `size` slots, in the bucket of its topic
@@ -181,8 +181,8 @@ def hash_join(hashed: Words, place: Ints, size: int, asked: Words, asked_place: 
     Each row writes its number into its slot; rows that lost their slot to another are joined in the next round.
     """
     slots = np.full(size, -1, dtype=np.int32)
-    found = np.full(len(asked), -1, dtype=np.int32)
-    left, left_place = np.arange(len(asked)), asked_place
+    match = np.full(len(wanted), -1, dtype=np.int32)
+    left, left_place = np.arange(len(wanted)), wanted_place
     rows, at = np.arange(len(hashed), dtype=np.int32), place
     while len(rows):
         slots[at] = rows
@@ -190,13 +190,13 @@ def hash_join(hashed: Words, place: Ints, size: int, asked: Words, asked_place: 
         lost = np.flatnonzero(winner != rows)
         rows, at = rows[lost], at[lost]
         if (hashed[winner[lost]] == hashed[rows]).any():
-            return found, True
+            return match, True
         there = slots[left_place]
-        hit = (hashed[there] == asked[left]) & (there >= 0)
-        found[left[hit]] = there[hit]
+        hit = (hashed[there] == wanted[left]) & (there >= 0)
+        match[left[hit]] = there[hit]
         going = np.flatnonzero(~hit & (there >= 0))
         left, left_place = left[going], left_place[going]
-    return found, False
+    return match, False
 
 
 def surely_distinct(topic: NDArray[Any], topics: int, hashed: Words) -> bool:

@@ -77,12 +77,14 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
         raise InputError("run", "a dict has no ranks", "--ties rank needs a file or a DataFrame", usage=True)
     # A sum that is not finite shows that a score may not be: quicker than checking each.
     with np.errstate(over="ignore", invalid="ignore"):
-        found = {ident(topic, "run"): _dict_topic(topic, inner(one, "run", topic)) for topic, one in run.items()}
-    if len(found) < len(run):
+        rankings = {
+            ident(topic, "run"): _dict_topic(topic, inner(documents, "run", topic)) for topic, documents in run.items()
+        }
+    if len(rankings) < len(run):
         names = [ident(topic, "run") for topic in run]
         again = next(topic for at, topic in enumerate(run) if names[at] in names[:at])
         raise InputError("run", f"duplicate topic '{again}', as text and as a number", "give each topic once")
-    return found
+    return rankings
 
 
 def _dict_topic(topic: Any, documents: Mapping[Any, Any]) -> Ranking:
@@ -125,22 +127,22 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, R
         rows.setdefault(topic, []).extend(group)
     return {
         topic: (
-            [docnos[row] for row in own],
-            scores[own],
-            places[own] if ranks else NONE,
-            array("q", [row + 1 for row in own]),
-            [kinds[row] for row in own] if types else [],
+            [docnos[row] for row in positions],
+            scores[positions],
+            places[positions] if ranks else NONE,
+            array("q", [row + 1 for row in positions]),
+            [kinds[row] for row in positions] if types else [],
         )
-        for topic, own in rows.items()
+        for topic, positions in rows.items()
     }
 
 
 def _numbers(values: list[Any], what: str) -> Floats:
     """A column of a run as finite floats, or InputError."""
     if set(map(type, values)) == {float}:
-        found = np.array(values)
-        if np.isfinite(found).all():
-            return found
+        numbers = np.array(values)
+        if np.isfinite(numbers).all():
+            return numbers
     return np.array([number(value, f"run:{row}", what) for row, value in enumerate(values, 1)])
 
 
@@ -184,9 +186,9 @@ def ident(name: Any, what: str) -> bytes:
 def number(value: Any, place: str, what: str) -> float:
     """A finite float, or InputError."""
     try:
-        found = float(value) if not isinstance(value, str | bytes) else math.nan
+        result = float(value) if not isinstance(value, str | bytes) else math.nan
     except (TypeError, ValueError, OverflowError):
-        found = math.nan
-    if not math.isfinite(found):
+        result = math.nan
+    if not math.isfinite(result):
         raise InputError(place, f"{what} {value!r} is not a finite number", f"expected a number for each {what}")
-    return found
+    return result

@@ -56,13 +56,13 @@ class JudgmentColumns:
     def codes(self) -> dict[bytes, dict[bytes, int]]:
         """topic -> docno -> code, topics and docnos in order of appearance."""
         text = self.index.buffer.tobytes()
-        found: dict[bytes, dict[bytes, int]] = {topic: {} for topic in self.topics}
-        by_number = list(found.values())
+        codes: dict[bytes, dict[bytes, int]] = {topic: {} for topic in self.topics}
+        by_number = list(codes.values())
         ends = self.index.start.astype(np.int64) + self.index.length
         columns = (self.index.topic.tolist(), self.index.start.tolist(), ends.tolist(), self.code.tolist())
         for topic, start, end, code in zip(*columns, strict=True):
             by_number[topic][text[start:end]] = code
-        return found
+        return codes
 
     def digest(self) -> str:
         """Six hexadecimal digits that change with any judgment, and not with their order.

@@ -122,7 +122,9 @@ def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False)
             results.types.append(kinds.setdefault(kind, kind))
         results.docnos.append(docno)
         results.lines.append(number)  # type: ignore[union-attr]
-    run = Run(place, {topic: found for topic, found in topics.items() if found.docnos}, decode(next(iter(tags), b"")))
+    run = Run(
+        place, {topic: results for topic, results in topics.items() if results.docnos}, decode(next(iter(tags), b""))
+    )
     if not run.topics:
         check_not_swapped(data, place, RUN_FIELDS)
     raise_or_note(problems, options.lenient, run.notes)

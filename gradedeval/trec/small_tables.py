@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.trec.duplicates import duplicate, settle_duplicates
@@ -17,21 +17,19 @@ from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 from gradedeval.trec.source import Source
 
 
-@dataclass(frozen=True)
-class TableRow:
+class TableRow(NamedTuple):
     """A row: column -> cell, and the line it stands on."""
 
     line: int
     cells: dict[str, str]
 
 
-@dataclass(frozen=True)
 class SmallTable:
     """The rows of a file. `problems` collects what is wrong with them."""
 
-    place: str
-    problems: ProblemList
-    rows: list[TableRow] = field(default_factory=list)
+    def __init__(self, place: str, usage: bool = False) -> None:
+        self.place, self.problems = place, ProblemList(place, usage=usage)
+        self.rows: list[TableRow] = []
 
     def number(self, row: TableRow, column: str, minimum: float = -math.inf, maximum: float = math.inf) -> float:
         """A cell as a finite number from `minimum` to `maximum`; nan, and a problem, where it is not."""
@@ -99,7 +97,7 @@ def small_table(
     Raises InputError where the file cannot be read, or is empty. Rows with a wrong number of columns are `problems`.
     """
     source = Source(path)
-    table = SmallTable(source.place, ProblemList(source.place, usage=usage))
+    table = SmallTable(source.place, usage)
     widths = {len(shape): shape for shape in columns}
     may_be_header = True
     for line, record in _records(source, set(widths), usage, data):
@@ -128,7 +126,7 @@ def headed_table(path: str | os.PathLike[str], columns: Sequence[str], hint: str
     Raises InputError where the file cannot be read, or a column is missing.
     """
     source = Source(path)
-    table = SmallTable(source.place, ProblemList(source.place))
+    table = SmallTable(source.place)
     header: list[str] = []
     for line, cells in _records(source, set(), False, None):
         # A row may begin with # as well: the name of a run does, sometimes.

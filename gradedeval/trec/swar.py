@@ -67,18 +67,18 @@ def gather_trailing(buffer: Bytes, end: Ints) -> TrailingBytes:
 
 def hashes(word: Word, length: NDArray[Any]) -> Words:
     """A 64-bit hash of each token, whose highest bits can choose a slot."""
-    found = np.zeros(len(length), dtype=np.uint64)
+    hashed = np.zeros(len(length), dtype=np.uint64)
     for at, rows, part in _parts(word, length):
         mixed = part >> _HALF  # the last bytes are highest: unmixed, they would change only the highest bits
         mixed ^= part
         mixed *= np.uint64(pow(_ODD[0], at // 8 + 1, 1 << 64))
         if isinstance(rows, slice):
-            found += mixed
+            hashed += mixed
         else:
-            found[rows] += mixed
-    found ^= found >> _HALF
-    found *= np.uint64(_ODD[1])
-    return found
+            hashed[rows] += mixed
+    hashed ^= hashed >> _HALF
+    hashed *= np.uint64(_ODD[1])
+    return hashed
 
 
 def equal(words: Words, start: Ints, other_words: Words, other: Ints, length: Ints) -> Bools:

@@ -24,7 +24,7 @@ def help_text(usage: str, measures: Iterable[str], holds: str) -> str:
     for word in measures:
         name = word.partition(".")[0]
         if name in nicknames:
-            named |= {own: entry for own, entry in entries.items() if name in entry.sets}
+            named |= {member: entry for member, entry in entries.items() if name in entry.sets}
         elif name in entries:
             named[name] = entries[name]
         else:

@@ -108,9 +108,9 @@ def score_groups(name: str, path: str, groups: GroupedQrels, lines: list[Line], 
         return float(np.cumsum(values)[-1]) / len(values)
 
     values = np.full((len(topics), len(lines)), np.nan)
-    for at, line in enumerate(lines):
+    for column_index, line in enumerate(lines):
         if line.measure is not None:
-            values[:, at] = [averaged(topic, with_defaults(line.measure, options)) for topic in topics]
+            values[:, column_index] = [averaged(topic, with_defaults(line.measure, options)) for topic in topics]
     return _scored(name, run, topics, values, notes)
 
 

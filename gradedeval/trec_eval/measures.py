@@ -159,9 +159,9 @@ def select_lines(
     for word in words:
         name, _, parameters = word.partition(".")
         if word in nicknames:
-            for own, entry in entries.items():
-                if word in entry.sets and not (setting.version == "9" and own in LATER):
-                    wanted.setdefault(own, [])
+            for member, entry in entries.items():
+                if word in entry.sets and not (setting.version == "9" and member in LATER):
+                    wanted.setdefault(member, [])
         elif name in entries:
             wanted.setdefault(name, []).extend([parameters] if parameters else [])
         else:
@@ -188,7 +188,7 @@ def _lines(name: str, entry: Entry, words: str, setting: Setting) -> list[Line]:
     try:
         return entry.lines(name, words, setting)
     except InputError as error:
-        raise error if error.place.startswith("-m ") else bad_parameters(name, words, error.problem) from None
+        raise error if error.kind == "parameters" else bad_parameters(name, words, error.problem) from None
 
 
 def _check_format(word: str, form: str) -> None:

@@ -77,7 +77,7 @@ class Entry:
 
 def bad_parameters(name: str, words: str, hint: str) -> InputError:
     """The error for parameters that a measure does not take."""
-    return InputError(f"-m {name}.{words}", "invalid parameters", hint, usage=True)
+    return InputError(f"-m {name}.{words}", "invalid parameters", hint, kind="parameters", usage=True)
 
 
 def _numbers(name: str, words: str) -> list[float]:

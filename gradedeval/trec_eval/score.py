@@ -57,12 +57,12 @@ def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: 
     order = sorted(range(len(scores.topics)), key=lambda at: encode(scores.topics[at]))
     column = {measure: at for at, measure in enumerate(scorer.measures)}
     values = np.full((len(order), len(lines)), np.nan)
-    for at, line in enumerate(lines):
+    for column_index, line in enumerate(lines):
         if line.measure is not None:
-            values[:, at] = scores.score[order, column[with_defaults(line.measure, scorer.options)]]
+            values[:, column_index] = scores.score[order, column[with_defaults(line.measure, scorer.options)]]
             if line.relevant:
                 relevant = scores.score[order, column[with_defaults(MEASURES["num_rel"], scorer.options)]]
-                values[:, at] *= relevant > 0
+                values[:, column_index] *= relevant > 0
     topics = [scores.topics[at] for at in order]
     empty = [not details.retrieved.get(topic, 0) for topic in topics]
     return ScoredRun(name, graded.tag, topics, values, details.strings, empty, scores, graded.notes)

@@ -213,7 +213,7 @@ def check_judged(run: Submission, facts: Facts, qrels: Judgments) -> None:
         return
     judged = [np.array([run.topics[t].docnos[at] in qrels.grades[t] for at in run.topics[t].order]) for t in both]
     for depth in DEPTHS:
-        shares = [1 - float(own[:depth].mean()) for own in judged]
+        shares = [1 - float(mask[:depth].mean()) for mask in judged]
         facts.unjudged[str(depth)] = float(np.mean(shares))
-    if not any(own.any() for own in judged):
+    if not any(mask.any() for mask in judged):
         run.warn("unjudged", f"no document is judged in {qrels.place}", "are the docnos those of the collection?")

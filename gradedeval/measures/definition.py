@@ -23,7 +23,7 @@ QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
 """What C/W/L measures give: expected utility (per document), total utility, cost per document, total cost, depth."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(kw_only=True, repr=False, eq=False)
 class Definition(Properties):
     """A measure as it stands in the table: its function, and what it states about itself.
 

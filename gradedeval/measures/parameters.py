@@ -44,7 +44,7 @@ GAIN_CHECKS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Parameters:
     """What may stand in the parentheses of a measure.
 

@@ -16,13 +16,15 @@ from gradedeval.measures.parameters import Checks
 Arguments = Mapping[str, Value]
 """The parameters that a measure was given, by name."""
 
+# The groups are never made alone: only what they are combined to needs a constructor, and each takes time to import.
+
 Cutoff = Literal["truncates", "renormalizes", "sums_to_k", "required", "none"]
 Residual = Literal["beyond_run", "within_run", "none"]
 Summary = Literal["mean", "total", "geometric"]
 # What these mean: see `ScoreShape`.
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class GainUse:
     """What a measure reads of the judgments.
 
@@ -37,10 +39,10 @@ class GainUse:
 
     def __post_init__(self) -> None:
         graded = self.gain not in ("binary", None)
-        object.__setattr__(self, "scale", (self.scale or "raw") if graded else None)
+        self.scale = (self.scale or "raw") if graded else None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ScoreShape:
     """What a cutoff does, what the residual is, and where scores lie.
 
@@ -64,7 +66,7 @@ class ScoreShape:
     summary: Summary = "mean"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class ParameterRules:
     """What the parameters may be.
 
@@ -91,7 +93,7 @@ class RankingWeights:
     finite: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Details:
     """What can be shown of a measure beside its score.
 
@@ -106,7 +108,7 @@ class Details:
     weights_in_ranking: RankingWeights | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Facts:
     """What a test of all measures at once may not expect of this one.
 
@@ -121,12 +123,12 @@ class Facts:
     uses_grade_minus_one: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(kw_only=True, repr=False, eq=False)
 class Properties(Facts, Details, ParameterRules, ScoreShape, GainUse):
     """The keywords of `@measure`."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(init=False, repr=False, eq=False, kw_only=True)
 class CWL:
     """What a C/W/L measure states beyond its continuation probability C(i).
 
@@ -143,7 +145,7 @@ class CWL:
     types: Callable[[Arguments], frozenset[bytes]] | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(kw_only=True, repr=False, eq=False)
 class CWLProperties(Facts, ParameterRules, ScoreShape, GainUse, CWL):
     """The keywords of `@cwl`."""
 

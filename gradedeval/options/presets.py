@@ -11,7 +11,7 @@ from gradedeval.measures.notation import Value
 from gradedeval.options import OPTIONS, Options, Residuals
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Preset:
     """What `--like TOOL` sets.
 

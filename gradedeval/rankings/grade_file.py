@@ -61,7 +61,7 @@ def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Bat
     return PartResult(list(grader.batches(grader.countable(rows.documents()))), rows.topics, dropped, rows.tag)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _SegmentBlocks:
     """The blocks of a segment of a file."""
 

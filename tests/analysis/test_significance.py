@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gradedeval.analysis import resampling
-from gradedeval.analysis.compare import TestSettings
+from gradedeval.analysis.compare import TestSettings as Settings
 from gradedeval.analysis.resampling import (
     bootstrap_interval,
     chunks,
@@ -297,7 +297,7 @@ def test_levels_of_a_true_null_hypothesis_are_uniform_or_nearly() -> None:
 )
 def test_a_trial_that_makes_no_sense_is_a_fault_of_usage(given: dict[str, object], says: str) -> None:
     with pytest.raises(InputError, match="^" + says.replace("?", r"\?")) as caught:
-        TestSettings(**given)  # type: ignore[arg-type]
+        Settings(**given)  # type: ignore[arg-type]
     assert caught.value.usage
 
 

@@ -229,7 +229,7 @@ def example(
     """A worked example of one topic: its qrels and its run, each with a comment that says what it is."""
     ranking = [(docno, str(len(retrieved) - above)) for above, docno in enumerate(retrieved)]
     return {
-        f"{name}.qrels": [f"# {about}: the judgements", *qrels_lines(topic, grades)],
+        f"{name}.qrels": [f"# {about}: the judgments", *qrels_lines(topic, grades)],
         f"{name}.run": [f"# {about}: the ranking", *run_lines(topic, ranking, "example")],
     }
 

@@ -196,7 +196,7 @@ def _normalized(weights: Floats, measure: Measure, normalize: str) -> Floats:
 def static_weights(measure: Measure, depth: int, progress: Progress = no_progress) -> Floats:
     """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
 
-    That these are the measure's weights is tried on other rankings, which differ in length, gains, judgements and pool.
+    That these are the measure's weights is tried on other rankings, which differ in length, gains, judgments and pool.
     Raises InputError (usage) where it has no fixed weights.
     """
     _check(depth, "none")

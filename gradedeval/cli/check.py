@@ -33,8 +33,8 @@ OPTIONS = [
     option("--draws", type=int, metavar="N", help="Number of permutations. Default: 10000."),
     option("--seed", type=int, metavar="N", help="Random seed. Default: 0."),
     measure_option("Measure of the bounds that name none.", default=()),
-    option("-f", "--format", "form", section=OUTPUT, type=click.Choice(FORMATS), help="Output format. Default: "
-           "text, or by the extension of -o (.md, .json, .xml for junit)."),
+    option("-f", "--format", "form", section=OUTPUT, type=click.Choice(FORMATS), metavar="FORMAT", help="Output "
+           f"format: {', '.join(FORMATS)}. Default: text, or by the extension of -o (.md, .json, .xml for junit)."),
     option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write the report to FILE; failed bounds are also "
            "printed to stderr."),
 ]  # fmt: skip

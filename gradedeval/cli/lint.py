@@ -30,7 +30,7 @@ OPTIONS = [
     option("--all", "everything", section=OUTPUT, is_flag=True, help="List every problem, not only the first ten of a "
            "kind."),
     option("-f", "--format", "form", section=OUTPUT, type=click.Choice(formats_for()), default="table",
-           help="Output format. Default: table."),
+           metavar="FORMAT", help=f"Output format: {', '.join(formats_for())}. Default: table."),
     option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write to FILE, completely or not at all."),
 ]  # fmt: skip
 

@@ -106,8 +106,8 @@ def measure_option(
 def output_options(formats: Collection[str], default: str = "table", digits: str = "") -> list[Decorator]:
     """-f and -o, and where `digits` says what is the default there, --digits."""
     options = [
-        option("-f", "--format", "form", section=OUTPUT, type=click.Choice(list(formats)), help="Output format. "
-               f"Default: {default}, or by the extension of -o."),
+        option("-f", "--format", "form", section=OUTPUT, type=click.Choice(list(formats)), metavar="FORMAT", help=
+               f"Output format: {', '.join(formats)}. Default: {default}, or by the extension of -o."),
         option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write to FILE, completely or not at all."),
     ]  # fmt: skip
     if digits:

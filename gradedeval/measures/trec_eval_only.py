@@ -116,7 +116,7 @@ def rbp_topic(g: Gains, *, p: float = 0.9) -> Floats:
 
     (1−p) Σ_i gain_i / (highest gain in the pool) p^{i−1}
 
-    trec_eval 10's rbp, where its gains are initialised; Moffat & Zobel, TOIS 2008.
+    trec_eval 10's rbp, where its gains are initialized; Moffat & Zobel, TOIS 2008.
     """
     highest = g.ideal[:, 0] if g.ideal.shape[1] else np.zeros(len(g.ideal))
     gain, ranks = gains_of_relevant(g), ranks_of_relevant(g)

@@ -1,4 +1,4 @@
-"""Batches: topics of a run joined with their judgements, and the documents that they are made of."""
+"""Batches: topics of a run joined with their judgments, and the documents that they are made of."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Codes = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some topics of a run, joined with their judgements. No string but the topics' names from here on.
+    """Some topics of a run, joined with their judgments. No string but the topics' names from here on.
 
     topics     the ids
     codes      topics × ranks, those asked for: index into the labels of the qrels; `unjudged` and `beyond` follow them

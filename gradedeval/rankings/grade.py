@@ -1,4 +1,4 @@
-"""The join: documents of a run meet the judgements of their topics, and become batches of grade codes."""
+"""The join: documents of a run meet the judgments of their topics, and become batches of grade codes."""
 
 from __future__ import annotations
 

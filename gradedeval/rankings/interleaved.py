@@ -61,11 +61,9 @@ class ListedColumns:
 
 
 def _read_segment(grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment) -> ListedColumns:
-    topics = TopicCodes(grader.limits)
-    columns = [
-        _columns(block, grade_as_listed(block, grader, topics, only)) for block in blocks(segment, size, segment.at)
-    ]
-    return ListedColumns(topics.names, columns, segment.end - segment.at)
+    topics, begin = TopicCodes(grader.limits), segment.at  # which moves as the segment is read
+    columns = [_columns(block, grade_as_listed(block, grader, topics, only)) for block in blocks(segment, size, begin)]
+    return ListedColumns(topics.names, columns, segment.end - begin)
 
 
 def _columns(block: Block, rows: Rows) -> dict[str, NDArray[Any]]:

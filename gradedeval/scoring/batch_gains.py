@@ -94,7 +94,7 @@ class GainsCache:
         if key not in self.gains:
             worth = np.append(table.worth, [0.0, 0.0])
             worth[~self.judged_code] = unjudged
-            worth[self.batch.beyond] = 0
+            worth[self.batch.beyond] = 0  # it is not judged either, but the padding of short rankings gains nothing
             self.gains[key] = worth[self.batch.codes[:, :last]]
         return self.gains[key]
 

@@ -34,7 +34,7 @@ def evaluate(
     jobs: int = 1,
     **keywords: Unpack[OptionKwargs],
 ) -> Scores:
-    """Score one run, or several, against graded judgements.
+    """Score one run, or several, against graded judgments.
 
     run       a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and score (or
               query_id and doc_id as in ir_measures, qid and docno as in PyTerrier), or a dict topic -> docno -> score;

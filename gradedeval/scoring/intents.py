@@ -112,13 +112,13 @@ class Prior:
     chance: dict[bytes, dict[bytes, float]]
 
     def with_names(self, names: Mapping[bytes, list[bytes]]) -> dict[bytes, list[bytes]]:
-        """topic -> subtopics: those that have judgements, then those that have a probability alone."""
+        """topic -> subtopics: those that have judgments, then those that have a probability alone."""
         topics = dict.fromkeys([*names, *self.chance])
         known = {topic: (names.get(topic, []), self.chance.get(topic, {})) for topic in topics}
         return {topic: [*own, *sorted(given.keys() - set(own))] for topic, (own, given) in known.items()}
 
     def notes(self, names: Mapping[bytes, list[bytes]]) -> list[str]:
-        """What of the file is not used, or not found among the subtopics that have judgements."""
+        """What of the file is not used, or not found among the subtopics that have judgments."""
         others = [decode(topic) for topic in self.chance if topic not in names]
         lost = [
             f"{decode(subtopic)} of {decode(topic)}"
@@ -129,7 +129,7 @@ class Prior:
         if others:
             said.append(f"{self.place}: {len(others)} {plural(len(others), 'topic')} not judged ({shorten(others)})")
         if lost:
-            count = f"{len(lost)} {plural(len(lost), 'subtopic')} without judgements ({shorten(sorted(lost))})"
+            count = f"{len(lost)} {plural(len(lost), 'subtopic')} without judgments ({shorten(sorted(lost))})"
             said.append(f"{self.place}: {count}; they score 0")
         return said
 

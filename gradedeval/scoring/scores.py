@@ -27,7 +27,7 @@ LEAST = 0.00001
 """What a lower score counts as in a geometric mean, as in trec_eval: a topic at 0 would leave nothing of the rest."""
 
 
-def summarised(values: Floats, summary: Summary) -> float:
+def summarized(values: Floats, summary: Summary) -> float:
     """One measure's scores summed up over topics; nan where there are none."""
     if not len(values):
         return np.nan
@@ -73,8 +73,8 @@ class RunScores:
         kept = self.included[:, column]
         own, score = getattr(self, part)[kept, column], self.score[kept, column]
         if summary == "geometric" and part != "score":
-            return summarised(score + own, summary) - summarised(score, summary)
-        return summarised(own, summary)
+            return summarized(score + own, summary) - summarized(score, summary)
+        return summarized(own, summary)
 
 
 @dataclass(frozen=True, eq=False)

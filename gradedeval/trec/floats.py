@@ -91,8 +91,9 @@ def _uniform_digits(length: NDArray[Any], before: Words, last: Words, after: int
     return None if np.bitwise_or.reduce(_not_digits(word)) & _HIGH else word
 
 
-def _read_any(buffer: Bytes, end: Ints, tokens: Ints, last: Words, values: Floats) -> None:
-    words, start = words_at(buffer), end - tokens
+def _read_any(buffer: Bytes, end: Ints, token_length: Ints, last: Words, values: Floats) -> None:
+    """Numbers of any format into `values`: digits with a sign and a dot eight at a time, the others by `float`."""
+    words, start = words_at(buffer), end - token_length
     head = words[start]
     first = head.astype(np.uint8)
     negative = first == 45
@@ -100,9 +101,9 @@ def _read_any(buffer: Bytes, end: Ints, tokens: Ints, last: Words, values: Float
     some_signed = bool(signed.any())
     if some_signed:
         head = words[start + signed]
-        length = (tokens - signed).view(np.uint64)
+        length = (token_length - signed).view(np.uint64)  # without the sign
     else:
-        length = tokens.view(np.uint64)
+        length = token_length.view(np.uint64)
     whole = _digits_before_dot(head, length)
     # The dot of a whole part of more than eight digits is not in the first word.
     good = (whole < 8) | (length == 8)

@@ -99,13 +99,14 @@ def small_table(
     source = Source(path)
     table = SmallTable(source.place, usage)
     widths = {len(shape): shape for shape in columns}
-    may_be_header = True
+    may_be_header, unnamed_header = True, 0
     for line, record in _records(source, set(widths), usage, data):
         cells = [cell.strip() for cell in record]
         if cells[0].startswith("#"):
             continue
         if may_be_header and _is_header(cells, columns[0][0], words):
             may_be_header = False
+            unnamed_header = 0 if cells[0].lower() == columns[0][0].lower() else line
             continue
         may_be_header = False
         shape = widths.get(len(cells))
@@ -116,6 +117,10 @@ def small_table(
         else:
             table.rows.append(TableRow(line, dict(zip(shape, cells, strict=True))))
     if not table.rows and not table.problems.count:
+        if unnamed_header:
+            raise InputError(
+                f"{table.place}:{unnamed_header}", "no number in this line", hint, kind="number", usage=usage
+            )
         raise InputError(table.place, "is empty", hint, kind="empty", usage=usage)
     return table
 
@@ -147,9 +152,8 @@ def headed_table(path: str | os.PathLike[str], columns: Sequence[str], hint: str
 
 
 def _is_header(cells: list[str], first: str, words: bool) -> bool:
-    if cells[0].lower() == first.lower():
-        return True
-    return not words and all(math.isnan(decimal(encode(cell))) for cell in cells)
+    named = cells[0].lower() == first.lower()
+    return (named or not words) and all(math.isnan(decimal(encode(cell))) for cell in cells)
 
 
 def _records(source: Source, widths: set[int], usage: bool, data: bytes | None) -> Iterator[tuple[int, list[str]]]:
@@ -161,7 +165,7 @@ def _records(source: Source, widths: set[int], usage: bool, data: bytes | None) 
     if content.startswith(BYTE_ORDER_MARKS[1:]):
         raise InputError(f"{source.place}:1", "is UTF-16", "save the file as UTF-8", kind="format", usage=usage)
     content = content.removeprefix(BYTE_ORDER_MARKS[0]).replace(b"\r\n", b"\n")
-    first = next((line for line in content.split(b"\n") if line.strip() and not line.startswith(b"#")), b"")
+    first = next((line for line in content.split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")), b"")
     separator = _separator(first, widths)
     if separator is None:
         for number, line in enumerate(content.split(b"\n"), 1):

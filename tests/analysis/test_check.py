@@ -39,7 +39,7 @@ MAIN = [1, 1, 1, 1, 2, 2, 2, 2, 2, 3]
 
 @pytest.fixture
 def job(tmp_path: Path) -> Path:
-    """A repository with judgements, the run of the main branch, and the bounds."""
+    """A repository with judgments, the run of the main branch, and the bounds."""
     (tmp_path / "qrels.txt").write_text(QRELS)
     (tmp_path / "main.run").write_text(ranking(MAIN))
     (tmp_path / "gradedeval.toml").write_text(

@@ -56,14 +56,14 @@ def quietly(*words: Any, **options: Any) -> Explanation:
 def explained(topic: Topic, measures: Sequence[Measure], **options: Any) -> list[Explained]:
     """A topic as in the properties of all measures, explained by each."""
     run = {"t": topic.run, "anchor": {"grade3": 1.0}}
-    qrels = {"t": topic.judgements, "anchor": ANCHOR}
+    qrels = {"t": topic.judgments, "anchor": ANCHOR}
     return quietly(run, qrels, measures, topic="t", **{"topics": "run", "top_grade": TOP, **options}).measures
 
 
 def scores(topic: Topic, measures: Sequence[Measure]) -> Any:
     """The score and residual of the same topic as an evaluation has them: 2 × measures."""
     run = {"t": topic.run, "anchor": {"grade3": 1.0}}
-    qrels = {"t": topic.judgements, "anchor": ANCHOR}
+    qrels = {"t": topic.judgments, "anchor": ANCHOR}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvaluationWarning)
         (found,) = evaluate(run, qrels, measures, topics="run", top_grade=TOP, residuals="total").runs

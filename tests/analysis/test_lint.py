@@ -29,7 +29,7 @@ def report(outcome: Outcome, code: int) -> dict[str, Any]:
 def defects(found: dict[str, Any], weight: str = "") -> list[str]:
     """Every defect as place: fault."""
     return [
-        f"{one['place']}: {one['fault']}"
+        f"{one['place']}: {one['problem']}"
         for file in found["files"]
         for one in file["defects"]
         if one["weight"] == weight or not weight
@@ -114,7 +114,7 @@ def test_defects_of_many_kinds_are_named_at_once(tmp_path: Path, cli: Command) -
         "run.txt:6: the second column is '1', not Q0",
         "run.txt:6: 1 rank not a number, the first on this line",
     ]
-    assert all(one["cure"] for file in found["files"] for one in file["defects"])
+    assert all(one["hint"] for file in found["files"] for one in file["defects"])
 
 
 # What is odd ----------------------------------------------------------------------------------------------------------
@@ -301,7 +301,9 @@ def test_48_submitted_runs_have_no_error(step: int, cli: Command) -> None:
     found = report(cli("lint", *runs, "--qrels", qrels, "--max-depth", "1000", "-f", "json"), 0)
     assert found["errors"] == 0
     named = {
-        Path(file["file"]).name: [one["fault"] for one in file["defects"]] for file in found["files"] if file["defects"]
+        Path(file["file"]).name: [one["problem"] for one in file["defects"]]
+        for file in found["files"]
+        if file["defects"]
     }
     # Two of them are not what their authors meant: one has a single list for all topics, one is upside down.
     assert any(

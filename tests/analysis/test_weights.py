@@ -26,7 +26,7 @@ from support.paths import DATA, shared
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
 Run = Mapping[str, Mapping[str, float]]
-Judgements = Mapping[str, Mapping[str, int]]
+Judgments = Mapping[str, Mapping[str, int]]
 
 
 def column(weights: gradedeval.Weights, name: str) -> list[float]:
@@ -99,7 +99,7 @@ def test_topics_without_relevant_documents_weigh_nothing_and_are_counted() -> No
     assert gradedeval.weights("ap", run, qrels, ranks=1, topics="relevant", topics_from=["1"]).values == 1.0
 
 
-def test_topics_without_judgements_count_where_they_are_asked_for() -> None:
+def test_topics_without_judgments_count_where_they_are_asked_for() -> None:
     run = {"1": {"a": 1.0}, "9": {"b": 1.0}}
     weights = gradedeval.weights("ap", run, {"1": {"a": 1}}, ranks=1, topics="run")
     assert weights.values.tolist() == [[0.5]]
@@ -114,7 +114,7 @@ def ranking(run: Run, topic: str) -> list[str]:
     return sorted(found, key=lambda docno: (-found[docno], docno))
 
 
-def looped(name: str, runs: Mapping[str, Run], qrels: Judgements, depth: int, k: int = 10) -> list[float]:
+def looped(name: str, runs: Mapping[str, Run], qrels: Judgments, depth: int, k: int = 10) -> list[float]:
     """The definitions of Zhang et al., sections 3.3 and 3.4, one system, topic and rank after the other."""
     mean = [0.0] * depth
     for run in runs.values():
@@ -143,8 +143,8 @@ def looped(name: str, runs: Mapping[str, Run], qrels: Judgements, depth: int, k:
     return mean
 
 
-def drawn(seed: int, grades: Sequence[int] = (-1, 0, 0, 1, 2)) -> tuple[dict[str, Run], Judgements]:
-    """Runs and judgements at random: topics without relevant or without other documents, short and missing rankings."""
+def drawn(seed: int, grades: Sequence[int] = (-1, 0, 0, 1, 2)) -> tuple[dict[str, Run], Judgments]:
+    """Runs and judgments at random: topics without relevant or without other documents, short and missing rankings."""
     draw = random.Random(seed)
     docnos = [f"d{number:02}" for number in range(25)]
     qrels = {

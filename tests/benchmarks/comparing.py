@@ -43,7 +43,7 @@ print(time.perf_counter() - started)
 
 
 def drawn(runs: int, topics: int) -> tuple[dict[str, Rankings], Rankings]:
-    """Runs that find relevant documents each as often as its own luck has it, and their judgements."""
+    """Runs that find relevant documents each as often as its own luck has it, and their judgments."""
     draw = random.Random(1)
     qrels = {f"t{t}": {f"d{d}": draw.choice([0, 0, 0, 1, 2, 3]) for d in range(150)} for t in range(topics)}
     found = {}

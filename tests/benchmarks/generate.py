@@ -30,7 +30,7 @@ def workload(folder: Path, name: str, topics: int, depth: int, runs: int = 1) ->
     if not made.qrels.exists():
         for number, path in enumerate(made.runs):
             _write(path, (line for topic in range(topics) for line in _ranking(topic, depth, number)))
-        _write(made.qrels, (line for topic in range(topics) for line in _judgements(topic, depth)))
+        _write(made.qrels, (line for topic in range(topics) for line in _judgments(topic, depth)))
     return made
 
 
@@ -47,7 +47,7 @@ def _ranking(topic: int, depth: int, run: int) -> Iterator[str]:
         yield f"{1000000 + 7 * topic} Q0 passage-{docno:07d} {rank} {score:.6f} bm25-tuned\n"
 
 
-def _judgements(topic: int, depth: int) -> Iterator[str]:
+def _judgments(topic: int, depth: int) -> Iterator[str]:
     draw = random.Random(f"{topic} judged")
     retrieved = draw.sample(_ids(topic, depth, 0), min(depth, JUDGED) // 2)
     for docno in dict.fromkeys([*retrieved, *draw.sample(range(COLLECTION), JUDGED // 2)]):

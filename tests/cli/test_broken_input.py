@@ -78,7 +78,7 @@ def test_no_gains_above_0_is_a_warning_and_blank_residuals(tmp_path: Path, cli: 
     assert matches("qrels.txt: no grade above 0…; use --top-grade…", outcome.messages[0])
 
 
-def test_a_judgement_given_twice_alike_is_a_remark(tmp_path: Path, cli: Command) -> None:
+def test_a_judgment_given_twice_alike_is_a_remark(tmp_path: Path, cli: Command) -> None:
     Broken("", (), qrels=QRELS + b"1 0 a 2\n").write(tmp_path)
     outcome = cli("run.txt", "qrels.txt", "-m", "err@20", "-f", "csv")
     assert outcome.code == 0

@@ -120,9 +120,9 @@ WAYS = ("-q", "-f", "trec", "--digits", "17", "-m", "ap ndcg@10 err@20 rbp bpref
 
 @pytest.mark.parametrize("seed", sampled(range(60), 4))
 def test_awkward_runs_give_the_same_bytes_every_way(seed: int, tmp_path: Path, cli: Command) -> None:
-    content, judgements = awkward(random.Random(f"every way {seed}"))
+    content, judgments = awkward(random.Random(f"every way {seed}"))
     (tmp_path / "run.txt").write_bytes(content)
-    (tmp_path / "qrels.txt").write_bytes(judgements)
+    (tmp_path / "qrels.txt").write_bytes(judgments)
     found = every_way(cli, "run.txt", content, ("qrels.txt", *WAYS))
     assert set(found.values()) == {found["line by line"]}
 

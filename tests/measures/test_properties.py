@@ -75,7 +75,7 @@ def check_company(measures: Sequence[Measure], topics: list[Topic], cells: int, 
     names = [f"t{number}" for number in range(len(topics))]
     run = {name: topic.run for name, topic in zip(names, topics, strict=True) if name != f"t{absent}"}
     run["anchor"] = {"grade3": 1.0}
-    qrels = {"anchor": ANCHOR} | {name: topic.judgements for name, topic in zip(names, topics, strict=True)}
+    qrels = {"anchor": ANCHOR} | {name: topic.judgments for name, topic in zip(names, topics, strict=True)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
         together = evaluated(run, qrels, measures)
@@ -155,7 +155,7 @@ def test_the_order_of_lines_and_topics_changes_no_bit(
         for rank, name in enumerate(names):
             score = data.draw(st.integers(0, 3)) if tied else -rank
             run_lines.append(f"t{number} Q0 d{name} {rank} {score} x\n")
-        qrels_lines += [f"t{number} 0 {docno} {grade}\n" for docno, grade in topic.judgements.items()]
+        qrels_lines += [f"t{number} 0 {docno} {grade}\n" for docno, grade in topic.judgments.items()]
     run_lines.append("anchor Q0 grade3 1 1 x\n")
     found = [
         evaluated(io.StringIO("".join(run)), io.StringIO("".join(qrels)), measures, ties=ties)
@@ -300,7 +300,7 @@ def _completions() -> tuple[list[Topic], Any, Any, Any]:
 
 
 @every(BOUNDED)
-def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(measures: Sequence[Measure]) -> None:
+def test_no_judgment_of_the_unjudged_lifts_a_score_past_score_and_residual(measures: Sequence[Measure]) -> None:
     topics, before, after, longer = _completions()
     found = scored(topics, measures)
     bound = found.score + found.residual + 1e-9
@@ -464,7 +464,7 @@ def test_the_table_splits_a_residual_into_unjudged_and_beyond(measures: Sequence
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         scores = gradedeval.evaluate(
-            {"t": topic.run}, {"t": topic.judgements, "anchor": ANCHOR}, measures, residuals="split"
+            {"t": topic.run}, {"t": topic.judgments, "anchor": ANCHOR}, measures, residuals="split"
         )
     rows = list(scores.rows())
     assert len(rows) >= len(measures)
@@ -800,7 +800,7 @@ def test_the_plain_score_is_a_lower_bound(measures: Sequence[Measure]) -> None:
         ("q", 1, 3 / 4),
     ],
 )
-def test_a_judgement_of_a_retrieved_document_can_lower_a_score(measure: str, before: float, after: float) -> None:
+def test_a_judgment_of_a_retrieved_document_can_lower_a_score(measure: str, before: float, after: float) -> None:
     score = scored([Topic((1, None)), Topic((1, 3))], parse_measures(measure)).score.ravel()
     assert score.tolist() == pytest.approx([before, after])
     assert after < before
@@ -820,12 +820,12 @@ def test_a_judgement_of_a_retrieved_document_can_lower_a_score(measure: str, bef
         ("ndcg", 1, 1 / (1 + 1 / math.log2(3))),
     ],
 )
-def test_a_judgement_of_a_missed_document_can_lower_a_score(measure: str, before: float, after: float) -> None:
+def test_a_judgment_of_a_missed_document_can_lower_a_score(measure: str, before: float, after: float) -> None:
     score = scored([Topic((1,)), Topic((1,), (1,))], parse_measures(measure)).score.ravel()
     assert score.tolist() == pytest.approx([before, after])
 
 
-def test_a_judgement_of_a_retrieved_document_can_lower_average_precision() -> None:
+def test_a_judgment_of_a_retrieved_document_can_lower_average_precision() -> None:
     # Run a x x u: AP = 1/1; with u relevant in rank 4 it is ½ (1 + 2/4) = ¾.
     score = scored([Topic((1, 0, 0, None)), Topic((1, 0, 0, 1))], parse_measures("ap")).score.ravel()
     assert score.tolist() == [1, 0.75]

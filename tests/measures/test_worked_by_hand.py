@@ -406,7 +406,7 @@ def test_the_defaults_are_those_of_the_papers() -> None:
 
 def test_a_top_grade_told_fills_the_gaps_of_the_scale_so_that_the_residual_is_a_bound() -> None:
     # Thresholds 1, 2, 3, whatever is judged: two documents of grade 1 are worth 1/3 each. With the thresholds of the
-    # labels alone, {1, 3}, a judgement of x would lift d0 and d1 to 1/2 each, though they were judged all along.
+    # labels alone, {1, 3}, a judgment of x would lift d0 and d1 to 1/2 each, though they were judged all along.
     judged = {"d0": 1, "d1": 0}
     before = evaluate({"t": ranked("d0 d1")}, {"t": judged}, "gprecision@2", top_grade=3, residuals="total")
     after = score("gprecision@2", "d0 d1", {**judged, "x": 3}, top_grade=3)

@@ -20,6 +20,7 @@ from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.parallel import forks, workers
 from gradedeval.parallel.workers import Limits
+from gradedeval.rankings import interleaved
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec import swar as words
 from gradedeval.trec import tokenizer as blocks
@@ -71,12 +72,12 @@ def test_blocks_of_any_size_give_what_the_simple_reader_gives(files: int, name: 
     rules = Options(**RULES[name])
     said = set()
     for _ in range(files):
-        run, judgements = awkward(draw)
-        read = Qrels(io.BytesIO(judgements))
+        run, judgments = awkward(draw)
+        read = Qrels(io.BytesIO(judgments))
         wanted = frozenset(draw.sample(read.topics, 1))
         simple, found = both(run, read, rules, SIZES[0], wanted)
         others = [outcome(partial(read_in_blocks, named(run), read, rules, wanted, block=size)) for size in SIZES[1:]]
-        assert [found, *others] == [simple] * len(SIZES), (run, judgements)
+        assert [found, *others] == [simple] * len(SIZES), (run, judgments)
         said.add(type(simple))
     assert said == {str, tuple}
 
@@ -92,8 +93,8 @@ def test_a_collision_of_all_hashes_changes_nothing(files: int) -> None:
         for module in (words, blocks):
             patch.setattr(module, "hashes", all_seven)
         for _ in range(files):
-            run, judgements = awkward(draw)
-            read = Qrels(io.BytesIO(judgements))
+            run, judgments = awkward(draw)
+            read = Qrels(io.BytesIO(judgments))
             for size in SIZES:
                 simple, found = both(run, read, Options(duplicates="first"), size)
                 assert found == simple
@@ -107,8 +108,8 @@ def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
     monkeypatch.setattr(workers, "LIMITS", Limits(judged_ratio=more))
     draw = random.Random(8)
     for _ in range(files):
-        run, judgements = awkward(draw)
-        lines = judgements.splitlines(keepends=True)
+        run, judgments = awkward(draw)
+        lines = judgments.splitlines(keepends=True)
         draw.shuffle(lines)
         read = Qrels(io.BytesIO(b"".join(lines)))
         for size in SIZES:
@@ -125,8 +126,8 @@ def test_topics_with_one_hash_stay_in_order_of_appearance(files: int, monkeypatc
     monkeypatch.setattr(workers, "LIMITS", Limits(topic_runs=1))
     draw = random.Random(6)
     for _ in range(files):
-        run, judgements = awkward(draw)
-        lines = judgements.splitlines(keepends=True)
+        run, judgments = awkward(draw)
+        lines = judgments.splitlines(keepends=True)
         draw.shuffle(lines)
         content = b"".join(lines)
         read = Qrels(io.BytesIO(content))
@@ -221,9 +222,9 @@ def test_processes_share_a_large_file_and_give_the_same(files: int, tmp_path: Pa
     draw, path = random.Random(4), tmp_path / "run"
     for size in (300, 3000):
         for jobs in (1, 2, 3) * files:
-            run, judgements = awkward(draw)
+            run, judgments = awkward(draw)
             path.write_bytes(run)
-            read = Qrels(io.BytesIO(judgements))
+            read = Qrels(io.BytesIO(judgments))
             for rules in (Options(), Options(duplicates="last", ties="rank"), Options(lenient=True)):
                 simple = outcome(lambda: read_by_line(str(path), run, read, rules))  # noqa: B023
                 among_all = partial(
@@ -247,6 +248,12 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
         return imap_unordered(work, numbers, jobs)
 
     monkeypatch.setattr(forks, "imap_unordered", counted)
+    sizes: list[int] = []
+    add = interleaved.InterleavedTopics.add
+    # Columns are made as large as the bytes read so far let expect.
+    monkeypatch.setattr(
+        interleaved.InterleavedTopics, "add", lambda topics, listed: (sizes.append(listed.size), add(topics, listed))[1]
+    )
     small = {"large_file": 1, "segment": 3000, "gathered": 100, "topic_runs": many, "block": 200}
     draw, path = random.Random(5), tmp_path / "run"
     turns = [(topic, at) for at in range(20) for topic in range(60)]
@@ -260,6 +267,7 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
     assert outcome(partial(read_in_blocks, Source(path), read, rules, jobs=jobs, **small)) == simple
     assert len(shared) == 3
     assert min(shared) > 4
+    assert sum(sizes) == path.stat().st_size
 
 
 # Real files -----------------------------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ def test_generated_qrels_give_what_the_simple_reader_gives(
             assert made(partial(of_bytes, jobs=jobs), content + b"t d 1\n") == told
 
 
-def test_the_digest_changes_with_any_judgement_and_not_with_their_order() -> None:
+def test_the_digest_changes_with_any_judgment_and_not_with_their_order() -> None:
     lines = [b"%d 0 d%d %d\n" % (topic, docno, (topic + docno) % 4) for topic in range(5) for docno in range(5)]
     digest = Qrels(io.BytesIO(b"".join(lines))).digest
     assert Qrels(io.BytesIO(b"".join(reversed(lines)))).digest == digest

@@ -149,11 +149,11 @@ INNER = parse_measures(
 )
 
 grades = st.dictionaries(st.sampled_from(["0", "1", "2", "3", "10"]), st.sampled_from([-2, 0, 1, 1, 2, 3]), min_size=1)
-judgements = st.dictionaries(st.sampled_from([f"d{n}" for n in range(8)]), grades, min_size=1)
+judgments = st.dictionaries(st.sampled_from([f"d{n}" for n in range(8)]), grades, min_size=1)
 rankings = st.permutations([f"d{n}" for n in range(8)]).flatmap(
     lambda docnos: st.integers(0, 8).map(lambda size: docnos[:size])
 )
-any_topic = st.tuples(rankings, judgements)
+any_topic = st.tuples(rankings, judgments)
 ANCHOR: tuple[Listed, Judged] = (["a"], {f"a{grade}": {"1": grade} for grade in range(-2, 4)})
 
 
@@ -262,7 +262,7 @@ def _completions() -> tuple[list[Any], Any, Any, Any]:
 
 
 @pytest.mark.parametrize("prior", ["", "1 0.3\n2 0.7", "1 1\n2 0", "1 .5\n2 .25\n3 .25"], ids=repr)
-def test_no_judgement_of_the_unjudged_lifts_a_score_past_score_and_residual(prior: str, tmp_path: Path) -> None:
+def test_no_judgment_of_the_unjudged_lifts_a_score_past_score_and_residual(prior: str, tmp_path: Path) -> None:
     topics, before, after, longer = _completions()
     measures = list(dict.fromkeys(BOUNDED))
     if prior:
@@ -389,13 +389,13 @@ def test_probabilities_from_a_file_weigh_the_intents(tmp_path: Path) -> None:
         assert list(scores.means.values()) == pytest.approx([0.2 / 2 + 0.3 / 3 + 0.1 / 5], abs=1e-15)
         assert [str(note.message).partition("p: ")[2] for note in said] == [
             "1 topic not judged (7)",
-            "1 subtopic without judgements (9 of 1); they score 0",
+            "1 subtopic without judgments (9 of 1); they score 0",
         ]
         assert " prior" in scores.signature
         assert parse_measures(str(measure)) == [measure]
 
 
-def test_a_topic_without_judgements_has_the_intents_that_its_probabilities_name(tmp_path: Path) -> None:
+def test_a_topic_without_judgments_has_the_intents_that_its_probabilities_name(tmp_path: Path) -> None:
     (tmp_path / "p").write_text("t0 1 1\nt1 1 .5\nt1 2 .5\n")
     topics: list[tuple[Listed, Judged]] = [(["d"], {"d": {"1": 3}}), (["x"], {})]
     measure = parse_measures("erria(rel=1)@2")[0](prior=f"@{tmp_path / 'p'}")
@@ -556,7 +556,7 @@ def digest(qrels: dict[str, Any]) -> str:
     return Qrels(qrels, subtopics=True).digest
 
 
-def test_the_digest_changes_with_any_judgement_and_not_with_their_order() -> None:
+def test_the_digest_changes_with_any_judgment_and_not_with_their_order() -> None:
     one = {"1": {"a": {"1": 1, "2": 0}, "b": {"2": 1}}, "2": {"a": {"1": 1}}}
     others: list[dict[str, Any]] = [
         {"1": {"a": {"1": 1}, "b": {"2": 1}}, "2": {"a": {"1": 1}}, "x": {"a": {"0": 0}}},
@@ -588,7 +588,7 @@ def test_qrels_without_subtopics_are_refused(qrels: Any, message: str) -> None:
     assert str(error.value).startswith(message)
 
 
-def test_a_judgement_repeated_for_one_subtopic_is_settled_as_others_are() -> None:
+def test_a_judgment_repeated_for_one_subtopic_is_settled_as_others_are() -> None:
     same, unlike = "1 1 a 1\n1 1 a 1\n1 2 a 1\n", "1 1 a 1\n1 2 a 2\n1 2 a 3\n"
     assert Qrels(io.StringIO(same), subtopics=True).notes == [
         "<file>: 1 judgment repeated with the same grade; counted once"
@@ -812,7 +812,7 @@ def test_err_ia_at_1_is_not_what_pyndeval_makes_of_it() -> None:
     sampled(
         [
             ("2009-qrels.diversity", 0.5),  # lists subtopic 0
-            ("2010-10.diversity-qrels.final.txt", 0.5),  # has only positive judgements
+            ("2010-10.diversity-qrels.final.txt", 0.5),  # has only positive judgments
             ("2009-qrels.diversity", 0.25),
             ("2010-10.diversity-qrels.final.txt", 0.25),
             ("2011-qrels.diversity.txt", 0.25),  # has grades from −2 to 3

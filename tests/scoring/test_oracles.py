@@ -1,4 +1,4 @@
-"""Random judgements and runs, scored by us and by pytrec_eval, ir_measures (with gdeval) and scikit-learn."""
+"""Random judgments and runs, scored by us and by pytrec_eval, ir_measures (with gdeval) and scikit-learn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Judged = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 
 
-def judgements(lowest: int, highest: int = 4) -> st.SearchStrategy[Judged]:
+def judgments(lowest: int, highest: int = 4) -> st.SearchStrategy[Judged]:
     """A few topics, each with a grade that is not negative: pytrec_eval crashes on a topic that has none."""
     grades = st.dictionaries(st.sampled_from(DOCNOS), st.integers(lowest, highest), min_size=1)
     return st.dictionaries(st.sampled_from(TOPICS), grades.filter(lambda own: max(own.values()) >= 0), min_size=1)
@@ -90,7 +90,7 @@ def by_pytrec_eval(pytrec_eval: Any, run: Run, qrels: Judged, rel: int = 1) -> d
 
 @pytest.mark.parametrize("form", ["dicts", "files"])
 @drawn(150, steady=False)
-@given(qrels=judgements(-1), run=runs(TIED), rel=st.integers(1, 3))
+@given(qrels=judgments(-1), run=runs(TIED), rel=st.integers(1, 3))
 def test_scores_equal_pytrec_eval(pytrec_eval: Any, form: str, qrels: Judged, run: Run, rel: int) -> None:
     """By topic and in all; the preset leaves out what it leaves out: topics that the run or the qrels lack."""
     assume(qrels.keys() & run.keys())
@@ -105,7 +105,7 @@ def test_scores_equal_pytrec_eval(pytrec_eval: Any, form: str, qrels: Judged, ru
 
 
 @drawn(100, steady=False)
-@given(qrels=judgements(0, 3), run=runs(TIED))
+@given(qrels=judgments(0, 3), run=runs(TIED))
 def test_a_missing_topic_adds_nothing_to_the_sum_of_pytrec_eval(pytrec_eval: Any, qrels: Judged, run: Run) -> None:
     """By our own rules every topic of the qrels counts, and one that the run lacks scores 0."""
     assume(qrels.keys() & run.keys())
@@ -117,7 +117,7 @@ def test_a_missing_topic_adds_nothing_to_the_sum_of_pytrec_eval(pytrec_eval: Any
 
 
 @drawn(100, steady=False)
-@given(qrels=judgements(0), run=runs(CLOSE))
+@given(qrels=judgments(0), run=runs(CLOSE))
 def test_scores_as_float32_tie_where_pytrec_eval_ties(pytrec_eval: Any, qrels: Judged, run: Run) -> None:
     # It keeps scores in a C float, as trec_eval 9 does: what differs in the eighth digit is tied, and goes by docno.
     assume(qrels.keys() & run.keys())
@@ -171,7 +171,7 @@ def assert_like_ir_measures(ir_measures: Any, run: Run, qrels: Judged, names: Se
 
 
 @drawn(150, steady=False)
-@given(qrels=judgements(-1), run=runs(TIED))
+@given(qrels=judgments(-1), run=runs(TIED))
 def test_scores_equal_ir_measures(ir_measures: Any, qrels: Judged, run: Run) -> None:
     assume(qrels.keys() & run.keys())
     names = (
@@ -182,7 +182,7 @@ def test_scores_equal_ir_measures(ir_measures: Any, qrels: Judged, run: Run) -> 
 
 
 @drawn(100, steady=False)
-@given(qrels=judgements(-1), run=runs(TIED))
+@given(qrels=judgments(-1), run=runs(TIED))
 def test_rr_at_k_and_judged_equal_ir_measures_with_docnos_ascending(ir_measures: Any, qrels: Judged, run: Run) -> None:
     # These two it computes itself, in Python, and orders ties the other way round than the rest, which are trec_eval's.
     assume(qrels.keys() & run.keys())
@@ -199,7 +199,7 @@ def test_rr_is_rr_at_a_cutoff_beyond_the_run_whatever_ir_measures_says(ir_measur
 
 
 @drawn(100, steady=False)
-@given(qrels=judgements(-1), run=runs(TIED), p=st.sampled_from((0.5, 0.8, 0.95)), rel=st.integers(1, 3))
+@given(qrels=judgments(-1), run=runs(TIED), p=st.sampled_from((0.5, 0.8, 0.95)), rel=st.integers(1, 3))
 def test_rbp_equals_ir_measures_with_ties_as_listed(
     ir_measures: Any, qrels: Judged, run: Run, p: float, rel: int
 ) -> None:
@@ -210,7 +210,7 @@ def test_rbp_equals_ir_measures_with_ties_as_listed(
 
 
 @drawn(50, steady=False)
-@given(qrels=judgements(-1), run=runs(TIED))
+@given(qrels=judgments(-1), run=runs(TIED))
 def test_plain_rbp_like_ir_measures_is_binary(ir_measures: Any, qrels: Judged, run: Run) -> None:
     assume(qrels.keys() & run.keys())
     theirs, _ = by_ir_measures(ir_measures, run, qrels, ["RBP(rel=1)"])
@@ -219,9 +219,9 @@ def test_plain_rbp_like_ir_measures_is_binary(ir_measures: Any, qrels: Judged, r
 
 
 @drawn(100, steady=False)
-@given(qrels=judgements(-1), run=runs(TIED))
+@given(qrels=judgments(-1), run=runs(TIED))
 def test_bpref_equals_ir_measures_with_negative_grades_unjudged(ir_measures: Any, qrels: Judged, run: Run) -> None:
-    # Its bpref is trec_eval's, to which a negative grade is no judgement; to its own Judged it is one. Our preset has
+    # Its bpref is trec_eval's, to which a negative grade is no judgment; to its own Judged it is one. Our preset has
     # one rule for all measures, and negative grades are judged.
     assume(qrels.keys() & run.keys())
     assert_like_ir_measures(ir_measures, run, qrels, ["Bpref", "Bpref(rel=2)"], negative="unjudged")
@@ -253,7 +253,7 @@ def assert_equal_to_five_decimals(
 
 
 @drawn(60, steady=False)
-@given(qrels=judgements(-1), run=runs(TIED))
+@given(qrels=judgments(-1), run=runs(TIED))
 def test_err_and_exponential_ndcg_equal_gdeval_in_ir_measures(gdeval: Any, qrels: Judged, run: Run) -> None:
     # It reads gdeval's output, which has five decimals.
     assume(qrels.keys() & run.keys())
@@ -265,7 +265,7 @@ def test_err_and_exponential_ndcg_equal_gdeval_in_ir_measures(gdeval: Any, qrels
 
 
 @drawn(40, steady=False)
-@given(qrels=judgements(-1), run=runs(TIED))
+@given(qrels=judgments(-1), run=runs(TIED))
 def test_like_gdeval_has_the_topics_that_gdeval_prints(gdeval: Any, qrels: Judged, run: Run) -> None:
     """Those of run and qrels that have a relevant document; ir_measures adds the others, with 0."""
     relevant = {topic for topic in qrels.keys() & run.keys() if max(qrels[topic].values()) > 0}

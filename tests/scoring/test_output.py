@@ -495,7 +495,7 @@ def test_what_changes_no_number_changes_no_signature(words: tuple[str, ...], fil
     assert signature_of(cli(*plain, *words)) == signature_of(cli(*plain))
 
 
-def test_the_digest_is_of_the_judgements_and_not_of_the_file(files: Path) -> None:
+def test_the_digest_is_of_the_judgments_and_not_of_the_file(files: Path) -> None:
     def digest(text: str) -> str:
         return gradedeval.Qrels(io.BytesIO(text.encode())).digest
 

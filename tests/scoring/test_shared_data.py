@@ -1,4 +1,4 @@
-"""Real runs and judgements, and what other tools print for them: rbp_eval, session_eval, gdeval, trec_eval."""
+"""Real runs and judgments, and what other tools print for them: rbp_eval, session_eval, gdeval, trec_eval."""
 
 from __future__ import annotations
 
@@ -517,7 +517,7 @@ WEB_QRELS = {
     "2010-10.adhoc-qrels.final.txt": (48, {-2: 1431, 0: 18665, 1: 4018, 2: 1077, 3: 138}),
     "2011-qrels.adhoc.txt": (50, {-2: 1019, 0: 15205, 1: 2038, 2: 711, 3: 408}),
 }
-"""Topics and judgements of each grade, counted in the files with awk; nobody was given grade -1."""
+"""Topics and judgments of each grade, counted in the files with awk; nobody was given grade -1."""
 
 
 @pytest.mark.parametrize("name", WEB_QRELS)

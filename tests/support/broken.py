@@ -439,7 +439,7 @@ OPTIONS = [
            words=("--topics", "relevant")),
     Broken("all lines skipped", ("run.txt: no documents (12 bad lines skipped…); …",), run=lines(12, 5),
            words=("--lenient",)),
-    Broken("all judgements skipped", ("qrels.txt: no judgments (2 bad lines skipped…); …",), qrels=b"1 0 a x\n1 0\n",
+    Broken("all judgments skipped", ("qrels.txt: no judgments (2 bad lines skipped…); …",), qrels=b"1 0 a x\n1 0\n",
            words=("--lenient",)),
     bad_words("output to a folder that is not there", ("-o", "none/x.csv"),
               "none/x.csv: cannot be written (No such file…); …",

@@ -9,6 +9,6 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 SAMPLES = ROOT / "qrels_samples"
 
-# Real runs and judgements, and what other tools print on them: beside the checkout, or nowhere.
+# Real runs and judgments, and what other tools print on them: beside the checkout, or nowhere.
 DATA = ROOT.parent / "shared" / "data"
 shared = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not beside this checkout")

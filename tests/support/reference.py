@@ -507,7 +507,7 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     )
 }
 
-# Which ranks a later judgement could still fill, and the highest score there is.
+# Which ranks a later judgment could still fill, and the highest score there is.
 ENDLESS = {
     "uniform": 1,
     "zipf": 1,

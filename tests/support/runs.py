@@ -42,29 +42,29 @@ def outcome(made: Callable[[], GradedRun[Batch]]) -> Any:
 
 
 def both(
-    run: bytes, judgements: Qrels, rules: Options, size: int, keep_docnos_for: frozenset[bytes] = frozenset()
+    run: bytes, judgments: Qrels, rules: Options, size: int, keep_docnos_for: frozenset[bytes] = frozenset()
 ) -> tuple[Any, Any]:
     """What the simple reader finds, and what the block reader finds."""
-    simple = outcome(lambda: read_by_line("run", run, judgements, rules, keep_docnos_for))
-    return simple, outcome(lambda: read_in_blocks(named(run), judgements, rules, keep_docnos_for, block=size))
+    simple = outcome(lambda: read_by_line("run", run, judgments, rules, keep_docnos_for))
+    return simple, outcome(lambda: read_in_blocks(named(run), judgments, rules, keep_docnos_for, block=size))
 
 
 def read_by_line(
-    place: str, run: bytes, judgements: Qrels, rules: Options, keep_docnos_for: frozenset[bytes] = frozenset()
+    place: str, run: bytes, judgments: Qrels, rules: Options, keep_docnos_for: frozenset[bytes] = frozenset()
 ) -> GradedRun[Batch]:
-    grader = Grader(judgements, rules, keep_docnos_for)
+    grader = Grader(judgments, rules, keep_docnos_for)
     return map_lists(grader.grade_part, run_of_bytes(place, run, rules), grader)
 
 
 def read_in_blocks(
     source: Source,
-    judgements: Qrels,
+    judgments: Qrels,
     rules: Options,
     keep_docnos_for: frozenset[bytes] = frozenset(),
     jobs: int = 1,
     **limits: int,
 ) -> GradedRun[Batch]:
-    grader = Grader(judgements, rules, keep_docnos_for, limits=Limits(**limits))
+    grader = Grader(judgments, rules, keep_docnos_for, limits=Limits(**limits))
     return grade_run(source.target, grader, Workers(jobs))
 
 
@@ -99,12 +99,12 @@ def awkward(draw: random.Random) -> tuple[bytes, bytes]:
     text = end.join(written(line, form, draw) for line in lines) + draw.choice([end, "", end * 3])
     if draw.random() < 0.15:
         text = spoilt(text, draw)
-    judgements = [
+    judgments = [
         f"{topic} 0 {docno} {draw.choice(['-2', '0', '0', '1', '2', '3'])}\n"
         for topic in [*topics[1:], "only-judged"]
         for docno in draw.sample([*docnos, "late"], draw.randint(1, 40))
     ]
-    return text.encode(), "".join(judgements).encode()
+    return text.encode(), "".join(judgments).encode()
 
 
 def written(line: list[str], form: str, draw: random.Random) -> str:

@@ -36,7 +36,7 @@ class Topic:
         return {f"d{rank}": -float(rank) for rank in range(len(self.ranking))}
 
     @property
-    def judgements(self) -> dict[str, int]:
+    def judgments(self) -> dict[str, int]:
         retrieved = {f"d{rank}": grade for rank, grade in enumerate(self.ranking) if grade is not None}
         return {**retrieved, **{f"m{number}": grade for number, grade in enumerate(self.missed)}}
 
@@ -61,9 +61,7 @@ class Found:
 
 def evaluated(run: Any, qrels: Any, measures: Sequence[Measure], **rules: Any) -> Found:
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", gradedeval.EvaluationWarning
-        )  # topics without run or judgements are wanted here
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)  # topics without run or judgments are wanted here
         scores = gradedeval.evaluate(run, qrels, measures, **{"top_grade": TOP, "residuals": "split", **rules})
     found = scores.runs[0]
     row = {topic: at for at, topic in enumerate(found.topics)}
@@ -73,7 +71,7 @@ def evaluated(run: Any, qrels: Any, measures: Sequence[Measure], **rules: Any) -
 def scored(topics: Sequence[Topic], measures: Sequence[Measure], /, **rules: Any) -> Found:
     """Found for the topics, row by row in their order. A topic of which nothing is judged counts too."""
     run = {f"t{number}": topic.run for number, topic in enumerate(topics)} | {"anchor": {"grade3": 1.0}}
-    qrels = {f"t{number}": topic.judgements for number, topic in enumerate(topics)} | {"anchor": ANCHOR}
+    qrels = {f"t{number}": topic.judgments for number, topic in enumerate(topics)} | {"anchor": ANCHOR}
     found = evaluated(run, qrels, measures, **{"topics": "run", **rules})
     order = [found.row[f"t{number}"] for number in range(len(topics))]
     return Found(found.measures, {}, found.score[order], found.unjudged[order], found.residual[order])

@@ -77,8 +77,8 @@ def _nested(report: Report) -> dict[str, Any]:
                     "weight": defect.weight,
                     "kind": defect.kind,
                     "place": defect.place,
-                    "fault": defect.problem,
-                    "cure": defect.hint,
+                    "problem": defect.problem,
+                    "hint": defect.hint,
                 }
                 for defect in file.defects
             ],

@@ -33,7 +33,7 @@ _SPECIFICATIONS: dict[Kind, str] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Column:
     """A column of a table for people; of a table for programs the name alone counts.
 
@@ -55,7 +55,7 @@ class Column:
         ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Columns and rows of values, None where blank."""
 
@@ -86,7 +86,7 @@ class Table:
         return [[round(value, digits) if isinstance(value, float) else value for value in row] for row in self.rows]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Document:
     """What a command prints, in one layout.
 
@@ -219,7 +219,7 @@ def _for_json(value: Any, digits: int | None) -> Any:
     return value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Format:
     """An output format.
 

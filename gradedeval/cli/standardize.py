@@ -20,7 +20,7 @@ STANDARD_OPTIONS: list[Decorator] = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Standardization:
     """Whether and how scores are standardized."""
 

@@ -12,7 +12,7 @@ from gradedeval.trec.lines import decode, encode
 from gradedeval.trec.small_tables import small_table
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Costs:
     """The cost of a document of each type, in any unit: seconds, characters, documents. `of`: type -> cost, above 0.
 

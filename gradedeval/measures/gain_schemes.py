@@ -20,7 +20,7 @@ Scale = Literal["unit", "raw", "thresholds"]
 """The gains that a measure takes: `unit` in [0, 1], `raw` of any size, `thresholds` those of graded precision."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Grades:
     """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or the one given."""
 
@@ -56,7 +56,7 @@ UNIT: dict[str, Callable[[Floats, float], Floats]] = {
 SCHEMES = tuple(UNIT)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GainTable:
     """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be;
     `scheme`: what all labels are worth, where the table is for one intent alone."""

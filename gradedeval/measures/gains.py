@@ -15,7 +15,7 @@ from gradedeval.errors import InputError
 from gradedeval.measures.notation import Value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gains:
     """A batch of topics as one measure sees it; all that a measure is a function of.
 
@@ -166,7 +166,7 @@ def is_prior(value: Value) -> bool:
     return True
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pool:
     """The relevant documents of one topic, in descending order of docno; `gain` is documents × intents."""
 
@@ -205,7 +205,7 @@ class Pool:
         return added
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Intents:
     """A batch of topics by intent: what a measure for ambiguous topics is a function of.
 

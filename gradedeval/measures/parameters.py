@@ -44,7 +44,7 @@ GAIN_CHECKS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Parameters:
     """What may stand in the parentheses of a measure.
 

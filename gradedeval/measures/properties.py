@@ -79,7 +79,7 @@ class ParameterRules:
     validate: Callable[[Arguments, int | None], None] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RankingWeights:
     """Weights W(i) that depend on the ranking: Σ_i W(i) [gain_i > 0] is the score.
 

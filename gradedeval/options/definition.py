@@ -32,7 +32,7 @@ def elsewhere(name: str, value: Any) -> str:
     return ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Option:
     """One option. Name, type and default are those of the field of `Options` that it describes.
 

@@ -11,7 +11,7 @@ from gradedeval.measures.notation import Value
 from gradedeval.options import OPTIONS, Options, Residuals
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Preset:
     """What `--like TOOL` sets.
 

@@ -14,7 +14,7 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Limits:
     """Sizes at which work is cut into pieces and shared. Scores do not depend on them: tests give small ones."""
 
@@ -44,7 +44,7 @@ class WorkerFailed(Exception):
     """Work failed in another process, whatever the reason: it is to be done again in this one."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Workers:
     """Processes that share work, this one among them.
 

@@ -15,7 +15,7 @@ from gradedeval.options import Options
 Codes = NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Some topics of a run, joined with their judgments. No string but the topics' names from here on.
 
@@ -45,7 +45,7 @@ class Batch:
         return self.unjudged + 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Documents:
     """Documents of some topics as listed, topic after topic.
 

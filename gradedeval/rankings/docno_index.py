@@ -21,7 +21,7 @@ TOGETHER = 1 << 16
 """Judged documents processed at a time, so that the arrays stay in the cache."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TopicBuckets:
     """A hash table divided by topic: where the slots of each topic begin, and how far a hash is shifted to a slot.
 
@@ -49,7 +49,7 @@ def topic_buckets(documents: Ints) -> TopicBuckets:
     return TopicBuckets(ends - sizes, (64 - bits).astype(np.uint64), int(ends[-1]) if len(ends) else 0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Index:
     """Judged documents as columns, with a hash table.
 

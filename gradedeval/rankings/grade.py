@@ -21,7 +21,7 @@ Made = TypeVar("Made")
 Other = TypeVar("Other")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PartResult(Generic[Made]):
     """What a part of a run gives.
 
@@ -50,7 +50,7 @@ class RunPart(Protocol):
         """Its documents as batches. Raises NeedsLineReader where the line reader must read the whole run instead."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Grader:
     """Joins the documents of runs with one qrels under one set of options.
 

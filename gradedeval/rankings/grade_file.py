@@ -25,7 +25,7 @@ FEW_TOPICS = 16
 """Topics that may come again in a block before it counts as interleaved: more than once, as a rule."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BlocksPart:
     """Blocks of a run file that are read one after the other.
 
@@ -61,7 +61,7 @@ def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Bat
     return PartResult(list(grader.batches(grader.countable(rows.documents()))), rows.topics, dropped, rows.tag)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _SegmentBlocks:
     """The blocks of a segment of a file."""
 

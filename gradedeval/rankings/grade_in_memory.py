@@ -15,7 +15,7 @@ from gradedeval.rankings.run import Run, TopicResults
 from gradedeval.trec.lines import encode
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ListedTopics:
     """Topics of a run in lists; one that the run lacks has no documents."""
 

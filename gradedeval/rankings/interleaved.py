@@ -46,7 +46,7 @@ def gather_topics(
     return gathered.parts()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ListedColumns:
     """What is kept of some blocks.
 
@@ -153,7 +153,7 @@ class ByTopic:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class InterleavedPart:
     """Some topics, all of whose documents were gathered: those numbered from `first` to before `after`."""
 

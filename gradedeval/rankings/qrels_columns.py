@@ -30,7 +30,7 @@ PIECE = 1 << 22
 ZERO, MINUS = 48, 45
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JudgmentColumns:
     """Judgments in file order.
 
@@ -89,7 +89,7 @@ class JudgmentColumns:
         return f"{crc32(b'%d %d' % (len(self.code), total % 2**64)):08x}"[2:]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Columns:
     """The docnos of all lines of a file: start, length and hash. The rows of each part begin at an offset that leaves
     room for the parts before."""
@@ -109,7 +109,7 @@ class _Columns:
         return _Columns(self.start[: ends[-1]], self.length[: ends[-1]], self.hashed[: ends[-1]])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Part:
     """The topics and grades of the lines of a part of a file.
 

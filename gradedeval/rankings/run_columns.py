@@ -23,7 +23,7 @@ from gradedeval.trec.tokenizer import check_beginning, split_lines
 from gradedeval.trec.topic_blocks import Block
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rows:
     """Documents of some topics, those of a topic as listed.
 

@@ -16,7 +16,7 @@ Profile = tuple[float, tuple[tuple[int, float], ...]]
 """A document's highest grade, and (number of an intent, grade) for every intent that it is judged for."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Subtopics:
     """What the codes of documents judged by subtopic mean. Intents are numbered within their topic.
 

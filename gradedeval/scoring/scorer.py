@@ -64,7 +64,7 @@ def _default(measure: Measure, key: str) -> Any:
     return 1 if key == "rel" and measure.definition.gain == "binary" else measure.definition.parameters.get(key)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BatchScores:
     """Scores of some topics of a run.
 

@@ -49,7 +49,7 @@ class Row(NamedTuple):
     topics: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RunScores:
     """One run's scores: topics × measures, nan where blank.
 
@@ -77,7 +77,7 @@ class RunScores:
         return summarized(own, summary)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scores:
     """What an evaluation found.
 

@@ -28,7 +28,7 @@ def is_file(source: Any) -> bool:
     return is_path(source) or (hasattr(source, "read") and not hasattr(source, "columns"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Source:
     """A named place to read from: `target` is a path, `-` for standard input, or an open file."""
 

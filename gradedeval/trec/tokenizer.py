@@ -35,7 +35,7 @@ Bounds = Callable[[int], tuple[Ints, Ints]]
 """Number of a field -> where it begins and where it ends in every line."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LineFields:
     """The fields of lines of any length and format.
 
@@ -78,7 +78,7 @@ class LineFields:
         return self._known[column]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lines:
     """The lines of a block, without comments and blank lines. Positions are those in `buffer`, which has PAD bytes
     before and after the text."""

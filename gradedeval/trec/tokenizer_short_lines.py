@@ -31,7 +31,7 @@ Within = NDArray[np.uint8]
 """lines: a position within the line."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ShortLineFields:
     """The fields of lines that have at most 62 bytes.
 

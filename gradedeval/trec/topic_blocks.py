@@ -11,7 +11,7 @@ from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, words_at
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Block:
     """Whole topics: `buffer[begin:end]`, which ends with a newline; `offset` is where it begins in the stream."""
 

@@ -13,7 +13,7 @@ from gradedeval.measures.cwl_family.user_state import UserState, checked
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Viewing:
     """V and its sums.
 

@@ -16,7 +16,7 @@ from gradedeval.measures.gains import Gains
 from gradedeval.measures.properties import Cutoff
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UserState:
     """What a user knows at each rank; what a C/W/L measure's C(i) is a function of.
 
@@ -60,7 +60,7 @@ class UserState:
         return last
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TailState(UserState):
     """The state at ranks past the end, here topics × ranks; `before` is topics × 2: gain and cost up to the end."""
 

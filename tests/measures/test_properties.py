@@ -91,8 +91,8 @@ def check_company(measures: Sequence[Measure], topics: list[Topic], cells: int, 
 @every(VARIANTS)
 @drawn(25)
 @given(topics=uneven_topics, cells=st.sampled_from([1, 20, 150, 1 << 18]), absent=st.integers(0, 9))
-@example(topics=topics_of_depth(0, 1, 9, 17, 64, 130), cells=1 << 18, absent=3)
-@example(topics=topics_of_depth(11, 14, 23, 41), cells=300, absent=99)
+@example(topics=topics_of_depth(0, 9, 17, 130), cells=1 << 18, absent=3)
+@example(topics=topics_of_depth(11, 23, 41), cells=300, absent=99)
 def test_a_topic_has_the_same_score_to_the_last_bit_alone_and_in_any_company(
     measures: Sequence[Measure], topics: list[Topic], cells: int, absent: int
 ) -> None:

@@ -13,7 +13,6 @@ from gradedeval.analysis.saved_scores import SavedScore, read_saved
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, did_you_mean, plural, shorten
 from gradedeval.scoring.scores import Scores
-from gradedeval.trec.source import is_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +150,7 @@ def to_matrix(scores: Scores | Matrix | pd.DataFrame | str | Path) -> Matrix:
         return scores
     if isinstance(scores, Scores):
         return _from_scores(scores)
-    if not is_path(scores) and not hasattr(scores, "columns"):  # neither a file nor a frame
+    if not (isinstance(scores, str | Path) or hasattr(scores, "columns")):  # neither a file nor a frame
         what = f"expected scores, not a {type(scores).__name__}"
         raise InputError("scores", what, "give what `gradedeval.evaluate` returns", usage=True)
     return _from_rows(*read_saved(scores))

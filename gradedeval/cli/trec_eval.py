@@ -12,11 +12,10 @@ from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import FORMATS
-from gradedeval.trec_eval.evaluate import drop_in_options, evaluate_drop_in, evaluate_groups
+from gradedeval.trec_eval.evaluate import drop_in_options, evaluate_drop_in
 from gradedeval.trec_eval.help import help_text
 from gradedeval.trec_eval.measures import FORMATS as QRELS_FORMATS
 from gradedeval.trec_eval.measures import select_lines
-from gradedeval.trec_eval.messages import adapt_note, adapted_errors
 from gradedeval.trec_eval.output_lines import UNLIMITED, VERSIONS, Setting
 from gradedeval.trec_eval.printing import PrintOptions, read_norms
 from gradedeval.version import __version__
@@ -95,16 +94,19 @@ def command(
     lines = select_lines(measures or ["official"], Setting(compat, documents or UNLIMITED), form=qrels_format)
     printing = PrintOptions(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
     options = drop_in_options(complete, level, depth, judged_only, compat)
-    runs = named_runs(list(files[1:]))
-    if qrels_format == "qrels":
-        outcomes = evaluate_drop_in(runs, files[0], lines, options, printing, form, Workers.of(None, with_progress))
-    else:
-        outcomes = evaluate_groups(runs, files[0], qrels_format, lines, options, printing)
-    with adapted_errors():
-        results = list(outcomes)  # an error in the last run leaves nothing half written
-    for note in (note for result in results for note in result.notes):
-        say(adapt_note(note))
-    write("".join(result.text for result in results))
+    text, notes = evaluate_drop_in(
+        named_runs(list(files[1:])),
+        files[0],
+        lines,
+        options,
+        printing,
+        holds=qrels_format,
+        form=form,
+        workers=Workers.of(None, with_progress),
+    )
+    for note in notes:
+        say(note)
+    write(text)
 
 
 def _check_usage(files: tuple[str, ...], form: str | None, printing: list[str], qrels_format: str) -> None:

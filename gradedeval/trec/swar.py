@@ -32,8 +32,11 @@ _ODD = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # multipliers of a Weyl sequenc
 
 
 def padded(size: int) -> Bytes:
-    """A buffer for a text of `size` bytes, which begins at PAD."""
-    return np.zeros(size + 2 * PAD, dtype=np.uint8)
+    """A buffer for a text of `size` bytes, which begins at PAD; zeros around it."""
+    buffer = np.empty(size + 2 * PAD, dtype=np.uint8)
+    buffer[:PAD] = 0
+    buffer[PAD + size :] = 0
+    return buffer
 
 
 def words_at(buffer: Bytes) -> Words:

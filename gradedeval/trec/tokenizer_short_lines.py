@@ -9,20 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Ints
-from gradedeval.trec.swar import (
-    BLANK,
-    HASH,
-    NEWLINE,
-    TAB,
-    Bytes,
-    TrailingBytes,
-    Word,
-    Words,
-    gather,
-    gather_trailing,
-    tokens,
-    words_at,
-)
+from gradedeval.trec import swar
+from gradedeval.trec.swar import BLANK, HASH, NEWLINE, TAB, Bytes, TrailingBytes, Word, Words
+
+ALL = slice(None)
 
 FIRST = 128
 """First bytes of a block, which show whether tabs separate fields, and how long lines are."""
@@ -51,31 +41,27 @@ class ShortLineFields:
     def __len__(self) -> int:
         return len(self.line)
 
-    def start(self, column: int) -> Ints:
-        return self.line + self.begins[column]
+    def start(self, column: int, rows: Ints | slice = ALL) -> Ints:
+        return self.line[rows] + self.begins[column][rows]
 
-    def end(self, column: int) -> Ints:
-        return self.line + self.ends[column]
+    def end(self, column: int, rows: Ints | slice = ALL) -> Ints:
+        return self.line[rows] + self.ends[column][rows]
 
     def length(self, column: int) -> Within:
         return self.ends[column] - self.begins[column]
-
-    def tokens(self, column: int, rows: Ints) -> list[bytes]:
-        line = self.line[rows]
-        return tokens(self.buffer, line + self.begins[column][rows], line + self.ends[column][rows])
 
     def word(self, column: int) -> Word:
         """The words of a field. Where it begins at the same position in all lines, they are a view, not a copy."""
         begin = self.begins[column]
         at, width = int(begin[0]), self.rows.shape[1]
         if not (begin == at).all():
-            return gather(words_at(self.buffer), self.start(column))
+            return swar.gather(swar.words_at(self.buffer), self.start(column))
 
         def word(after: int, rows: Any) -> Words:
             if at + after + 8 <= width:
                 words: Words = self._column(at + after)[rows]
                 return words
-            return gather(words_at(self.buffer), self.start(column))(after, rows)
+            return swar.gather(swar.words_at(self.buffer), self.start(column))(after, rows)
 
         return word
 
@@ -85,7 +71,7 @@ class ShortLineFields:
         end = self.ends[column]
         first, last = int(end.min()), int(end.max())
         if last - first > 7 or not 9 <= first <= self.rows.shape[1] - 7:
-            return gather_trailing(self.buffer, self.end(column))
+            return swar.gather_trailing(self.buffer, self.end(column))
 
         def nine(rows: slice) -> tuple[Words, Words]:
             low, high = self._column(first - 9)[rows].copy(), self._column(first - 1)[rows].copy()

@@ -14,7 +14,7 @@ from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.trec import swar
 from gradedeval.trec.floats import decimals, sort_keys
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader
-from gradedeval.trec.swar import BLANK, HASH, NEWLINE, RETURN, TAB, Bytes, TrailingBytes, Word, Words
+from gradedeval.trec.swar import HASH, NEWLINE, RETURN, SPACE, TAB, Bytes, TrailingBytes, Word, Words
 from gradedeval.trec.tokenizer_short_lines import ALL, ShortLineFields, short_line_fields
 
 Bounds = Callable[[int], tuple[Ints, Ints]]
@@ -113,7 +113,7 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
     """
     if end > begin and (short := short_line_fields(buffer, begin, end, width)) is not None:
         return Lines(buffer, short)
-    separated = buffer[begin:end] <= BLANK
+    separated = buffer[begin:end] <= SPACE
     at = np.flatnonzero(separated)
     at += begin
     if len(at) % width == 0 and len(at) and _regular(buffer, at, separated, begin, width):
@@ -130,10 +130,10 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
 
 
 def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) -> bool:
-    """Whether exactly one blank or tab separates fields, lines have none around them, and no line is a comment."""
+    """Whether exactly one space or tab separates fields, lines have none around them, and no line is a comment."""
     last = at[width - 1 :: width]
     text = buffer[begin : int(at[-1]) + 1]
-    between = np.count_nonzero(text == BLANK)
+    between = np.count_nonzero(text == SPACE)
     if between != len(at) - len(last):
         between += np.count_nonzero(text == TAB)
     return bool(
@@ -147,11 +147,11 @@ def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) 
 
 
 def _normalized(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Lines:
-    """As `split_lines`, for lines of any format: repeated blanks, blanks around fields, CRLF, comments."""
+    """As `split_lines`, for lines of any format: repeated spaces, spaces around fields, CRLF, comments."""
     separator = buffer[at]
     newline = separator == NEWLINE
     returned = separator == RETURN
-    plain = np.count_nonzero(newline) + np.count_nonzero(separator == BLANK) + np.count_nonzero(separator == TAB)
+    plain = np.count_nonzero(newline) + np.count_nonzero(separator == SPACE) + np.count_nonzero(separator == TAB)
     if plain != len(at) and plain + np.count_nonzero(returned) != len(at):
         raise NeedsLineReader
     if (buffer[at[returned] + 1] != NEWLINE).any():

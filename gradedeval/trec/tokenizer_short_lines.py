@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Ints
 from gradedeval.trec import swar
-from gradedeval.trec.swar import BLANK, HASH, NEWLINE, TAB, Bytes, TrailingBytes, Word, Words
+from gradedeval.trec.swar import HASH, NEWLINE, SPACE, TAB, Bytes, TrailingBytes, Word, Words
 
 ALL = slice(None)
 
@@ -116,7 +116,7 @@ def short_line_fields(buffer: Bytes, begin: int, end: int, fields: int) -> Short
         return None
     # One bit for each byte, the first byte lowest.
     kind: Any = np.uint32 if width == 32 else np.uint64
-    separates = np.packbits(rows <= BLANK, bitorder="little").view(kind)
+    separates = np.packbits(rows <= SPACE, bitorder="little").view(kind)
     separates[-1:] &= (kind(2) << length[-1:]) - kind(1)  # the last line may be followed by anything
     bounds = _single_spaced(separates, length, fields) or _spaced(separates, length, fields)
     return ShortLineFields(buffer, rows, line, *bounds) if bounds else None
@@ -152,7 +152,7 @@ def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
     size = end - begin
     text = buffer[begin : end + -size % 32]
     tabs = TAB in text[:FIRST]
-    flags = text == NEWLINE if tabs else text < BLANK
+    flags = text == NEWLINE if tabs else text < SPACE
     flags[size:] = False
     bits = np.packbits(flags, bitorder="little")
     long = np.count_nonzero(flags[:FIRST]) <= FIRST // 32
@@ -161,7 +161,7 @@ def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
         return None
     if tabs:
         text = text[:size]
-        return ends if len(ends) + np.count_nonzero(text == TAB) == np.count_nonzero(text < BLANK) else None
+        return ends if len(ends) + np.count_nonzero(text == TAB) == np.count_nonzero(text < SPACE) else None
     return ends if (text[ends] == NEWLINE).all() else None
 
 

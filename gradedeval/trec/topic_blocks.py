@@ -59,7 +59,7 @@ def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
         if low == begin:
             starts = np.append(begin, starts)
         first = buffer[starts[:-1]]  # the last line is incomplete
-        # Comments, blank lines and lines that begin with blanks are skipped: their topic is not at their beginning.
+        # Comments, blank lines and lines that begin with spaces are skipped: their topic is not at their beginning.
         candidates = starts[:-1][(first > 32) & (first != HASH)]
         if len(candidates):
             last = int(candidates[-1])

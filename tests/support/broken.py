@@ -108,7 +108,7 @@ WIDTHS = [
     bad_run("three fields", RUN + b"1 Q0 d\n", "run.txt:4: 3 fields, expected 6 …"),
     bad_run("four fields", RUN + b"1 Q0 d 1\n", "run.txt:4: 4 fields, expected 6 …"),
     bad_run("five fields", b"1 Q0 d 1 5\n" + RUN, "run.txt:1: 5 fields, expected 6 …"),
-    bad_run("seven fields", RUN + b"1 Q0 d 1 5 my tag\n", "run.txt:4: 7 fields, expected 6 …; …blanks inside ids"),
+    bad_run("seven fields", RUN + b"1 Q0 d 1 5 my tag\n", "run.txt:4: 7 fields, expected 6 …; …spaces inside ids"),
     bad_run("five fields throughout", lines(3, 5), *(f"run.txt:{at}: 5 fields, expected 6 …" for at in (1, 2, 3))),
     bad_run("commas in the run", RUN.replace(b" ", b","), *(
         f"run.txt:{at}: 1 field, expected 6 …; …not commas" for at in (1, 2, 3))),
@@ -359,7 +359,7 @@ MEASURES = [
     bad_measure("gap(gain=1:2:3)", "'gap(gain=1:2:3)': gap needs gain 0 for grade 0 and gains that rise…", code=1),
     bad_measure("grecall(gain=0:2:1)", "'grecall(gain=0:2:1)': grecall needs gain 0 for grade 0 and gains that rise…",
                 code=1),
-    bad_measure("err@20,ap", "'err@20,ap': is not a measure; separate measures by blanks"),
+    bad_measure("err@20,ap", "'err@20,ap': is not a measure; separate measures by spaces"),
 ]  # fmt: skip
 
 GAINS = [

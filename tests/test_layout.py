@@ -6,9 +6,11 @@ import ast
 import importlib
 import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -384,3 +386,12 @@ def test_test_files_import_no_test_file() -> None:
         for path in [*tests, *(ROOT / "tests" / "support").glob("*.py")]
     }
     assert {name: found & names for name, found in imports.items() if found & names} == {}
+
+
+def test_the_lowest_versions_that_are_tested_are_those_that_are_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [name for extra in ("stats", "zstd") for name in project["optional-dependencies"][extra]]
+    declared = {requirement.replace(">=", "==") for requirement in [*project["dependencies"], *extras]}
+    lines = (ROOT / "tests" / "lowest.txt").read_text().splitlines()
+    pinned = {re.sub(r"\.0$", "", line) for line in lines if not line.startswith("#")}
+    assert pinned == {re.sub(r"(\.\d+)\.0$", r"\1", requirement) for requirement in declared}

@@ -397,6 +397,12 @@ GAINS = [
 OPTIONS = [
     bad_words("an unknown option", ("--unknown",), "unknown option '--unknown'; see `gradedeval eval --help`"),
     bad_words("a misspelt option", ("--digitss", "3"), "unknown option '--digitss'; did you mean '--digits'?"),
+    bad_words("trec_eval's -c, renamed", ("-c",),
+              "unknown option '-c'; did you mean '--topics'? `gradedeval trec_eval` takes trec_eval's options"),
+    bad_words("trec_eval's -M, renamed", ("-M", "100"), "unknown option '-M'; did you mean '--depth'? …"),
+    bad_words("trec_eval's -l, renamed", ("-l2",), "unknown option '-l'; did you mean '--rel'? …"),
+    bad_words("trec_eval's -Z, which we lack", ("-Z", "norms"),
+              "unknown option '-Z'; `gradedeval trec_eval` takes trec_eval's options"),
     bad_words("an option without its value", ("-o",), "…'-o' requires an argument; see `gradedeval eval --help`"),
     bad_words("an unknown format", ("-f", "xml"), "…'xml' is not one of 'table', …; see `gradedeval eval --help`"),
     bad_words("digits below 0", ("--digits", "-1"), "…--digits…; …"),

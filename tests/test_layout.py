@@ -6,9 +6,11 @@ import ast
 import importlib
 import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -193,10 +195,8 @@ def test_what_a_small_evaluation_does_not_need_is_not_imported(tmp_path: Path) -
         "cascade_models",
         "cumulated_gain",
         "definition",
-        "parameter_files",
         "parameters",
         "properties",
-        "relevant_ranks",
         "table",
         "gains",
         "gain_schemes",
@@ -205,7 +205,8 @@ def test_what_a_small_evaluation_does_not_need_is_not_imported(tmp_path: Path) -
         "plugins",
         "costs",
     }
-    assert not modules & {"hashlib", "pathlib", "json", "csv", "html", "bz2", "lzma", "tempfile"}
+    slow = {"hashlib", "pathlib", "json", "csv", "html", "bz2", "lzma", "tempfile", "gradedeval.trec.small_tables"}
+    assert not modules & slow
 
 
 def test_help_does_not_wait_for_numpy(tmp_path: Path) -> None:
@@ -385,3 +386,12 @@ def test_test_files_import_no_test_file() -> None:
         for path in [*tests, *(ROOT / "tests" / "support").glob("*.py")]
     }
     assert {name: found & names for name, found in imports.items() if found & names} == {}
+
+
+def test_the_lowest_versions_that_are_tested_are_those_that_are_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [name for extra in ("stats", "zstd") for name in project["optional-dependencies"][extra]]
+    declared = {requirement.replace(">=", "==") for requirement in [*project["dependencies"], *extras]}
+    lines = (ROOT / "tests" / "lowest.txt").read_text().splitlines()
+    pinned = {re.sub(r"\.0$", "", line) for line in lines if not line.startswith("#")}
+    assert pinned == {re.sub(r"(\.\d+)\.0$", r"\1", requirement) for requirement in declared}

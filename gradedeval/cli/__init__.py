@@ -29,6 +29,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trec_eval": ("trec_eval", "Score runs with trec_eval's options and output."),
 }
 
+# Flags of trec_eval that are not ours -> the parameter that does the same, if there is one.
+TREC_EVAL_FLAGS: dict[str, str | None] = {
+    "-c": "topics",
+    "-l": "rel",
+    "-M": "depth",
+    "-J": "judged_only",
+    **dict.fromkeys(("-n", "-N", "-Z", "-R", "-T", "-D")),
+}
+
 
 class Commands(click.Group):
     """A group that imports a command when it is called; `eval` may be left out."""
@@ -125,5 +134,11 @@ def _in_a_line(error: click.UsageError) -> str:
     hint = f"see `{error.ctx.command_path if error.ctx else 'gradedeval'} --help`"
     if isinstance(error, click.NoSuchOption):
         problem = f"unknown option '{error.option_name}'"
-        hint = did_you_mean(error.option_name, error.possibilities or ()) or hint
+        if error.option_name in TREC_EVAL_FLAGS:
+            params = error.ctx.command.params if error.ctx else []
+            ours = [param.opts[0] for param in params if param.name == TREC_EVAL_FLAGS[error.option_name]]
+            hint = f"did you mean '{ours[0]}'? " if ours else ""
+            hint += "`gradedeval trec_eval` takes trec_eval's options"
+        else:
+            hint = did_you_mean(error.option_name, error.possibilities or ()) or hint
     return f"{problem}; {hint}"

@@ -122,7 +122,7 @@ def measure_option(
     help: str = "Measure to report, such as err@20 or 'ndcg(gain=exp)@10'.", default: Collection[str] = DEFAULT
 ) -> Decorator:
     """-m, which may be repeated, and its default."""
-    help = f"{help} Repeat -m, or separate measures by blanks."
+    help = f"{help} Repeat -m, or separate measures by spaces."
     help = f"{help} Default: {' '.join(default)}." if default else help
     return option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=help)
 

@@ -542,7 +542,7 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
             "'inst': is not a sum of gains with fixed weights; as p@10, rbp and dcg are; given RUN... QRELS, ",
         ),
         ("weights -m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
-        ("weights -m wp", "'wp': needs a file of weights"),
+        ("weights -m wp", "'wp': needs a file with lines of rank,weight; as in wp(file=weights.csv)"),
         ("weights -m rbp --costs no.csv", "--costs: applies to runs, and none are given; add RUN... QRELS"),
         ("weights -m p", "'p': p needs a cutoff; write p@10"),
         ("weights -m rbp --ties best", "--ties: applies to runs, and none are given; add RUN... QRELS"),

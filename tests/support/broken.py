@@ -108,7 +108,7 @@ WIDTHS = [
     bad_run("three fields", RUN + b"1 Q0 d\n", "run.txt:4: 3 fields, expected 6 …"),
     bad_run("four fields", RUN + b"1 Q0 d 1\n", "run.txt:4: 4 fields, expected 6 …"),
     bad_run("five fields", b"1 Q0 d 1 5\n" + RUN, "run.txt:1: 5 fields, expected 6 …"),
-    bad_run("seven fields", RUN + b"1 Q0 d 1 5 my tag\n", "run.txt:4: 7 fields, expected 6 …; …blanks inside ids"),
+    bad_run("seven fields", RUN + b"1 Q0 d 1 5 my tag\n", "run.txt:4: 7 fields, expected 6 …; …spaces inside ids"),
     bad_run("five fields throughout", lines(3, 5), *(f"run.txt:{at}: 5 fields, expected 6 …" for at in (1, 2, 3))),
     bad_run("commas in the run", RUN.replace(b" ", b","), *(
         f"run.txt:{at}: 1 field, expected 6 …; …not commas" for at in (1, 2, 3))),
@@ -363,7 +363,7 @@ MEASURES = [
     bad_measure("gap(gain=1:2:3)", "'gap(gain=1:2:3)': gap needs gain 0 for grade 0 and gains that rise…", code=1),
     bad_measure("grecall(gain=0:2:1)", "'grecall(gain=0:2:1)': grecall needs gain 0 for grade 0 and gains that rise…",
                 code=1),
-    bad_measure("err@20,ap", "'err@20,ap': is not a measure; separate measures by blanks"),
+    bad_measure("err@20,ap", "'err@20,ap': is not a measure; separate measures by spaces"),
 ]  # fmt: skip
 
 GAINS = [
@@ -401,6 +401,12 @@ GAINS = [
 OPTIONS = [
     bad_words("an unknown option", ("--unknown",), "unknown option '--unknown'; see `gradedeval eval --help`"),
     bad_words("a misspelt option", ("--digitss", "3"), "unknown option '--digitss'; did you mean '--digits'?"),
+    bad_words("trec_eval's -c, renamed", ("-c",),
+              "unknown option '-c'; did you mean '--topics'? `gradedeval trec_eval` takes trec_eval's options"),
+    bad_words("trec_eval's -M, renamed", ("-M", "100"), "unknown option '-M'; did you mean '--depth'? …"),
+    bad_words("trec_eval's -l, renamed", ("-l2",), "unknown option '-l'; did you mean '--rel'? …"),
+    bad_words("trec_eval's -Z, which we lack", ("-Z", "norms"),
+              "unknown option '-Z'; `gradedeval trec_eval` takes trec_eval's options"),
     bad_words("an option without its value", ("-o",), "…'-o' requires an argument; see `gradedeval eval --help`"),
     bad_words("an unknown format", ("-f", "xml"), "--format: invalid value 'xml'; did you mean 'html'?"),
     bad_words("digits below 0", ("--digits", "-1"), "--digits: '-1' is not a whole number from 0 to 17"),

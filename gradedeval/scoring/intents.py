@@ -14,7 +14,6 @@ from gradedeval.measures.gains import UNIFORM, Gains, Intents, Pool
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.subtopics import NO_INTENT
 from gradedeval.trec.lines import decode, encode
-from gradedeval.trec.small_tables import small_table
 
 
 def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
@@ -140,6 +139,8 @@ def read_prior(path: str) -> Prior:
     A topic's probabilities are divided by their sum, which must be 1 up to rounding. Raises InputError where it is not,
     where a line has no probability, or repeats another.
     """
+    from gradedeval.trec.small_tables import small_table  # few evaluations need a table
+
     table = small_table(path, FIELDS, hint=f"expected lines of '{' '.join(FIELDS)}'", words=True)
     chance: dict[bytes, dict[bytes, float]] = {}
     last: dict[bytes, int] = {}

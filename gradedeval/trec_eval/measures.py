@@ -205,6 +205,4 @@ def _own(word: str, known: Iterable[str]) -> list[Measure]:
         by_case = {name.lower(): name for name in known}
         near = f"did you mean '{by_case[word.lower()]}'?" if word.lower() in by_case else did_you_mean(word, known)
         hint = near or error.hint
-        raise InputError(
-            "-m", f"unknown measure '{word}'", hint, kind="unknown-measure", usage=True
-        ) from None
+        raise InputError("-m", f"unknown measure '{word}'", hint, kind="unknown-measure", usage=True) from None

@@ -20,27 +20,27 @@ from gradedeval.trec_eval.output_lines import UNLIMITED, VERSIONS, Setting
 from gradedeval.trec_eval.printing import PrintOptions, read_norms
 from gradedeval.version import __version__
 
-# trec_eval's own flags, long names included.
+# trec_eval's own flags, long names included; messages name the last one.
 OPTIONS = [
     option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Also print the scores of each topic."),
     option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all topics of QRELS; a "
            "topic missing from the run scores 0. Default: topics in both files."),
-    option("-l", "--level_for_rel", "level", type=click.IntRange(min=1), metavar="N", help="Lowest relevant grade. "
+    option("--level_for_rel", "-l", "level", type=click.IntRange(min=1), metavar="N", help="Lowest relevant grade. "
            "Default: 1."),
     option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the summary over topics."),
-    option("-M", "--Max_retrieved_per_topic", "depth", type=click.IntRange(min=1), metavar="N", help="Keep only the N "
+    option("--Max_retrieved_per_topic", "-M", "depth", type=click.IntRange(min=1), metavar="N", help="Keep only the N "
            "highest-ranked documents of each topic."),
     option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop unjudged documents."),
-    option("-N", "--Number_docs_in_coll", "documents", type=click.IntRange(min=1), metavar="N", help="Number of "
+    option("--Number_docs_in_coll", "-N", "documents", type=click.IntRange(min=1), metavar="N", help="Number of "
            "documents in the collection, for utility."),
     option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
            "measures (official, all_trec, set), or a measure in gradedeval's notation, such as err@20. May be "
            "repeated. Default: official."),
     option("-Z", "--Zscore", "norms", metavar="FILE", help="Print z-scores, using the lines of topic, measure, mean "
            "and standard deviation in FILE."),
-    option("-R", "--Rel_info_format", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
+    option("--Rel_info_format", "-R", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
            help="Format of QRELS. Default: qrels."),
-    option("-T", "--Results_format", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
+    option("--Results_format", "-T", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
            help="Format of RUN."),
     option("-D", "--Debug_level", "debug", metavar="N", help="Accepted and ignored."),
     option("-f", "--format", "form", type=click.Choice(FORMATS), help="Print one of gradedeval's formats instead of "

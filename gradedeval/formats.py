@@ -289,7 +289,7 @@ def _plain(value: Any) -> Any:
 
 
 def _aligned(table: Table, digits: int | None) -> str:
-    """A plain table: columns two blanks apart, a rule below the header."""
+    """A plain table: columns two spaces apart, a rule below the header."""
     header, body = table.names, table.cells(digits)
     widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
     line = "  ".join(f"{{:{'<' if left else '>'}{width}}}" for left, width in zip(table.left, widths, strict=True))

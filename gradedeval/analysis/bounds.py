@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from gradedeval.analysis.significance import check_choice
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, check_choice
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options

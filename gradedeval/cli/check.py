@@ -12,9 +12,9 @@ from gradedeval.analysis.check_config import find_settings
 from gradedeval.analysis.check_report import FORMATS, format_of, render
 from gradedeval.analysis.significance import Test
 from gradedeval.cli.arguments import check_output, measure_table
-from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, warn, with_baseline
-from gradedeval.cli.options import OUTPUT, Command, measure_option, option, with_options
-from gradedeval.cli.output import say, write
+from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, with_baseline
+from gradedeval.cli.options import OUTPUT, command_line, measure_option, option
+from gradedeval.cli.output import say, warn, write
 
 OPTIONS = [
     option("--baseline", metavar="RUN|SCORES.csv", help="Measure drops against this run or these saved scores."),
@@ -40,9 +40,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@click.command("check", cls=Command)
-@click.argument("files", nargs=-1, metavar="RUN... QRELS")
-@with_options(OPTIONS, SCORING_OPTIONS)
+@command_line("check", "RUN... QRELS", OPTIONS, SCORING_OPTIONS)
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],

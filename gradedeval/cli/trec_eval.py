@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from gradedeval.cli.arguments import check_standard_input
-from gradedeval.cli.options import HELP, Command, option, with_options
+from gradedeval.cli.arguments import check_standard_input, usage
+from gradedeval.cli.options import HELP, command_line, option
 from gradedeval.cli.output import say, write
 from gradedeval.errors import InputError
 from gradedeval.parallel.progress import with_progress
@@ -20,9 +20,6 @@ from gradedeval.trec_eval.messages import adapt_note, adapted_errors
 from gradedeval.trec_eval.output_lines import UNLIMITED, VERSIONS, Setting
 from gradedeval.trec_eval.printing import PrintOptions, read_norms
 from gradedeval.version import __version__
-
-RESULTS_FORMATS = ("trec_results",)
-
 
 # trec_eval's own flags, long names included.
 OPTIONS = [
@@ -44,7 +41,7 @@ OPTIONS = [
            "and standard deviation in FILE."),
     option("-R", "--Rel_info_format", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
            help="Format of QRELS. Default: qrels."),
-    option("-T", "--Results_format", "results_format", type=click.Choice(RESULTS_FORMATS), default="trec_results",
+    option("-T", "--Results_format", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
            help="Format of RUN."),
     option("-D", "--Debug_level", "debug", metavar="N", help="Accepted and ignored."),
     option("-f", "--format", "form", type=click.Choice(FORMATS), help="Print one of gradedeval's formats instead of "
@@ -56,12 +53,8 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@click.command("trec_eval", cls=Command, add_help_option=False)
-@click.argument("files", nargs=-1, metavar="QRELS RUN...")
-@with_options(OPTIONS)
-@click.pass_context
+@command_line("trec_eval", "QRELS RUN...", OPTIONS, add_help_option=False)
 def command(
-    context: click.Context,
     files: tuple[str, ...],
     by_topic: bool,
     complete: bool,
@@ -89,7 +82,7 @@ def command(
         write(f"gradedeval {__version__}, as trec_eval {compat}\n")
         return
     if wants_help:
-        write(help_text(context.get_help(), measures, qrels_format))
+        write(help_text(click.get_current_context().get_help(), measures, qrels_format))
         return
     _check_usage(files, form, [flag for flag, given in (("-Z", norms), ("-n", no_summary)) if given], qrels_format)
     lines = select_lines(measures or ["official"], Setting(compat, documents or UNLIMITED), form=qrels_format)
@@ -111,7 +104,7 @@ def _check_usage(files: tuple[str, ...], form: str | None, printing: list[str], 
     """Raise InputError (usage) for files and options that do not go together. `printing`: options of trec_eval's own
     output, given beside -f."""
     if len(files) < 2:
-        raise InputError("", "expected a qrels file and a run", "usage: gradedeval trec_eval QRELS RUN...", usage=True)
+        raise InputError("", "expected a qrels file and a run", usage(), usage=True)
     check_standard_input(files)
     others = [*printing, *([f"-R {qrels_format}"] if qrels_format != "qrels" else [])]
     if form is not None and others:

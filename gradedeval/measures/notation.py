@@ -41,7 +41,7 @@ class Spelling:
 
 
 def split(text: str) -> list[str]:
-    """The measures in one `-m`: split at blanks outside quotes and parentheses."""
+    """The measures in one `-m`: split at spaces outside quotes and parentheses."""
     words, word, depth, quote = [], "", 0, ""
     for character in text + " ":
         if quote:
@@ -73,7 +73,7 @@ def read(text: str) -> list[Spelling]:
     if not shape:
         hint = "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"
         several = "," in re.sub(r"\(.*?\)", "", text)
-        raise InputError(repr(text), "is not a measure", "separate measures by blanks" if several else hint, usage=True)
+        raise InputError(repr(text), "is not a measure", "separate measures by spaces" if several else hint, usage=True)
     inside = shape["inside"] or shape["after"] or ""
     cutoff = None if shape["cutoff"] is None else _cutoff(text, shape["cutoff"])
     if shape["name"].lower() == IA:

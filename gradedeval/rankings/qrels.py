@@ -14,7 +14,7 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Duplicates
 from gradedeval.rankings.docno_index import Index
-from gradedeval.rankings.frames import dict_intents, dict_judgments, frame_intents, frame_judgments
+from gradedeval.rankings.frames import Judgment, dict_judgments, frame_judgments
 from gradedeval.rankings.qrels_columns import JudgmentColumns, judgments_of_codes, read_judgments
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
@@ -22,19 +22,14 @@ from gradedeval.trec.lines import (
     QRELS_FIELDS,
     NeedsLineReader,
     about_number,
-    check_not_swapped,
+    check_read,
     decimal,
     decode,
     expected_lines,
-    raise_or_note,
     records,
-    skipped_lines,
 )
 from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
-
-Judgment = tuple[bytes, Any, float, int]
-"""Topic, docno (or docno and subtopic), grade, and line (or row) number."""
 
 
 class Qrels:
@@ -163,7 +158,7 @@ class Qrels:
 
     @cached_property
     def digest(self) -> str:
-        """Six hexadecimal digits that change with any judgment, but not with order, blanks or compression."""
+        """Six hexadecimal digits that change with any judgment, but not with order, spaces or compression."""
         if self.subtopics is None:
             return self._judged.digest()
         return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
@@ -171,15 +166,11 @@ class Qrels:
 
 def _judgments(source: Any, subtopics: bool) -> list[Judgment]:
     if isinstance(source, Mapping):
-        return dict_intents(source) if subtopics else dict_judgments(source)
+        return dict_judgments(source, subtopics)
     if hasattr(source, "columns"):
-        return frame_intents(source) if subtopics else frame_judgments(source)
-    raise InputError(
-        "qrels",
-        f"cannot read qrels from a {type(source).__name__}",
-        "give a path, an open file, a DataFrame or a dict",
-        usage=True,
-    )
+        return frame_judgments(source, subtopics)
+    hint = "give a path, an open file, a DataFrame or a dict"
+    raise InputError("qrels", f"cannot read qrels from a {type(source).__name__}", hint, usage=True)
 
 
 def _judgments_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str], subtopics: bool) -> list[Judgment]:
@@ -193,11 +184,7 @@ def _judgments_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str]
             rows.append((topic, (docno, subtopic) if subtopics else docno, grade, number))
         else:
             problems.add(number, *about_number("grade", token, number), kind="grade")
-    if not rows:
-        check_not_swapped(data, place, QRELS_FIELDS)
-    raise_or_note(problems, lenient, notes)
-    if not rows:
-        raise InputError(place, f"no judgments{skipped_lines(problems)}", expected_lines(QRELS_FIELDS), kind="empty")
+    check_read("judgments", bool(rows), data, QRELS_FIELDS, problems, lenient, notes)
     return rows
 
 

@@ -14,17 +14,7 @@ from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Options
 from gradedeval.rankings.frames import dict_ranking, frame_ranking
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
-from gradedeval.trec.lines import (
-    RUN_FIELDS,
-    about_number,
-    check_not_swapped,
-    decimal,
-    decode,
-    expected_lines,
-    raise_or_note,
-    records,
-    skipped_lines,
-)
+from gradedeval.trec.lines import RUN_FIELDS, about_number, check_read, decimal, decode, records
 
 
 @dataclass
@@ -125,11 +115,7 @@ def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False)
     run = Run(
         place, {topic: results for topic, results in topics.items() if results.docnos}, decode(next(iter(tags), b""))
     )
-    if not run.topics:
-        check_not_swapped(data, place, RUN_FIELDS)
-    raise_or_note(problems, options.lenient, run.notes)
-    if not run.topics:
-        raise InputError(place, f"no documents{skipped_lines(problems)}", expected_lines(RUN_FIELDS), kind="empty")
+    check_read("documents", bool(run.topics), data, RUN_FIELDS, problems, options.lenient, run.notes)
     _drop_duplicates(run, options)
     _check_costs(run, options)
     return run

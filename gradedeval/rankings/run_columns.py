@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.options import Options
 from gradedeval.rankings.batch import Documents
-from gradedeval.rankings.docno_index import duplicate_candidates, hash_join, surely_distinct, topic_buckets
+from gradedeval.rankings.docno_index import TopicBuckets, duplicate_candidates, hash_join, surely_distinct
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.topic_codes import TopicCodes
@@ -172,7 +172,7 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
     judged, count = index.of_topics(number)
     if len(judged) > grader.limits.judged_ratio * len(rows):
         return False
-    asked, table, topic = index.hashed[judged], topic_buckets(rows.counts), np.arange(len(rows.topics))
+    asked, table, topic = index.hashed[judged], TopicBuckets(rows.counts), np.arange(len(rows.topics))
     places = table.places(topic, rows.hashed, rows.counts)
     position, twice = hash_join(rows.hashed, places, table.size, asked, table.places(topic, asked, count))
     hit = np.flatnonzero(position >= 0)
@@ -198,7 +198,7 @@ def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int
     """
     if surely_distinct(rows.topic_of, len(rows.topics), rows.hashed):
         return rows, {}
-    places = topic_buckets(rows.counts).places(rows.topic_of, rows.hashed)
+    places = TopicBuckets(rows.counts).places(rows.topic_of, rows.hashed)
     first: dict[tuple[int, bytes], int] = {}
     last: dict[tuple[int, bytes], int] = {}
     suspects = duplicate_candidates(rows.hashed, places)

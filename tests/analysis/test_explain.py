@@ -698,7 +698,7 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN QRELS --topic ID"),
+        (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN QRELS"),
         (("explain", "run.txt", "long.txt", "qrels.txt"), 2, "2 runs given; explain one at a time"),
         (("explain", "run.txt", "qrels.txt"), 2, "--topic: qrels.txt has 4 topics (1, 2, 3, 4); choose one, as "
          "in --topic 1"),

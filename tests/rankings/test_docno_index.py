@@ -8,4 +8,4 @@ from gradedeval.rankings import docno_index as index
 
 
 def test_slots_hold_any_number_of_documents() -> None:
-    assert index.topic_buckets(np.array([0, 1, 7, 8, 1000])).size >= 4 * 1016
+    assert index.TopicBuckets(np.array([0, 1, 7, 8, 1000])).size >= 4 * 1016

@@ -108,7 +108,7 @@ WIDTHS = [
     bad_run("three fields", RUN + b"1 Q0 d\n", "run.txt:4: 3 fields, expected 6 …"),
     bad_run("four fields", RUN + b"1 Q0 d 1\n", "run.txt:4: 4 fields, expected 6 …"),
     bad_run("five fields", b"1 Q0 d 1 5\n" + RUN, "run.txt:1: 5 fields, expected 6 …"),
-    bad_run("seven fields", RUN + b"1 Q0 d 1 5 my tag\n", "run.txt:4: 7 fields, expected 6 …; …blanks inside ids"),
+    bad_run("seven fields", RUN + b"1 Q0 d 1 5 my tag\n", "run.txt:4: 7 fields, expected 6 …; …spaces inside ids"),
     bad_run("five fields throughout", lines(3, 5), *(f"run.txt:{at}: 5 fields, expected 6 …" for at in (1, 2, 3))),
     bad_run("commas in the run", RUN.replace(b" ", b","), *(
         f"run.txt:{at}: 1 field, expected 6 …; …not commas" for at in (1, 2, 3))),
@@ -277,8 +277,8 @@ PLACES = [
     bad_command("a list alone", ("--runs-from", "run.txt"), "expected a run and a qrels file; …"),
     Broken("standard input as list and run", ("-: standard input can only be read once; …",), code=2,
            stdin=b"run.txt\n", command=("-", "qrels.txt", "--runs-from", "-")),
-    bad_words("no processes", ("--jobs", "0"), "Invalid value for '--jobs': 0 is not in the range x>=1; …"),
-    bad_words("processes in words", ("--jobs", "many"), "Invalid value for '--jobs': 'many' is not a valid …; …"),
+    bad_words("no processes", ("--jobs", "0"), "--jobs: '0' is not a whole number of 1 or more"),
+    bad_words("processes in words", ("--jobs", "many"), "--jobs: 'many' is not a whole number of 1 or more"),
     bad_words("output over a listed run", ("--runs-from", "list", "-o", "a.csv"),
         "-o: 'a.csv' is also an input file; …",
               list=b"*.csv\n", a_csv=RUN),
@@ -306,6 +306,10 @@ PLACES = [
     Broken("standard input for run and topics", ("-: standard input can only be read once; …",), 2, stdin=RUN,
            command=("-", "qrels.txt", "--topics-from", "-")),
     bad_command("one file alone", ("run.txt",), "expected a run and a qrels file; usage: gradedeval RUN... QRELS"),
+    bad_command("a misspelt command", ("comapre", "run.txt", "run.txt", "qrels.txt", "--test", "t"),
+                "comapre: no such command or file; did you mean 'compare'?"),
+    bad_command("a command's option without its value", ("compare", "run.txt", "qrels.txt", "--draws"),
+                "option '--draws' requires an argument; see `gradedeval compare --help`"),
     bad_command("no file", ("-m", "err"), "expected a run and a qrels file; …"),
     bad_command("a measure for a file", ("run.txt", "qrels.txt", "err@20"),
                 "err@20: no such file; did you mean -m 'err@20'?"),
@@ -365,7 +369,7 @@ MEASURES = [
     bad_measure("gap(gain=1:2:3)", "'gap(gain=1:2:3)': gap needs gain 0 for grade 0 and gains that rise…", code=1),
     bad_measure("grecall(gain=0:2:1)", "'grecall(gain=0:2:1)': grecall needs gain 0 for grade 0 and gains that rise…",
                 code=1),
-    bad_measure("err@20,ap", "'err@20,ap': is not a measure; separate measures by blanks"),
+    bad_measure("err@20,ap", "'err@20,ap': is not a measure; separate measures by spaces"),
 ]  # fmt: skip
 
 GAINS = [
@@ -410,8 +414,8 @@ OPTIONS = [
     bad_words("trec_eval's -Z, which we lack", ("-Z", "norms"),
               "unknown option '-Z'; `gradedeval trec_eval` takes trec_eval's options"),
     bad_words("an option without its value", ("-o",), "…'-o' requires an argument; see `gradedeval eval --help`"),
-    bad_words("an unknown format", ("-f", "xml"), "…'xml' is not one of 'table', …; see `gradedeval eval --help`"),
-    bad_words("digits below 0", ("--digits", "-1"), "…--digits…; …"),
+    bad_words("an unknown format", ("-f", "xml"), "--format: invalid value 'xml'; did you mean 'html'?"),
+    bad_words("digits below 0", ("--digits", "-1"), "--digits: '-1' is not a whole number from 0 to 17"),
     bad_words("a depth of 0", ("--depth", "0"), "…--depth…; …"),
     bad_words("unknown ties", ("--ties", "random"), "--ties: invalid value 'random'; did you mean 'rank'?"),
     bad_words("an unknown preset", ("--like", "gdevl"), "--like: invalid value 'gdevl'; did you mean 'gdeval'?"),
@@ -496,7 +500,7 @@ OPTIONS = [
     bad_command("a wrong name for help", ("measures", "rpb"), "unknown measure 'rpb'; did you mean 'rbp'?"),
     bad_command("no name for help", ("measures", ""), "…; …"),
     bad_command("two names for help", ("measures", "err", "ap"),
-                "…extra argument (ap); see `gradedeval measures --help`"),
+                "unexpected argument 'ap'; usage: gradedeval measures [NAME]"),
 ]  # fmt: skip
 
 CASES = [*WIDTHS, *EMPTY, *NUMBERS, *TWICE, *BYTES, *COMPRESSED, *PLACES, *MEASURES, *GAINS, *OPTIONS]

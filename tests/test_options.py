@@ -134,10 +134,10 @@ def test_a_preset_and_a_maximum_residual_together_leave_topics_out_of_the_mean()
     run, qrels = {"sure": {"a": 2.0}, "open": {"x": 2.0}}, {"sure": {"a": 1}, "open": {"b": 1}}
     plain = gradedeval.evaluate(run, qrels, "rbp(p=0.5)@1", like="cwl_eval", residuals=True)
     assert (plain.options.residuals, plain.options.max_residual) == ("difference", None)
-    assert plain.means["rbp(p=0.5)@1"] == pytest.approx(0.25)
+    assert list(plain.means.values()) == [pytest.approx(0.25)]
     for more in ({}, {"residuals": True}):
         kept = gradedeval.evaluate(run, qrels, "rbp(p=0.5)@1", like="cwl_eval", max_residual=0.1, **more)  # type: ignore[arg-type]
-        assert kept.means["rbp(p=0.5)@1"] == pytest.approx(0.5)
+        assert list(kept.means.values()) == [pytest.approx(0.5)]
         assert kept.options.residuals == ("total" if more else None)
 
 

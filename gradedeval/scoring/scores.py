@@ -104,13 +104,9 @@ class Scores:
     def rows(self, by_topic: bool = True) -> Iterator[Row]:
         """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary."""
         for run in self.runs:
-            yield from self.rows_of(run, by_topic)
-
-    def rows_of(self, run: RunScores, by_topic: bool = True) -> Iterator[Row]:
-        """The rows of one run."""
-        for column, measure in enumerate(self.measures):
-            name, values = str(measure), self.column(run, column, by_topic).values()
-            yield from (Row(run.run, topic, name, *rest) for topic, *rest in zip(*values, strict=True))
+            for column, measure in enumerate(self.measures):
+                name, values = str(measure), self.column(run, column, by_topic).values()
+                yield from (Row(run.run, topic, name, *rest) for topic, *rest in zip(*values, strict=True))
 
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
         """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""

@@ -120,7 +120,7 @@ class Qrels:
         return f"<Qrels {self.place}: {len(self)} topics, {int(self.pool.sum())} judgments>"
 
     def notes_for(self, options: Options) -> list[str]:
-        """`notes`, and one about options of reading that come too late, for these qrels have been read without."""
+        """`notes`, and one more where options of reading are given that these qrels were read without."""
         policy = options.duplicates
         late = [f"duplicates='{policy}'"] if policy in ("first", "last") and policy != self._duplicates else []
         late += ["lenient=True"] if options.lenient and not self._lenient else []

@@ -64,7 +64,10 @@ def _page(measure: Measure) -> str:
         "source": source,
     }
     lines = [f"{key:<12} {value}" for key, value in entries.items() if value]
-    return "\n".join([f"{measure.name}: {what}", "", *lines]) + "\n"
+    accepted = definition.accepted
+    meanings = [(key, SHARED_PARAMETERS.get(key, accepted.check(key).expected)) for key in accepted.names]
+    explained = [f"{key:<12} {meaning}" for key, meaning in meanings]
+    return "\n".join([f"{measure.name}: {what}", "", *lines, *([""] if explained else []), *explained]) + "\n"
 
 
 def _list(table: Mapping[str, Measure]) -> str:
@@ -116,6 +119,14 @@ def _gains(measure: Measure) -> str:
     return "equal steps" if definition.gain == "thresholds" else f"{definition.gain}, {definition.scale}"
 
 
+SHARED_PARAMETERS = {
+    "rel": "the lowest relevant grade; with it the gains of graded measures are 0 and 1",
+    "gain": "what a grade is worth: linear, exp, ntcir, grade, a list such as 0:0.5:1, or @FILE",
+    "g": "the share of users whose threshold is each grade, as in 1:1:2; equal shares by default",
+    "of": "the quantity: eu utility per document, etu total utility, ec cost per document, etc total cost, ed depth",
+    "horizon": "the rank at which all sums end; by default they go to infinity",
+    "prior": "the probability of each intent: uniform, or @FILE",
+}
 _CUTOFF = {
     "truncates": "optional; the sum stops at k",
     "renormalizes": "optional; what it is divided by is cut at k too",

@@ -120,6 +120,13 @@ def shorten(words: Iterable[str], maximum: int = 5) -> str:
     return ", ".join(words[:maximum]) + (", …" if len(words) > maximum else "")
 
 
+def check_choice(value: str, choices: tuple[str, ...], place: str) -> None:
+    """Raise InputError (usage) where a value is not among the choices."""
+    if value not in choices:
+        hint = did_you_mean(value, choices) or f"choose from {', '.join(choices)}"
+        raise InputError(place, f"invalid value '{value}'", hint, usage=True)
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The hint for a misspelt word: `did you mean 'rbp'?`, or nothing where no known word is similar."""
     import difflib  # most words are spelt right

@@ -59,7 +59,10 @@ class Commands(click.Group):
         if not args:
             say(ctx.get_help())
             ctx.exit(2)
-        if args[0] not in COMMANDS and args[0] not in ("-h", "--help", "--version"):
+        word = args[0]
+        if word not in COMMANDS and word not in ("-h", "--help", "--version"):
+            if word.isidentifier() and not os.path.exists(word) and (hint := did_you_mean(word, COMMANDS)):
+                raise InputError(word, "no such command or file", hint, usage=True)
             args = ["eval", *args]
         return super().parse_args(ctx, args)
 
@@ -127,7 +130,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _in_a_line(error: click.UsageError) -> str:
     """A usage error of click as problem; hint, in the same words for every version of click."""
     problem = error.format_message().strip().rstrip(".")
-    hint = f"see `{error.ctx.command_path if error.ctx else 'gradedeval eval'} --help`"
+    problem = f"{problem[:1].lower()}{problem[1:]}"
+    hint = f"see `{error.ctx.command_path if error.ctx else 'gradedeval'} --help`"
     if isinstance(error, click.NoSuchOption):
         problem = f"unknown option '{error.option_name}'"
         if error.option_name in TREC_EVAL_FLAGS:

@@ -106,10 +106,10 @@ class Gains:
         ranks[topic, number] = column + 1.0
         return shared(ranks)
 
-    @property
+    @cached_property
     def ordinal(self) -> Floats:
         """1, 2, 3, … for the columns of `ranks_of_relevant`."""
-        return np.arange(1.0, self.ranks_of_relevant.shape[1] + 1)
+        return shared(np.arange(1.0, self.ranks_of_relevant.shape[1] + 1))
 
     @cached_property
     def num_relevant_retrieved(self) -> Ints:

@@ -101,7 +101,9 @@ class Scorer:
     def last_rank(self) -> int | None:
         """The last rank that any measure looks at; None where one looks at all."""
         last = [last_rank(measure) for measure in self.measures]
-        return None if self.options.residual_depth == "full" or None in last else max(rank for rank in last if rank)
+        if self.options.residual_depth == "full" or None in last:
+            return None
+        return max((rank for rank in last if rank), default=None)
 
     @property
     def notes(self) -> list[str]:

@@ -37,15 +37,11 @@ class InputError(ValueError):
         super().__init__(str(self))
 
     def __reduce__(self) -> tuple[Any, ...]:  # exceptions pickle their positional arguments alone
-        return _rebuild, (self._parts(),)
+        return _rebuild, (vars(self),)
 
     def replace(self, **changes: Any) -> InputError:
         """The same error with other parts, as in `error.replace(hint="give each document once")`."""
-        return _rebuild(self._parts() | changes)
-
-    def _parts(self) -> dict[str, Any]:
-        names = ("place", "problem", "hint", "kind", "usage", "also", "beyond")
-        return {name: getattr(self, name) for name in names}
+        return _rebuild(vars(self) | changes)
 
     @property
     def exit_code(self) -> int:
@@ -122,6 +118,13 @@ def shorten(words: Iterable[str], maximum: int = 5) -> str:
     """The first few of many words, for a message: `51, 52, …`."""
     words = list(words)
     return ", ".join(words[:maximum]) + (", …" if len(words) > maximum else "")
+
+
+def check_choice(value: str, choices: tuple[str, ...], place: str) -> None:
+    """Raise InputError (usage) where a value is not among the choices."""
+    if value not in choices:
+        hint = did_you_mean(value, choices) or f"choose from {', '.join(choices)}"
+        raise InputError(place, f"invalid value '{value}'", hint, usage=True)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -162,9 +162,11 @@ def as_trec(document: Document, digits: int | None) -> str:
     """The rows in trec_eval's three columns: measure, topic, value."""
     table = document.table
     values = table.columns[-1].cells([row[-1] for row in table.rows], digits)
-    return "".join(
-        f"{name:<22}\t{topic}\t{value}\n" for (name, topic, _), value in zip(table.rows, values, strict=True)
-    )
+    return "".join(trec_line(name, topic, value) for (name, topic, _), value in zip(table.rows, values, strict=True))
+
+
+def trec_line(name: str, topic: str, value: str) -> str:
+    return f"{name:<22}\t{topic}\t{value}\n"
 
 
 def as_csv(document: Document, digits: int | None, delimiter: str = ",") -> str:
@@ -289,7 +291,7 @@ def _plain(value: Any) -> Any:
 
 
 def _aligned(table: Table, digits: int | None) -> str:
-    """A plain table: columns two blanks apart, a rule below the header."""
+    """A plain table: columns two spaces apart, a rule below the header."""
     header, body = table.names, table.cells(digits)
     widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
     line = "  ".join(f"{{:{'<' if left else '>'}{width}}}" for left, width in zip(table.left, widths, strict=True))

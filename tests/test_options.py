@@ -118,13 +118,27 @@ def test_changed_options_stand_in_the_signature() -> None:
         ({"residuals": False}, None),
         ({"residuals": "split"}, "split"),
         ({"residuals": True, "like": "cwl_eval"}, "difference"),
-        ({"residuals": True, "like": "cwl_eval", "max_residual": 0.5}, "total"),
+        *(({"residuals": True, "like": like}, preset.residuals) for like, preset in PRESETS.items()),
+        *(({"residuals": True, "like": like, "max_residual": 0.5}, "total") for like in PRESETS),
+        ({"like": "cwl_eval", "max_residual": 0.5}, None),
+        ({"like": "cwl_eval", "residual_depth": "full"}, "total"),
         ({"residual_depth": "full"}, "total"),
         ({"residual_depth": "full", "max_residual": 0.5}, None),
     ],
 )
 def test_the_kind_of_residual_is_settled_once(given: dict[str, Any], residuals: str | None) -> None:
     assert resolve_options(**given).residuals == residuals
+
+
+def test_a_preset_and_a_maximum_residual_together_leave_topics_out_of_the_mean() -> None:
+    run, qrels = {"sure": {"a": 2.0}, "open": {"x": 2.0}}, {"sure": {"a": 1}, "open": {"b": 1}}
+    plain = gradedeval.evaluate(run, qrels, "rbp(p=0.5)@1", like="cwl_eval", residuals=True)
+    assert (plain.options.residuals, plain.options.max_residual) == ("difference", None)
+    assert list(plain.means.values()) == [pytest.approx(0.25)]
+    for more in ({}, {"residuals": True}):
+        kept = gradedeval.evaluate(run, qrels, "rbp(p=0.5)@1", like="cwl_eval", max_residual=0.1, **more)  # type: ignore[arg-type]
+        assert list(kept.means.values()) == [pytest.approx(0.5)]
+        assert kept.options.residuals == ("total" if more else None)
 
 
 def test_a_bare_residuals_takes_no_file_for_its_value(tmp_path: Path, cli: Command) -> None:

@@ -17,7 +17,6 @@ from gradedeval.analysis.significance import (
     TOLERANCE,
     Correction,
     Test,
-    check_choice,
     check_draws,
     correct_p_values,
     describe_test,
@@ -28,7 +27,7 @@ from gradedeval.analysis.significance import (
     uses_draws,
 )
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.errors import EvaluationWarning, InputError, check_choice
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.scores import Scores
 

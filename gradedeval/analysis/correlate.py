@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradedeval.analysis.correlation import BY_TOPIC, KINDS, Kind, measure_agreement
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
-from gradedeval.analysis.significance import check_choice
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, check_choice
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:

@@ -54,10 +54,10 @@ def _long(explanation: Explanation) -> Document:
 
 
 def _summary(explained: Explained, digits: int) -> str:
-    """The line above a table: the score, its residual, and R."""
+    """The line above a table: the score, its residual, and how many documents are relevant."""
     score, residual = Column("", "score", digits).cells([explained.score, explained.residual])
     line = f"{explained.measure}: {score}" + (f", residual {residual}" if residual else "")
-    return line if explained.relevant is None else f"{line} | R {explained.relevant}"
+    return line if explained.relevant is None else f"{line} | {explained.relevant} relevant"
 
 
 def _table(explained: Explained, digits: int, shown: int) -> Table:

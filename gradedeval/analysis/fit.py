@@ -19,9 +19,8 @@ from gradedeval.analysis.parameter_search import (
     search,
 )
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
-from gradedeval.analysis.significance import check_choice
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import InputError, plural
+from gradedeval.errors import InputError, check_choice, plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options

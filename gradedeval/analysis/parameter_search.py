@@ -68,7 +68,7 @@ class MeasureRange:
 
 
 def read_ranges(texts: Sequence[str], table: Mapping[str, Measure] | None = None) -> list[MeasureRange]:
-    """The measures with a range, several in one text separated by blanks.
+    """The measures with a range, several in one text separated by spaces.
 
     Raises InputError (usage) if one has no range, or two, or an end of it is not a valid value.
     """

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradedeval.analysis.background_weights import background, share_past
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, plural
+from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
@@ -175,9 +175,7 @@ def _cost_notes(fixed: Sequence[Measure], options: Options) -> list[str]:
 def _check(ranks: int, normalize: str) -> None:
     if isinstance(ranks, bool) or not isinstance(ranks, int | np.integer) or not 1 <= ranks <= DEEPEST:
         raise InputError("--ranks", f"{ranks} is not a whole number from 1 to {DEEPEST}", usage=True)
-    if normalize not in NORMALIZE:
-        hint = did_you_mean(str(normalize), NORMALIZE) or f"choose from {', '.join(NORMALIZE)}"
-        raise InputError("--normalize", f"invalid value '{normalize}'", hint, usage=True)
+    check_choice(normalize, NORMALIZE, "--normalize")
 
 
 def _normalized(weights: Floats, measure: Measure, normalize: str) -> Floats:

@@ -150,6 +150,9 @@ def to_matrix(scores: Scores | Matrix | pd.DataFrame | str | Path) -> Matrix:
         return scores
     if isinstance(scores, Scores):
         return _from_scores(scores)
+    if not (isinstance(scores, str | Path) or hasattr(scores, "columns")):  # neither a file nor a frame
+        what = f"expected scores, not a {type(scores).__name__}"
+        raise InputError("scores", what, "give what `gradedeval.evaluate` returns", usage=True)
     return _from_rows(*read_saved(scores))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradedeval.analysis.resampling import is_exact, randomization
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, did_you_mean, plural
+from gradedeval.errors import InputError, plural
 from gradedeval.parallel.progress import Progress, no_progress
 
 Test = Literal["randomization", "t", "wilcoxon", "sign", "tukey-hsd"]
@@ -32,28 +32,13 @@ def scipy_stats() -> Any:
     return stats
 
 
-def check_choice(value: str, choices: tuple[str, ...], option: str) -> None:
-    """Raise InputError (usage) if `value` is not among the choices."""
-    if value not in choices:
-        raise InputError(
-            option,
-            f"invalid value '{value}'",
-            did_you_mean(value, choices) or f"choose from {', '.join(choices)}",
-            usage=True,
-        )
-
-
 def check_draws(draws: int, alpha: float, seed: int = 0) -> None:
     """Raise InputError (usage) if draws are fewer than 1, the level is not between 0 and 1, or the seed is negative."""
     if draws < 1:
         raise InputError("--draws", f"{draws} draws are too few", "give 1 or more, for example 10000", usage=True)
     if not 0 < alpha < 1:
-        raise InputError(
-            "--alpha",
-            f"{alpha:g} is not a significance level",
-            "give a number between 0 and 1, such as 0.05",
-            usage=True,
-        )
+        hint = "give a number between 0 and 1, such as 0.05"
+        raise InputError("--alpha", f"{alpha:g} is not a significance level", hint, usage=True)
     if seed < 0:
         raise InputError("--seed", f"{seed} is negative", "give 0 or more", usage=True)
 

@@ -29,6 +29,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trec_eval": ("trec_eval", "Score runs with trec_eval's options and output."),
 }
 
+# Flags of trec_eval that are not ours -> the parameter that does the same, if there is one.
+TREC_EVAL_FLAGS: dict[str, str | None] = {
+    "-c": "topics",
+    "-l": "rel",
+    "-M": "depth",
+    "-J": "judged_only",
+    **dict.fromkeys(("-n", "-N", "-Z", "-R", "-T", "-D")),
+}
+
 
 class Commands(click.Group):
     """A group that imports a command when it is called; `eval` may be left out."""
@@ -50,7 +59,10 @@ class Commands(click.Group):
         if not args:
             say(ctx.get_help())
             ctx.exit(2)
-        if args[0] not in COMMANDS and args[0] not in ("-h", "--help", "--version"):
+        word = args[0]
+        if word not in COMMANDS and word not in ("-h", "--help", "--version"):
+            if word.isidentifier() and not os.path.exists(word) and (hint := did_you_mean(word, COMMANDS)):
+                raise InputError(word, "no such command or file", hint, usage=True)
             args = ["eval", *args]
         return super().parse_args(ctx, args)
 
@@ -118,8 +130,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _in_a_line(error: click.UsageError) -> str:
     """A usage error of click as problem; hint, in the same words for every version of click."""
     problem = error.format_message().strip().rstrip(".")
-    hint = f"see `{error.ctx.command_path if error.ctx else 'gradedeval eval'} --help`"
+    problem = f"{problem[:1].lower()}{problem[1:]}"
+    hint = f"see `{error.ctx.command_path if error.ctx else 'gradedeval'} --help`"
     if isinstance(error, click.NoSuchOption):
         problem = f"unknown option '{error.option_name}'"
-        hint = did_you_mean(error.option_name, error.possibilities or ()) or hint
+        if error.option_name in TREC_EVAL_FLAGS:
+            params = error.ctx.command.params if error.ctx else []
+            ours = [param.opts[0] for param in params if param.name == TREC_EVAL_FLAGS[error.option_name]]
+            hint = f"did you mean '{ours[0]}'? " if ours else ""
+            hint += "`gradedeval trec_eval` takes trec_eval's options"
+        else:
+            hint = did_you_mean(error.option_name, error.possibilities or ()) or hint
     return f"{problem}; {hint}"

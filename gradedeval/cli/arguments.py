@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from typing import Any
 
-from gradedeval.cli import COMMANDS
+import click
+
+from gradedeval.cli.options import files_named
+from gradedeval.cli.output import say, write
 from gradedeval.cli.paths import files_of, listed_files
-from gradedeval.errors import InputError, did_you_mean
-from gradedeval.formats import EXTENSIONS
+from gradedeval.errors import InputError
+from gradedeval.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import load_measures
@@ -28,15 +32,28 @@ def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
     return table
 
 
+def one_measure(flag: str, text: str | None, table: Mapping[str, Measure]) -> Measure:
+    """The measure that an option names. Raises InputError (usage) unless it is one."""
+    measures = parse_measures(text, table) if text and text.strip() else []
+    if len(measures) != 1:
+        what = f"'{text}' names {len(measures)} measures" if measures else "no measure given"
+        raise InputError(flag, what, f"name one, such as {flag} err@20", usage=True)
+    return measures[0]
+
+
+def usage() -> str:
+    """How the command that runs is called, as a hint."""
+    context = click.get_current_context()
+    files = " ".join(str(param.metavar) for param in context.command.params if isinstance(param, click.Argument))
+    return f"usage: {context.command_path.removesuffix(' eval')} {files}"
+
+
 def run_and_qrels(
-    files: tuple[str, ...],
-    other_files: Collection[str] = (),
-    runs_from: str | None = None,
-    usage: str = "gradedeval RUN... QRELS",
+    files: tuple[str, ...], keywords: Mapping[str, Any] | None = None, runs_from: str | None = None
 ) -> tuple[list[str], str]:
     """The runs and the qrels among the arguments; the runs listed in --runs-from come last.
 
-    other_files  files that options name, one of which may be standard input
+    keywords  options, whose files may be standard input as well
 
     Raises InputError where an argument is not a file, a folder or a pattern. One that reads as a measure was probably
     meant for -m.
@@ -45,9 +62,8 @@ def run_and_qrels(
         if file != "-" and not os.path.exists(file) and _is_measure(file):
             raise InputError(file, "no such file", f"did you mean -m '{file}'?", usage=True)
     if not files or (len(files) < 2 and runs_from is None):
-        hint = did_you_mean(files[0], COMMANDS) if files and not os.path.exists(files[0]) else ""
-        raise InputError("", "expected a run and a qrels file", hint or f"usage: {usage}", usage=True)
-    check_standard_input([*files, *other_files, runs_from])
+        raise InputError("", "expected a run and a qrels file", usage(), usage=True)
+    check_standard_input([*files, *files_named(keywords or {}), runs_from])
     *words, qrels = files
     runs = [file for word in words for file in files_of(word, [qrels])]
     listed = [] if runs_from is None else listed_files(runs_from, [qrels])
@@ -60,16 +76,16 @@ def check_standard_input(files: Collection[str | None]) -> None:
         raise InputError("-", "standard input can only be read once", "give the other as a file", usage=True)
 
 
-def form_of(output: str | None, forms: Collection[str]) -> str:
-    """The format that the extension of -o stands for; a table without one."""
+def form_of(output: str | None, forms: Collection[str], default: str = "table") -> str:
+    """The format that the extension of -o stands for; the default without one."""
     if output == "":
         raise InputError("-o", "missing file name", "for example -o scores.csv", usage=True)
     extension = os.path.splitext(output or "")[1].lower()
-    form = EXTENSIONS.get(extension, "")
+    form = EXTENSIONS.get(extension, "") if extension else default
     if form not in forms and not (output and os.path.exists(output) and not os.path.isfile(output)):
         hint = f"choose one with -f: {', '.join(forms)}"
         raise InputError(f"'{output}'", f"no format has the extension '{extension}'", hint, usage=True)
-    return form if form in forms else "table"
+    return form if form in forms else default
 
 
 def check_output(output: str | None, files: Collection[str]) -> None:
@@ -77,6 +93,25 @@ def check_output(output: str | None, files: Collection[str]) -> None:
     read = [file for file in files if os.path.exists(file)]
     if output and os.path.isfile(output) and any(os.path.samefile(file, output) for file in read):
         raise InputError("-o", f"'{output}' is also an input file", "choose another output file", usage=True)
+
+
+class Target:
+    """Where a result goes: -f, -o and --digits.
+
+    Takes these options out of all options. Raises InputError (usage) where -o would overwrite an input file, or no
+    format has its extension.
+    """
+
+    def __init__(self, keywords: dict[str, Any], default: str = "table") -> None:
+        self.output, self.digits = keywords.pop("output"), keywords.pop("digits", None)
+        check_output(self.output, (*keywords["files"], *keywords.get("from_scores", ())))
+        self.form: str = keywords.pop("form") or form_of(self.output, formats_for(), default)
+
+    def deliver(self, make: Maker, settings: str = "") -> None:
+        """Write the result; where the format has no place for its settings, they go to stderr."""
+        if settings and not FORMATS[self.form].signed:
+            say(settings)
+        write(render(make, self.form, self.digits), self.output)
 
 
 def _is_measure(text: str) -> bool:

@@ -10,17 +10,10 @@ import click
 from gradedeval.analysis.compare import TestSettings, compare_matrix
 from gradedeval.analysis.significance import Correction, Test
 from gradedeval.analysis.tables import comparison_document, comparison_settings
-from gradedeval.cli.many_runs import (
-    ALPHA,
-    MATRIX_OPTIONS,
-    TABLE_OPTIONS,
-    deliver,
-    draw_options,
-    form_to,
-    matrix_from,
-    warn,
-)
-from gradedeval.cli.options import Command, option, with_options
+from gradedeval.cli.arguments import Target
+from gradedeval.cli.many_runs import ALPHA, MATRIX_OPTIONS, TABLE_OPTIONS, draw_options, matrix_from
+from gradedeval.cli.options import command_line, option
+from gradedeval.cli.output import warn
 from gradedeval.parallel.progress import with_progress
 
 OPTIONS = [
@@ -35,16 +28,9 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@click.command("compare", cls=Command)
-@click.argument("files", nargs=-1, metavar="RUN... QRELS")
-@with_options(OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
+@command_line("compare", "RUN... QRELS", OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
 def command(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    from_scores: tuple[str, ...],
     baseline: str | None,
-    form: str | None,
-    output: str | None,
     test: Test,
     correction: Correction | None,
     draws: int,
@@ -58,9 +44,9 @@ def command(
     judging its unjudged documents could reverse it.
     """
     test_settings = TestSettings(test, correction, draws, alpha, seed)
-    form = form_to(form, output, (*files, *from_scores))
-    matrix, name = matrix_from(files, measures, from_scores, keywords, baseline)
+    target = Target(keywords)
+    matrix, name = matrix_from(keywords, baseline)
     frame, notes = compare_matrix(matrix, name, test_settings, partial(with_progress, label="draws"))
     settings = comparison_settings(frame, matrix, test_settings)
-    deliver(partial(comparison_document, frame, matrix, test_settings, settings), form, output, settings)
+    target.deliver(partial(comparison_document, frame, matrix, test_settings, settings), settings)
     warn(notes)

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
+from gradedeval.cli.arguments import check_output, form_of, measure_table, one_measure, run_and_qrels
 from gradedeval.cli.options import (
     MANY_RUNS,
     MEASURES_FROM,
     OUTPUT,
-    Command,
-    files_named,
+    command_line,
     measure_option,
     option,
     output_options,
     registered,
-    with_options,
 )
-from gradedeval.cli.output import say, write
-from gradedeval.cli.standardize import STANDARD_OPTIONS, Standardization
+from gradedeval.cli.output import say, warn, write
+from gradedeval.cli.standardize import STANDARD_OPTIONS, standardization
 from gradedeval.errors import SHOWN, InputError
-from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
-from gradedeval.scoring.cwl_quantities import all_quantities
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
-from gradedeval.scoring.score_tables import FORMATS, render
+from gradedeval.scoring.score_tables import FORMATS, all_quantities, render
 from gradedeval.scoring.scorer import with_defaults
 from gradedeval.scoring.scores import Scores
 
@@ -51,9 +46,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@click.command("eval", cls=Command)
-@click.argument("files", nargs=-1, metavar="RUN... QRELS")
-@with_options([measure_option(), MEASURES_FROM], registered("eval"), STANDARD_OPTIONS, OPTIONS)
+@command_line("eval", "RUN... QRELS", [measure_option(), MEASURES_FROM], registered("eval"), STANDARD_OPTIONS, OPTIONS)
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
@@ -76,25 +69,24 @@ def command(
     (gz, bz2, xz, zst), and one of them may be - for standard input. RUN may also be a folder of runs or a quoted
     pattern. `gradedeval measures` lists the measures.
     """
-    table, standardization = measure_table(measures_from), Standardization.of(keywords)
+    table, standardized = measure_table(measures_from), standardization(keywords)
     chosen = parse_measures(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
     if cwl:
         chosen = all_quantities(chosen)
         if keywords["max_residual"] is not None:
             what = "cannot be combined with --max-residual: of the five quantities only expected utility has a residual"
             raise InputError("--cwl", what, "leave out one of them", usage=True)
-        if standardization.wanted:
+        if standardized:
             raise InputError("--cwl", "standardized costs have no meaning", "leave out --standardize", usage=True)
-    order = None if sort is None else _sort_measure(sort, table)
+    order = None if sort is None else one_measure("--sort", sort, table)
     form = form or form_of(output, FORMATS)
-    runs, qrels = run_and_qrels(files, files_named(keywords), runs_from)
+    runs, qrels = run_and_qrels(files, keywords, runs_from)
     check_output(output, (*runs, qrels))
     options = resolve_options(**keywords)
     tags, workers = run_name == "tag", _workers(jobs)
     scores = evaluate_runs(named_runs(runs), qrels, chosen, options, by_tag=tags, keep_going=True, workers=workers)
-    for note in scores.notes:
-        say(note)
-    scores = standardization.apply(scores)
+    warn(scores.notes)
+    scores = standardized(scores) if standardized else scores
     scores = scores.sorted_by(with_defaults(order, options)) if order else scores
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written:
@@ -114,19 +106,11 @@ def _report(scores: Scores, output: str | None, written: bool) -> None:
     """Report the runs that could not be scored, and whether the output was written; then exit with code 1."""
     if not scores.errors:
         return
-    for error in scores.errors[:SHOWN]:
-        say(str(error))
-    if output is None or written:
-        say(scores.unscored)
-    else:
-        hint = "; --keep-going writes the others" if scores.runs else ""
-        say(f"{scores.unscored}, and {output} is not written{hint}")
+    warn(map(str, scores.errors[:SHOWN]))
+    said = scores.unscored
+    if unnamed := len(scores.errors[SHOWN:]):
+        said += f" ({unnamed} of them not named here)"
+    if not written and output is not None:
+        said += f", and {output} is not written" + ("; --keep-going writes the others" if scores.runs else "")
+    say(said)
     click.get_current_context().exit(1)
-
-
-def _sort_measure(text: str, table: Mapping[str, Measure]) -> Measure:
-    """The measure of --sort."""
-    measures = parse_measures(text, table) if text.strip() else []
-    if len(measures) != 1:
-        raise InputError("--sort", f"'{text}' names {len(measures)} measures", "name one", usage=True)
-    return measures[0]

@@ -9,21 +9,19 @@ import click
 
 from gradedeval.analysis.explain import DEFAULT, explain_topic
 from gradedeval.analysis.explain_tables import explanation_document
-from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
+from gradedeval.cli.arguments import Target, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     MEASURES_FROM,
     OUTPUT,
-    Command,
-    files_named,
+    command_line,
     measure_option,
     option,
     output_options,
     registered,
-    with_options,
 )
-from gradedeval.cli.output import say, write
+from gradedeval.cli.output import warn
 from gradedeval.errors import InputError
-from gradedeval.formats import FORMATS, formats_for, render
+from gradedeval.formats import FORMATS, formats_for
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
@@ -39,19 +37,9 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@click.command("explain", cls=Command)
-@click.argument("files", nargs=-1, metavar="RUN QRELS")
-@with_options(OPTIONS, [MEASURES_FROM], registered("reading"))
+@command_line("explain", "RUN QRELS", OPTIONS, [MEASURES_FROM], registered("reading"))
 def command(
-    files: tuple[str, ...],
-    topic: str | None,
-    measures: tuple[str, ...],
-    measures_from: tuple[str, ...],
-    form: str | None,
-    output: str | None,
-    digits: int | None,
-    shown: int | None,
-    **keywords: Any,
+    measures: tuple[str, ...], measures_from: tuple[str, ...], topic: str | None, shown: int | None, **keywords: Any
 ) -> None:
     """Explain the scores of one topic, rank by rank.
 
@@ -60,15 +48,12 @@ def command(
     score.
     """
     chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
-    form = form or form_of(output, formats_for())
-    if shown is not None and FORMATS[form].layout != "wide":
-        raise InputError("--show", f"the format {form} lists all ranks", "leave out --show", usage=True)
-    usage = "gradedeval explain RUN QRELS --topic ID"
-    runs, qrels = run_and_qrels(files, files_named(keywords), usage=usage)
-    check_output(output, files)
+    target = Target(keywords)
+    if shown is not None and FORMATS[target.form].layout != "wide":
+        raise InputError("--show", f"the format {target.form} lists all ranks", "leave out --show", usage=True)
+    runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
     options = resolve_options(**keywords)
     explanation = explain_topic(named_runs(runs), qrels, chosen, options, topic, Workers.of())
-    for note in explanation.notes:
-        say(note)
-    in_tables = digits if digits is not None else preset_digits(options)
-    write(render(partial(explanation_document, explanation, digits=in_tables, shown=shown), form, digits), output)
+    warn(explanation.notes)
+    digits = preset_digits(options) if target.digits is None else target.digits
+    target.deliver(partial(explanation_document, explanation, digits=digits, shown=shown))

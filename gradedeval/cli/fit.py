@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -13,12 +12,12 @@ from gradedeval.analysis.fit import FitResult, fit_ranges, other, read_collectio
 from gradedeval.analysis.fit_weights import fit_weights
 from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
 from gradedeval.analysis.tables import fit_document
-from gradedeval.cli.arguments import measure_table, run_and_qrels
-from gradedeval.cli.many_runs import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, deliver, form_to, warn, write_curve
-from gradedeval.cli.options import Command, files_named, measure_option, option, with_options
+from gradedeval.cli.arguments import Target, measure_table, one_measure, run_and_qrels
+from gradedeval.cli.many_runs import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, write_curve
+from gradedeval.cli.options import command_line, measure_option, option
+from gradedeval.cli.output import warn
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse_measures
 from gradedeval.options import topics_of_file
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
@@ -44,11 +43,8 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@click.command("fit", cls=Command)
-@click.argument("files", nargs=-1, metavar="RUN... QRELS")
-@with_options(OPTIONS, SCORING_OPTIONS, TABLE_OPTIONS)
+@command_line("fit", "RUN... QRELS", OPTIONS, SCORING_OPTIONS, TABLE_OPTIONS)
 def command(
-    files: tuple[str, ...],
     measures: tuple[str, ...],
     to: str | None,
     kinds: tuple[Kind, ...],
@@ -57,8 +53,6 @@ def command(
     renormalize: bool,
     precision: float,
     curve: str | None,
-    form: str | None,
-    output: str | None,
     **keywords: Any,
 ) -> None:
     """Find the parameter value with which a measure agrees best with another, or has the closest weights.
@@ -66,41 +60,29 @@ def command(
     The parameter to fit is given as a range: 'nerr10(phi=0.05..0.95)', nerr9@1..40, or with the step of the first grid
     'rbp(p=0.1..0.9..0.1)'. After the whole grid, finer grids around the best value are tried.
     """
-    form = form_to(form, output, files)
+    target = Target(keywords)
     curve_form(curve)
     table = measure_table(keywords.pop("measures_from"))
     families = read_ranges(measures, table)
     if weights is not None:
-        if files or to:
+        if keywords["files"] or to:
             raise InputError("--weights", "cannot be combined with runs or --to", "leave them out", usage=True)
         result = fit_weights(weights, families, ranks=ranks, renormalize=renormalize, precision=precision)
     else:
-        kinds, target = kinds or ("pearson", "spearman"), _target(to, table)
-        result = _fitted_to_runs(files, families, target, kinds, precision, keywords)
+        fitted_to = one_measure("--to", to, table)
+        result = _fitted_to_runs(families, fitted_to, kinds or ("pearson", "spearman"), precision, keywords)
     warn(result.notes)
     write_curve(result.curve, curve, result.settings)
-    deliver(partial(fit_document, result), form, output, result.settings)
-
-
-def _target(to: str | None, table: Mapping[str, Measure]) -> Measure:
-    measures = parse_measures(to, table) if to else []
-    if len(measures) != 1:
-        raise InputError("--to", f"names {len(measures)} measures", "name one, such as --to err@20", usage=True)
-    return measures[0]
+    target.deliver(partial(fit_document, result), result.settings)
 
 
 def _fitted_to_runs(
-    files: tuple[str, ...],
-    families: list[MeasureRange],
-    target: Measure,
-    kinds: tuple[Kind, ...],
-    precision: float,
-    keywords: dict[str, Any],
+    families: list[MeasureRange], target: Measure, kinds: tuple[Kind, ...], precision: float, keywords: dict[str, Any]
 ) -> FitResult:
     validate, validate_qrels, validate_topics = (
         keywords.pop(name) for name in ("validate", "validate_qrels", "validate_topics")
     )
-    runs, qrels = run_and_qrels(files, files_named(keywords))
+    runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
     options = resolve_options(**keywords)
     collection = read_collection(named_runs(runs), qrels, options, Workers.of(None, with_progress))
     topics = None if validate_topics is None else topics_of_file(validate_topics)

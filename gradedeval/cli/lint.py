@@ -8,8 +8,8 @@ import click
 
 from gradedeval.analysis.lint.lint import lint
 from gradedeval.analysis.lint.report import lint_document
-from gradedeval.cli.arguments import check_standard_input, measure_table
-from gradedeval.cli.options import MEASURES_FROM, OUTPUT, Command, measure_option, option, with_options
+from gradedeval.cli.arguments import check_standard_input, measure_table, usage
+from gradedeval.cli.options import MEASURES_FROM, OUTPUT, command_line, measure_option, option
 from gradedeval.cli.output import write
 from gradedeval.cli.paths import files_of
 from gradedeval.errors import InputError
@@ -35,11 +35,9 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@click.command("lint", cls=Command)
-@click.argument("runs", nargs=-1, metavar="RUN...")
-@with_options(OPTIONS)
+@command_line("lint", "RUN...", OPTIONS)
 def command(
-    runs: tuple[str, ...],
+    files: tuple[str, ...],
     qrels: str | None,
     measures: tuple[str, ...],
     measures_from: tuple[str, ...],
@@ -58,11 +56,11 @@ def command(
     are errors, or warnings with --strict.
     """
     chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
-    if not runs and qrels is None:
-        raise InputError("", "no run given", "usage: gradedeval lint RUN... [--qrels QRELS]", usage=True)
-    check_standard_input([*runs, qrels])
-    files = [file for word in runs for file in files_of(word, [] if qrels is None else [qrels])]
-    named = named_runs(files) if files else {}
+    if not files and qrels is None:
+        raise InputError("", "no run given", f"{usage()} [--qrels QRELS]", usage=True)
+    check_standard_input([*files, qrels])
+    runs = [file for word in files for file in files_of(word, [] if qrels is None else [qrels])]
+    named = named_runs(runs) if runs else {}
     report = lint(named, qrels, chosen, max_depth=max_depth, tag_is_filename=tag_is_filename, progress=with_progress)
     write(render(partial(lint_document, report, show_all=everything), form), output)
     if report.errors or (strict and report.warnings):

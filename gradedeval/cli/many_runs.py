@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 from gradedeval.analysis.baseline import Baseline, add_baseline
 from gradedeval.analysis.score_matrix import Matrix, join_matrices, to_matrix
 from gradedeval.analysis.tables import curve_document
-from gradedeval.cli.arguments import check_output, form_of, measure_table, run_and_qrels
-from gradedeval.cli.options import (
-    MEASURES_FROM,
-    Decorator,
-    given,
-    measure_option,
-    option,
-    output_options,
-    registered,
-)
-from gradedeval.cli.output import say, write
-from gradedeval.cli.standardize import STANDARD_OPTIONS, Standardization
+from gradedeval.cli.arguments import form_of, measure_table, run_and_qrels
+from gradedeval.cli.options import MEASURES_FROM, Decorator, given, measure_option, option, output_options, registered
+from gradedeval.cli.output import warn, write
+from gradedeval.cli.standardize import STANDARD_OPTIONS, standardization
 from gradedeval.errors import InputError
-from gradedeval.formats import FORMATS, Maker, formats_for, render
+from gradedeval.formats import FORMATS, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import Options
@@ -50,13 +42,6 @@ def draw_options(draws: int, what: str) -> list[Decorator]:
     ]
 
 
-def form_to(form: str | None, output: str | None, files: Sequence[str] = ()) -> str:
-    """The format: the one given, or that of the extension of -o. Raises InputError (usage) where -o would overwrite an
-    input file."""
-    check_output(output, files)
-    return form or form_of(output, formats_for())
-
-
 def prepared(
     measures: Sequence[str], keywords: dict[str, Any], default: Sequence[str] = DEFAULT
 ) -> tuple[list[Measure], Options]:
@@ -67,93 +52,62 @@ def prepared(
     return parse_measures(measures or default, table), options
 
 
-def scored(files: Sequence[str], measures: list[Measure], options: Options) -> Scores:
-    """The scores of RUN... QRELS."""
-    runs, qrels = run_and_qrels(tuple(files))
-    return evaluate_runs(named_runs(runs), qrels, measures, options, workers=Workers.of(None, with_progress))
-
-
 def with_baseline(
     files: tuple[str, ...],
     baseline: str | None,
     measures: list[Measure],
     options: Options,
-    standardization: Standardization | None = None,
+    standardized: Callable[[Scores], Scores] | None = None,
 ) -> tuple[Matrix, str | None]:
     """The scores of RUN... QRELS and of the baseline, and the baseline's name."""
-    standardization = standardization or Standardization()
     compared = Baseline.read(baseline, files[:-1])
-    another = [compared.path] if compared.path is not None else []
-    if standardization.wanted and compared.saved is not None:
+    if standardized and compared.saved is not None:
         what = "saved scores cannot be standardized together with the runs"
         raise InputError("--baseline", what, "give the baseline as a run", usage=True)
-    scores = scored([*files[:-1], *another, *files[-1:]], measures, options)
-    return add_baseline(to_matrix(standardization.apply(scores)), compared)
-
-
-def from_saved(
-    files: tuple[str, ...],
-    from_scores: tuple[str, ...],
-    baseline: str | None,
-    measures: tuple[str, ...],
-    keywords: dict[str, Any],
-) -> tuple[Matrix, str | None]:
-    """Saved scores, and the name of the baseline among them."""
-    matrix = _saved(files, measures, from_scores, keywords)
-    compared = Baseline(name=baseline) if baseline in matrix.runs else Baseline.read(baseline, ())
-    if compared.path is not None:
-        what = f"'{baseline}' is a run, and there are no qrels to score it with"
-        raise InputError("--baseline", what, "name a run among the saved scores, or give its scores", usage=True)
-    return add_baseline(matrix, compared)
+    another = [compared.path] if compared.path is not None else []
+    runs, qrels = run_and_qrels((*files[:-1], *another, *files[-1:]))
+    scores = evaluate_runs(named_runs(runs), qrels, measures, options, workers=Workers.of(None, with_progress))
+    return add_baseline(to_matrix(standardized(scores) if standardized else scores), compared)
 
 
 def matrix_from(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    from_scores: tuple[str, ...],
-    keywords: dict[str, Any],
-    baseline: str | None = None,
-    paired: bool = True,
+    keywords: dict[str, Any], baseline: str | None = None, paired: bool = True
 ) -> tuple[Matrix, str | None]:
     """The scores of RUN... QRELS or saved scores, and the baseline's name.
 
     paired  whether all runs are compared on the same topics, so that the others are reported
     """
+    files, measures, from_scores = (keywords.pop(name) for name in ("files", "measures", "from_scores"))
     if from_scores:
-        matrix, name = from_saved(files, from_scores, baseline, measures, keywords)
+        matrix, name = _from_saved(files, measures, from_scores, baseline, keywords)
     else:
-        standardization = Standardization.of(keywords)
-        matrix, name = with_baseline(files, baseline, *prepared(measures, keywords), standardization)
+        standardized = standardization(keywords)
+        matrix, name = with_baseline(files, baseline, *prepared(measures, keywords), standardized)
     warn([*matrix.notes, *(matrix.omission_notes() if paired else [])])
     return matrix, name
 
 
-def warn(notes: Sequence[str]) -> None:
-    """Report what was skipped or assumed."""
-    for note in notes:
-        say(note)
-
-
-def _saved(
-    files: tuple[str, ...], measures: tuple[str, ...], from_scores: tuple[str, ...], keywords: dict[str, Any]
-) -> Matrix:
+def _from_saved(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    from_scores: tuple[str, ...],
+    baseline: str | None,
+    keywords: dict[str, Any],
+) -> tuple[Matrix, str | None]:
     if files:
         what = f"cannot be combined with files such as '{files[0]}'"
         raise InputError("--from-scores", what, "give either RUN... QRELS or saved scores", usage=True)
     if given(keywords):
         what = "cannot be combined with --from-scores: saved scores cannot be changed"
         raise InputError(given(keywords)[0], what, "score the runs again", usage=True)
-    matrix, *others = [to_matrix(path) for path in from_scores]
-    for other in others:
-        matrix = join_matrices(matrix, other)
-    return matrix.select(measures=[str(measure) for measure in parse_measures(measures)]) if measures else matrix
-
-
-def deliver(make: Maker, form: str, output: str | None, settings: str) -> None:
-    """Write a result; where the format has no place for its settings, they go to stderr."""
-    if not FORMATS[form].signed:
-        say(settings)
-    write(render(make, form), output)
+    matrix = reduce(join_matrices, map(to_matrix, from_scores))
+    if measures:
+        matrix = matrix.select(measures=[str(measure) for measure in parse_measures(measures)])
+    compared = Baseline(name=baseline) if baseline in matrix.runs else Baseline.read(baseline, ())
+    if compared.path is not None:
+        what = f"'{baseline}' is a run, and there are no qrels to score it with"
+        raise InputError("--baseline", what, "name a run among the saved scores, or give its scores", usage=True)
+    return add_baseline(matrix, compared)
 
 
 def curve_form(target: str | None) -> str:

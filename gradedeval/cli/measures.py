@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.arguments import measure_table
-from gradedeval.cli.options import MEASURES_FROM, OUTPUT, Command, option, with_options
+from gradedeval.cli.arguments import measure_table, usage
+from gradedeval.cli.options import MEASURES_FROM, OUTPUT, command_line, option
 from gradedeval.cli.output import write
+from gradedeval.errors import InputError
+from gradedeval.formats import Column, Document, Table, formats_for, render
 from gradedeval.measures.definition import Definition, Measure
 from gradedeval.measures.notation import IA, write_value
 from gradedeval.measures.parse import parse_measures
@@ -18,24 +20,27 @@ from gradedeval.measures.table import ALIASES
 
 HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
 
-
 OPTIONS = [
     MEASURES_FROM,
-    option("-f", "--format", "form", section=OUTPUT, type=click.Choice(["table", "markdown"]), default="table",
-           help="Output format of the list. Default: table."),
+    option("-f", "--format", "form", section=OUTPUT, type=click.Choice(formats_for()), default="table",
+           metavar="FORMAT", help=f"Output format of the list: {', '.join(formats_for())}. Default: table."),
 ]  # fmt: skip
 
 
-@click.command("measures", cls=Command)
-@click.argument("name", required=False)
-@with_options(OPTIONS)
-def command(name: str | None, measures_from: tuple[str, ...], form: str) -> None:
+@command_line("measures", "[NAME]", OPTIONS)
+def command(files: tuple[str, ...], measures_from: tuple[str, ...], form: str) -> None:
     """List the measures, or describe the one called NAME: formula, parameters, defaults, source."""
     table = {**measure_table(measures_from), **offered()}
+    name, *others = files or [None]
+    if others:
+        raise InputError("", f"unexpected argument '{others[0]}'", usage(), usage=True)
     if name is not None:
         write(_page(_named(name, table)))
+    elif form == "table":
+        write(_list(table))
     else:
-        write(_list(table, form))
+        rows = [_row(measure, "`" if form == "markdown" else "") for measure in table.values()]
+        write(render(lambda _: Document([Table([Column(title) for title in HEADER], rows)]), form))
 
 
 def _named(name: str, table: Mapping[str, Measure]) -> Measure:
@@ -46,8 +51,7 @@ def _named(name: str, table: Mapping[str, Measure]) -> Measure:
 
 def _page(measure: Measure) -> str:
     definition = measure.definition
-    what, *rest = definition.paragraphs or [""]
-    formula, source = (*rest, "", "")[:2]
+    what, formula, source = (*definition.paragraphs, "", "", "")[:3]
     others = [alias for alias, name in ALIASES.items() if name == measure.name]
     entries = {
         "formula": formula,
@@ -60,46 +64,40 @@ def _page(measure: Measure) -> str:
         "source": source,
     }
     lines = [f"{key:<12} {value}" for key, value in entries.items() if value]
-    return "\n".join([f"{measure.name}: {what}", "", *lines]) + "\n"
+    accepted = definition.accepted
+    meanings = [(key, SHARED_PARAMETERS.get(key, accepted.check(key).expected)) for key in accepted.names]
+    explained = [f"{key:<12} {meaning}" for key, meaning in meanings]
+    return "\n".join([f"{measure.name}: {what}", "", *lines, *([""] if explained else []), *explained]) + "\n"
 
 
-def _list(table: Mapping[str, Measure], form: str) -> str:
+def _list(table: Mapping[str, Measure]) -> str:
     from tabulate import tabulate
 
-    rows = [_line(measure, form) for measure in table.values()]
-    if form == "markdown":
-        return tabulate(rows, headers=HEADER, tablefmt="github", disable_numparse=True) + "\n"
-    short = [[row[0], row[1], row[2]] for row in rows]
-    text = tabulate(short, headers=HEADER[:3], disable_numparse=True, maxcolwidths=[None, 56, 34])
+    rows = [_row(measure, formula=False)[:3] for measure in table.values()]
+    text = tabulate(rows, headers=HEADER[:3], disable_numparse=True, maxcolwidths=[None, 56, 34])
     return (
         f"{text}\n\n`gradedeval measures NAME` shows formula, gains, residual and source.\n"
         f"{IA}(MEASURE) is the mean of MEASURE over the intents of a topic; see --subtopics.\n"
     )
 
 
-def _line(measure: Measure, form: str) -> list[str]:
+def _row(measure: Measure, quote: str = "", formula: bool = True) -> list[str]:
+    """The columns of HEADER; `quote` stands around code."""
     definition = measure.definition
-    what, *rest = definition.paragraphs or [""]
-    formula, source = (*rest, "", "")[:2]
-    if form == "markdown":
-        return [
-            f"`{measure.name}`",
-            f"{what} {_literal(formula)}".strip(),
-            ", ".join(f"`{part}`" for part in _parameters(measure).split(", ") if part),
-            _gains(measure),
-            definition.cutoff,
-            _residual(definition),
-            source,
-        ]
-    return [measure.name, what, _parameters(measure)]
+    what, equation, source = (*definition.paragraphs, "", "", "")[:3]
+    return [
+        f"{quote}{measure.name}{quote}",
+        f"{what} {quote}{equation}{quote}" if equation and formula else what,
+        ", ".join(f"{quote}{part}{quote}" for part in _parameters(measure).split(", ") if part),
+        _gains(measure),
+        definition.cutoff,
+        _residual(definition),
+        source,
+    ]
 
 
 def _residual(definition: Definition) -> str:
     return "depends" if callable(definition.residual) else definition.residual
-
-
-def _literal(formula: str) -> str:
-    return f"`{formula.replace('|', chr(92) + '|')}`" if formula else ""
 
 
 def _parameters(measure: Measure) -> str:
@@ -121,6 +119,14 @@ def _gains(measure: Measure) -> str:
     return "equal steps" if definition.gain == "thresholds" else f"{definition.gain}, {definition.scale}"
 
 
+SHARED_PARAMETERS = {
+    "rel": "the lowest relevant grade; with it the gains of graded measures are 0 and 1",
+    "gain": "what a grade is worth: linear, exp, ntcir, grade, a list such as 0:0.5:1, or @FILE",
+    "g": "the share of users whose threshold is each grade, as in 1:1:2; equal shares by default",
+    "of": "the quantity: eu utility per document, etu total utility, ec cost per document, etc total cost, ed depth",
+    "horizon": "the rank at which all sums end; by default they go to infinity",
+    "prior": "the probability of each intent: uniform, or @FILE",
+}
 _CUTOFF = {
     "truncates": "optional; the sum stops at k",
     "renormalizes": "optional; what it is divided by is cut at k too",

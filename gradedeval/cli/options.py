@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gradedeval.errors import InputError, check_choice
 from gradedeval.measures.parse import DEFAULT
 from gradedeval.options import OPTIONS
 from gradedeval.options.definition import GAINS, READING, RESIDUALS, Commands, Option
@@ -23,11 +24,25 @@ BARE = ""
 
 
 class SectionedOption(click.Option):
-    """An option that says in which section of a help page it stands."""
+    """An option that says in which section of a help page it stands, and what is wrong with its value as the options
+    of the registry do."""
 
     def __init__(self, *names: Any, section: str, **settings: Any) -> None:
         super().__init__(*names, **settings)
         self.section = section
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        try:
+            return super().type_cast_value(ctx, value)
+        except click.BadParameter:
+            flag, kind = self.opts[-1], self.type
+            if isinstance(kind, click.Choice):
+                for word in [value] if isinstance(value, str) else value:
+                    check_choice(word, tuple(kind.choices), flag)
+            low, high = getattr(kind, "min", None), getattr(kind, "max", None)
+            limits = "" if low is None else f" of {low} or more" if high is None else f" from {low} to {high}"
+            number = "number" if kind is click.FLOAT else "whole number"
+            raise InputError(flag, f"'{value}' is not a {number}{limits}", usage=True) from None
 
 
 def option(*names: str, section: str = THIS_COMMAND, **settings: Any) -> Decorator:
@@ -57,7 +72,11 @@ class Command(click.Command):
                 if is_value:
                     continue
             merged.append(word)
-        return super().parse_args(ctx, merged[:-1])
+        try:
+            return super().parse_args(ctx, merged[:-1])
+        except click.UsageError as error:
+            error.ctx = ctx  # which the parser leaves out at times
+            raise
 
 
 def registered(commands: Commands) -> list[Decorator]:
@@ -80,7 +99,12 @@ def _click_option(described: Option) -> Decorator:
 
 def given(keywords: Mapping[str, Any]) -> list[str]:
     """The flags of the options that have been given."""
-    return [f"--{name.replace('_', '-')}" for name, value in keywords.items() if value not in (None, False, ())]
+    return [f"--{name.replace('_', '-')}" for name, value in keywords.items() if is_given(value)]
+
+
+def is_given(value: Any) -> bool:
+    """Whether an option has been given. 0 is a value."""
+    return value is not None and value is not False and value != ()
 
 
 def files_named(keywords: Mapping[str, Any]) -> list[str]:
@@ -98,7 +122,7 @@ def measure_option(
     help: str = "Measure to report, such as err@20 or 'ndcg(gain=exp)@10'.", default: Collection[str] = DEFAULT
 ) -> Decorator:
     """-m, which may be repeated, and its default."""
-    help = f"{help} Repeat -m, or separate measures by blanks."
+    help = f"{help} Repeat -m, or separate measures by spaces."
     help = f"{help} Default: {' '.join(default)}." if default else help
     return option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=help)
 
@@ -116,12 +140,14 @@ def output_options(formats: Collection[str], default: str = "table", digits: str
     return options
 
 
-def with_options(*groups: list[Decorator]) -> Decorator:
-    """Put groups of options on a command, in the order written."""
+def command_line(name: str, files: str, *groups: list[Decorator], **settings: Any) -> Decorator:
+    """Makes a function a command: its name, what its help calls its `files`, and groups of options in the order
+    written."""
 
-    def decorate(command: Any) -> Any:
+    def decorate(function: Any) -> click.Command:
         for decorator in reversed([decorator for group in groups for decorator in group]):
-            command = decorator(command)
-        return command
+            function = decorator(function)
+        function = click.argument("files", nargs=-1, metavar=files)(function)
+        return click.command(name, cls=Command, **settings)(function)
 
     return decorate

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterable
 
 from gradedeval.errors import InputError
 from gradedeval.trec.lines import encode
@@ -70,6 +71,12 @@ def say(text: str) -> None:
         _silence(2)
     except (ValueError, AttributeError):
         pass  # there is no stderr
+
+
+def warn(notes: Iterable[str]) -> None:
+    """Report what was skipped or assumed."""
+    for note in notes:
+        say(note)
 
 
 def stop_quietly() -> None:

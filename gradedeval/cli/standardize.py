@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
 from typing import Any
 
 from gradedeval.cli.options import STANDARDIZATION, Decorator, given, option
@@ -20,40 +20,29 @@ STANDARD_OPTIONS: list[Decorator] = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Standardization:
-    """Whether and how scores are standardized."""
+def standardization(keywords: dict[str, Any]) -> Callable[[Scores], Scores] | None:
+    """Take these options out of all options: what standardizes scores, None where that is not wanted.
 
-    standardize: bool = False
-    reference: str | None = None
-    save_reference: str | None = None
+    Raises InputError (usage) where they exclude each other.
+    """
+    taken = {name: keywords.pop(name) for name in ("standardize", "reference", "save_reference")}
+    path, target = taken["reference"], taken["save_reference"]
+    if path and target:
+        what = "cannot be combined with --reference: there would be nothing new to save"
+        raise InputError("--save-reference", what, "leave out one of them", usage=True)
+    if not any(taken.values()):
+        return None
+    if keywords.get("residuals"):
+        what = "standardized scores have no residuals"
+        raise InputError(given(taken)[0], what, "leave out --residuals", usage=True)
 
-    @classmethod
-    def of(cls, keywords: dict[str, Any]) -> Standardization:
-        """Take these options out of all options. Raises InputError (usage) where they exclude each other."""
-        taken = {entry.name: keywords.pop(entry.name) for entry in fields(cls)}
-        if taken["reference"] and taken["save_reference"]:
-            what = "cannot be combined with --reference: there would be nothing new to save"
-            raise InputError("--save-reference", what, "leave out one of them", usage=True)
-        if given(taken) and keywords.get("residuals"):
-            raise InputError(
-                given(taken)[0], "standardized scores have no residuals", "leave out --residuals", usage=True
-            )
-        return cls(**taken)
+    def standardized(scores: Scores) -> Scores:
+        from gradedeval.analysis.standardize import Reference, standardize  # a plain evaluation does without
 
-    @property
-    def wanted(self) -> bool:
-        return bool(self.standardize or self.reference or self.save_reference)
+        reference = Reference.read(path) if path else Reference.of(scores)
+        scores = standardize(scores, reference)
+        if target:
+            write(reference.text, target)
+        return scores
 
-    def apply(self, scores: Scores) -> Scores:
-        """The scores, standardized where that is wanted."""
-        if not self.wanted:
-            return scores
-        # A plain evaluation does without.
-        from gradedeval.analysis.standardize import Reference, standardize
-
-        reference = Reference.read(self.reference) if self.reference else Reference.of(scores)
-        standardized = standardize(scores, reference)
-        if self.save_reference:
-            write(reference.text, self.save_reference)
-        return standardized
+    return standardized

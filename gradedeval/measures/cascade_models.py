@@ -11,11 +11,8 @@ from gradedeval.errors import InputError
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
-from gradedeval.measures.parameter_files import read_parameter_file
-from gradedeval.measures.parameters import Check
+from gradedeval.measures.parameters import UP_TO_1, Check, read_parameter_file
 from gradedeval.measures.properties import RankingWeights
-from gradedeval.measures.relevant_ranks import num_relevant_retrieved, ranks_of_relevant
-from gradedeval.trec.small_tables import small_table
 
 # The best case past the last column is summed until at most this probability is left, or over this many ranks.
 NEGLIGIBLE, DEEPEST = 1e-13, 1_000_000
@@ -30,6 +27,8 @@ def _from_file(name: str) -> Floats:
 
 @lru_cache
 def _utility(name: str, data: bytes) -> Floats:
+    from gradedeval.trec.small_tables import small_table  # few evaluations need a table
+
     hint = "expected one number per line, for ranks 1, 2, …, none larger than the one before"
     table = small_table(name, ("phi",), ("rank", "phi"), hint=hint, usage=True, data=data)
     width = len(table.rows[0].cells) if table.rows else 1
@@ -141,7 +140,7 @@ def _is_utility(word: str) -> bool:
     residual="beyond_run",
     checks={
         "utility": Check("rr, dcg, one or a file", _is_utility, names_file=True),
-        "gamma": ("in (0, 1]", lambda gamma: 0 < gamma <= 1),
+        "gamma": UP_TO_1,
     },
     details=stops,
 )
@@ -175,7 +174,7 @@ def rr(g: Gains) -> Floats:
     """
     if g.tail:
         return expected_utility(g)
-    return 1 / ranks_of_relevant(g)[:, 0] if ranks_of_relevant(g).shape[1] else np.zeros(len(g.gain))
+    return 1 / g.ranks_of_relevant[:, 0] if g.ranks_of_relevant.shape[1] else np.zeros(len(g.gain))
 
 
 @measure(residual="beyond_run", ceiling=1, details=lambda g: stops(g, "one"))
@@ -186,4 +185,4 @@ def success(g: Gains) -> Floats:
 
     Craswell & Hawking, TREC 2004; trec_eval's success.
     """
-    return expected_utility(g, "one") if g.tail else np.minimum(num_relevant_retrieved(g), 1.0)
+    return expected_utility(g, "one") if g.tail else np.minimum(g.num_relevant_retrieved, 1.0)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from gradedeval.errors import InputError
 from gradedeval.trec.lines import decode, encode
-from gradedeval.trec.small_tables import small_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +43,8 @@ def read_costs(path: str | os.PathLike[str]) -> Costs:
 
     Raises InputError where it cannot be read, a line is not a type with its cost, or a type has two costs.
     """
+    from gradedeval.trec.small_tables import small_table  # few evaluations need a table
+
     table = small_table(path, ("type", "cost"), hint="expected lines such as 'video 30'", words=True)
     costs: dict[bytes, float] = {}
     for row in table.rows:

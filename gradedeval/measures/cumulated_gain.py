@@ -9,7 +9,6 @@ from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.parameters import NOT_NEGATIVE
 from gradedeval.measures.properties import RankingWeights
-from gradedeval.measures.relevant_ranks import gains_of_relevant, ranks_of_relevant
 
 
 def divisor(rank: Floats, log: float | None = None) -> Floats:
@@ -20,7 +19,7 @@ def divisor(rank: Floats, log: float | None = None) -> Floats:
 
 def discounted(g: Gains, log: float | None = None) -> Floats:
     """topics: the sum of discounted gains."""
-    return row_sums(gains_of_relevant(g) / divisor(ranks_of_relevant(g), log))
+    return row_sums(g.gains_of_relevant / divisor(g.ranks_of_relevant, log))
 
 
 def ideally_discounted(g: Gains, log: float | None = None) -> Floats:

@@ -7,24 +7,24 @@ import inspect
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial, wraps
 from typing import Any, ParamSpec, Protocol, cast, overload
 
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, is_prior
-from gradedeval.measures.notation import IA, Spelling, Value, write_value
+from gradedeval.measures.notation import IA, LAST_CUTOFF, Spelling, Value, cutoff_too_large, write_value
 from gradedeval.measures.parameters import Parameters
-from gradedeval.measures.properties import CWL, Properties, Residual
+from gradedeval.measures.properties import CWLProperties, MeasureProperties, Properties, Residual
 
 QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
 """What C/W/L measures give: expected utility (per document), total utility, cost per document, total cost, depth."""
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class Definition(Properties):
+class Definition(MeasureProperties):
     """A measure as it stands in the table: its function, and what it states about itself.
 
     function  from a batch of `Gains`, and its parameters by keyword, to one score per topic
@@ -32,7 +32,7 @@ class Definition(Properties):
     """
 
     function: Callable[..., Floats]
-    cwl: CWL | None = None
+    cwl: CWLProperties | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As the measure of that name in its module: a copy is the same definition."""
@@ -114,6 +114,8 @@ class Measure:
             raise InputError(place, f"{self.name} takes no cutoff", f"write {self.name}", usage=True)
         if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
             raise InputError(place, f"invalid cutoff {cutoff}", "cutoffs start at 1", usage=True)
+        if cutoff > LAST_CUTOFF:
+            raise cutoff_too_large(place, str(cutoff))
         return replace(self, cutoff=int(cutoff))
 
     def __str__(self) -> str:
@@ -246,31 +248,43 @@ class Decorator(Protocol[Keywords]):
     def __call__(self, function: Callable[..., Any], /) -> Measure: ...
 
 
-def with_keywords_of(
-    properties: Callable[Keywords, Properties | CWL],
-) -> Callable[[Callable[..., Any]], Decorator[Keywords]]:
-    """Give a decorator the keywords of a class: an editor completes them, mypy checks them and `help` shows them."""
+def decorator(properties: Callable[Keywords, Properties]) -> Callable[[Callable[..., Measure]], Decorator[Keywords]]:
+    """Make a decorator of what defines a measure by a function and keywords: those of the class `properties`.
 
-    def sign(decorator: Any) -> Decorator[Keywords]:
-        keywords = inspect.signature(properties).parameters.values()
+    An editor completes them, mypy checks them, `help` shows them, and the decorator raises TypeError for any other.
+    """
+    keywords = inspect.signature(properties).parameters
+
+    def of(define: Callable[..., Measure]) -> Decorator[Keywords]:
+        name = define.__name__
+
+        @wraps(define)
+        def decorate(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
+            unknown = [keyword for keyword in given if keyword not in keywords]
+            if unknown:
+                hint = did_you_mean(unknown[0], keywords) or f"it takes {', '.join(keywords)}"
+                raise TypeError(f"@{name} has no keyword '{unknown[0]}'; {hint}")
+            if function is None:
+                return partial(decorate, **given)
+            if not callable(function):
+                raise TypeError(f"@{name} makes a measure of a function, not of {function!r}")
+            return define(function, **given)
+
         first = inspect.Parameter("function", inspect.Parameter.POSITIONAL_ONLY, default=None)
-        decorator.__signature__ = inspect.Signature([first, *keywords])
-        groups = inspect.getmro(cast(type, properties))[-2:0:-1]  # neither `object` nor the class itself
-        decorator.__doc__ = "\n\n".join(inspect.cleandoc(part.__doc__ or "") for part in (decorator, *groups))
-        return cast(Decorator[Keywords], decorator)
+        documented: Any = decorate
+        documented.__signature__ = inspect.Signature([first, *keywords.values()])
+        classes = inspect.getmro(cast(type, properties))[-2::-1]  # all but `object`, from the general to the special
+        documented.__doc__ = "\n\n".join(inspect.cleandoc(part.__doc__ or "") for part in (define, *classes))
+        return cast(Decorator[Keywords], documented)
 
-    return sign
+    return of
 
 
-@with_keywords_of(Properties)
-def measure(function: Callable[..., Any] | None = None, /, **properties: Any) -> Any:
+@decorator(MeasureProperties)
+def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
     """Make a measure of a function from a batch of `Gains` to one score per topic.
 
     Its name is the function's, its parameters are the keyword-only arguments, its help is the docstring: what it is,
     formula and source, in three paragraphs. Whatever else is to be said of it is a keyword:
     """
-
-    def define(function: Callable[..., Any]) -> Measure:
-        return Measure(Definition(function=function, **properties))
-
-    return define if function is None else define(function)
+    return Measure(Definition(function=function, **properties))

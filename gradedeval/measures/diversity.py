@@ -12,13 +12,10 @@ from gradedeval.measures.cascade_models import DEEPEST, NEGLIGIBLE, expected_uti
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, Intents, Pool, is_prior, row_sums, safe_divide
-from gradedeval.measures.parameters import Check
+from gradedeval.measures.parameters import BELOW_1, SHARE, UP_TO_1, Check
 from gradedeval.measures.properties import Arguments
 
-STOP = Check("in (0, 1]", lambda stop: 0 < stop <= 1)
 NORM = Check("none or best", lambda norm: norm in ("none", "best"))
-ALPHA = Check("in [0, 1]", lambda alpha: 0 <= alpha <= 1)
-BETA = Check("in [0, 1)", lambda beta: 0 <= beta < 1)
 PRIORS = Check(PRIOR, is_prior)
 
 
@@ -58,7 +55,7 @@ def stopping(g: Gains, stop: float) -> Gains:
     residual="beyond_run",
     ceiling=1,
     intents=True,
-    checks={"stop": STOP, "norm": NORM, "prior": PRIORS},
+    checks={"stop": UP_TO_1, "norm": NORM, "prior": PRIORS},
 )
 def erria(g: Gains, *, stop: float = 1.0, norm: str = "none", prior: str = UNIFORM) -> Floats:
     """Intent-aware ERR: the mean of the intents' ERR, over those with a relevant document or by a file's probabilities.
@@ -77,7 +74,7 @@ def erria(g: Gains, *, stop: float = 1.0, norm: str = "none", prior: str = UNIFO
 
 
 @measure(
-    gain="exp", scale="unit", cutoff="renormalizes", intents=True, checks={"stop": STOP, "prior": PRIORS}
+    gain="exp", scale="unit", cutoff="renormalizes", intents=True, checks={"stop": UP_TO_1, "prior": PRIORS}
 )  # no ceiling: the greedy ideal is not always the best
 def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
     """Intent-aware ERR as a share of the ideal ranking's, each of whose documents adds most to those before it.
@@ -102,7 +99,7 @@ def _check_finite(arguments: Arguments, cutoff: int | None) -> None:
         )
 
 
-@measure(residual="within_run", intents=True, checks={"alpha": ALPHA, "norm": NORM}, validate=_check_finite)
+@measure(residual="within_run", intents=True, checks={"alpha": SHARE, "norm": NORM}, validate=_check_finite)
 def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
     """DCG where a document is worth less for an intent with each relevant one above it.
 
@@ -117,7 +114,7 @@ def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
     return safe_divide(intents.marginal(scores), np.full(len(g.gain), _best_dcg(alpha, g.last_rank)))
 
 
-@measure(cutoff="renormalizes", intents=True, checks={"alpha": ALPHA})  # no ceiling: as nerria
+@measure(cutoff="renormalizes", intents=True, checks={"alpha": SHARE})  # no ceiling: as nerria
 def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
     """alpha_dcg as a share of the ideal ranking's, each of whose documents adds most to those before it.
 
@@ -131,7 +128,7 @@ def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
     return safe_divide(intents.total(scores), row_sums(ideal / divisor(_ranks(ideal))))
 
 
-@measure(residual="beyond_run", ceiling=1, intents=True, checks={"alpha": ALPHA, "beta": BETA})
+@measure(residual="beyond_run", ceiling=1, intents=True, checks={"alpha": SHARE, "beta": BELOW_1})
 def nrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     """Novelty- and rank-biased precision: RBP with patience β where repeated information is worth less.
 
@@ -143,7 +140,7 @@ def nrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     return (1 - (1 - alpha) * beta) * intents.marginal([_patient(intent, alpha, beta) for intent in intents.each])
 
 
-@measure(cutoff="renormalizes", intents=True, checks={"alpha": ALPHA, "beta": BETA})  # no ceiling: as nerria
+@measure(cutoff="renormalizes", intents=True, checks={"alpha": SHARE, "beta": BELOW_1})  # no ceiling: as nerria
 def nnrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     """nrbp as a share of the ideal ranking's, each of whose documents adds most to those before it.
 

@@ -14,7 +14,6 @@ import numpy as np
 from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError, shorten
 from gradedeval.measures.notation import Value, write_value
-from gradedeval.trec.small_tables import small_table
 
 Scale = Literal["unit", "raw", "thresholds"]
 """The gains that a measure takes: `unit` in [0, 1], `raw` of any size, `thresholds` those of graded precision."""
@@ -216,6 +215,8 @@ def read_pairs(value: str) -> dict[float, float]:
 
 def read_gains(name: str) -> dict[float, float]:
     """grade -> gain, from a file. Raises InputError where it has none, or a line is not a pair."""
+    from gradedeval.trec.small_tables import small_table  # few evaluations need a table
+
     table = small_table(name, ("grade", "gain"), hint="expected lines of grade,gain")
     grades = [table.number(row, "grade") for row in table.rows]
     gains = [table.number(row, "gain", 0) for row in table.rows]

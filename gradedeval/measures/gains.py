@@ -94,6 +94,46 @@ class Gains:
         return self.retrieved if self.k is None else self.k
 
     @cached_property
+    def ranks_of_relevant(self) -> Floats:
+        """topics × …: the ranks of the relevant documents, ascending; infinite after the last.
+
+        Most documents are not relevant, and need not be looked at.
+        """
+        topic, column = np.nonzero(self.relevant)
+        counts = np.bincount(topic, minlength=len(self.gain))
+        number = np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts)
+        ranks = np.full((len(counts), int(counts.max(initial=0))), np.inf)
+        ranks[topic, number] = column + 1.0
+        return shared(ranks)
+
+    @cached_property
+    def ordinal(self) -> Floats:
+        """1, 2, 3, … for the columns of `ranks_of_relevant`."""
+        return shared(np.arange(1.0, self.ranks_of_relevant.shape[1] + 1))
+
+    @cached_property
+    def num_relevant_retrieved(self) -> Ints:
+        """topics: the number of relevant documents retrieved, down to the cutoff."""
+        return shared(np.count_nonzero(np.isfinite(self.ranks_of_relevant), axis=1))
+
+    @cached_property
+    def gains_of_relevant(self) -> Floats:
+        """The columns of `ranks_of_relevant`: the gain of each."""
+        return shared(self.at_relevant(self.gain))
+
+    @cached_property
+    def nonrelevant_above(self) -> Floats:
+        """The columns of `ranks_of_relevant`: the number of documents judged not relevant that rank above."""
+        return shared(self.at_relevant((self.judged & ~self.relevant).cumsum(1)))
+
+    def at_relevant(self, values: Floats | Ints) -> Floats:
+        """The columns of `ranks_of_relevant`: values (topics × ranks) at these ranks; past their last column, that."""
+        finite = np.isfinite(self.ranks_of_relevant)
+        column = np.minimum(np.where(finite, self.ranks_of_relevant, 1), values.shape[1]).astype(np.int64) - 1
+        picked = np.take_along_axis(values, column, 1) if values.shape[1] else np.zeros(column.shape)
+        return np.where(finite, picked, 0.0)
+
+    @cached_property
     def ideal_batch(self) -> Gains:
         """The ideal ranking of the pool, cut like this one."""
         ideal = self.ideal[:, : self.k]

@@ -11,6 +11,7 @@ import numpy as np
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.gain_schemes import read_scheme
 from gradedeval.measures.notation import Value, read_value, write_value
+from gradedeval.trec.source import Source
 
 
 class Check(NamedTuple):
@@ -29,9 +30,11 @@ class Check(NamedTuple):
 Checks = Mapping[str, Check | tuple[str, Callable[[Any], bool]]]
 
 NUMBER = Check("a number", lambda value: isinstance(value, int | float))
-POSITIVE = Check("a number above 0", lambda value: isinstance(value, int | float) and value > 0)
+POSITIVE = Check("a number above 0", lambda value: value > 0)
 NOT_NEGATIVE = Check("0 or more", lambda value: value >= 0)
 BELOW_1 = Check("in [0, 1)", lambda value: 0 <= value < 1)
+UP_TO_1 = Check("in (0, 1]", lambda value: 0 < value <= 1)
+SHARE = Check("in [0, 1]", lambda value: 0 <= value <= 1)
 WORD = Check("a word", lambda value: isinstance(value, str))
 
 # The parameters that say what grades are worth: every measure that reads gains takes some of them.
@@ -111,3 +114,26 @@ class Parameters:
         example = "2" if default is None else write_value(default)
         what = f"{name}={write_value(value)} is not {expected}"
         return InputError(self.place, what, f"as in {name}={example}", usage=True)
+
+
+def needs_file(name: str, content: str, example: str) -> Callable[[Mapping[str, Value], int | None], None]:
+    """A check of a measure's parameters that raises InputError (usage) where `file` is not among them."""
+
+    def check(arguments: Mapping[str, Value], cutoff: int | None) -> None:
+        if not arguments.get("file"):
+            raise InputError(f"'{name}'", f"needs a file with {content}", f"as in {name}(file={example})", usage=True)
+
+    return check
+
+
+def read_parameter_file(name: str) -> bytes:
+    """The bytes of a file. Raises InputError (usage) where it cannot be read.
+
+    It is read each time the measure needs it, so that an edited file counts: what is made of it is cached by its bytes.
+    """
+    if name == "-":
+        raise InputError(name, "a measure's file cannot be standard input", "give a file", usage=True)
+    try:
+        return Source(name).read()
+    except InputError as error:
+        raise error.replace(usage=True) from None

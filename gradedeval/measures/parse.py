@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure, intent_aware
-from gradedeval.measures.notation import IA, Spelling, read, split
-from gradedeval.measures.plugins import has_entry_point, load_entry_point
+from gradedeval.measures.notation import IA, Spelling, read, read_cutoff, split
+from gradedeval.measures.plugins import load_entry_point
 from gradedeval.measures.table import ALIASES, MEASURES
 
 DEFAULT = ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10", "judged@20")
@@ -18,8 +18,12 @@ CWL_DEFAULT = ("rbp", "insq", "inst", "sdcg@10", "cwlp@10", "bpm", "ift", "nerr1
 # trec_eval's names that carry their cutoff, as in P_10.
 _WITH_CUTOFF = ("p", "recall", "ndcg_cut", "map_cut", "relative_p", "success", "unj")
 
-# Names of the literature for a measure and what is done to its scores.
-_STEPS = {"ssp": "write -m sp --standardize"}
+# What is no measure, and what to do instead; and names that others use for more than one measure.
+_HINTS = {
+    "ssp": "write -m sp --standardize",
+    **{name: f"trec_eval has it: write gradedeval trec_eval -m {name}" for name in ("all_trec", "official")},
+}
+_MEANT = dict.fromkeys(("hit", "hits", "hitrate", "hit_rate"), "success")
 
 
 def parse_measures(
@@ -54,17 +58,31 @@ def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
         return _mean_over_intents(spelling, spelling.inner, table)
     stem, _, digits = name.rpartition("_")
     if stem in _WITH_CUTOFF and digits.isdigit() and cutoff is None and name not in table:
-        name, cutoff = stem, int(digits)
+        name, cutoff = stem, read_cutoff(f"{stem}@{digits}", digits)
     name = name if name in table else ALIASES.get(name, name)
-    if name not in table and has_entry_point(name):
-        table = {**table, name: load_entry_point(name)}
-    if name not in table:
-        hint = _STEPS.get(name) or did_you_mean(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
-        if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
-            hint = f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
+    measure = table[name] if name in table else load_entry_point(name)
+    if measure is None:
+        hint = _hint(spelling, table)
         raise InputError("", f"unknown measure '{spelling.name}'", hint, kind="unknown-measure", usage=True)
-    measure = table[name](**dict(spelling.parameters))
+    measure = measure(**dict(spelling.parameters))
     return (measure if cutoff is None else measure @ cutoff).complete()
+
+
+def _hint(spelling: Spelling, table: Mapping[str, Measure]) -> str:
+    """What may be meant by a name that no measure has."""
+    name = spelling.name
+    if name in _HINTS:
+        return _HINTS[name]
+    if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
+        return f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
+    stem = name.rstrip("0123456789")
+    digits, stem = name[len(stem) :], stem.rstrip("_-")
+    cutoff = int(digits[:9]) if digits else spelling.cutoff
+    meant = replace(spelling, name=_MEANT.get(stem, stem), cutoff=cutoff)
+    measure = table.get(ALIASES.get(meant.name, meant.name))
+    if measure is not None and (cutoff is None or (cutoff and measure.definition.cutoff != "none")):
+        return f"did you mean '{meant}'?"
+    return did_you_mean(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
 
 
 def _mean_over_intents(spelling: Spelling, inner: Spelling, table: Mapping[str, Measure]) -> Measure:

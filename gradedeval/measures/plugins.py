@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import IA
 from gradedeval.measures.table import ALIASES, MEASURES
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "gradedeval.measures"
 
@@ -19,6 +24,8 @@ foreign: list[str] = []
 def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     """The measures of a user's Python file, by name. Raises InputError (usage) where it has none or does not load."""
     place = str(path)
+    if not os.path.exists(path):
+        raise InputError(place, "no such file", "check the path", usage=True)
     spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
     if not os.path.isfile(path) or spec is None or spec.loader is None:
         raise InputError(place, "is not a Python file", "--measures-from takes a .py file", usage=True)
@@ -29,11 +36,8 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     except (Exception, SystemExit) as error:  # an error in the user's file is reported, not a traceback
         raise InputError(place, f"cannot be loaded ({type(error).__name__}: {error})", usage=True) from error
     # A file may import built-in measures to build on them.
-    measures = {
-        value.name: value
-        for value in vars(module).values()
-        if isinstance(value, Measure) and value not in MEASURES.values()
-    }
+    defined = [value for value in vars(module).values() if isinstance(value, Measure)]
+    measures = {measure.name: measure for measure in defined if measure not in MEASURES.values()}
     if not measures:
         raise InputError(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
     taken = [name for name in measures if name in (*MEASURES, *ALIASES, IA)]
@@ -42,34 +46,31 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     return measures
 
 
-def has_entry_point(name: str) -> bool:
-    from importlib.metadata import entry_points  # slow to import, and needed only for a name that is not ours
-
-    return any(point.name.lower() == name for point in entry_points(group=ENTRY_POINTS))
-
-
-def load_entry_point(name: str) -> Measure:
-    from importlib.metadata import entry_points
-
-    point = next(point for point in entry_points(group=ENTRY_POINTS) if point.name.lower() == name)
-    foreign.append(point.name)
-    try:
-        loaded = point.load()
-    except Exception as error:
-        raise InputError(f"entry point '{point.name}'", f"cannot be loaded ({error})", usage=True) from error
-    if not isinstance(loaded, Measure):
-        raise InputError(
-            f"entry point '{point.name}'", "is not a measure", "decorate it with @gradedeval.measure", usage=True
-        )
-    if loaded.name != point.name.lower():
-        raise InputError(
-            f"entry point '{point.name}'", f"is the measure '{loaded.name}'", "give both the same name", usage=True
-        )
-    return loaded
+def load_entry_point(name: str) -> Measure | None:
+    """The measure that another package offers under that name; None without one."""
+    return next((_load(point) for point in _entry_points() if point.name.lower() == name), None)
 
 
 def offered() -> dict[str, Measure]:
     """The measures that other packages offer by entry point, by name."""
-    from importlib.metadata import entry_points
+    return {point.name.lower(): _load(point) for point in _entry_points()}
 
-    return {point.name.lower(): load_entry_point(point.name.lower()) for point in entry_points(group=ENTRY_POINTS)}
+
+def _entry_points() -> Iterable[EntryPoint]:
+    from importlib.metadata import entry_points  # slow to import, and needed only for a name that is not ours
+
+    return entry_points(group=ENTRY_POINTS)
+
+
+def _load(point: EntryPoint) -> Measure:
+    place = f"entry point '{point.name}'"
+    foreign.append(point.name)
+    try:
+        loaded = point.load()
+    except Exception as error:
+        raise InputError(place, f"cannot be loaded ({error})", usage=True) from error
+    if not isinstance(loaded, Measure):
+        raise InputError(place, "is not a measure", "decorate it with @gradedeval.measure", usage=True)
+    if loaded.name != point.name.lower():
+        raise InputError(place, f"is the measure '{loaded.name}'", "give both the same name", usage=True)
+    return loaded

@@ -9,21 +9,14 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
-from gradedeval.measures.parameters import NOT_NEGATIVE, Check
+from gradedeval.measures.parameters import BELOW_1, NOT_NEGATIVE, POSITIVE, SHARE
 from gradedeval.measures.properties import RankingWeights
-from gradedeval.measures.relevant_ranks import (
-    nonrelevant_above,
-    num_relevant_retrieved,
-    ordinal,
-    ranks_of_relevant,
-    values_at_relevant,
-)
 
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
     """topics: the sum of the precisions at the relevant documents, those whose gain is above 0 and `least` or more."""
     if not min_gain:
-        return row_sums(ordinal(g) / ranks_of_relevant(g))
+        return row_sums(g.ordinal / g.ranks_of_relevant)
     relevant = g.gain >= min_gain
     return row_sums(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
 
@@ -49,8 +42,8 @@ def preference(g: Gains, above: Floats, k: float = 0) -> Floats:
 
 def binary_preference(g: Gains, k: float = 0) -> Floats:
     """topics: bpref."""
-    preferred = preference(g, nonrelevant_above(g), k)
-    return safe_divide(row_sums(np.where(np.isfinite(ranks_of_relevant(g)), preferred, 0.0)), g.num_relevant)
+    preferred = preference(g, g.nonrelevant_above, k)
+    return safe_divide(row_sums(np.where(np.isfinite(g.ranks_of_relevant), preferred, 0.0)), g.num_relevant)
 
 
 def _precision(g: Gains) -> Floats:
@@ -114,7 +107,7 @@ def p(g: Gains) -> Floats:
 
     trec_eval's P.
     """
-    return safe_divide(num_relevant_retrieved(g) + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
+    return safe_divide(g.num_relevant_retrieved + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
 
 
 @measure(residual="within_run", ceiling=1)
@@ -125,7 +118,7 @@ def recall(g: Gains) -> Floats:
 
     trec_eval's recall.
     """
-    return safe_divide(num_relevant_retrieved(g), g.num_relevant)
+    return safe_divide(g.num_relevant_retrieved, g.num_relevant)
 
 
 @measure(cutoff="none", ceiling=1)
@@ -136,7 +129,7 @@ def rprec(g: Gains) -> Floats:
 
     trec_eval's Rprec.
     """
-    return safe_divide(np.count_nonzero(ranks_of_relevant(g) <= g.num_relevant[:, None], axis=1), g.num_relevant)
+    return safe_divide(np.count_nonzero(g.ranks_of_relevant <= g.num_relevant[:, None], axis=1), g.num_relevant)
 
 
 @measure(
@@ -179,9 +172,6 @@ def unjudged(g: Gains) -> Floats:
 
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
-SHARE = Check("between 0 and 1", lambda value: isinstance(value, int | float) and 0 <= value <= 1)
-ADD = Check("from 0 to below 1", lambda value: isinstance(value, int | float) and 0 <= value < 1)
-
 
 def _is_shares(value: Any) -> bool:
     shares = value if isinstance(value, tuple) else (value,)
@@ -190,7 +180,7 @@ def _is_shares(value: Any) -> bool:
 
 def interpolated(g: Gains, recall: float, add: float) -> Floats:
     """topics: the highest precision at any rank from the one that reaches `recall` on."""
-    precision = ordinal(g) / ranks_of_relevant(g)
+    precision = g.ordinal / g.ranks_of_relevant
     # From the end: the best precision still to come.
     best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
     wanted = np.maximum(np.floor(recall * g.num_relevant + add), 1).astype(np.int64)
@@ -199,7 +189,7 @@ def interpolated(g: Gains, recall: float, add: float) -> Floats:
     return safe_divide(value, np.minimum(g.num_relevant, 1))
 
 
-@measure(residual="within_run", ceiling=1, checks={"recall": SHARE, "add": ADD})
+@measure(residual="within_run", ceiling=1, checks={"recall": SHARE, "add": BELOW_1})
 def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
     """Interpolated precision: the highest precision at a rank that reaches a level of recall, or at any rank below it.
 
@@ -210,7 +200,7 @@ def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
     return interpolated(g, recall, add)
 
 
-@measure(residual="within_run", ceiling=1, checks={"recall": ("numbers between 0 and 1", _is_shares), "add": ADD})
+@measure(residual="within_run", ceiling=1, checks={"recall": ("numbers in [0, 1]", _is_shares), "add": BELOW_1})
 def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5) -> Floats:
     """Interpolated precision averaged over levels of recall, of which there are eleven by tradition.
 
@@ -225,7 +215,7 @@ def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5)
     return summed / len(levels)
 
 
-@measure(cutoff="none", ceiling=1, checks={"times": ("above 0", lambda times: times > 0)})
+@measure(cutoff="none", ceiling=1, checks={"times": POSITIVE})
 def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     """Precision at a multiple of R.
 
@@ -235,7 +225,7 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     """
     depth = np.floor(times * g.num_relevant + 0.9).astype(np.int64)
     depth = np.where(g.num_relevant > 0, depth, 0)
-    return safe_divide(np.count_nonzero(ranks_of_relevant(g) <= depth[:, None], axis=1), depth)
+    return safe_divide(np.count_nonzero(g.ranks_of_relevant <= depth[:, None], axis=1), depth)
 
 
 # trec_eval's guard against a sample without a document above.
@@ -285,12 +275,12 @@ def infap(g: Gains) -> Floats:
 
     Yilmaz & Aslam, CIKM 2006. Grade −1 says pooled and not sampled; it needs --negative unjudged.
     """
-    relevant_above = ordinal(g) - 1
-    sampled = relevant_above + nonrelevant_above(g)
+    relevant_above = g.ordinal - 1
+    sampled = relevant_above + g.nonrelevant_above
     pooled = sampled
     if g.unsampled is not None:
-        pooled = sampled + values_at_relevant(g, (g.unsampled & ~g.judged).cumsum(1))
+        pooled = sampled + g.at_relevant((g.unsampled & ~g.judged).cumsum(1))
     precision_above = (relevant_above + EPSILON) / (sampled + 2 * EPSILON)
     with np.errstate(invalid="ignore"):  # past the last relevant document found
-        expected = 1 / ranks_of_relevant(g) + pooled / ranks_of_relevant(g) * precision_above
-    return safe_divide(row_sums(np.where(np.isfinite(ranks_of_relevant(g)), expected, 0.0)), g.num_relevant)
+        expected = 1 / g.ranks_of_relevant + pooled / g.ranks_of_relevant * precision_above
+    return safe_divide(row_sums(np.where(np.isfinite(g.ranks_of_relevant), expected, 0.0)), g.num_relevant)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,67 +16,9 @@ from gradedeval.measures.parameters import Checks
 Arguments = Mapping[str, Value]
 """The parameters that a measure was given, by name."""
 
-# The groups are never made alone: only what they are combined to needs a constructor, and each takes time to import.
-
 Cutoff = Literal["truncates", "renormalizes", "sums_to_k", "required", "none"]
 Residual = Literal["beyond_run", "within_run", "none"]
 Summary = Literal["mean", "total", "geometric"]
-# What these mean: see `ScoreShape`.
-
-
-@dataclass(init=False, repr=False, eq=False, kw_only=True)
-class GainUse:
-    """What a measure reads of the judgments.
-
-    gain     the default gain scheme, or `binary` (gains 0 and 1, parameter `rel`); None: the measure reads no gains
-    scale    `unit` for gains in [0, 1], `raw` (the default) for gains of any size; graded measures only
-    intents  whether it is a function of `Gains.intents`, the batch by intent
-    """
-
-    gain: str | None = "binary"
-    scale: Scale | None = None
-    intents: bool = False
-
-    def __post_init__(self) -> None:
-        graded = self.gain not in ("binary", None)
-        self.scale = (self.scale or "raw") if graded else None
-
-
-@dataclass(init=False, repr=False, eq=False, kw_only=True)
-class ScoreShape:
-    """What a cutoff does, what the residual is, and where scores lie.
-
-    cutoff    `truncates`: the sum stops at k and nothing else changes; `renormalizes`: k also changes what the sum is
-              divided by; `sums_to_k`: the weights are those of the full depth, summed to k; `required`: the measure
-              has no score without a k, which is a parameter of it; `none`: the measure takes no cutoff
-    residual  `beyond_run`: ranks past the end of the run could still add to the score; `within_run`: only retrieved
-              documents could; `none`: no residual is printed, because filling in the unjudged documents gives no bound:
-              some judgment of them can lift a score above score + residual; a function of the arguments where it
-              depends on them
-    floor     the lowest possible score
-    ceiling   the highest possible score
-    summary   how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, where scores below 0.00001
-              are raised to that
-    """
-
-    cutoff: Cutoff = "truncates"
-    residual: Residual | Callable[[Arguments], Residual] = "none"
-    floor: float = 0.0
-    ceiling: float = np.inf
-    summary: Summary = "mean"
-
-
-@dataclass(init=False, repr=False, eq=False, kw_only=True)
-class ParameterRules:
-    """What the parameters may be.
-
-    checks    parameter -> (what its value must be, in words; a test of a value): see `Check`
-    validate  a function of the arguments and the cutoff that raises InputError (usage) where, taken together, they are
-              not enough or contradict each other
-    """
-
-    checks: Checks | None = None
-    validate: Callable[[Arguments, int | None], None] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,7 +36,62 @@ class RankingWeights:
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
-class Details:
+class Properties:
+    """What a measure reads of the judgments.
+
+    gain     the default gain scheme, or `binary` (gains 0 and 1, parameter `rel`); None: the measure reads no gains
+    scale    `unit` for gains in [0, 1], `raw` (the default) for gains of any size; graded measures only
+    intents  whether it is a function of `Gains.intents`, the batch by intent
+
+    What a cutoff does, what the residual is, and where scores lie.
+
+    cutoff    `truncates`: the sum stops at k and nothing else changes; `renormalizes`: k also changes what the sum is
+              divided by; `sums_to_k`: the weights are those of the full depth, summed to k; `required`: the measure
+              has no score without a k, which is a parameter of it; `none`: the measure takes no cutoff
+    residual  `beyond_run`: ranks past the end of the run could still add to the score; `within_run`: only retrieved
+              documents could; `none`: no residual is printed, because filling in the unjudged documents gives no bound:
+              some judgment of them can lift a score above score + residual; a function of the arguments where it
+              depends on them
+    floor     the lowest possible score
+    ceiling   the highest possible score
+    summary   how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, where scores below 0.00001
+              are raised to that
+
+    What the parameters may be.
+
+    checks    parameter -> (what its value must be, in words; a test of a value): see `Check`
+    validate  a function of the arguments and the cutoff that raises InputError (usage) where, taken together, they are
+              not enough or contradict each other
+
+    What a test of all measures at once may not expect of this one.
+
+    monotone              whether a better document moved up never lowers the score; False where a good document can end
+                          the search, or lower ranks weigh more; a function of the arguments where it depends on them
+    relevance_only        whether relevant documents alone make the score
+    uses_grade_minus_one  whether it reads grade −1, where that counts as unjudged, as pooled but not sampled
+    """
+
+    gain: str | None = "binary"
+    scale: Scale | None = None
+    intents: bool = False
+    cutoff: Cutoff = "truncates"
+    residual: Residual | Callable[[Arguments], Residual] = "none"
+    floor: float = 0.0
+    ceiling: float = np.inf
+    summary: Summary = "mean"
+    checks: Checks | None = None
+    validate: Callable[[Arguments, int | None], None] | None = None
+    monotone: bool | Callable[[Arguments], bool] = True
+    relevance_only: bool = True
+    uses_grade_minus_one: bool = False
+
+    def __post_init__(self) -> None:
+        graded = self.gain not in ("binary", None)
+        self.scale = (self.scale or "raw") if graded else None
+
+
+@dataclass(repr=False, eq=False, kw_only=True)
+class MeasureProperties(Properties):
     """What can be shown of a measure beside its score.
 
     details             a function of the gains and the parameters: column name -> topics × ranks, for `gradedeval
@@ -108,28 +105,8 @@ class Details:
     weights_in_ranking: RankingWeights | None = None
 
 
-@dataclass(init=False, repr=False, eq=False, kw_only=True)
-class Facts:
-    """What a test of all measures at once may not expect of this one.
-
-    monotone              whether a better document moved up never lowers the score; False where a good document can end
-                          the search, or lower ranks weigh more; a function of the arguments where it depends on them
-    relevance_only        whether relevant documents alone make the score
-    uses_grade_minus_one  whether it reads grade −1, where that counts as unjudged, as pooled but not sampled
-    """
-
-    monotone: bool | Callable[[Arguments], bool] = True
-    relevance_only: bool = True
-    uses_grade_minus_one: bool = False
-
-
-@dataclass(kw_only=True, repr=False, eq=False)
-class Properties(Facts, Details, ParameterRules, ScoreShape, GainUse):
-    """The keywords of `@measure`."""
-
-
-@dataclass(init=False, repr=False, eq=False, kw_only=True)
-class CWL:
+@dataclass(repr=False, eq=False, kw_only=True)
+class CWLProperties(Properties):
     """What a C/W/L measure states beyond its continuation probability C(i).
 
     tail       how many ranks a user who reaches the first rank past the end will view, that one included: a function of
@@ -139,24 +116,12 @@ class CWL:
     types      the document types, column 2 of a run, that it distinguishes: a function of the arguments
     """
 
-    tail: Callable[..., Any] | None = None
-    converges: bool = False
-    cost_unit: str = ""
-    types: Callable[[Arguments], frozenset[bytes]] | None = None
-
-
-@dataclass(kw_only=True, repr=False, eq=False)
-class CWLProperties(Facts, ParameterRules, ScoreShape, GainUse, CWL):
-    """The keywords of `@cwl`."""
-
     gain: str | None = "linear"
     scale: Scale | None = "unit"
     cutoff: Cutoff = "sums_to_k"
     residual: Residual | Callable[[Arguments], Residual] = "beyond_run"
     ceiling: float = 1.0
-
-
-def shared_properties(properties: CWLProperties) -> dict[str, Any]:
-    """The keywords that `@cwl` has in common with `@measure`."""
-    names = {field.name for field in fields(Properties)} & {field.name for field in fields(properties)}
-    return {name: getattr(properties, name) for name in names}
+    tail: Callable[..., Any] | None = None
+    converges: bool = False
+    cost_unit: str = ""
+    types: Callable[[Arguments], frozenset[bytes]] | None = None

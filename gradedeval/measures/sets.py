@@ -8,7 +8,6 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import NOT_NEGATIVE
-from gradedeval.measures.relevant_ranks import num_relevant_retrieved
 
 
 @measure(residual="within_run", cutoff="required", ceiling=1)
@@ -19,7 +18,7 @@ def relative_p(g: Gains) -> Floats:
 
     trec_eval's relative_P.
     """
-    return safe_divide(num_relevant_retrieved(g), np.minimum(g.effective_depth, g.num_relevant))
+    return safe_divide(g.num_relevant_retrieved, np.minimum(g.effective_depth, g.num_relevant))
 
 
 @measure(residual="within_run", cutoff="renormalizes", ceiling=1)
@@ -30,7 +29,7 @@ def set_p(g: Gains) -> Floats:
 
     trec_eval's set_P; van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
-    return safe_divide(num_relevant_retrieved(g), g.retrieved)
+    return safe_divide(g.num_relevant_retrieved, g.retrieved)
 
 
 @measure(residual="within_run", cutoff="renormalizes", ceiling=1)
@@ -41,7 +40,7 @@ def set_relative_p(g: Gains) -> Floats:
 
     trec_eval's set_relative_P.
     """
-    return safe_divide(num_relevant_retrieved(g), np.minimum(g.retrieved, g.num_relevant))
+    return safe_divide(g.num_relevant_retrieved, np.minimum(g.retrieved, g.num_relevant))
 
 
 @measure(residual="within_run", ceiling=1)
@@ -52,7 +51,7 @@ def set_recall(g: Gains) -> Floats:
 
     trec_eval's set_recall; van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
-    return safe_divide(num_relevant_retrieved(g), g.num_relevant)
+    return safe_divide(g.num_relevant_retrieved, g.num_relevant)
 
 
 @measure(residual="within_run", cutoff="renormalizes", ceiling=1)
@@ -63,7 +62,7 @@ def set_map(g: Gains) -> Floats:
 
     trec_eval's set_map.
     """
-    return safe_divide(num_relevant_retrieved(g) ** 2, g.retrieved * g.num_relevant)
+    return safe_divide(g.num_relevant_retrieved**2, g.retrieved * g.num_relevant)
 
 
 @measure(residual="within_run", cutoff="renormalizes", ceiling=1, checks={"x": NOT_NEGATIVE})
@@ -74,9 +73,9 @@ def set_f(g: Gains, *, x: float = 1.0) -> Floats:
 
     trec_eval's set_F; van Rijsbergen, Information Retrieval, 1979, chapter 7.
     """
-    precision = safe_divide(num_relevant_retrieved(g), g.retrieved)
+    precision = safe_divide(g.num_relevant_retrieved, g.retrieved)
     # With nothing known to be relevant recall has no bound but 1.
-    recall = np.minimum(safe_divide(num_relevant_retrieved(g), g.num_relevant), 1)
+    recall = np.minimum(safe_divide(g.num_relevant_retrieved, g.num_relevant), 1)
     return safe_divide((x + 1) * precision * recall, recall + x * precision)
 
 
@@ -88,7 +87,7 @@ def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: flo
 
     trec_eval's utility; Hull, TREC-7 filtering track, 1998.
     """
-    hits, retrieved, relevant = num_relevant_retrieved(g), g.retrieved, g.num_relevant
+    hits, retrieved, relevant = g.num_relevant_retrieved, g.retrieved, g.num_relevant
     worth = a * hits + b * (retrieved - hits) + c * (relevant - hits)
     return np.asarray(worth + (d * (docs - retrieved - relevant + hits) if d else 0.0), dtype=np.float64)
 

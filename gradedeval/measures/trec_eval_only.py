@@ -8,8 +8,7 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
-from gradedeval.measures.parameters import Check
-from gradedeval.measures.relevant_ranks import gains_of_relevant, ordinal, ranks_of_relevant, values_at_relevant
+from gradedeval.measures.parameters import BELOW_1
 
 
 def g_measure(g: Gains) -> Floats:
@@ -17,9 +16,9 @@ def g_measure(g: Gains) -> Floats:
 
     After its last document the ideal ranking goes on by 1 a rank, so that idle ranks cost something there too.
     """
-    gain, ranks = gains_of_relevant(g), ranks_of_relevant(g)
+    gain, ranks = g.gains_of_relevant, g.ranks_of_relevant
     idle = np.maximum(ranks - g.num_relevant[:, None], 0)
-    lag = np.where(np.isfinite(ranks), values_at_relevant(g, g.ideal.cumsum(1)) + idle - gain.cumsum(1), 0.0)
+    lag = np.where(np.isfinite(ranks), g.at_relevant(g.ideal.cumsum(1)) + idle - gain.cumsum(1), 0.0)
     return safe_divide(row_sums(gain / np.log2(2 + lag)), row_sums(g.ideal))
 
 
@@ -31,8 +30,8 @@ def bing(g: Gains) -> Floats:
 
     trec_eval's binG.
     """
-    ranks = ranks_of_relevant(g)
-    discounted = np.where(np.isfinite(ranks), 1 / np.log2(2 + ranks - ordinal(g)), 0)
+    ranks = g.ranks_of_relevant
+    discounted = np.where(np.isfinite(ranks), 1 / np.log2(2 + ranks - g.ordinal), 0)
     return safe_divide(row_sums(discounted), g.num_relevant)
 
 
@@ -50,7 +49,7 @@ def g_(g: Gains) -> Floats:
 
 def _dcg(g: Gains) -> Floats:
     """The columns of `ranks_of_relevant`: DCG down to that rank."""
-    cumulated: Floats = (gains_of_relevant(g) / divisor(ranks_of_relevant(g))).cumsum(1)
+    cumulated: Floats = (g.gains_of_relevant / divisor(g.ranks_of_relevant)).cumsum(1)
     return cumulated
 
 
@@ -69,8 +68,8 @@ def ndcg_rel(g: Gains) -> Floats:
     trec_eval's ndcg_rel; Järvelin & Kekäläinen, TOIS 2002.
     """
     dcg, ideal = _dcg(g), _ideal_dcg(g)
-    retrieved = np.isfinite(ranks_of_relevant(g))
-    at_ranks = np.where(retrieved, safe_divide(dcg, values_at_relevant(g, ideal)), 0.0)
+    retrieved = np.isfinite(g.ranks_of_relevant)
+    at_ranks = np.where(retrieved, safe_divide(dcg, g.at_relevant(ideal)), 0.0)
     whole = safe_divide(_last(dcg), _last(ideal))
     return safe_divide(
         row_sums(at_ranks) + (g.num_relevant - np.count_nonzero(retrieved, axis=1)) * whole, g.num_relevant
@@ -86,7 +85,7 @@ def rndcg(g: Gains) -> Floats:
 
     trec_eval's Rndcg; Järvelin & Kekäläinen, TOIS 2002.
     """
-    gain = gains_of_relevant(g) / divisor(ranks_of_relevant(g))
+    gain = g.gains_of_relevant / divisor(g.ranks_of_relevant)
     ideal = _ideal_dcg(g)
     longer = g.retrieved >= g.num_relevant + 2
     summed = np.where(longer, safe_divide(_last(gain.cumsum(1)), _last(ideal)), 0.0)
@@ -96,7 +95,7 @@ def rndcg(g: Gains) -> Floats:
         last = np.count_nonzero(g.ideal >= level, axis=1)
         reached = ideal[np.arange(len(ideal)), np.maximum(last, 1) - 1] if ideal.shape[1] else np.zeros(len(ideal))
         summed = summed + np.where(
-            here, safe_divide(row_sums(np.where(ranks_of_relevant(g) <= last[:, None], gain, 0.0)), reached), 0.0
+            here, safe_divide(row_sums(np.where(g.ranks_of_relevant <= last[:, None], gain, 0.0)), reached), 0.0
         )
         points = points + here
     return safe_divide(summed, points)
@@ -107,10 +106,7 @@ def _last(cumulated: Floats) -> Floats:
     return cumulated[:, -1] if cumulated.shape[1] else np.zeros(len(cumulated))
 
 
-PATIENCE = Check("from 0 to below 1", lambda p: isinstance(p, int | float) and 0 <= p < 1)
-
-
-@measure(gain="linear", scale="raw", ceiling=1, checks={"p": PATIENCE})
+@measure(gain="linear", scale="raw", ceiling=1, checks={"p": BELOW_1})
 def rbp_topic(g: Gains, *, p: float = 0.9) -> Floats:
     """Rank-biased precision where the topic's own highest gain is worth 1: not comparable from topic to topic.
 
@@ -119,11 +115,11 @@ def rbp_topic(g: Gains, *, p: float = 0.9) -> Floats:
     trec_eval 10's rbp, where its gains are initialized; Moffat & Zobel, TOIS 2008.
     """
     highest = g.ideal[:, 0] if g.ideal.shape[1] else np.zeros(len(g.ideal))
-    gain, ranks = gains_of_relevant(g), ranks_of_relevant(g)
+    gain, ranks = g.gains_of_relevant, g.ranks_of_relevant
     return safe_divide(row_sums((1 - p) * gain * p ** np.where(np.isfinite(ranks), ranks - 1, 0)), highest)
 
 
-@measure(ceiling=1, relevance_only=False, checks={"p": PATIENCE})
+@measure(ceiling=1, relevance_only=False, checks={"p": BELOW_1})
 def rbp_resid(g: Gains, *, p: float = 0.9) -> Floats:
     """The residual of binary rank-biased precision as a measure of its own; 0 where nothing is retrieved.
 

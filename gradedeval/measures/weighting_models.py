@@ -14,8 +14,7 @@ from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure, measure
 from gradedeval.measures.gains import Gains, row_sums
-from gradedeval.measures.parameter_files import needs_file, read_parameter_file
-from gradedeval.measures.parameters import POSITIVE, Check
+from gradedeval.measures.parameters import POSITIVE, Check, needs_file, read_parameter_file
 from gradedeval.measures.properties import Arguments, Cutoff
 from gradedeval.trec.small_tables import small_table
 
@@ -234,7 +233,7 @@ def rank_weights(path: str | os.PathLike[str], *, usage: bool = False, data: byt
     cutoff="truncates",
     monotone=lambda arguments: bool((np.diff(read_weights(str(arguments["file"]))) <= 0).all()),
     checks={"file": Check("a file", lambda name: len(read_weights(name)) > 0, names_file=True)},
-    validate=needs_file("wp", "weights", "wp(file=weights.csv), lines of rank,weight"),
+    validate=needs_file("wp", "lines of rank,weight", "weights.csv"),
     details=lambda g, *, file: _weights_column(g, _first(read_weights(str(file)), len(g.rank))),
 )
 def wp(g: Gains, *, file: str | None = None) -> Floats:

@@ -58,9 +58,10 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
 
     Raises InputError (usage) for an unknown option or preset, or a value that is not allowed.
     """
+    known = [name for name, described in OPTIONS.items() if described.commands != "none"]
     for name in given:
-        if name not in OPTIONS:
-            raise InputError("", f"unknown option '{name}'", did_you_mean(name, OPTIONS), usage=True)
+        if name not in known:
+            raise InputError("", f"unknown option '{name}'", did_you_mean(name, known), usage=True)
     OPTIONS["like"].check(like)
     explicit = {
         name: OPTIONS[name].read(value) for name, value in given.items() if value is not None and value is not False

@@ -71,8 +71,7 @@ class Documents:
         """Only these topics, numbers in any order."""
         ends = np.cumsum(self.counts)
         counts = self.counts[rows]
-        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        positions = np.repeat((ends - self.counts)[rows], counts) + within
+        positions = np.repeat((ends - self.counts)[rows], counts) + ranks(counts)
         return Documents(
             [self.topics[row] for row in rows.tolist()],
             counts,
@@ -83,6 +82,12 @@ class Documents:
             self.types,
             self.kind[positions] if self.kind is not None else None,
         )
+
+
+def ranks(counts: Ints) -> Ints:
+    """0, 1, 2, … for the documents of each topic, topic after topic."""
+    within: Ints = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return within
 
 
 def judged_codes(labels: Floats, options: Options) -> Bools:

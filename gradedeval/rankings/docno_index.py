@@ -21,16 +21,20 @@ TOGETHER = 1 << 16
 """Judged documents processed at a time, so that the arrays stay in the cache."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class TopicBuckets:
-    """A hash table divided by topic: where the slots of each topic begin, and how far a hash is shifted to a slot.
+    """A hash table divided by topic, a power of two slots for each.
 
     Runs list topic after topic: with separate slots for each topic, the slots in use stay in the cache.
     """
 
-    begin: Ints
-    shift: Words
-    size: int
+    def __init__(self, documents: Ints) -> None:
+        """documents: how many each topic has."""
+        bits = np.frexp((documents * SLOTS).astype(np.float64))[1].astype(np.int64)  # 2**bits exceeds the number
+        bits = np.maximum(bits, 1)
+        sizes = np.left_shift(1, bits)
+        self.begin = np.cumsum(sizes) - sizes
+        self.shift = (64 - bits).astype(np.uint64)
+        self.size = int(sizes.sum())
 
     def places(self, topic: Ints, hashed: Words, size: Ints | None = None) -> Ints:
         """The slot of each document. topic: of each document; with `size`, of each run of so many documents."""
@@ -38,15 +42,6 @@ class TopicBuckets:
         place = (hashed >> (shift if size is None else np.repeat(shift, size))).view(np.int64)
         place += begin if size is None else np.repeat(begin, size)
         return place
-
-
-def topic_buckets(documents: Ints) -> TopicBuckets:
-    """Buckets for topics with these numbers of documents: a power of two slots for each topic."""
-    bits = np.frexp((documents * SLOTS).astype(np.float64))[1].astype(np.int64)  # 2**bits exceeds the number
-    bits = np.maximum(bits, 1)
-    sizes = np.left_shift(1, bits)
-    ends = np.cumsum(sizes)
-    return TopicBuckets(ends - sizes, (64 - bits).astype(np.uint64), int(ends[-1]) if len(ends) else 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +92,7 @@ class Index:
     @cached_property
     def _filled(self) -> tuple[TopicBuckets, Slots, tuple[Ints, Ints]]:
         """The hash table of `find`: the buckets, the row of the document in each slot (−1: none), and `again`."""
-        buckets = topic_buckets(self.count)
+        buckets = TopicBuckets(self.count)
         slots = np.full(buckets.size + 64, -1, dtype=np.int32)
         none = np.empty(0, dtype=np.int64)
         again = [(none, none)]
@@ -201,7 +196,7 @@ def hash_join(hashed: Words, place: Ints, size: int, wanted: Words, wanted_place
 
 def surely_distinct(topic: NDArray[Any], topics: int, hashed: Words) -> bool:
     """Whether no two documents of a topic can be the same, because all hashes differ."""
-    buckets = topic_buckets(np.bincount(topic, minlength=topics))
+    buckets = TopicBuckets(np.bincount(topic, minlength=topics))
     place = buckets.places(topic, hashed)
     return not hash_join(hashed, place, buckets.size, hashed[:0], place[:0])[1]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -25,49 +25,45 @@ RANK = ("rank",)
 
 NONE = np.empty(0)
 
+LAST_RANK = 2**53 - 1
+"""The largest rank that a float tells from the next."""
+
+TOO_LARGE = f"--ties rank takes ranks up to {LAST_RANK}"
+
+Judgment = tuple[bytes, Any, float, int]
+"""Topic, docno (or docno and subtopic), grade, and line (or row) number."""
+
 Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), row numbers, and types (or none)."""
 
 
-def dict_judgments(judged: Mapping[Any, Any]) -> list[tuple[bytes, bytes, float, int]]:
-    """The judgments of a dict topic -> docno -> grade."""
-    return [
-        (ident(topic, "qrels"), ident(docno, "qrels"), number(grade, f"qrels['{topic}']['{docno}']", "grade"), 0)
-        for topic, documents in judged.items()
-        for docno, grade in inner(documents, "qrels", topic).items()
-    ]
-
-
-def frame_judgments(frame: Any) -> list[tuple[bytes, bytes, float, int]]:
-    """The judgments of a DataFrame with a topic, a docno and a grade column."""
-    columns = zip(_ids(frame, TOPIC, "qrels"), _ids(frame, DOCNO, "qrels"), column(frame, GRADE, "qrels"), strict=True)
-    return [
-        (topic, docno, number(grade, f"qrels:{row}", "grade"), row)
-        for row, (topic, docno, grade) in enumerate(columns, 1)
-    ]
-
-
-def dict_intents(judged: Mapping[Any, Any]) -> list[tuple[bytes, tuple[bytes, bytes], float, int]]:
-    """The judgments of a dict topic -> docno -> subtopic -> grade."""
-    rows = []
+def dict_judgments(judged: Mapping[Any, Any], subtopics: bool) -> list[Judgment]:
+    """The judgments of a dict topic -> docno -> grade, or topic -> docno -> subtopic -> grade."""
+    rows: list[Judgment] = []
     for topic, documents in judged.items():
-        for docno, grades in inner(documents, "qrels", topic).items():
-            if not isinstance(grades, Mapping):
-                what = f"is a {type(grades).__name__}"
-                raise InputError(f"qrels['{topic}']['{docno}']", what, "expected a dict subtopic -> grade")
-            for subtopic, grade in grades.items():
-                known = number(grade, f"qrels['{topic}']['{docno}']['{subtopic}']", "grade")
-                both = (ident(docno, "qrels"), ident(subtopic, "qrels"))
-                rows.append((ident(topic, "qrels"), both, known, 0))
+        name = ident(topic, "qrels")
+        for docno, grade in inner(documents, "qrels", topic).items():
+            place, document = f"qrels['{topic}']['{docno}']", ident(docno, "qrels")
+            if not subtopics:
+                rows.append((name, document, number(grade, place, "grade"), 0))
+                continue
+            if not isinstance(grade, Mapping):
+                raise InputError(place, f"is a {type(grade).__name__}", "expected a dict subtopic -> grade")
+            for subtopic, value in grade.items():
+                known = number(value, f"{place}['{subtopic}']", "grade")
+                rows.append((name, (document, ident(subtopic, "qrels")), known, 0))
     return rows
 
 
-def frame_intents(frame: Any) -> list[tuple[bytes, tuple[bytes, bytes], float, int]]:
-    """The judgments of a DataFrame with a topic, a subtopic, a docno and a grade column."""
-    subtopics = _ids(frame, SUBTOPIC, "qrels")
+def frame_judgments(frame: Any, subtopics: bool) -> list[Judgment]:
+    """The judgments of a DataFrame with a topic, a docno and a grade column, and perhaps one of subtopics."""
+    subtopic = _ids(frame, SUBTOPIC, "qrels") if subtopics else []
+    topic, docno = _ids(frame, TOPIC, "qrels"), _ids(frame, DOCNO, "qrels")
+    documents: Iterable[Any] = zip(docno, subtopic, strict=True) if subtopics else docno
+    columns = zip(topic, documents, column(frame, GRADE, "qrels"), strict=True)
     return [
-        (topic, (docno, subtopic), grade, row)
-        for subtopic, (topic, docno, grade, row) in zip(subtopics, frame_judgments(frame), strict=True)
+        (topic, document, number(grade, f"qrels:{row}", "grade"), row)
+        for row, (topic, document, grade) in enumerate(columns, 1)
     ]
 
 
@@ -121,6 +117,8 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, R
         docnos = _ids(frame, DOCNO, "run")
     scores = _numbers(column(frame, SCORE, "run"), "score")
     places = _numbers(column(frame, RANK, "run"), "rank") if ranks else NONE
+    if (large := np.flatnonzero(np.abs(places) > LAST_RANK)).size:
+        raise InputError(f"run:{large[0] + 1}", f"rank {places[large[0]]:.0f} is too large", TOO_LARGE)
     kinds = _ids(frame, TYPE, "run") if types else []
     rows: dict[bytes, list[int]] = {}
     for topic, group in groupby(range(len(topics)), key=topics.__getitem__):

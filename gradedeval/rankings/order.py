@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Ints
 from gradedeval.options import Options
-from gradedeval.rankings.batch import Batch, Documents
+from gradedeval.rankings.batch import Batch, Documents, ranks
 
 
 def to_batch(
@@ -28,14 +28,14 @@ def to_batch(
         order = np.arange(len(row)) if order is None else order
         included = judged[code[order]]
         if options.like == "trec_eval" and options.depth is not None:  # it cuts first, and then drops
-            included &= _ranks(retrieved) < options.depth
+            included &= ranks(retrieved) < options.depth
         order = order[included]
         retrieved = np.bincount(row[order], minlength=len(topics))
     if order is not None:
         code = code[order]
         kind = kind[order] if kind is not None else None
     if options.depth is not None and retrieved.max(initial=0) > options.depth:
-        included = _ranks(retrieved) < options.depth
+        included = ranks(retrieved) < options.depth
         order = np.flatnonzero(included) if order is None else order[included]
         code = code[included]
         kind = kind[included] if kind is not None else None
@@ -74,12 +74,6 @@ def _named(
         positions = range(begin, end) if order is None else order[begin:end].tolist()
         named[documents.topics[row]] = [documents.docno(position) for position in positions]
     return named
-
-
-def _ranks(counts: Ints) -> Ints:
-    """0, 1, 2, … for the documents of each topic, topic after topic."""
-    ranks: Ints = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    return ranks
 
 
 def _order(

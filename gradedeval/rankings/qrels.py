@@ -8,13 +8,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, ProblemList, plural
-from gradedeval.options import Duplicates
-from gradedeval.rankings.docno_index import Index
-from gradedeval.rankings.frames import dict_intents, dict_judgments, frame_intents, frame_judgments
+from gradedeval.errors import InputError, Note, ProblemList, plural
+from gradedeval.options import Duplicates, Options
+from gradedeval.rankings.frames import Judgment, dict_judgments, frame_judgments
 from gradedeval.rankings.qrels_columns import JudgmentColumns, judgments_of_codes, read_judgments
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
@@ -22,19 +20,14 @@ from gradedeval.trec.lines import (
     QRELS_FIELDS,
     NeedsLineReader,
     about_number,
-    check_not_swapped,
+    check_read,
     decimal,
     decode,
     expected_lines,
-    raise_or_note,
     records,
-    skipped_lines,
 )
 from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
-
-Judgment = tuple[bytes, Any, float, int]
-"""Topic, docno (or docno and subtopic), grade, and line (or row) number."""
 
 
 class Qrels:
@@ -67,6 +60,7 @@ class Qrels:
         jobs: int = 1,
     ) -> None:
         self.notes: list[str] = []
+        self._duplicates, self._lenient = duplicates, lenient
         self.subtopics: Subtopics | None = None
         self.place = Source(source).place if is_file(source) else "qrels"
         self._judged = (
@@ -74,6 +68,8 @@ class Qrels:
             if is_file(source)
             else self._of_rows(_judgments(source, subtopics), duplicates, subtopics)
         )
+        self.index = self._judged.index
+        self.code = self._judged.code  # documents of the index: index into labels
         self.labels: Floats = self._judged.labels
         self.topics: list[bytes] = self._judged.topics
         self.pool: Ints = self._judged.pool()
@@ -123,6 +119,14 @@ class Qrels:
     def __repr__(self) -> str:
         return f"<Qrels {self.place}: {len(self)} topics, {int(self.pool.sum())} judgments>"
 
+    def notes_for(self, options: Options) -> list[str]:
+        """`notes`, and one more where options of reading are given that these qrels were read without."""
+        policy = options.duplicates
+        late = [f"duplicates='{policy}'"] if policy in ("first", "last") and policy != self._duplicates else []
+        late += ["lenient=True"] if options.lenient and not self._lenient else []
+        what = f"{self.place}: read without {' and '.join(late)}; that counts for runs alone"
+        return [*self.notes, Note(what, "give it to Qrels as well")] if late else self.notes
+
     def pool_of(self, topics: list[bytes]) -> Ints:
         """topics × labels: how many documents have each label; 0 for a topic that is not judged."""
         rows = [self.row.get(topic, -1) for topic in topics]
@@ -139,16 +143,6 @@ class Qrels:
         """topic -> its row in `pool`, and its number in `index`."""
         return {topic: row for row, topic in enumerate(self.topics)}
 
-    @property
-    def index(self) -> Index:
-        """The judged documents, for runs that are read in blocks."""
-        return self._judged.index
-
-    @property
-    def code(self) -> NDArray[Any]:
-        """documents of the index: index into labels."""
-        return self._judged.code
-
     @cached_property
     def codes(self) -> dict[bytes, dict[bytes, int]]:
         """topic -> docno -> index into labels, for runs given as dicts."""
@@ -163,7 +157,7 @@ class Qrels:
 
     @cached_property
     def digest(self) -> str:
-        """Six hexadecimal digits that change with any judgment, but not with order, blanks or compression."""
+        """Six hexadecimal digits that change with any judgment, but not with order, spaces or compression."""
         if self.subtopics is None:
             return self._judged.digest()
         return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
@@ -171,15 +165,11 @@ class Qrels:
 
 def _judgments(source: Any, subtopics: bool) -> list[Judgment]:
     if isinstance(source, Mapping):
-        return dict_intents(source) if subtopics else dict_judgments(source)
+        return dict_judgments(source, subtopics)
     if hasattr(source, "columns"):
-        return frame_intents(source) if subtopics else frame_judgments(source)
-    raise InputError(
-        "qrels",
-        f"cannot read qrels from a {type(source).__name__}",
-        "give a path, an open file, a DataFrame or a dict",
-        usage=True,
-    )
+        return frame_judgments(source, subtopics)
+    hint = "give a path, an open file, a DataFrame or a dict"
+    raise InputError("qrels", f"cannot read qrels from a {type(source).__name__}", hint, usage=True)
 
 
 def _judgments_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str], subtopics: bool) -> list[Judgment]:
@@ -193,11 +183,7 @@ def _judgments_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str]
             rows.append((topic, (docno, subtopic) if subtopics else docno, grade, number))
         else:
             problems.add(number, *about_number("grade", token, number), kind="grade")
-    if not rows:
-        check_not_swapped(data, place, QRELS_FIELDS)
-    raise_or_note(problems, lenient, notes)
-    if not rows:
-        raise InputError(place, f"no judgments{skipped_lines(problems)}", expected_lines(QRELS_FIELDS), kind="empty")
+    check_read("judgments", bool(rows), data, QRELS_FIELDS, problems, lenient, notes)
     return rows
 
 

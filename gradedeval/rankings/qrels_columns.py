@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import Floats, Ints, distinct
 from gradedeval.options import Duplicates
 from gradedeval.parallel.forks import Failed, imap, raise_malloc_threshold, shared, usable_workers
 from gradedeval.rankings.docno_index import TOGETHER, Index, surely_distinct
@@ -236,8 +236,7 @@ def _coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
         if part.dtype == np.int8:
             seen.update(DIGITS[np.bincount(part + 9, minlength=len(DIGITS)) > 0].tolist())
         else:
-            rising = np.sort(part)
-            seen.update(rising[np.append(True, rising[1:] != rising[:-1])].tolist())
+            seen.update(distinct(part)[0].tolist())
     labels = np.array(sorted(seen), dtype=np.float64) + 0.0  # no −0
     small = np.min_scalar_type(len(labels))
     of_digit = np.searchsorted(labels, DIGITS).astype(small)
@@ -279,9 +278,7 @@ def _bounds(buffer: Bytes, end: int) -> Iterator[tuple[int, int]]:
         stop = min(begin + PART, end)
         if stop < end:
             size = 1 << 10
-            newline = -1
-            while newline < 0:  # to the end of the line
-                newline = bytes(view[stop : stop + size]).find(b"\n")
+            while (newline := bytes(view[stop : stop + size]).find(b"\n")) < 0:  # to the end of the line
                 size *= 4
             stop += newline + 1
         yield begin, stop

@@ -12,19 +12,9 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Options
-from gradedeval.rankings.frames import dict_ranking, frame_ranking
+from gradedeval.rankings.frames import LAST_RANK, TOO_LARGE, dict_ranking, frame_ranking
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
-from gradedeval.trec.lines import (
-    RUN_FIELDS,
-    about_number,
-    check_not_swapped,
-    decimal,
-    decode,
-    expected_lines,
-    raise_or_note,
-    records,
-    skipped_lines,
-)
+from gradedeval.trec.lines import RUN_FIELDS, about_number, check_read, decimal, decode, records
 
 
 @dataclass
@@ -115,6 +105,9 @@ def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False)
             if stated != stated:
                 problems.add(number, f"rank '{decode(rank)}' is not a number", "--ties rank needs ranks")
                 continue
+            if abs(stated) > LAST_RANK:
+                problems.add(number, f"rank {decode(rank)} is too large", TOO_LARGE)
+                continue
             results.ranks.append(stated)  # type: ignore[union-attr]
         if wants_scores:
             results.scores.append(score)  # type: ignore[union-attr]
@@ -125,11 +118,7 @@ def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False)
     run = Run(
         place, {topic: results for topic, results in topics.items() if results.docnos}, decode(next(iter(tags), b""))
     )
-    if not run.topics:
-        check_not_swapped(data, place, RUN_FIELDS)
-    raise_or_note(problems, options.lenient, run.notes)
-    if not run.topics:
-        raise InputError(place, f"no documents{skipped_lines(problems)}", expected_lines(RUN_FIELDS), kind="empty")
+    check_read("documents", bool(run.topics), data, RUN_FIELDS, problems, options.lenient, run.notes)
     _drop_duplicates(run, options)
     _check_costs(run, options)
     return run

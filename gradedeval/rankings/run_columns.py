@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.options import Options
 from gradedeval.rankings.batch import Documents
-from gradedeval.rankings.docno_index import duplicate_candidates, hash_join, surely_distinct, topic_buckets
+from gradedeval.rankings.docno_index import TopicBuckets, duplicate_candidates, hash_join, surely_distinct
+from gradedeval.rankings.frames import LAST_RANK
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.topic_codes import TopicCodes
@@ -146,6 +147,9 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
     score = None
     if scores:
         score = lines.sort_keys(4) if order_is_enough and options.scores != "float32" else lines.numbers(4)
+    rank = lines.numbers(3) if scores and options.ties == "rank" else None
+    if rank is not None and np.abs(rank).max(initial=0) > LAST_RANK:
+        raise NeedsLineReader
     return Rows(
         topics.names,
         codes,
@@ -155,7 +159,7 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
         lines.start(2),
         lines.length(2),
         score,
-        lines.numbers(3) if scores and options.ties == "rank" else None,
+        rank,
         lambda start, length: block.buffer[start : start + length].tobytes(),
         decode(*lines.tokens(5, np.zeros(1, dtype=np.int64))) if some else "",
         block.buffer,
@@ -172,7 +176,7 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
     judged, count = index.of_topics(number)
     if len(judged) > grader.limits.judged_ratio * len(rows):
         return False
-    asked, table, topic = index.hashed[judged], topic_buckets(rows.counts), np.arange(len(rows.topics))
+    asked, table, topic = index.hashed[judged], TopicBuckets(rows.counts), np.arange(len(rows.topics))
     places = table.places(topic, rows.hashed, rows.counts)
     position, twice = hash_join(rows.hashed, places, table.size, asked, table.places(topic, asked, count))
     hit = np.flatnonzero(position >= 0)
@@ -198,7 +202,7 @@ def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int
     """
     if surely_distinct(rows.topic_of, len(rows.topics), rows.hashed):
         return rows, {}
-    places = topic_buckets(rows.counts).places(rows.topic_of, rows.hashed)
+    places = TopicBuckets(rows.counts).places(rows.topic_of, rows.hashed)
     first: dict[tuple[int, bytes], int] = {}
     last: dict[tuple[int, bytes], int] = {}
     suspects = duplicate_candidates(rows.hashed, places)

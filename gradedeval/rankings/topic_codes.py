@@ -54,7 +54,9 @@ class TopicCodes:
         known = len(self.names)
         while len(unknown := np.flatnonzero(codes < 0)):
             if self._index is None or len(self._index.start) < len(self.names):
-                self._index = _index(self.names)
+                buffer, starts, lengths, hashes = text_hashes(self.names)
+                one_topic = np.zeros(len(self.names), dtype=np.int32)
+                self._index = Index(buffer, starts, lengths, one_topic, hashes, 1)
             hit, code = self._index.find(
                 np.zeros(len(unknown), dtype=np.int64), lines.buffer, start[unknown], length[unknown], hashed[unknown]
             )
@@ -79,8 +81,3 @@ class TopicCodes:
         now = np.arange(len(self.names))
         now[order] = np.arange(known, len(self.names))
         return now[codes]
-
-
-def _index(names: list[bytes]) -> Index:
-    buffer, start, length, hashed = text_hashes(names)
-    return Index(buffer, start, length, np.zeros(len(names), dtype=np.int32), hashed, 1)

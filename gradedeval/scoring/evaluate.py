@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Unpack
 
 from gradedeval.errors import EvaluationWarning, InputError
@@ -57,8 +58,8 @@ def evaluate(
     chosen = parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
-    if jobs < 1:
-        raise InputError("jobs", f"invalid number of processes {jobs}", "give 1 or more", usage=True)
+    if not isinstance(jobs, Integral) or jobs < 1:
+        raise InputError("jobs", f"invalid number of processes {jobs!r}", "give a whole number, 1 or more", usage=True)
     scores = evaluate_runs(named_runs(run), qrels, chosen, options, workers=Workers.of(jobs))
     for note in scores.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)

@@ -72,9 +72,9 @@ def records(
 
 def _width_hint(fields: list[bytes], width: int) -> str:
     if len(fields) == 1 and fields[0].count(b",") >= width - 1:
-        return "separate fields by blanks or tabs, not commas"
+        return "separate fields by spaces or tabs, not commas"
     if len(fields) > width:
-        return "remove extra fields, or blanks inside ids"
+        return "remove extra fields, or spaces inside ids"
     if width == len(QRELS_FIELDS) and len(fields) == width - 1:
         return "add a 0 after the topic if the file has no iteration"
     return "add the missing fields; Q0, iteration and tag may be any word"
@@ -106,27 +106,30 @@ def about_number(what: str, token: bytes, line: int) -> tuple[str, str]:
     return f"{what} '{decode(token)}' is not a number", hint
 
 
-def raise_or_note(problems: ProblemList, lenient: bool, notes: list[str]) -> None:
-    """Raise InputError if there is any problem; with `--lenient` add a note about the skipped lines instead."""
+def check_read(
+    what: str,
+    present: bool,
+    data: bytes,
+    expected: tuple[str, ...],
+    problems: ProblemList,
+    lenient: bool,
+    notes: list[str],
+) -> None:
+    """Raise InputError where lines of a file are bad, or none is left of `what` it should hold; with `--lenient` a note
+    about the skipped lines is added instead."""
+    bad = f"{problems.count} bad {plural(problems.count, 'line')}"
+    other, name = (RUN_FIELDS, "a run") if expected == QRELS_FIELDS else (QRELS_FIELDS, "qrels")
+    if not present and looks_like(data, other):
+        looks = f"looks like {name} ({len(other)} fields per line)"
+        raise InputError(problems.place, looks, "the order is RUN... QRELS: are they swapped?", kind="swapped-files")
     if lenient and problems.count:
         first = problems.errors[0].place.rpartition(":")[2]
-        count = f"{problems.count} bad {plural(problems.count, 'line')}"
-        notes.append(f"{problems.place}: skipped {count}, the first on line {first}")
+        notes.append(f"{problems.place}: skipped {bad}, the first on line {first}")
     else:
         problems.check()
-
-
-def skipped_lines(problems: ProblemList) -> str:
-    """For the message about a file of which nothing is left: ` (12 bad lines skipped)`, or nothing."""
-    return f" ({problems.count} bad {plural(problems.count, 'line')} skipped)" if problems.count else ""
-
-
-def check_not_swapped(data: bytes, place: str, expected: tuple[str, ...]) -> None:
-    """Raise InputError where a file that should have these lines is a run for qrels, or qrels for a run."""
-    other, what = (RUN_FIELDS, "a run") if expected == QRELS_FIELDS else (QRELS_FIELDS, "qrels")
-    if looks_like(data, other):
-        looks = f"looks like {what} ({len(other)} fields per line)"
-        raise InputError(place, looks, "the order is RUN... QRELS: are they swapped?", kind="swapped-files")
+    if not present:
+        skipped = f" ({bad} skipped)" if problems.count else ""
+        raise InputError(problems.place, f"no {what}{skipped}", expected_lines(expected), kind="empty")
 
 
 def looks_like(data: bytes, expected: tuple[str, ...]) -> bool:

@@ -1,6 +1,6 @@
 """Small tables that a user gives in a file: weights, gains, costs, probabilities, saved scores.
 
-All of them are read alike: compressed or not; with tabs, commas or blanks between columns; with or without a byte order
+All of them are read alike: compressed or not; with tabs, commas or spaces between columns; with or without a byte order
 mark, a header, blank lines, and comments (lines that begin with `#`); rows with ranks in any order.
 """
 
@@ -186,7 +186,7 @@ def _records(source: Source, widths: set[int], usage: bool, data: bytes | None) 
 
 
 def _separator(line: bytes, widths: set[int]) -> str | None:
-    """What separates the columns: tabs or commas if the first line has them, else blanks (None)."""
+    """What separates the columns: tabs or commas if the first line has them, else spaces (None)."""
     present = [separator for separator in (b"\t", b",") if separator in line]
     fitting = [separator for separator in present if len(line.split(separator)) in widths or not widths]
     if not fitting and len(line.split()) in widths:

@@ -129,7 +129,7 @@ def opener(head: bytes, place: str) -> Callable[[], Any] | None:
     openers: dict[bytes, Callable[[], Any]] = {
         b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
         b"BZh": lambda: _library("bz2", place).BZ2Decompressor(),
-        b"\xfd7zXZ\x00": lambda: _xz(place),
+        b"\xfd7zXZ\x00": lambda: _library("lzma", place).LZMADecompressor(),
         b"\x28\xb5\x2f\xfd": lambda: _zstd(place),
     }
     if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:  # a zstd file may start with a skippable frame
@@ -165,7 +165,9 @@ def decompress(data: bytes, place: str) -> bytes:
         return data
     try:
         return b"".join(decompressed_pieces(BytesIO(data).read, make))
-    except (EOFError, OSError, zlib.error) as error:
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # each library has its own
         raise InputError(place, f"broken compressed data ({error})", "copy or compress the file again") from None
 
 
@@ -177,37 +179,9 @@ def _library(name: str, place: str) -> Any:
         raise InputError(place, f"is compressed, and this Python has no {name}", "decompress the file first") from None
 
 
-def _xz(place: str) -> Any:
-    lzma = _library("lzma", place)
-    return _Library(lzma.LZMADecompressor(), lzma.LZMAError)
-
-
 def _zstd(place: str) -> Any:
     try:
         import zstandard
     except ImportError:
         raise InputError(place, "is compressed with zstd", "pip install 'gradedeval[zstd]'") from None
-    return _Library(zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
-
-
-@dataclass
-class _Library:
-    """A decompressor whose errors are OSErrors, as those of bz2 are."""
-
-    stream: Any
-    error: type[Exception]
-
-    def decompress(self, data: bytes) -> bytes:
-        try:
-            content: bytes = self.stream.decompress(data)
-        except self.error as error:
-            raise OSError(str(error)) from None
-        return content
-
-    @property
-    def eof(self) -> bool:
-        return bool(self.stream.eof)
-
-    @property
-    def unused_data(self) -> bytes:
-        return bytes(self.stream.unused_data)
+    return zstandard.ZstdDecompressor().decompressobj()

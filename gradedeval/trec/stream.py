@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -23,14 +24,19 @@ class Segment:
 
     def read_into(self, view: memoryview) -> int:
         """Fill the view as far as there are bytes; returns their number."""
-        filled = 0
-        while filled < len(view) and self.at < self.end:
-            count = os.preadv(self.file, [view[filled : filled + self.end - self.at]], self.at)
-            if not count:
-                break
-            filled += count
-            self.at += count
-        return filled
+        return _fill(view, self._some)
+
+    def _some(self, view: memoryview) -> int:
+        count = os.preadv(self.file, [view[: self.end - self.at]], self.at)
+        self.at += count
+        return count
+
+
+def _fill(view: memoryview, some: Callable[[memoryview], int]) -> int:
+    filled = 0
+    while filled < len(view) and (count := some(view[filled:])):
+        filled += count
+    return filled
 
 
 GRACE = 0.5
@@ -87,21 +93,17 @@ class Stream:
 
     def read_into(self, view: memoryview) -> int:
         """Fill the view as far as there are bytes; returns their number."""
-        filled = 0
         with file_errors(self.place):
-            while filled < len(view):
-                if self._decompressor is not None:
-                    count = self._decompressor.read_into(view[filled:])
-                elif self._replay is None and not self._ahead and hasattr(self._raw, "readinto"):
-                    count = self._raw.readinto(view[filled:]) or 0
-                else:
-                    got = self._read(min(len(view) - filled, 1 << 20))
-                    count = len(got)
-                    view[filled : filled + count] = got
-                if not count:
-                    break
-                filled += count
-        return filled
+            return _fill(view, self._some)
+
+    def _some(self, view: memoryview) -> int:
+        if self._decompressor is not None:
+            return self._decompressor.read_into(view)
+        if self._replay is None and not self._ahead and hasattr(self._raw, "readinto"):
+            return self._raw.readinto(view) or 0
+        got = self._read(min(len(view), 1 << 20))
+        view[: len(got)] = got
+        return len(got)
 
     def _read(self, size: int) -> bytes:
         """The next bytes as they are stored."""
@@ -115,10 +117,8 @@ class Stream:
         self._rewind()
         self._decompressor = None
         with file_errors(self.place):
-            parts = []
-            while part := self._read(1 << 24):
-                parts.append(part)
-        return decompress(b"".join(parts), self.place)
+            data = b"".join(iter(lambda: self._read(1 << 24), b""))
+        return decompress(data, self.place)
 
     def token(self, start: int, length: int) -> bytes:
         """The bytes at an offset of a plain stream that has been read to its end."""

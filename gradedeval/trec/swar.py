@@ -19,7 +19,7 @@ Word = Callable[[int, Any], Words]
 TrailingBytes = Callable[[slice], tuple[Words, Words]]
 """rows -> the last nine bytes of each token in these rows, as two words: their first eight and their last eight."""
 
-TAB, NEWLINE, RETURN, BLANK, HASH = 9, 10, 13, 32, 35
+TAB, NEWLINE, RETURN, SPACE, HASH = 9, 10, 13, 32, 35
 
 PAD = 64
 """Bytes of a buffer before and after its text, so that words can be read across both ends of the text."""
@@ -32,8 +32,11 @@ _ODD = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # multipliers of a Weyl sequenc
 
 
 def padded(size: int) -> Bytes:
-    """A buffer for a text of `size` bytes, which begins at PAD."""
-    return np.zeros(size + 2 * PAD, dtype=np.uint8)
+    """A buffer for a text of `size` bytes, which begins at PAD; zeros around it."""
+    buffer = np.empty(size + 2 * PAD, dtype=np.uint8)
+    buffer[:PAD] = 0
+    buffer[PAD + size :] = 0
+    return buffer
 
 
 def words_at(buffer: Bytes) -> Words:

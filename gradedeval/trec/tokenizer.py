@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.trec import swar
 from gradedeval.trec.floats import decimals, sort_keys
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader
-from gradedeval.trec.swar import (
-    BLANK,
-    HASH,
-    NEWLINE,
-    RETURN,
-    TAB,
-    Bytes,
-    TrailingBytes,
-    Word,
-    Words,
-    gather,
-    gather_trailing,
-    hashes,
-    run_starts,
-    tokens,
-    words_at,
-)
-from gradedeval.trec.tokenizer_short_lines import ShortLineFields, short_line_fields
+from gradedeval.trec.swar import HASH, NEWLINE, RETURN, SPACE, TAB, Bytes, TrailingBytes, Word, Words
+from gradedeval.trec.tokenizer_short_lines import ALL, ShortLineFields, short_line_fields
 
 Bounds = Callable[[int], tuple[Ints, Ints]]
 """Number of a field -> where it begins and where it ends in every line."""
@@ -41,41 +27,29 @@ class LineFields:
 
     buffer  the bytes of the block
     count   how many lines
-    bounds  where a field is, computed when the field is first read
     """
 
     buffer: Bytes
     count: int
     bounds: Bounds
-    _known: dict[int, tuple[Ints, Ints]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.count
 
-    def start(self, column: int) -> Ints:
-        return self._bounds(column)[0]
+    def start(self, column: int, rows: Ints | slice = ALL) -> Ints:
+        return self.bounds(column)[0][rows]
 
-    def end(self, column: int) -> Ints:
-        return self._bounds(column)[1]
+    def end(self, column: int, rows: Ints | slice = ALL) -> Ints:
+        return self.bounds(column)[1][rows]
 
     def length(self, column: int) -> Ints:
-        start, end = self._bounds(column)
-        return end - start
-
-    def tokens(self, column: int, rows: Ints) -> list[bytes]:
-        start, end = self._bounds(column)
-        return tokens(self.buffer, start[rows], end[rows])
+        return self.end(column) - self.start(column)
 
     def word(self, column: int) -> Word:
-        return gather(words_at(self.buffer), self.start(column))
+        return swar.gather(swar.words_at(self.buffer), self.start(column))
 
     def trailing_bytes(self, column: int) -> TrailingBytes:
-        return gather_trailing(self.buffer, self.end(column))
-
-    def _bounds(self, column: int) -> tuple[Ints, Ints]:
-        if column not in self._known:
-            self._known[column] = self.bounds(column)
-        return self._known[column]
+        return swar.gather_trailing(self.buffer, self.end(column))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,7 +73,7 @@ class Lines:
 
     def tokens(self, column: int, rows: Ints) -> list[bytes]:
         """A field of some lines."""
-        return self.fields.tokens(column, rows)
+        return swar.tokens(self.buffer, self.fields.start(column, rows), self.fields.end(column, rows))
 
     def numbers(self, column: int) -> Floats:
         """A field as numbers. Raises NeedsLineReader where one is not a plain decimal."""
@@ -119,11 +93,11 @@ class Lines:
             raise NeedsLineReader from None
 
     def hashes(self, column: int) -> Words:
-        return hashes(self.fields.word(column), self.length(column))
+        return swar.hashes(self.fields.word(column), self.length(column))
 
     def topic_starts(self) -> Ints:
         """The first line of each run of lines of one topic."""
-        return run_starts(self.fields.word(0), self.length(0))
+        return swar.run_starts(self.fields.word(0), self.length(0))
 
 
 def check_beginning(buffer: Bytes, begin: int) -> None:
@@ -139,12 +113,13 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
     """
     if end > begin and (short := short_line_fields(buffer, begin, end, width)) is not None:
         return Lines(buffer, short)
-    separated = buffer[begin:end] <= BLANK
+    separated = buffer[begin:end] <= SPACE
     at = np.flatnonzero(separated)
     at += begin
     if len(at) % width == 0 and len(at) and _regular(buffer, at, separated, begin, width):
         of_line = at.reshape(-1, width)
 
+        @cache
         def bounds(column: int) -> tuple[Ints, Ints]:
             end = np.ascontiguousarray(of_line[:, column])
             start = of_line[:, column - 1] + 1 if column else np.append(begin, of_line[:-1, -1] + 1)
@@ -155,10 +130,10 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
 
 
 def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) -> bool:
-    """Whether exactly one blank or tab separates fields, lines have none around them, and no line is a comment."""
+    """Whether exactly one space or tab separates fields, lines have none around them, and no line is a comment."""
     last = at[width - 1 :: width]
     text = buffer[begin : int(at[-1]) + 1]
-    between = np.count_nonzero(text == BLANK)
+    between = np.count_nonzero(text == SPACE)
     if between != len(at) - len(last):
         between += np.count_nonzero(text == TAB)
     return bool(
@@ -172,12 +147,14 @@ def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) 
 
 
 def _normalized(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Lines:
-    """As `split_lines`, for lines of any format: repeated blanks, blanks around fields, CRLF, comments."""
+    """As `split_lines`, for lines of any format: repeated spaces, spaces around fields, CRLF, comments."""
     separator = buffer[at]
     newline = separator == NEWLINE
     returned = separator == RETURN
-    plain = np.count_nonzero(newline) + np.count_nonzero(separator == BLANK) + np.count_nonzero(separator == TAB)
-    if plain != len(at) and (plain + np.count_nonzero(returned) != len(at) or _return_inside(buffer, at[returned])):
+    plain = np.count_nonzero(newline) + np.count_nonzero(separator == SPACE) + np.count_nonzero(separator == TAB)
+    if plain != len(at) and plain + np.count_nonzero(returned) != len(at):
+        raise NeedsLineReader
+    if (buffer[at[returned] + 1] != NEWLINE).any():
         raise NeedsLineReader
     before = np.append(begin - 1, at[:-1])
     token = at - before > 1  # a field ends at a separator that does not follow another
@@ -194,8 +171,3 @@ def _normalized(buffer: Bytes, at: Ints, begin: int, end: int, width: int) -> Li
         raise NeedsLineReader
     starts, ends = np.ascontiguousarray(start.reshape(-1, width).T), np.ascontiguousarray(stop.reshape(-1, width).T)
     return Lines(buffer, LineFields(buffer, starts.shape[1], lambda column: (starts[column], ends[column])))
-
-
-def _return_inside(buffer: Bytes, at: Ints) -> bool:
-    """Whether a carriage return is anywhere but at the end of a line."""
-    return bool((buffer[at + 1] != NEWLINE).any())

@@ -9,20 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Ints
-from gradedeval.trec.swar import (
-    BLANK,
-    HASH,
-    NEWLINE,
-    TAB,
-    Bytes,
-    TrailingBytes,
-    Word,
-    Words,
-    gather,
-    gather_trailing,
-    tokens,
-    words_at,
-)
+from gradedeval.trec import swar
+from gradedeval.trec.swar import HASH, NEWLINE, SPACE, TAB, Bytes, TrailingBytes, Word, Words
+
+ALL = slice(None)
 
 FIRST = 128
 """First bytes of a block, which show whether tabs separate fields, and how long lines are."""
@@ -51,31 +41,27 @@ class ShortLineFields:
     def __len__(self) -> int:
         return len(self.line)
 
-    def start(self, column: int) -> Ints:
-        return self.line + self.begins[column]
+    def start(self, column: int, rows: Ints | slice = ALL) -> Ints:
+        return self.line[rows] + self.begins[column][rows]
 
-    def end(self, column: int) -> Ints:
-        return self.line + self.ends[column]
+    def end(self, column: int, rows: Ints | slice = ALL) -> Ints:
+        return self.line[rows] + self.ends[column][rows]
 
     def length(self, column: int) -> Within:
         return self.ends[column] - self.begins[column]
-
-    def tokens(self, column: int, rows: Ints) -> list[bytes]:
-        line = self.line[rows]
-        return tokens(self.buffer, line + self.begins[column][rows], line + self.ends[column][rows])
 
     def word(self, column: int) -> Word:
         """The words of a field. Where it begins at the same position in all lines, they are a view, not a copy."""
         begin = self.begins[column]
         at, width = int(begin[0]), self.rows.shape[1]
         if not (begin == at).all():
-            return gather(words_at(self.buffer), self.start(column))
+            return swar.gather(swar.words_at(self.buffer), self.start(column))
 
         def word(after: int, rows: Any) -> Words:
             if at + after + 8 <= width:
                 words: Words = self._column(at + after)[rows]
                 return words
-            return gather(words_at(self.buffer), self.start(column))(after, rows)
+            return swar.gather(swar.words_at(self.buffer), self.start(column))(after, rows)
 
         return word
 
@@ -85,7 +71,7 @@ class ShortLineFields:
         end = self.ends[column]
         first, last = int(end.min()), int(end.max())
         if last - first > 7 or not 9 <= first <= self.rows.shape[1] - 7:
-            return gather_trailing(self.buffer, self.end(column))
+            return swar.gather_trailing(self.buffer, self.end(column))
 
         def nine(rows: slice) -> tuple[Words, Words]:
             low, high = self._column(first - 9)[rows].copy(), self._column(first - 1)[rows].copy()
@@ -130,7 +116,7 @@ def short_line_fields(buffer: Bytes, begin: int, end: int, fields: int) -> Short
         return None
     # One bit for each byte, the first byte lowest.
     kind: Any = np.uint32 if width == 32 else np.uint64
-    separates = np.packbits(rows <= BLANK, bitorder="little").view(kind)
+    separates = np.packbits(rows <= SPACE, bitorder="little").view(kind)
     separates[-1:] &= (kind(2) << length[-1:]) - kind(1)  # the last line may be followed by anything
     bounds = _single_spaced(separates, length, fields) or _spaced(separates, length, fields)
     return ShortLineFields(buffer, rows, line, *bounds) if bounds else None
@@ -166,7 +152,7 @@ def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
     size = end - begin
     text = buffer[begin : end + -size % 32]
     tabs = TAB in text[:FIRST]
-    flags = text == NEWLINE if tabs else text < BLANK
+    flags = text == NEWLINE if tabs else text < SPACE
     flags[size:] = False
     bits = np.packbits(flags, bitorder="little")
     long = np.count_nonzero(flags[:FIRST]) <= FIRST // 32
@@ -175,7 +161,7 @@ def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
         return None
     if tabs:
         text = text[:size]
-        return ends if len(ends) + np.count_nonzero(text == TAB) == np.count_nonzero(text < BLANK) else None
+        return ends if len(ends) + np.count_nonzero(text == TAB) == np.count_nonzero(text < SPACE) else None
     return ends if (text[ends] == NEWLINE).all() else None
 
 

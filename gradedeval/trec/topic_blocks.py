@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradedeval.trec.stream import Segment, Stream
-from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, words_at
+from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, padded, words_at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +31,7 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0) -> Iterator[Blo
     part = stream.file if isinstance(stream, Stream) else stream
     whole = part.end - part.at + 1 if part is not None else 0  # plus a newline that may be missing
     capacity, filled = max(size, whole if whole <= 2 * size else 0), 0
-    buffer = _buffer(capacity)
+    buffer = padded(capacity)
     while True:
         filled += stream.read_into(memoryview(buffer)[PAD + filled : PAD + capacity])  # type: ignore[arg-type]
         if filled < capacity:
@@ -39,7 +39,7 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0) -> Iterator[Blo
         cut = _last_topic(buffer, PAD, PAD + filled) - PAD
         carried = filled - cut
         capacity = max(size, 2 * carried)
-        following = _buffer(capacity)
+        following = padded(capacity)
         following[PAD : PAD + carried] = buffer[PAD + cut : PAD + filled]
         if cut:
             yield Block(buffer, PAD, PAD + cut, offset)
@@ -48,13 +48,6 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0) -> Iterator[Blo
         buffer[PAD + filled] = NEWLINE
         filled += 1
     yield Block(buffer, PAD, PAD + filled, offset)
-
-
-def _buffer(capacity: int) -> Bytes:
-    buffer = np.empty(capacity + 2 * PAD, dtype=np.uint8)
-    buffer[:PAD] = 0
-    buffer[PAD + capacity :] = 0
-    return buffer
 
 
 def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
@@ -66,7 +59,7 @@ def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
         if low == begin:
             starts = np.append(begin, starts)
         first = buffer[starts[:-1]]  # the last line is incomplete
-        # Comments, blank lines and lines that begin with blanks are skipped: their topic is not at their beginning.
+        # Comments, blank lines and lines that begin with spaces are skipped: their topic is not at their beginning.
         candidates = starts[:-1][(first > 32) & (first != HASH)]
         if len(candidates):
             last = int(candidates[-1])
@@ -106,7 +99,7 @@ def _topic_start(file: int, at: int, end: int, segment: int) -> int | None:
     size = min(1 << 17, segment)
     within = True  # a window begins within a line, or at one
     while True:
-        buffer = _buffer(size)
+        buffer = padded(size)
         filled = PAD + Segment(file, at, end).read_into(memoryview(buffer)[PAD : PAD + size])  # type: ignore[arg-type]
         text = buffer[PAD:filled].tobytes()
         begin = text.find(b"\n") + 1 if within else 0

@@ -29,7 +29,7 @@ def bad_scores(name: str, content: bytes, *says: str) -> Broken:
 HEAD = b"run,topic,measure,score\n"
 
 EVERY = [
-    *(bad(f"{verb} without files", (verb,), "expected a run and a qrels file; usage: gradedeval RUN... QRELS")
+    *(bad(f"{verb} without files", (verb,), f"expected a run and a qrels file; usage: gradedeval {verb} RUN... QRELS")
       for verb in (*VERBS, ["check", "--min", "err@20=0"][0])if verb != "check"),
     *(bad(f"{verb} of a missing run", (verb, "none", *TWO), "none: no such file; check the path", code=1)
       for verb in VERBS),
@@ -81,7 +81,7 @@ COMPARE = [
         "--baseline: 'b.run' is a run, and there are no qrels to score it with; …"),
     bad("a correction of Tukey's test", ("compare", *TWO, "--test", "tukey-hsd", "--correction", "holm"),
         "--correction: tukey-hsd already corrects for all pairs; …"),
-    bad("an unknown test", ("compare", *TWO, "--test", "ttest"), "…'ttest' is not one of …; …"),
+    bad("an unknown test", ("compare", *TWO, "--test", "ttest"), "--test: invalid value 'ttest'; choose from …"),
     bad("saved scores without the measure", ("compare", "--from-scores", "s.csv", "-m", "err@10"),
         "no scores by 'err@10'; did you mean 'err@20'?"),
     bad("runs without a measure in common", ("compare", "--from-scores", "s.csv", "--from-scores", "t.csv"),
@@ -95,6 +95,9 @@ COMPARE = [
     bad_scores("means alone", HEAD + b"old,all,err@20,0.5\n", "s.csv: no scores by topic; …"),
     bad_scores("a cell too few", SCORES + b"old,3,err@20\n", "s.csv:5: 3 fields, expected 4; …"),
     bad_scores("a word", SCORES + b"old,3,err@20,high\n", "s.csv:5: 'high' is not a number; …"),
+    *(bad_scores(f"{cell} for a score", SCORES + f"old,3,err@20,{cell}\n".encode(),
+                 f"s.csv:5: '{cell}' is not a number; …")
+      for cell in ("nan", "1_000", "0x1")),
     bad_scores("a blank", SCORES + b"old,3,err@20,\n", "s.csv:5: no score; each row of a topic has one"),
     bad_scores("twice", SCORES + b"old,2,err@20,0.5\n",
                "s.csv:5: duplicate err@20 of topic 2 of 'old' (first on line 3); keep one of the two"),
@@ -145,7 +148,7 @@ FITS = [
     bad("fit backwards", (*FIT, "-m", "rbp(p=0.9..0.1)"), "'rbp(p=0.9..0.1)': invalid range 0.9..0.1; …"),
     bad("fit beyond what is valid", (*FIT, "-m", "rbp(p=0.5..3)"), "'rbp': p=3 is not …; …"),
     bad("fit to nothing", (*FIT[:-2], "-m", "rbp(p=0.1..0.9)"),
-        "--to: names 0 measures; name one, such as --to err@20"),
+        "--to: no measure given; name one, such as --to err@20"),
     bad("fit to a wrong name", (*FIT[:-1], "rpb", "-m", "rbp(p=0.1..0.9)"), "unknown measure 'rpb'; did …"),
     bad("fit without files", ("fit", "-m", "rbp(p=0.1..0.9)", "--to", "ap"), "expected a run and a qrels file; …"),
     bad("fit with no precision", (*FIT, "-m", "rbp(p=0.1..0.9)", "--precision", "0"),

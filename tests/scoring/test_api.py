@@ -157,6 +157,22 @@ def test_options_are_keywords_and_a_wrong_one_is_named() -> None:
         gradedeval.evaluate(RUN, QRELS, "ap", dept=3)
     with pytest.raises(gradedeval.InputError, match="invalid value 'docno'"):
         gradedeval.evaluate(RUN, QRELS, "ap", ties="docno")
+    options: dict[str, Any] = {"extra_fields": True}  # the drop-in alone sets it
+    with pytest.raises(gradedeval.InputError, match="unknown option 'extra_fields'"):
+        gradedeval.evaluate(RUN, QRELS, "ap", **options)
+
+
+@pytest.mark.parametrize("jobs", ["2", 0, 1.5, None])
+def test_jobs_are_a_whole_number(jobs: Any) -> None:
+    with pytest.raises(gradedeval.InputError, match=f"^jobs: invalid number of processes {jobs!r}; give a whole num"):
+        gradedeval.evaluate(RUN, QRELS, "ap", jobs=jobs)
+
+
+@pytest.mark.parametrize("given", [RUN, [RUN]])
+def test_what_compares_scores_says_that_runs_are_none(given: Any) -> None:
+    for function in (gradedeval.compare, gradedeval.power, gradedeval.correlate):
+        with pytest.raises(gradedeval.InputError, match=f"^scores: expected scores, not a {type(given).__name__}; "):
+            function(given)
 
 
 def test_a_measure_offered_by_another_package_is_found(tmp_path: Path) -> None:

@@ -725,8 +725,10 @@ def test_every_measure_has_a_page_with_formula_and_source(name: str, cli: Comman
     page = succeed(cli("measures", name)).text
     assert page.startswith(f"{name}: ")
     assert {"formula", "parameters", "cutoff", "residual", "over", "source"} <= {
-        line.split()[0] for line in page.splitlines()[2:]
+        line.split()[0] for line in page.splitlines()[2:] if line
     }
+    for parameter in gradedeval.MEASURES[name].definition.accepted.names:
+        assert re.search(rf"^{parameter} +\S", page.partition("\nsource ")[2], re.MULTILINE), parameter
 
 
 @pytest.mark.parametrize(

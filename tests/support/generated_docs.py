@@ -14,9 +14,10 @@ import click
 
 import gradedeval
 from gradedeval.cli import gradedeval as program
+from gradedeval.cli.measures import SHARED_PARAMETERS
 from gradedeval.cli.options import HELP, SECTIONS
 from gradedeval.formats import FORMATS
-from gradedeval.measures.table import ALIASES, LINES
+from gradedeval.measures.table import ALIASES, LINES, MEASURES
 from support.sessions import gradedeval as run_gradedeval
 
 PART = re.compile(r"(?<=<!-- generated: )(?P<name>[\w ]+)( -->\n).*?(?=<!-- end -->)", re.S)
@@ -93,7 +94,8 @@ def described(option: click.Option) -> tuple[str, str]:
     metavar = option.metavar or ""
     choices = metavar[1:-1].split("|") if re.fullmatch(r"\[[\w|-]+\]", metavar) else getattr(option.type, "choices", ())
     value = "" if choices or not metavar else f" {metavar}"
-    spelled = ", ".join(map(code, (*option.opts[:-1], f"{option.opts[-1]}{value}")))
+    *short, long = sorted(option.opts, key=len)
+    spelled = ", ".join(map(code, (*short, f"{long}{value}")))
     words = " · ".join(f"`{choice}`" for choice in choices)
     return spelled, f"{words}{'. ' if words else ''}{escaped(option.help or '')}"
 
@@ -134,6 +136,11 @@ def measure(name: str) -> str:
     """What `gradedeval measures NAME` says, as a section."""
     title, _, *lines = run_gradedeval(["measures", name], HERE).splitlines()
     entries = dict(re.split(r" {2,}", line, maxsplit=1) for line in lines if line)
+    entries = {
+        code(key) if key in MEASURES[name].definition.parameters else key: value
+        for key, value in entries.items()
+        if key not in SHARED_PARAMETERS
+    }
     for key in ("formula", "parameters"):
         if key in entries:
             entries[key] = code(entries[key]) if key == "formula" else ", ".join(map(code, entries[key].split(", ")))

@@ -123,7 +123,7 @@ def read_submission(name: str, path: str) -> Submission:
     data = _bytes_of(path, run, RUN_FIELDS)
     if looks_like(data, QRELS_FIELDS) and not looks_like(data, RUN_FIELDS):
         what = f"looks like qrels ({len(QRELS_FIELDS)} fields per line)"
-        run.error("format", what, "a run has lines of " + " ".join(RUN_FIELDS))
+        run.error("format", what, f"give qrels with --qrels; a run has lines of {' '.join(RUN_FIELDS)}")
         return run
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []

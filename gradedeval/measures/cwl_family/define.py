@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -18,10 +19,10 @@ from gradedeval.measures.cwl_family.quantities import (
     view_probabilities,
 )
 from gradedeval.measures.cwl_family.user_state import Continuation, ranks_viewed_past_end, user_state
-from gradedeval.measures.definition import QUANTITIES, Definition, Measure, with_keywords_of
+from gradedeval.measures.definition import QUANTITIES, Definition, Measure, decorator
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parameters import Check
-from gradedeval.measures.properties import CWLProperties, shared_properties
+from gradedeval.measures.properties import CWLProperties, Properties
 
 DEEPEST, CELLS = 1 << 22, 1 << 22
 """The deepest horizon, and how many cells of topics × ranks are evaluated at once."""
@@ -38,43 +39,41 @@ CHECKS = {
 }
 
 
-@with_keywords_of(CWLProperties)
-def cwl(continuation: Continuation | None = None, /, **properties: Any) -> Any:
+@decorator(CWLProperties)
+def cwl(continuation: Continuation, **keywords: Any) -> Measure:
     """Make a measure of a continuation function C(state, *, parameters): the chance of going on from each rank.
 
     The state is a `UserState`. Beside the parameters of C the measure takes `of` (eu, etu, ec, etc, ed) and `horizon`,
     the rank at which all sums end. A cutoff only ends the sum: W is that of the full depth, unless the cutoff is
     `required`; then it is `state.k`. Whatever else is to be said of the measure is a keyword:
     """
+    properties = CWLProperties(**keywords)
+    named, others = _parameters(continuation)
+    defaults = {parameter.name: parameter.default for parameter in named}
 
-    def define(continuation: Continuation) -> Measure:
-        given = CWLProperties(**properties)
-        parameters_ = _parameters(continuation)
-        defaults = {
-            parameter.name: parameter.default for parameter in parameters_ if parameter.kind is parameter.KEYWORD_ONLY
-        }
+    def view(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> tuple[Viewing, int | None]:
+        cutoff = g.k if properties.cutoff != "required" else None
+        return _viewing(g, properties, horizon, continuation, {**defaults, **parameters}), cutoff
 
-        def view(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> tuple[Viewing, int | None]:
-            cutoff = g.k if given.cutoff != "required" else None
-            return _viewing(g, given, horizon, continuation, {**defaults, **parameters}), cutoff
+    def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
+        if parts := _in_parts(g, horizon or g.k or 0):
+            return np.concatenate([function(part, of=of, horizon=horizon, **parameters) for part in parts])
+        viewing, cutoff = view(g, horizon, parameters)
+        if horizon is not None:
+            return quantity_with_horizon(viewing, of, cutoff)
+        return quantity(viewing, of, cutoff, properties.converges)
 
-        def function(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> Floats:
-            if parts := _in_parts(g, horizon or g.k or 0):
-                return np.concatenate([function(part, of=of, horizon=horizon, **parameters) for part in parts])
-            viewing, cutoff = view(g, horizon, parameters)
-            if horizon is not None:
-                return quantity_with_horizon(viewing, of, cutoff)
-            return quantity(viewing, of, cutoff, given.converges)
+    def details(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> dict[str, Floats]:
+        viewing, cutoff = view(g, horizon, parameters)
+        return quantity_details(viewing, g, of, cutoff, properties.converges)
 
-        def details(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> dict[str, Floats]:
-            viewing, cutoff = view(g, horizon, parameters)
-            return quantity_details(viewing, g, of, cutoff, given.converges)
-
-        _sign(function, continuation, parameters_[: len(defaults)], parameters_[len(defaults) :])
-        shared = {**shared_properties(given), "checks": {**CHECKS, **(given.checks or {})}}
-        return Measure(Definition(function=function, cwl=given, details=details, **shared))
-
-    return define if continuation is None else define(continuation)
+    function.__name__, function.__doc__ = continuation.__name__, continuation.__doc__
+    function.__module__ = continuation.__module__
+    signature = inspect.Signature([GAINS, *named, *SHARED, *others])
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    shared = {field.name: getattr(properties, field.name) for field in fields(Properties)}
+    shared["checks"] = {**CHECKS, **(properties.checks or {})}
+    return Measure(Definition(function=function, cwl=properties, details=details, **shared))
 
 
 def _viewing(
@@ -98,20 +97,15 @@ def _viewing(
     return viewing
 
 
-def _parameters(continuation: Continuation) -> list[inspect.Parameter]:
-    """The parameters of C, which are keyword-only. Raises TypeError where one could be given by position."""
+def _parameters(continuation: Continuation) -> tuple[list[inspect.Parameter], list[inspect.Parameter]]:
+    """The parameters of C by name, and `**others`. Raises TypeError where one could be given by position."""
     _, *parameters = inspect.signature(continuation).parameters.values()
-    if any(parameter.kind not in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD) for parameter in parameters):
+    named = [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+    others = [parameter for parameter in parameters if parameter.kind is parameter.VAR_KEYWORD]
+    if len(named) + len(others) < len(parameters):
         listed = ", ".join(map(str, parameters))
         raise TypeError(f"parameters must follow a *: def {continuation.__name__}(state, *, {listed})")
-    return parameters
-
-
-def _sign(function: Any, continuation: Continuation, named: list[Any], others: list[Any]) -> None:
-    """Give a measure's function the name, docstring and parameters of its continuation; `**others` come last."""
-    function.__name__, function.__doc__ = continuation.__name__, continuation.__doc__
-    function.__module__ = continuation.__module__
-    function.__signature__ = inspect.Signature([GAINS, *named, *SHARED, *others])
+    return named, others
 
 
 def _in_parts(g: Gains, last: int) -> list[Gains]:

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -45,42 +45,34 @@ FUNCTIONS: dict[str, tuple[int, int, Callable[..., Any]]] = {
 
 
 @dataclass(frozen=True)
-class Part:
-    """A number, a name, or a function of other parts."""
+class Formula:
+    """A number, a name, or a function of other formulas."""
 
     value: float | str = 0.0
     function: Callable[..., Any] | None = None
-    of: tuple[Part, ...] = ()
+    of: tuple[Formula, ...] = ()
 
-    def at(self, values: Mapping[str, Any]) -> Any:
-        """Its value, given those of the names; True counts as 1."""
+    def __call__(self, values: Mapping[str, Any]) -> Any:
+        """Its value, broadcast from those of the names; nan or infinite where arithmetic fails."""
+        with np.errstate(all="ignore"):
+            return self._value(values)
+
+    def _value(self, values: Mapping[str, Any]) -> Any:
         if self.function is None:
             return values[self.value] if isinstance(self.value, str) else self.value
-        return np.multiply(self.function(*(part.at(values) for part in self.of)), 1.0)
+        # True counts as 1.
+        return np.multiply(self.function(*(part._value(values) for part in self.of)), 1.0)
 
     @property
     def size(self) -> int:
         """The number of its parts, itself included."""
         return 1 + sum(part.size for part in self.of)
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         """The names that it uses."""
         names = {self.value} if isinstance(self.value, str) else set()
         return frozenset(names.union(*(part.names for part in self.of)))
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A parsed formula, and the names that it uses."""
-
-    tree: Part
-    names: frozenset[str]
-
-    def __call__(self, values: Mapping[str, Any]) -> Any:
-        """Its value, broadcast from those of the names; nan or infinite where arithmetic fails."""
-        with np.errstate(all="ignore"):
-            return self.tree.at(values)
 
 
 @lru_cache
@@ -100,42 +92,42 @@ def read_formula(text: str) -> Formula:
             tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise _error(text, "it cannot be parsed", "as in phi*(1-r)") from None
-    part = _part(tree, text, DEEPEST)
-    if part.size > MOST_PARTS:
-        raise _error(text, f"a formula has at most {MOST_PARTS} numbers, names and operators, this one {part.size}")
-    return Formula(part, part.names)
+    formula = _part(tree, text, DEEPEST)
+    if formula.size > MOST_PARTS:
+        raise _error(text, f"a formula has at most {MOST_PARTS} numbers, names and operators, this one {formula.size}")
+    return formula
 
 
 def _error(text: str, what: str, hint: str = "") -> InputError:
     return InputError(f"formula '{text}'", what, hint, usage=True)
 
 
-def _part(node: ast.AST, text: str, depth: int) -> Part:
+def _part(node: ast.AST, text: str, depth: int) -> Formula:
     if not depth:
         raise _error(text, f"it is nested more than {DEEPEST} deep")
 
-    def inner(child: ast.AST) -> Part:
+    def inner(child: ast.AST) -> Formula:
         return _part(child, text, depth - 1)
 
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return Part(_number(value, text))
+            return Formula(_number(value, text))
         case ast.Name(id=name) if name not in FUNCTIONS:
-            return Part(name)
+            return Formula(name)
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _OPERATORS:
-            return Part(function=_OPERATORS[type(op)], of=(inner(operand),))
+            return Formula(function=_OPERATORS[type(op)], of=(inner(operand),))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             parts = (inner(left), inner(right))
             if isinstance(op, ast.Pow):
                 _check_power(parts[1], text)
-            return Part(function=_OPERATORS[type(op)], of=parts)
+            return Formula(function=_OPERATORS[type(op)], of=parts)
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _OPERATORS:
-            return Part(function=_OPERATORS[type(op)], of=(inner(left), inner(right)))
+            return Formula(function=_OPERATORS[type(op)], of=(inner(left), inner(right)))
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
             minimum, maximum, function = FUNCTIONS[name]
             if not minimum <= len(arguments) <= maximum:
                 raise _error(text, f"{name} takes {minimum if minimum == maximum else f'{minimum} or more'} values")
-            return Part(function=function, of=tuple(map(inner, arguments)))
+            return Formula(function=function, of=tuple(map(inner, arguments)))
     source = ast.get_source_segment(text.strip(), node) if isinstance(node, ast.expr) else None
     called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
     hint = did_you_mean(called, FUNCTIONS) if called else "write ** for powers" if "^" in (source or "") else ""
@@ -153,10 +145,9 @@ def _number(value: float, text: str) -> float:
     return number
 
 
-def _check_power(exponent: Part, text: str) -> None:
+def _check_power(exponent: Formula, text: str) -> None:
     """Limit constant exponents; one that depends on the rank is how a decay is written."""
     if not exponent.names:
-        with np.errstate(all="ignore"):
-            value = abs(float(exponent.at({})))
+        value = abs(float(exponent({})))
         if not value <= HIGHEST_POWER:
             raise _error(text, f"a power of {value:g} is too high", f"the highest is {HIGHEST_POWER}")

@@ -81,31 +81,8 @@ def _logistic(x: Any, weight: float) -> Any:
     return 1 / (1 + np.exp(np.minimum(x + np.log(weight), 700.0)))
 
 
-def _goal(gained: Any, T: float, b1: float, R1: float) -> Any:
-    return 1 - _logistic((T - gained) * R1, b1)
-
-
-def _rate(gained: Any, spent: Any, A: float, b2: float, R2: float) -> Any:
-    return _logistic((A - gained / spent) * R2, b2)
-
-
 def _ift_parts(T: float | None, A: float | None) -> tuple[float | None, float | None]:
     return (2.0, 0.2) if T is None and A is None else (T, A)
-
-
-def _ift_chance(
-    gained: Any,
-    spent: Any,
-    T: float | None,
-    b1: float,
-    R1: float,
-    A: float | None,
-    b2: float,
-    R2: float,
-) -> Any:
-    T, A = _ift_parts(T, A)
-    goal = 1.0 if T is None else _goal(gained, T, b1, R1)
-    return goal if A is None else goal * _rate(gained, spent, A, b2, R2)
 
 
 def _ift_rest(state: UserState, **parameters: Any) -> Floats:
@@ -167,4 +144,7 @@ def ift(
 
     Azzopardi et al., SIGIR 2018.
     """
-    return _ift_chance(state.cumulative_gain, state.cumulative_cost, T, b1, R1, A, b2, R2)
+    T, A = _ift_parts(T, A)
+    gained, spent = state.cumulative_gain, state.cumulative_cost
+    goal = 1.0 if T is None else 1 - _logistic((T - gained) * R1, b1)
+    return goal if A is None else goal * _logistic((A - gained / spent) * R2, b2)

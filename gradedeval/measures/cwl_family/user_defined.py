@@ -14,8 +14,7 @@ from gradedeval.measures.cwl_family.define import cwl
 from gradedeval.measures.cwl_family.formula import FUNCTIONS, read_formula
 from gradedeval.measures.cwl_family.infinite_sums import geometric
 from gradedeval.measures.cwl_family.user_state import UserState, ranks_viewed_past_end
-from gradedeval.measures.parameter_files import needs_file, read_parameter_file
-from gradedeval.measures.parameters import Check
+from gradedeval.measures.parameters import Check, needs_file, read_parameter_file
 from gradedeval.measures.properties import Arguments, Residual
 from gradedeval.trec.lines import decode, encode
 from gradedeval.trec.small_tables import TableRow, small_table
@@ -125,7 +124,7 @@ def _rest_of_file(state: UserState, file: str) -> Floats:
 @cwl(
     tail=_rest_of_file,
     checks={"file": Check("a file", lambda name: len(read_chances(name)) > 0, names_file=True)},
-    validate=needs_file("ddm", "chances", "ddm(file=c.csv), lines of rank,C"),
+    validate=needs_file("ddm", "lines of rank,C", "c.csv"),
     types=lambda arguments: frozenset(read_chances(str(arguments["file"]))) - {ANY},
 )
 def ddm(state: UserState, *, file: str | None = None) -> Any:

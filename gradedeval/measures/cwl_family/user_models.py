@@ -10,7 +10,7 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.cwl_family.define import cwl
 from gradedeval.measures.cwl_family.infinite_sums import damped, geometric, squared_ratios, trigamma
 from gradedeval.measures.cwl_family.user_state import UserState
-from gradedeval.measures.parameters import BELOW_1, POSITIVE
+from gradedeval.measures.parameters import BELOW_1, POSITIVE, UP_TO_1
 
 
 def below(state: UserState) -> Any:
@@ -138,7 +138,7 @@ def u(state: UserState, *, L: float = 1000.0) -> Any:
     return np.divide(after, before, out=np.zeros(state.gain.shape), where=before > 0)
 
 
-@cwl(cutoff="required", checks={"beta": ("in (0, 1]", lambda beta: 0 < beta <= 1)})
+@cwl(cutoff="required", checks={"beta": UP_TO_1})
 def set_(state: UserState, *, beta: float = 0.5) -> Any:
     """Search economic theory: diminishing returns, a total of i^β documents' worth after rank i, down to k.
 

@@ -108,7 +108,7 @@ class Scorer:
     @property
     def notes(self) -> list[str]:
         """What was assumed for all runs."""
-        notes = list(self.qrels.notes)
+        notes = list(self.qrels.notes_for(self.options))
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))

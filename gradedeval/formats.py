@@ -162,9 +162,11 @@ def as_trec(document: Document, digits: int | None) -> str:
     """The rows in trec_eval's three columns: measure, topic, value."""
     table = document.table
     values = table.columns[-1].cells([row[-1] for row in table.rows], digits)
-    return "".join(
-        f"{name:<22}\t{topic}\t{value}\n" for (name, topic, _), value in zip(table.rows, values, strict=True)
-    )
+    return "".join(trec_line(name, topic, value) for (name, topic, _), value in zip(table.rows, values, strict=True))
+
+
+def trec_line(name: str, topic: str, value: str) -> str:
+    return f"{name:<22}\t{topic}\t{value}\n"
 
 
 def as_csv(document: Document, digits: int | None, delimiter: str = ",") -> str:

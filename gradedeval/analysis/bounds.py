@@ -81,16 +81,16 @@ def resolve_bounds(
 
     Raises InputError (usage) for an invalid limit or measure, and for a bare value without exactly one measure.
     """
-    measures = list(measures)
+    measures, written = list(measures), list(specs)
     chosen = list(measures)
     bounds: dict[tuple[Kind, str], Bound] = {}
-    written = list(specs)
     bare = [spec for spec in written if spec.kind == "significant" and spec.measure is None]
     # A bare level bounds every measure: of -m, or else of the other bounds, so it is resolved last.
     for spec in [*(spec for spec in written if spec not in bare), *bare]:
         limit, relative = _limit(spec)
         meant = _meant(spec, measures or chosen if spec in bare else measures, table)
         for measure in meant:
+            _check_reach(spec, measure, limit, relative)
             name = str(with_defaults(measure, options))
             bounds[spec.kind, name] = Bound(spec.kind, name, limit, relative, spec.place)
         chosen += [measure for measure in meant if measure not in chosen and spec.measure is not None]
@@ -116,6 +116,15 @@ def _meant(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure
     return unique
 
 
+def _check_reach(spec: BoundSpec, measure: Measure, limit: float, relative: bool) -> None:
+    """Raise InputError (usage) for a bound that no scores could break: such a check would always pass."""
+    most = 1.0 if relative else measure.definition.ceiling
+    if spec.kind in ("max-drop", "max-topic-drop", "max-unjudged") and limit > most:
+        hint = f"write {spec.value}% for a share of the baseline's mean" if spec.kind == "max-drop" else ""
+        what = "can never fail: " + ("a mean drops by 100% at most" if relative else f"'{measure}' is {most:g} at most")
+        raise InputError(spec.place, what, "" if relative else hint, usage=True)
+
+
 def _limit(spec: BoundSpec) -> tuple[float, bool]:
     """The limit, and whether it is relative to the baseline."""
     word = spec.value
@@ -131,7 +140,6 @@ def _limit(spec: BoundSpec) -> tuple[float, bool]:
     if limit < 0 and spec.kind != "min":
         raise InputError(spec.place, f"{word} is negative", "give 0 or more", usage=True)
     if spec.kind == "significant" and not 0 < limit < 1:
-        raise InputError(
-            spec.place, f"{word} is not a significance level", "give a number between 0 and 1, such as 0.05", usage=True
-        )
+        hint = "give a number between 0 and 1, such as 0.05"
+        raise InputError(spec.place, f"{word} is not a significance level", hint, usage=True)
     return (limit / 100 if relative else limit), relative

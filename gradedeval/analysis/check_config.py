@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gradedeval.analysis.bounds import KINDS, BoundSpec, Kind
+from gradedeval.analysis.bounds import KINDS, BoundSpec
 from gradedeval.analysis.compare import TestSettings
-from gradedeval.analysis.significance import Test
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -26,32 +24,24 @@ SETTINGS = ("baseline", "measures", "test", "draws", "seed")
 OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if described.is_of("scoring")}
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The contents of a TOML file: bounds (`specs`), settings of the check, and options of the command line."""
-
-    specs: list[BoundSpec] = field(default_factory=list)
-    baseline: str | None = None
-    measures: tuple[str, ...] = ()
-    test: Test | None = None
-    draws: int | None = None
-    seed: int | None = None
-    options: dict[str, Any] = field(default_factory=dict)
-
-
-def find_settings(given: str | None, table: Mapping[str, Measure] | None = None) -> tuple[str | None, Settings]:
-    """The path of the settings and its contents: the file given, else gradedeval.toml, else pyproject.toml if it has a
-    table [tool.gradedeval], else None. Raises InputError (usage) with the line of what is wrong."""
+def find_settings(
+    given: str | None, table: Mapping[str, Measure] | None = None
+) -> tuple[str | None, list[BoundSpec], dict[str, Any]]:
+    """The path of the settings, the bounds there, and the options by name: of the file given, else of gradedeval.toml,
+    else of pyproject.toml if it has a table [tool.gradedeval]; no path where there is none. Raises InputError (usage)
+    with the line of what is wrong."""
     if given is not None:
-        return given, read_settings(given, table)
+        return given, *read_settings(given, table)
     for name in ("gradedeval.toml", "pyproject.toml"):
-        if os.path.isfile(name) and (settings := read_settings(name, table, required=False)) != Settings():
-            return name, settings
-    return None, Settings()
+        if os.path.isfile(name) and any(settings := read_settings(name, table, required=False)):
+            return name, *settings
+    return None, [], {}
 
 
-def read_settings(path: str, table: Mapping[str, Measure] | None = None, required: bool = True) -> Settings:
-    """The settings in a TOML file; in a pyproject.toml, those of its table [tool.gradedeval].
+def read_settings(
+    path: str, table: Mapping[str, Measure] | None = None, required: bool = True
+) -> tuple[list[BoundSpec], dict[str, Any]]:
+    """The bounds and options in a TOML file; in a pyproject.toml, those of its table [tool.gradedeval].
 
     table     name -> Measure; default: the measures of this package
     required  whether a file without settings is an error
@@ -80,7 +70,7 @@ def read_settings(path: str, table: Mapping[str, Measure] | None = None, require
         if required:
             where = "table [tool.gradedeval]" if prefix else "settings"
             raise InputError(path, f"has no {where}", 'for example min = { "err@20" = 0.25 }', usage=True)
-        return Settings()
+        return [], {}
 
     def place(*keys: str) -> str:
         return f"{path}:{line_of(content, (*prefix, *keys))}"
@@ -111,28 +101,27 @@ def line_of(content: str, keys: tuple[str, ...]) -> int:
     return 1
 
 
-def _settings(document: dict[str, Any], place: Place, folder: Path, table: Mapping[str, Measure] | None) -> Settings:
-    specs, options, settings = list[BoundSpec](), dict[str, Any](), dict[str, Any]()
+def _settings(
+    document: dict[str, Any], place: Place, folder: Path, table: Mapping[str, Measure] | None
+) -> tuple[list[BoundSpec], dict[str, Any]]:
+    specs, options = list[BoundSpec](), dict[str, Any]()
     for key, value in document.items():
         if key in KINDS:
-            kind: Kind = next(kind for kind in KINDS if kind == key)
-            specs += _specs(kind, value, place)
+            of_measures = value.items() if isinstance(value, dict) else [(None, value)]
+            for measure, limit in of_measures:
+                specs.append(BoundSpec(key, measure, limit, place(key, *([] if measure is None else [measure]))))
         elif key in OPTION_KEYS:
             options[OPTION_KEYS[key].name] = _option(OPTION_KEYS[key], value, place(key), folder)
         elif key in SETTINGS:
-            settings[key] = _setting(key, value, place(key), folder, table)
+            options[key] = _setting(key, value, place(key), folder, table)
         else:
             hint = did_you_mean(key, (*KINDS, *SETTINGS, *OPTION_KEYS)) or f"bounds are {', '.join(KINDS)}"
             if key in ("run", "runs", "qrels"):
                 hint = "RUN and QRELS are given on the command line"
+            elif key == "gradedeval":
+                hint = "settings stand at the top of the file: leave out [gradedeval]"
             raise InputError(place(key), f"unknown setting '{key}'", hint, usage=True)
-    return replace(Settings(specs, options=options), **settings)
-
-
-def _specs(kind: Kind, value: Any, place: Place) -> list[BoundSpec]:
-    if not isinstance(value, dict):
-        return [BoundSpec(kind, None, value, place(kind))]
-    return [BoundSpec(kind, measure, limit, place(kind, measure)) for measure, limit in value.items()]
+    return specs, options
 
 
 def _option(described: Option, value: Any, place: str, folder: Path) -> Any:
@@ -156,9 +145,8 @@ def _setting(key: str, value: Any, place: str, folder: Path, table: Mapping[str,
     if key == "measures":
         words = [value] if isinstance(value, str) else value
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise InputError(
-                place, "measures is not a list of strings", 'for example measures = ["err@20", "ndcg@10"]', usage=True
-            )
+            hint = 'for example measures = ["err@20", "ndcg@10"]'
+            raise InputError(place, "measures is not a list of strings", hint, usage=True)
         _at(place, lambda: parse_measures(words, table))
         return tuple(words)
     if not isinstance(value, kinds[key]) or isinstance(value, bool):

@@ -40,16 +40,22 @@ def check_document(verdicts: Sequence[Verdict], signature: str, layout: Layout) 
         nested = {"signature": signature, "passed": all(verdict.passed for verdict in verdicts), "bounds": bounds}
         table = Table([Column(name) for name in rows[0]], [list(row.values()) for row in rows])
         return Document([table], signature, nested=nested)
-    columns = [Column(""), Column("run"), Column("bound"), Column("allowed", "figures"), Column("verdict")]
-    columns.append(Column("worst topics"))
+    columns = [
+        Column(""),
+        Column("run"),
+        Column("bound"),
+        Column("allowed", "figures"),
+        Column("verdict"),
+        Column("worst"),
+    ]
     cells = [
         (
             "✅" if verdict.passed else "❌",
             verdict.run,
             f"{verdict.bound.kind} {verdict.bound.measure}",
             verdict.bound.allowed,
-            verdict.says,
-            ", ".join(f"{topic} ({value:+.4f})" for topic, value in verdict.worst),
+            verdict.sentence,
+            verdict.topics,
         )
         for verdict in verdicts
     ]

@@ -165,6 +165,8 @@ def explain_topic(
         _explained(scorer, batch, column, score, None if np.isnan(residual) else residual)
         for column, (score, residual) in enumerate(zip(scores, residuals, strict=True))
     ]
+    # These notes name topics: other ones, where this one is in both files.
+    elsewhere = ("missing-topics", "unjudged-topics") if wanted in judged.row and batch.retrieved[0] else ()
     judged_ranks = grader.judged[batch.codes[0]]
     return Explanation(
         name,
@@ -174,7 +176,7 @@ def explain_topic(
         int(batch.pool[0] @ grader.judged[: batch.unjudged]),
         explained,
         signature(judged, options, scorer.measures, [(len(run.topics), run.missing)]),
-        [*scorer.notes, *run.notes],
+        [*scorer.notes, *(note for note in run.notes if getattr(note, "kind", "") not in elsewhere)],
     )
 
 

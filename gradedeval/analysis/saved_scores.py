@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,6 +15,7 @@ from gradedeval.errors import InputError, ProblemList
 from gradedeval.measures.parse import parse_measures
 from gradedeval.scoring.scores import ALL
 from gradedeval.trec.duplicates import duplicate, settle_duplicates
+from gradedeval.trec.lines import decimal, encode
 from gradedeval.trec.small_tables import headed_table
 from gradedeval.trec.source import without_suffix
 
@@ -93,10 +95,10 @@ def _scores(rows: Iterable[tuple[int, Mapping[str, Any]]], problems: ProblemList
 def _number(cell: Any) -> float:
     if cell is None or cell == "":
         return float("nan")
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        raise ValueError(f"'{cell}' is not a number") from None
+    value = float(cell) if isinstance(cell, Real) or cell in ("inf", "-inf") else decimal(encode(str(cell)))
+    if np.isnan(value) and not isinstance(cell, Real):
+        raise ValueError(f"'{cell}' is not a number")
+    return value
 
 
 def _measure(written: str) -> str:

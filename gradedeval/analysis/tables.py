@@ -145,16 +145,19 @@ def comparison_document(
     shown: Shown = {
         **_same(Column("measure"), Column("run"), *([Column("baseline")] if frame["baseline"].nunique() > 1 else [])),
         Column("mean", "score"): itemgetter("mean"),
-        Column("before", "score"): itemgetter("baseline_mean"),
+        Column("baseline mean", "score"): itemgetter("baseline_mean"),
         Column("difference", "signed"): itemgetter("difference"),
         Column("%", "percent"): itemgetter("relative"),
         Column("interval", "figures"): lambda row: f"{row['low']:+.4f} to {row['high']:+.4f}",
         Column("won/tied/lost", "figures"): lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}",
         Column("effect", "signed", digits=2): itemgetter("effect"),
         Column(title, "figures"): lambda row: _p_value(row["p_corrected"], test_settings.alpha),
-        Column("order", "figures"): lambda row: "inconclusive" if row["conclusive"] is False else "",
+        Column("order", "figures"): lambda row: ORDER[row["conclusive"]],
     }
     return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))
+
+
+ORDER = {True: "", False: "inconclusive", None: "no residual"}
 
 
 def _p_value(p: float, alpha: float) -> str:

@@ -10,11 +10,13 @@ from gradedeval.analysis.bounds import KINDS, read_bound_specs, resolve_bounds
 from gradedeval.analysis.check import verdicts
 from gradedeval.analysis.check_config import find_settings
 from gradedeval.analysis.check_report import FORMATS, format_of, render
+from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.significance import Test
 from gradedeval.cli.arguments import check_output, measure_table
 from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, with_baseline
-from gradedeval.cli.options import OUTPUT, command_line, measure_option, option
+from gradedeval.cli.options import OUTPUT, command_line, is_given, measure_option, option
 from gradedeval.cli.output import say, warn, write
+from gradedeval.formats import formats_for
 
 OPTIONS = [
     option("--baseline", metavar="RUN|SCORES.csv", help="Measure drops against this run or these saved scores."),
@@ -41,18 +43,7 @@ OPTIONS = [
 
 
 @command_line("check", "RUN... QRELS", OPTIONS, SCORING_OPTIONS)
-def command(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    baseline: str | None,
-    config: str | None,
-    test: Test | None,
-    draws: int | None,
-    seed: int | None,
-    form: str | None,
-    output: str | None,
-    **keywords: Any,
-) -> None:
+def command(files: tuple[str, ...], config: str | None, form: str | None, output: str | None, **keywords: Any) -> None:
     """Check runs against bounds. Exit code 0: all bounds hold; 1: a bound fails; 2: the bounds are invalid.
 
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
@@ -61,34 +52,25 @@ def command(
     check_output(output, files)
     form = form or format_of(output)
     table = measure_table(keywords["measures_from"])
-    file, settings = find_settings(config, table)
-    words = {kind: keywords.pop("minimum" if kind == "min" else kind.replace("-", "_")) for kind in KINDS}
-    specs = [*settings.specs, *(spec for kind in KINDS for spec in read_bound_specs(kind, words[kind]))]
-    for name, value in settings.options.items():
-        keywords[name] = keywords[name] or value
-    chosen, options = prepared(measures or settings.measures, keywords, default=())
+    file, specs, settings = find_settings(config, table)
+    for kind in KINDS:
+        specs += read_bound_specs(kind, keywords.pop("minimum" if kind == "min" else kind.replace("-", "_")))
+    for name, value in {"test": "randomization", "draws": 10_000, "seed": 0, **settings}.items():
+        keywords[name] = keywords[name] if is_given(keywords[name]) else value
+    measures, baseline, test, draws, seed = (
+        keywords.pop(name) for name in ("measures", "baseline", "test", "draws", "seed")
+    )
+    chosen, options = prepared(measures, keywords, default=())
     bounds, needed = resolve_bounds(specs, chosen, options, table)
     if file is not None:
         say(f"settings from {file}")
-    matrix, baseline = with_baseline(files, baseline or settings.baseline, needed, options)
+    matrix, baseline = with_baseline(files, baseline, needed, options)
     warn([*matrix.notes, *(matrix.omission_notes() if baseline else [])])
-    results = verdicts(
-        matrix,
-        bounds,
-        baseline,
-        test=test or settings.test or "randomization",
-        draws=_first(draws, settings.draws, 10_000),
-        seed=_first(seed, settings.seed, 0),
-    )
+    results = verdicts(matrix, bounds, baseline, TestSettings(test, draws=draws, seed=seed))
     write(render(results, form, matrix.signature), output)
     broken = [verdict for verdict in results if not verdict.passed]
-    if output is not None or form not in ("text", "github"):
-        for verdict in broken:
-            say(f"FAIL  {verdict.line}")
+    # People have read them already.
+    if output is not None or form not in ("text", "github", *formats_for("wide")):
+        warn(f"FAIL  {verdict.line}" for verdict in broken)
     if broken:
         click.get_current_context().exit(1)
-
-
-def _first(*values: int | None) -> int:
-    """The first value that is given."""
-    return next(value for value in values if value is not None)

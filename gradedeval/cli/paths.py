@@ -56,7 +56,7 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
             problems.add(number, f"'{word}' {error.problem}", error.hint)
             continue
         if files == ["-"] or not os.path.exists(files[0]):
-            problems.add(number, f"no such file '{word}'", "paths are relative to the current folder")
+            problems.add(number, f"{word}: no such file", "check the path")
         listed += files
     problems.check()
     if not listed:

@@ -12,36 +12,35 @@ from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import FORMATS
-from gradedeval.trec_eval.evaluate import drop_in_options, evaluate_drop_in, evaluate_groups
+from gradedeval.trec_eval.evaluate import drop_in_options, evaluate_drop_in
 from gradedeval.trec_eval.help import help_text
 from gradedeval.trec_eval.measures import FORMATS as QRELS_FORMATS
 from gradedeval.trec_eval.measures import select_lines
-from gradedeval.trec_eval.messages import adapt_note, adapted_errors
 from gradedeval.trec_eval.output_lines import UNLIMITED, VERSIONS, Setting
 from gradedeval.trec_eval.printing import PrintOptions, read_norms
 from gradedeval.version import __version__
 
-# trec_eval's own flags, long names included.
+# trec_eval's own flags, long names included; messages name the last one.
 OPTIONS = [
     option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Also print the scores of each topic."),
     option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all topics of QRELS; a "
            "topic missing from the run scores 0. Default: topics in both files."),
-    option("-l", "--level_for_rel", "level", type=click.IntRange(min=1), metavar="N", help="Lowest relevant grade. "
+    option("--level_for_rel", "-l", "level", type=click.IntRange(min=1), metavar="N", help="Lowest relevant grade. "
            "Default: 1."),
     option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the summary over topics."),
-    option("-M", "--Max_retrieved_per_topic", "depth", type=click.IntRange(min=1), metavar="N", help="Keep only the N "
+    option("--Max_retrieved_per_topic", "-M", "depth", type=click.IntRange(min=1), metavar="N", help="Keep only the N "
            "highest-ranked documents of each topic."),
     option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop unjudged documents."),
-    option("-N", "--Number_docs_in_coll", "documents", type=click.IntRange(min=1), metavar="N", help="Number of "
+    option("--Number_docs_in_coll", "-N", "documents", type=click.IntRange(min=1), metavar="N", help="Number of "
            "documents in the collection, for utility."),
     option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
            "measures (official, all_trec, set), or a measure in gradedeval's notation, such as err@20. May be "
            "repeated. Default: official."),
     option("-Z", "--Zscore", "norms", metavar="FILE", help="Print z-scores, using the lines of topic, measure, mean "
            "and standard deviation in FILE."),
-    option("-R", "--Rel_info_format", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
+    option("--Rel_info_format", "-R", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
            help="Format of QRELS. Default: qrels."),
-    option("-T", "--Results_format", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
+    option("--Results_format", "-T", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
            help="Format of RUN."),
     option("-D", "--Debug_level", "debug", metavar="N", help="Accepted and ignored."),
     option("-f", "--format", "form", type=click.Choice(FORMATS), help="Print one of gradedeval's formats instead of "
@@ -88,16 +87,19 @@ def command(
     lines = select_lines(measures or ["official"], Setting(compat, documents or UNLIMITED), form=qrels_format)
     printing = PrintOptions(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
     options = drop_in_options(complete, level, depth, judged_only, compat)
-    runs = named_runs(list(files[1:]))
-    if qrels_format == "qrels":
-        outcomes = evaluate_drop_in(runs, files[0], lines, options, printing, form, Workers.of(None, with_progress))
-    else:
-        outcomes = evaluate_groups(runs, files[0], qrels_format, lines, options, printing)
-    with adapted_errors():
-        results = list(outcomes)  # an error in the last run leaves nothing half written
-    for note in (note for result in results for note in result.notes):
-        say(adapt_note(note))
-    write("".join(result.text for result in results))
+    text, notes = evaluate_drop_in(
+        named_runs(list(files[1:])),
+        files[0],
+        lines,
+        options,
+        printing,
+        holds=qrels_format,
+        form=form,
+        workers=Workers.of(None, with_progress),
+    )
+    for note in notes:
+        say(note)
+    write(text)
 
 
 def _check_usage(files: tuple[str, ...], form: str | None, printing: list[str], qrels_format: str) -> None:

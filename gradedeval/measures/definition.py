@@ -15,7 +15,7 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, is_prior
-from gradedeval.measures.notation import IA, Spelling, Value, write_value
+from gradedeval.measures.notation import IA, LAST_CUTOFF, Spelling, Value, cutoff_too_large, write_value
 from gradedeval.measures.parameters import Parameters
 from gradedeval.measures.properties import CWLProperties, MeasureProperties, Properties, Residual
 
@@ -114,6 +114,8 @@ class Measure:
             raise InputError(place, f"{self.name} takes no cutoff", f"write {self.name}", usage=True)
         if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
             raise InputError(place, f"invalid cutoff {cutoff}", "cutoffs start at 1", usage=True)
+        if cutoff > LAST_CUTOFF:
+            raise cutoff_too_large(place, str(cutoff))
         return replace(self, cutoff=int(cutoff))
 
     def __str__(self) -> str:

@@ -9,6 +9,8 @@ from gradedeval.errors import InputError
 
 Value = str | int | float | tuple[float, ...]
 
+LAST_CUTOFF = 10**18 - 1
+
 IA = "ia"
 """The only name that takes a measure in its parentheses: the mean over intents."""
 
@@ -68,14 +70,16 @@ def read(text: str) -> list[Spelling]:
     """
     listed = _CUTOFF_LIST.fullmatch(text)
     if listed:
-        return [Spelling(listed["name"].lower(), (), _cutoff(text, number)) for number in listed["cutoffs"].split(",")]
+        return [
+            Spelling(listed["name"].lower(), (), read_cutoff(text, number)) for number in listed["cutoffs"].split(",")
+        ]
     shape = _SHAPE.fullmatch(text.strip())
     if not shape:
         hint = "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"
         several = "," in re.sub(r"\(.*?\)", "", text)
         raise InputError(repr(text), "is not a measure", "separate measures by spaces" if several else hint, usage=True)
     inside = shape["inside"] or shape["after"] or ""
-    cutoff = None if shape["cutoff"] is None else _cutoff(text, shape["cutoff"])
+    cutoff = None if shape["cutoff"] is None else read_cutoff(text, shape["cutoff"])
     if shape["name"].lower() == IA:
         return _by_intent(text, inside, cutoff)
     return [Spelling(shape["name"].lower(), tuple(_parameters(text, inside)), cutoff)]
@@ -93,11 +97,18 @@ def _by_intent(text: str, inside: str, cutoff: int | None) -> list[Spelling]:
     return [Spelling(IA, prior, cutoff, inner) for inner in read(match["inner"].strip())]
 
 
-def _cutoff(text: str, digits: str) -> int:
-    cutoff = int(digits) if len(digits) < 19 else 0
+def read_cutoff(text: str, digits: str) -> int:
+    if len(digits.lstrip("0")) > len(str(LAST_CUTOFF)):  # Python reads no number of thousands of digits
+        raise cutoff_too_large(repr(text), digits)
+    cutoff = int(digits)
     if not cutoff:
         raise InputError(repr(text), f"invalid cutoff {digits}", "cutoffs start at 1", usage=True)
     return cutoff
+
+
+def cutoff_too_large(place: str, digits: str) -> InputError:
+    """The error of a cutoff that no array can have."""
+    return InputError(place, f"invalid cutoff {digits}", f"cutoffs end at {LAST_CUTOFF:,}", usage=True)
 
 
 def _parameters(text: str, inside: str) -> list[tuple[str, Value]]:

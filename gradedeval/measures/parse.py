@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure, intent_aware
-from gradedeval.measures.notation import IA, Spelling, read, split
+from gradedeval.measures.notation import IA, Spelling, read, read_cutoff, split
 from gradedeval.measures.plugins import load_entry_point
 from gradedeval.measures.table import ALIASES, MEASURES
 
@@ -58,7 +58,7 @@ def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
         return _mean_over_intents(spelling, spelling.inner, table)
     stem, _, digits = name.rpartition("_")
     if stem in _WITH_CUTOFF and digits.isdigit() and cutoff is None and name not in table:
-        name, cutoff = stem, int(digits)
+        name, cutoff = stem, read_cutoff(f"{stem}@{digits}", digits)
     name = name if name in table else ALIASES.get(name, name)
     measure = table[name] if name in table else load_entry_point(name)
     if measure is None:

@@ -24,6 +24,8 @@ foreign: list[str] = []
 def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     """The measures of a user's Python file, by name. Raises InputError (usage) where it has none or does not load."""
     place = str(path)
+    if not os.path.exists(path):
+        raise InputError(place, "no such file", "check the path", usage=True)
     spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
     if not os.path.isfile(path) or spec is None or spec.loader is None:
         raise InputError(place, "is not a Python file", "--measures-from takes a .py file", usage=True)

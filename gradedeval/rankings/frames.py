@@ -25,6 +25,11 @@ RANK = ("rank",)
 
 NONE = np.empty(0)
 
+LAST_RANK = 2**53 - 1
+"""The largest rank that a float tells from the next."""
+
+TOO_LARGE = f"--ties rank takes ranks up to {LAST_RANK}"
+
 Judgment = tuple[bytes, Any, float, int]
 """Topic, docno (or docno and subtopic), grade, and line (or row) number."""
 
@@ -112,6 +117,8 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, R
         docnos = _ids(frame, DOCNO, "run")
     scores = _numbers(column(frame, SCORE, "run"), "score")
     places = _numbers(column(frame, RANK, "run"), "rank") if ranks else NONE
+    if (large := np.flatnonzero(np.abs(places) > LAST_RANK)).size:
+        raise InputError(f"run:{large[0] + 1}", f"rank {places[large[0]]:.0f} is too large", TOO_LARGE)
     kinds = _ids(frame, TYPE, "run") if types else []
     rows: dict[bytes, list[int]] = {}
     for topic, group in groupby(range(len(topics)), key=topics.__getitem__):

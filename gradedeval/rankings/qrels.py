@@ -8,12 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, ProblemList, plural
-from gradedeval.options import Duplicates
-from gradedeval.rankings.docno_index import Index
+from gradedeval.errors import InputError, Note, ProblemList, plural
+from gradedeval.options import Duplicates, Options
 from gradedeval.rankings.frames import Judgment, dict_judgments, frame_judgments
 from gradedeval.rankings.qrels_columns import JudgmentColumns, judgments_of_codes, read_judgments
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
@@ -62,6 +60,7 @@ class Qrels:
         jobs: int = 1,
     ) -> None:
         self.notes: list[str] = []
+        self._duplicates, self._lenient = duplicates, lenient
         self.subtopics: Subtopics | None = None
         self.place = Source(source).place if is_file(source) else "qrels"
         self._judged = (
@@ -69,6 +68,8 @@ class Qrels:
             if is_file(source)
             else self._of_rows(_judgments(source, subtopics), duplicates, subtopics)
         )
+        self.index = self._judged.index
+        self.code = self._judged.code  # documents of the index: index into labels
         self.labels: Floats = self._judged.labels
         self.topics: list[bytes] = self._judged.topics
         self.pool: Ints = self._judged.pool()
@@ -118,6 +119,14 @@ class Qrels:
     def __repr__(self) -> str:
         return f"<Qrels {self.place}: {len(self)} topics, {int(self.pool.sum())} judgments>"
 
+    def notes_for(self, options: Options) -> list[str]:
+        """`notes`, and one more where options of reading are given that these qrels were read without."""
+        policy = options.duplicates
+        late = [f"duplicates='{policy}'"] if policy in ("first", "last") and policy != self._duplicates else []
+        late += ["lenient=True"] if options.lenient and not self._lenient else []
+        what = f"{self.place}: read without {' and '.join(late)}; that counts for runs alone"
+        return [*self.notes, Note(what, "give it to Qrels as well")] if late else self.notes
+
     def pool_of(self, topics: list[bytes]) -> Ints:
         """topics × labels: how many documents have each label; 0 for a topic that is not judged."""
         rows = [self.row.get(topic, -1) for topic in topics]
@@ -133,16 +142,6 @@ class Qrels:
     def row(self) -> dict[bytes, int]:
         """topic -> its row in `pool`, and its number in `index`."""
         return {topic: row for row, topic in enumerate(self.topics)}
-
-    @property
-    def index(self) -> Index:
-        """The judged documents, for runs that are read in blocks."""
-        return self._judged.index
-
-    @property
-    def code(self) -> NDArray[Any]:
-        """documents of the index: index into labels."""
-        return self._judged.code
 
     @cached_property
     def codes(self) -> dict[bytes, dict[bytes, int]]:

@@ -12,7 +12,7 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Options
-from gradedeval.rankings.frames import dict_ranking, frame_ranking
+from gradedeval.rankings.frames import LAST_RANK, TOO_LARGE, dict_ranking, frame_ranking
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.lines import RUN_FIELDS, about_number, check_read, decimal, decode, records
 
@@ -104,6 +104,9 @@ def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False)
             stated = decimal(rank)
             if stated != stated:
                 problems.add(number, f"rank '{decode(rank)}' is not a number", "--ties rank needs ranks")
+                continue
+            if abs(stated) > LAST_RANK:
+                problems.add(number, f"rank {decode(rank)} is too large", TOO_LARGE)
                 continue
             results.ranks.append(stated)  # type: ignore[union-attr]
         if wants_scores:

@@ -14,6 +14,7 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.options import Options
 from gradedeval.rankings.batch import Documents
 from gradedeval.rankings.docno_index import TopicBuckets, duplicate_candidates, hash_join, surely_distinct
+from gradedeval.rankings.frames import LAST_RANK
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.topic_codes import TopicCodes
@@ -146,6 +147,9 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
     score = None
     if scores:
         score = lines.sort_keys(4) if order_is_enough and options.scores != "float32" else lines.numbers(4)
+    rank = lines.numbers(3) if scores and options.ties == "rank" else None
+    if rank is not None and np.abs(rank).max(initial=0) > LAST_RANK:
+        raise NeedsLineReader
     return Rows(
         topics.names,
         codes,
@@ -155,7 +159,7 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
         lines.start(2),
         lines.length(2),
         score,
-        lines.numbers(3) if scores and options.ties == "rank" else None,
+        rank,
         lambda start, length: block.buffer[start : start + length].tobytes(),
         decode(*lines.tokens(5, np.zeros(1, dtype=np.int64))) if some else "",
         block.buffer,

@@ -56,7 +56,8 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
         chosen.notes.append(f"--topics-from: {count} in neither {place} nor {qrels.place} ({_names(unknown)})")
     if extra:
         fate = "they score 0" if options.topics == "run" else "ignored"
-        chosen.notes.append(f"{place}: {len(extra)} {plural(len(extra), 'topic')} not judged ({_names(extra)}); {fate}")
+        what = f"{place}: {len(extra)} {plural(len(extra), 'topic')} not judged ({_names(extra)})"
+        chosen.notes.append(Note(what, fate, kind="unjudged-topics"))
     return chosen
 
 

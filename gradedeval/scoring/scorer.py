@@ -101,12 +101,14 @@ class Scorer:
     def last_rank(self) -> int | None:
         """The last rank that any measure looks at; None where one looks at all."""
         last = [last_rank(measure) for measure in self.measures]
-        return None if self.options.residual_depth == "full" or None in last else max(rank for rank in last if rank)
+        if self.options.residual_depth == "full" or None in last:
+            return None
+        return max((rank for rank in last if rank), default=None)
 
     @property
     def notes(self) -> list[str]:
         """What was assumed for all runs."""
-        notes = list(self.qrels.notes)
+        notes = list(self.qrels.notes_for(self.options))
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, Note
+from gradedeval.formats import trec_line
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
 from gradedeval.options.presets import resolve_options
@@ -13,20 +14,20 @@ from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.score_tables import render
 from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.scores import ALL, Scores
 from gradedeval.trec_eval.judgment_groups import read_groups, score_groups, score_preferences
 from gradedeval.trec_eval.output_lines import Line
-from gradedeval.trec_eval.preferences import read_preferences
 from gradedeval.trec_eval.printing import PrintOptions, format_run
 from gradedeval.trec_eval.score import ScoredRun, needed_measures, score_run
 
-
-@dataclass
-class Outcome:
-    """Text for standard output, and notes for standard error."""
-
-    text: str
-    notes: list[str] = field(default_factory=list)
+HINTS = {
+    "missing-topics": "without -c they are left out",
+    "duplicate-document": "give each document once",
+    "duplicate-judgment": "give each judgment once",
+    "no-positive-grade": "are these the right qrels?",
+    "swapped-files": "the order is QRELS RUN...: are they swapped?",
+}
+"""Kind of an error or a note -> its hint here: trec_eval's command line lacks most of our options."""
 
 
 def drop_in_options(complete: bool, level: int | None, depth: int | None, judged_only: bool, version: str) -> Options:
@@ -48,25 +49,56 @@ def evaluate_drop_in(
     lines: list[Line],
     options: Options,
     printing: PrintOptions,
+    *,
+    holds: str = "qrels",
     form: str | None = None,
     workers: Workers | None = None,
-) -> Iterator[Outcome]:
-    """The output of each run, or one output of all runs in another `form`; several workers may share a large run.
+) -> tuple[str, list[str]]:
+    """The output for all runs, in trec_eval's lines or in another `form`, and notes.
+
+    holds    the value of -R
+    workers  may share a large run
 
     Raises InputError for invalid files.
     """
-    workers = workers or Workers()
-    lines, notes = (lines, []) if form is None else _as_numbers(lines, form)
+    try:
+        if holds == "qrels":
+            text, notes = _evaluate(runs, qrels, lines, options, printing, form, workers or Workers())
+        else:
+            text, notes = _evaluate_groups(runs, qrels, holds, lines, options, printing)
+    except InputError as error:
+        raise _adapted(error) from None
+    return text, [
+        note.with_hint(HINTS[note.kind]) if isinstance(note, Note) and note.hint and note.kind in HINTS else note
+        for note in notes
+    ]
+
+
+def _adapted(error: InputError) -> InputError:
+    """The error with hints that this command line can follow."""
+    return error.replace(hint=HINTS.get(error.kind, error.hint), also=[_adapted(other) for other in error.also])
+
+
+def _evaluate(
+    runs: Mapping[str, str],
+    qrels: str,
+    lines: list[Line],
+    options: Options,
+    printing: PrintOptions,
+    form: str | None,
+    workers: Workers,
+) -> tuple[str, list[str]]:
+    lines, lost = (lines, []) if form is None else _as_numbers(lines, form)
     judged = Qrels(qrels, duplicates=options.duplicates)
     scorer = Scorer(judged, needed_measures(lines), options)
-    yield Outcome("", [*scorer.notes, *notes])
-    scores = []
-    for name, path in workers.progress(list(runs.items())):
-        scored = score_run(name, path, scorer, lines, workers.silent())
-        scores.append(scored.scores)
-        yield Outcome(_text(scored, lines, printing, len(runs)) if form is None else "", scored.notes)
-    if form is not None:
-        yield Outcome(render(Scores(scores, scorer.measures, judged, options), form, by_topic=printing.by_topic))
+    results = [
+        score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
+    ]
+    notes = [*scorer.notes, *lost, *(note for scored, _ in results for note in scored.notes)]
+    if form is None:
+        return _text([scored for scored, _ in results], lines, printing), notes
+    scores = Scores([scores for _, scores in results], scorer.measures, judged, options)
+    return render(scores, form, by_topic=printing.by_topic), notes
 
 
 def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:
@@ -83,24 +115,22 @@ def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:
     return numeric, [f"-f: {what}; leave out -f to print it"] if lost else []
 
 
-def evaluate_groups(
+def _evaluate_groups(
     runs: Mapping[str, str], qrels: str, holds: str, lines: list[Line], options: Options, printing: PrintOptions
-) -> Iterator[Outcome]:
+) -> tuple[str, list[str]]:
     """The same for qrels of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`)."""
     if options.judged_only:
         raise InputError("-J", f"cannot be combined with -R {holds}", "leave out one of them", usage=True)
-    groups = read_groups(qrels) if holds == "qrels_jg" else None
-    preferences = None if groups else read_preferences(qrels, holds)
-    for name, path in runs.items():
-        if groups is not None:
-            scored = score_groups(name, path, groups, lines, options)
-        elif preferences is not None:
-            scored = score_preferences(name, path, preferences, lines, options)
-        yield Outcome(_text(scored, lines, printing, len(runs)), scored.notes)
+    groups = read_groups(qrels, holds)
+    score = score_groups if holds == "qrels_jg" else score_preferences
+    results = [score(name, path, groups, lines, options) for name, path in runs.items()]
+    return _text(results, lines, printing), [note for scored in results for note in scored.notes]
 
 
-def _text(scored: ScoredRun, lines: list[Line], printing: PrintOptions, runs: int) -> str:
-    """The lines of a run. If there are several, a first line has its name, unless runid is printed anyway."""
-    named = any(line.name == "runid" and printing.summary for line in lines)
-    head = f"{'runid':<22}\tall\t{scored.run}\n" if runs > 1 and not named else ""
-    return head + format_run(scored, lines, printing)
+def _text(results: list[ScoredRun], lines: list[Line], printing: PrintOptions) -> str:
+    """The lines of each run. If there are several, a first line has its name, unless runid is printed anyway."""
+    named = len(results) == 1 or any(line.name == "runid" and printing.summary for line in lines)
+    return "".join(
+        ("" if named else trec_line("runid", ALL, scored.run)) + format_run(scored, lines, printing)
+        for scored in results
+    )

@@ -2,116 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, ProblemList, shorten
-from gradedeval.measures.definition import Measure
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults, run_of_bytes
 from gradedeval.rankings.topics import no_common_topics
 from gradedeval.scoring.run_parts import map_lists
-from gradedeval.scoring.scorer import Scorer, with_defaults
-from gradedeval.scoring.scores import RunScores
-from gradedeval.trec.duplicates import document, duplicate, settle_duplicates
-from gradedeval.trec.lines import QRELS_FIELDS, about_number, decimal, decode, encode, expected_lines, records
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.trec.duplicates import document, duplicate
+from gradedeval.trec.lines import QRELS_FIELDS, about_number, decimal, decode, expected_lines, records
 from gradedeval.trec.source import Source
 from gradedeval.trec_eval.output_lines import Line
-from gradedeval.trec_eval.preferences import Preferences, preference_scores
-from gradedeval.trec_eval.score import ScoredRun
+from gradedeval.trec_eval.preferences import Lists, preference_scores
+from gradedeval.trec_eval.score import ScoredRun, line_values
+
+PREFS_FIELDS = ("topic", "group", "subgroup", "docno", "value")
 
 BETWEEN = b"\t"
 """Separates topic and group: ids have no tabs."""
 
 
-def score_preferences(name: str, path: str, preferences: Preferences, lines: list[Line], options: Options) -> ScoredRun:
+@dataclass(frozen=True, eq=False)
+class JudgmentGroups:
+    """The judgments of a file, in file order: topic -> group -> lists. `place` is what messages call it."""
+
+    place: str
+    topics: dict[bytes, dict[bytes, Lists]]
+
+    @cached_property
+    def qrels(self) -> Qrels:
+        """Each group as a topic of its own."""
+        judged = {
+            decode(topic + BETWEEN + group): {decode(docno): grade for docno, grade in lists[b""].items()}
+            for topic, groups in self.topics.items()
+            for group, lists in groups.items()
+        }
+        qrels = Qrels(judged)
+        qrels.place = self.place
+        return qrels
+
+
+def read_groups(path: str, holds: str) -> JudgmentGroups:
+    """The judgments of a file of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`).
+
+    `prefs` has five fields per line; `qrels_prefs` is qrels, one list for each topic. Raises InputError for bad lines,
+    and where a list has a document twice.
+    """
+    source = Source(path)
+    problems = ProblemList(source.place)
+    fields = PREFS_FIELDS if holds == "prefs" else QRELS_FIELDS
+    name, judgments = ("grade", "judgments") if holds == "qrels_jg" else ("value", "preferences")
+    topics: dict[bytes, dict[bytes, Lists]] = {}
+    first_line: dict[tuple[bytes, ...], int] = {}
+    for number, row in records(source.read(), fields, problems):
+        topic, *_, docno, token = row
+        if (value := decimal(token)) != value:
+            problems.add(number, *about_number(name, token, number))
+            continue
+        group = b"" if holds == "qrels_prefs" else row[1]
+        subgroup = row[2] if holds == "prefs" else b""
+        first = first_line.setdefault((topic, group, subgroup, docno), number)
+        if first != number:
+            where = f", group {decode(group)}" if holds == "qrels_jg" else " in its list"
+            what = duplicate(f"{document(docno, topic)}{where}", first)
+            problems.add(number, what, kind="duplicate-judgment")
+        topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})[docno] = value
+    problems.check()
+    if not topics:
+        raise InputError(source.place, f"no {judgments}", expected_lines(fields), kind="empty")
+    return JudgmentGroups(source.place, topics)
+
+
+def score_preferences(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
     """Score a run by preference measures. Raises InputError for an invalid run."""
     run = _read(path, options)
-    topics, notes = _chosen(run, preferences.topics, preferences.place, options)
+    topics, notes = _chosen(run, groups, options)
     values = np.zeros((len(topics), len(lines)))
     for row, topic in enumerate(topics):
-        scores = preference_scores(preferences.topics[topic], _ranking(run.topics.get(topic), options))
+        scores = preference_scores(groups.topics[topic], _ranking(run.topics.get(topic), options))
         values[row] = [scores.get(line.name, np.nan) for line in lines]
     return _scored(name, run, topics, values, notes)
 
 
-@dataclass(frozen=True)
-class GroupedQrels:
-    """Qrels of judgment groups: each group is a separate topic in `qrels`. topics: topic -> groups."""
-
-    qrels: Qrels
-    topics: dict[bytes, list[bytes]]
-
-
-def read_groups(path: str) -> GroupedQrels:
-    """Qrels whose second column names the judgment group. Raises InputError for bad lines."""
-    source = Source(path)
-    problems = ProblemList(source.place)
-    keys: list[tuple[bytes, bytes, bytes]] = []
-    lines: list[int] = []
-    grades: list[float] = []
-    for number, (topic, group, docno, token) in records(source.read(), QRELS_FIELDS, problems):
-        if (grade := decimal(token)) != grade:
-            problems.add(number, *about_number("grade", token, number))
-            continue
-        keys.append((topic, group, docno))
-        lines.append(number)
-        grades.append(grade)
-
-    def repeated(position: int, first: int) -> None:
-        topic, group, docno = keys[position]
-        what = duplicate(f"{document(docno, topic)}, group {decode(group)}", lines[first])
-        problems.add(lines[position], what, kind="duplicate-judgment")
-
-    judged: dict[bytes, dict[bytes, float]] = {}
-    topics: dict[bytes, dict[bytes, None]] = {}
-    for (topic, group, docno), position in settle_duplicates(keys, "error", repeated).items():
-        judged.setdefault(topic + BETWEEN + group, {})[docno] = grades[position]
-        topics.setdefault(topic, {})[group] = None
-    problems.check()
-    if not judged:
-        raise InputError(source.place, "no judgments", expected_lines(QRELS_FIELDS), kind="empty")
-    qrels = Qrels(
-        {
-            decode(topic): {decode(docno): grade for docno, grade in grades_of.items()}
-            for topic, grades_of in judged.items()
-        }
-    )
-    qrels.place = source.place
-    return GroupedQrels(qrels, {topic: list(groups) for topic, groups in topics.items()})
-
-
-def score_groups(name: str, path: str, groups: GroupedQrels, lines: list[Line], options: Options) -> ScoredRun:
+def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
     """Score a run by ordinary measures: a topic's score is the mean over its groups. Raises InputError for an invalid
     run."""
     run = _read(path, options)
-    topics, notes = _chosen(run, groups.topics, groups.qrels.place, options)
+    topics, notes = _chosen(run, groups, options)
     repeated = {
         topic + BETWEEN + group: run.topics[topic]
         for topic in topics
         if topic in run.topics
         for group in groups.topics[topic]
     }
-    measures = [line.measure for line in lines if line.measure is not None]
-    scorer = Scorer(groups.qrels, measures, options)
+    scorer = Scorer(groups.qrels, [line.measure for line in lines if line.measure is not None], options)
     scored = map_lists(scorer.score_part, Run(run.place, repeated), scorer.grader)
-    scores = scorer.merge(name, scored.batches, scored.topics, scored.missing)
-    row = {encode(topic): at for at, topic in enumerate(scores.topics)}
-    column = {measure: at for at, measure in enumerate(scorer.measures)}
-
-    def averaged(topic: bytes, measure: Measure) -> float:
-        values = [scores.score[row[topic + BETWEEN + group], column[measure]] for group in groups.topics[topic]]
-        return float(np.cumsum(values)[-1]) / len(values)
-
-    values = np.full((len(topics), len(lines)), np.nan)
-    for column_index, line in enumerate(lines):
-        if line.measure is not None:
-            values[:, column_index] = [averaged(topic, with_defaults(line.measure, options)) for topic in topics]
-    return _scored(name, run, topics, values, notes)
+    score = scorer.merge(name, scored.batches, scored.topics, scored.missing).score
+    row = {topic: number for number, topic in enumerate(scored.topics)}
+    means = []
+    for topic in topics:
+        rows = [row[topic + BETWEEN + group] for group in groups.topics[topic]]
+        means.append(score[rows].cumsum(0)[-1] / len(rows))  # added up one by one, as trec_eval does
+    return _scored(name, run, topics, line_values(np.array(means), lines, scorer), notes)
 
 
 def _read(path: str, options: Options) -> Run:
@@ -119,9 +117,9 @@ def _read(path: str, options: Options) -> Run:
     return run_of_bytes(source.place, source.read(), options)
 
 
-def _chosen(run: Run, judged: Iterable[bytes], place: str, options: Options) -> tuple[list[bytes], list[str]]:
+def _chosen(run: Run, groups: JudgmentGroups, options: Options) -> tuple[list[bytes], list[str]]:
     """The topics that are evaluated, in byte order, and a note about the others."""
-    known = sorted(judged)
+    known, place = sorted(groups.topics), groups.place
     both = [topic for topic in known if topic in run.topics]
     if not both:
         raise no_common_topics(run.place, run.topics, place, known)
@@ -143,8 +141,5 @@ def _ranking(results: TopicResults | None, options: Options) -> list[bytes]:
 
 
 def _scored(name: str, run: Run, topics: list[bytes], values: Floats, notes: list[str]) -> ScoredRun:
-    names = [decode(topic) for topic in topics]
     empty = [topic not in run.topics for topic in topics]
-    blank = np.full(values.shape, np.nan)
-    scores = RunScores(name, names, sum(empty), values, blank, blank, np.ones(values.shape, dtype=bool))
-    return ScoredRun(name, run.tag, names, values, {}, empty, scores, [*run.notes, *notes])
+    return ScoredRun(name, run.tag, [decode(topic) for topic in topics], values, empty, [*run.notes, *notes])

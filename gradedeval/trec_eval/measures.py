@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure
@@ -19,9 +20,7 @@ from gradedeval.trec_eval.output_lines import (
     eleven_points,
     iprec,
     plain,
-    preferences,
     relevance_string,
-    text,
     utility,
     with_gains,
     with_number,
@@ -38,8 +37,8 @@ MULTIPLES = "multiples, as in .0.5,2"
 
 # In the order in which trec_eval prints them.
 ENTRIES: dict[str, Entry] = {
-    "runid": Entry(text, EVERY, "The tag of the run: its sixth column."),
-    "num_q": Entry(text, EVERY, "Number of topics that count."),
+    "runid": Entry(plain(by_topic=False), EVERY, "The tag of the run: its sixth column."),
+    "num_q": Entry(plain(by_topic=False), EVERY, "Number of topics that count."),
     "num_ret": Entry(plain("num_ret"), EVERY, ""),
     "num_rel": Entry(plain("num_rel"), EVERY, ""),
     "num_rel_ret": Entry(plain("num_rel_ret"), EVERY, ""),
@@ -60,14 +59,9 @@ ENTRIES: dict[str, Entry] = {
     "recall": Entry(at_cutoffs("recall", DEPTHS), ALL, "", CUTOFFS),
     "infAP": Entry(plain("infap"), ALL, ""),
     "gm_bpref": Entry(plain("gm_bpref", by_topic=False), ALL, ""),
-    "Rprec_mult": Entry(
-        at_levels(lambda level, setting: MEASURES["rprec_mult"](times=level), FIFTHS),
-        ALL,
-        "",
-        MULTIPLES,
-    ),
-    "utility": Entry(with_words(utility), SET, "", "four coefficients, as in .1,-1,0,0"),
-    "11pt_avg": Entry(with_words(eleven_points), ALL, "", LEVELS),
+    "Rprec_mult": Entry(at_levels(lambda level, _: MEASURES["rprec_mult"](times=level), FIFTHS), ALL, "", MULTIPLES),
+    "utility": Entry(with_words("utility", utility), SET, "", "four coefficients, as in .1,-1,0,0"),
+    "11pt_avg": Entry(eleven_points, ALL, "", LEVELS),
     "binG": Entry(plain("bing"), ALL, ""),
     "G": Entry(with_gains("g"), ALL, "", PAIRS),
     "ndcg": Entry(with_gains("ndcg"), ALL, "", PAIRS),
@@ -88,27 +82,24 @@ ENTRIES: dict[str, Entry] = {
     "rbp_resid": Entry(with_number("rbp_resid", "p", "0.8"), ALL, "", "p, as in .0.8"),
     "unj": Entry(at_cutoffs("unjudged", (5, 10, 20)), ALL, "", CUTOFFS),
 }
-NICKNAMES = ("official", "all_trec", "set")
-
-
 PREFS, ALL_PREFS = ("prefs", "all_prefs"), ("all_prefs",)
+counts, shares = plain(counted="total"), plain(counted="mean")
 PREFERENCES: dict[str, Entry] = {
-    "runid": Entry(text, PREFS, ENTRIES["runid"].what),
-    "num_q": Entry(text, PREFS, ENTRIES["num_q"].what),
-    "prefs_num_prefs_poss": Entry(preferences("total"), PREFS, "Number of preferences, added up over groups."),
-    "prefs_num_prefs_ful": Entry(preferences("total"), PREFS, "How many of them the ranking keeps."),
-    "prefs_num_prefs_ful_ret": Entry(preferences("total"), PREFS, "The same, of pairs that are both retrieved."),
-    "prefs_simp": Entry(preferences("mean"), PREFS, "Share of the preferences that the ranking keeps."),
-    "prefs_pair": Entry(preferences("mean"), PREFS, "The share for each pair of documents, averaged over pairs."),
-    "prefs_avgjg": Entry(preferences("mean"), PREFS, "The share for each judgment group, averaged over groups."),
+    **{name: replace(ENTRIES[name], sets=PREFS) for name in ("runid", "num_q")},
+    "prefs_num_prefs_poss": Entry(counts, PREFS, "Number of preferences, added up over groups."),
+    "prefs_num_prefs_ful": Entry(counts, PREFS, "How many of them the ranking keeps."),
+    "prefs_num_prefs_ful_ret": Entry(counts, PREFS, "The same, of pairs that are both retrieved."),
+    "prefs_simp": Entry(shares, PREFS, "Share of the preferences that the ranking keeps."),
+    "prefs_pair": Entry(shares, PREFS, "The share for each pair of documents, averaged over pairs."),
+    "prefs_avgjg": Entry(shares, PREFS, "The share for each judgment group, averaged over groups."),
     "prefs_avgjg_Rnonrel": Entry(
-        preferences("mean"),
+        shares,
         ALL_PREFS,
         "As prefs_avgjg, with as many nonrelevant documents as there are relevant ones. Where one list has more "
         "nonrelevant ones, trec_eval's value is not a proportion; it is printed as trec_eval prints it.",
     ),
     **{
-        f"prefs_{name}_{kind}": Entry(preferences("mean"), ALL_PREFS, f"As prefs_{name}, of pairs {which}.")
+        f"prefs_{name}_{kind}": Entry(shares, ALL_PREFS, f"As prefs_{name}, of pairs {which}.")
         for kind, names, which in (
             ("ret", ("simp", "pair", "avgjg", "avgjg_Rnonrel"), "that are both retrieved"),
             ("imp", ("simp", "pair", "avgjg"), "of which one is retrieved, or both"),
@@ -118,19 +109,15 @@ PREFERENCES: dict[str, Entry] = {
 }
 JG = ("qrels_jg",)
 GROUPS: dict[str, Entry] = {
-    "runid": Entry(text, JG, ENTRIES["runid"].what),
-    "num_q": Entry(text, JG, ENTRIES["num_q"].what),
+    **{name: replace(ENTRIES[name], sets=JG) for name in ("runid", "num_q")},
     "map_avgjg": Entry(plain("ap"), JG, "map by each judgment group, averaged over groups."),
     "P_avgjg": Entry(at_cutoffs("p", DEPTHS), JG, "P by each judgment group, averaged over groups.", CUTOFFS),
-    "Rprec_mult_avgjg": Entry(
-        ENTRIES["Rprec_mult"].lines,
-        JG,
-        "Rprec_mult by each judgment group, averaged over groups.",
-        MULTIPLES,
+    "Rprec_mult_avgjg": replace(
+        ENTRIES["Rprec_mult"], sets=JG, what="Rprec_mult by each judgment group, averaged over groups."
     ),
 }
 FORMATS: dict[str, tuple[dict[str, Entry], tuple[str, ...]]] = {
-    "qrels": (ENTRIES, NICKNAMES),
+    "qrels": (ENTRIES, EVERY),
     "qrels_jg": (GROUPS, JG),
     "prefs": (PREFERENCES, PREFS),
     "qrels_prefs": (PREFERENCES, PREFS),
@@ -140,12 +127,7 @@ LATER = ("rbp", "rbp_resid", "unj")
 """Measures that version 9 lacks."""
 
 
-def select_lines(
-    words: Iterable[str],
-    setting: Setting,
-    table: Mapping[str, Measure] | None = None,
-    form: str = "qrels",
-) -> list[Line]:
+def select_lines(words: Iterable[str], setting: Setting, form: str = "qrels") -> list[Line]:
     """The output lines that the values of -m select, in trec_eval's order; measures in gradedeval's notation come last.
 
     form  what the qrels hold (-R), which decides which measures there are
@@ -166,12 +148,12 @@ def select_lines(
             wanted.setdefault(name, []).extend([parameters] if parameters else [])
         else:
             _check_format(word, form)
-            ours.update(dict.fromkeys(_own(word, table, [*entries, *nicknames])))
+            ours.update(dict.fromkeys(_own(word, [*entries, *nicknames])))
     lines = [
         line
         for name, entry in entries.items()
         if name in wanted
-        for line in _in_order([one for given in wanted[name] or [""] for one in _lines(name, entry, given, setting)])
+        for line in _in_order([line for given in wanted[name] or [""] for line in _lines(name, entry, given, setting)])
     ]
     return lines + [Line(str(measure), _as_ours(measure)) for measure in ours]
 
@@ -207,20 +189,20 @@ def _check_format(word: str, form: str) -> None:
 
 def _in_order(lines: list[Line]) -> list[Line]:
     """The lines without repetitions, sorted by cutoff or level if they have one."""
-    once = list({line.name: line for line in lines}.values())
-    levels = [line.name.rpartition("_")[2] for line in once]
-    if len(once) > 1 and all(level.replace(".", "", 1).isdigit() for level in levels):
-        once.sort(key=lambda line: float(line.name.rpartition("_")[2]))
-    return once
+    once = {line.name: line for line in lines}
+    levels = {name: name.rpartition("_")[2] for name in once}
+    if len(once) > 1 and all(level.replace(".", "", 1).isdigit() for level in levels.values()):
+        return [once[name] for name in sorted(once, key=lambda name: float(levels[name]))]
+    return list(once.values())
 
 
-def _own(word: str, table: Mapping[str, Measure] | None, known: Iterable[str]) -> list[Measure]:
+def _own(word: str, known: Iterable[str]) -> list[Measure]:
     try:
-        return parse_measures(word, table)
+        return parse_measures(word)
     except InputError as error:
         if error.kind != "unknown-measure":
             raise
         by_case = {name.lower(): name for name in known}
-        hint = f"did you mean '{by_case[word.lower()]}'?" if word.lower() in by_case else did_you_mean(word, known)
-        hint = hint or error.hint
+        near = f"did you mean '{by_case[word.lower()]}'?" if word.lower() in by_case else did_you_mean(word, known)
+        hint = near or error.hint
         raise InputError("-m", f"unknown measure '{word}'", hint, kind="unknown-measure", usage=True) from None

@@ -49,11 +49,6 @@ class Setting:
     version: str = "10"
     documents: int = UNLIMITED
 
-    @property
-    def add(self) -> float:
-        """What the version adds to recall level × R before rounding down."""
-        return 0.9 if self.version == "9" else 0.5
-
 
 Lines = Callable[[str, str, Setting], list[Line]]
 """(name, parameters after its dot (empty: defaults), setting) -> lines."""
@@ -90,13 +85,13 @@ def _numbers(name: str, words: str) -> list[float]:
     return numbers
 
 
-def plain(notation: str, *, by_topic: bool = True, summary: bool = True) -> Lines:
-    """A measure without parameters."""
+def plain(notation: str | None = None, *, by_topic: bool = True, counted: Summary | None = None) -> Lines:
+    """A line without parameters: of a measure, or without `notation` of a preference measure or text."""
 
     def lines(name: str, words: str, setting: Setting) -> list[Line]:
         if words:
             raise bad_parameters(name, words, f"{name} takes no parameters")
-        return [Line(name, MEASURES[notation], by_topic, summary)]
+        return [Line(name, MEASURES[notation] if notation else None, by_topic, counted=counted)]
 
     return lines
 
@@ -105,8 +100,8 @@ def at_cutoffs(notation: str, default: Iterable[int]) -> Lines:
     """A measure at several cutoffs, rounded down to whole ranks."""
 
     def lines(name: str, words: str, setting: Setting) -> list[Line]:
-        cutoffs = sorted({int(number) for number in _numbers(name, words)}) if words else list(default)
-        if cutoffs[0] < 1:
+        cutoffs = [int(number) for number in _numbers(name, words)] if words else list(default)
+        if min(cutoffs) < 1:
             raise bad_parameters(name, words, "cutoffs start at 1")
         return [Line(f"{name}_{cutoff}", MEASURES[notation] @ cutoff) for cutoff in cutoffs]
 
@@ -123,63 +118,71 @@ def at_levels(measure: Callable[[float, Setting], Measure], default: Iterable[fl
     return lines
 
 
-def with_words(measure: Callable[[str, str, Setting], Measure], *, relevant: bool = False) -> Lines:
-    """A measure with one line, whose name includes the parameters as they were given."""
+def with_words(
+    notation: str, given: Callable[[Measure, str, str, Setting], Measure], *, relevant: bool = False
+) -> Lines:
+    """A measure with one line, whose name includes the parameters as they were given.
+
+    given  the measure, its name, the parameters and the setting -> the measure with these parameters
+    """
 
     def lines(name: str, words: str, setting: Setting) -> list[Line]:
-        return [Line(f"{name}_{words}" if words else name, measure(name, words, setting), relevant=relevant)]
+        measure = MEASURES[notation]
+        if words:
+            measure = given(measure, name, words, setting)
+        return [Line(f"{name}_{words}" if words else name, measure, relevant=relevant)]
 
     return lines
-
-
-def iprec(level: float, setting: Setting) -> Measure:
-    """Interpolated precision at a recall level, as the version computes it."""
-    one = MEASURES["iprec"](recall=level)
-    return one if setting.version == "10" else one(add=setting.add)
-
-
-def eleven_points(name: str, words: str, setting: Setting) -> Measure:
-    """Interpolated precision averaged over levels of recall, eleven or those given."""
-    one = MEASURES["iprec_avg"] if setting.version == "10" else MEASURES["iprec_avg"](add=setting.add)
-    return one(recall=tuple(_numbers(name, words))) if words else one
-
-
-def utility(name: str, words: str, setting: Setting) -> Measure:
-    """Linear utility by four coefficients, with -N where the last is not 0."""
-    if not words:
-        return MEASURES["utility"]
-    coefficients = _numbers(name, words)
-    if len(coefficients) != 4:
-        raise bad_parameters(name, words, f"expected four coefficients, such as {name}.1,-1,0,0")
-    made = MEASURES["utility"](**dict(zip("abcd", coefficients, strict=True)))
-    return made(docs=setting.documents) if coefficients[3] else made
 
 
 def with_gains(notation: str, *, relevant: bool = False) -> Lines:
     """A graded measure; grade=gain pairs replace the gains of these grades."""
 
-    def measure(name: str, words: str, setting: Setting) -> Measure:
-        if not words:
-            return MEASURES[notation]
+    def given(measure: Measure, name: str, words: str, setting: Setting) -> Measure:
         if not is_pairs(words):
             raise bad_parameters(name, words, f"expected grade=gain pairs, such as {name}.1=3,2=9")
-        return MEASURES[notation](gain=words)
+        return measure(gain=words)
 
-    return with_words(measure, relevant=relevant)
+    return with_words(notation, given, relevant=relevant)
 
 
 def with_number(notation: str, key: str, example: str) -> Lines:
     """A measure with one parameter."""
 
-    def measure(name: str, words: str, setting: Setting) -> Measure:
-        if not words:
-            return MEASURES[notation]
+    def given(measure: Measure, name: str, words: str, setting: Setting) -> Measure:
         numbers = _numbers(name, words)
         if len(numbers) != 1:
             raise bad_parameters(name, words, f"expected one number, such as {name}.{example}")
-        return MEASURES[notation](**{key: numbers[0]})
+        return measure(**{key: numbers[0]})
 
-    return with_words(measure)
+    return with_words(notation, given)
+
+
+def utility(measure: Measure, name: str, words: str, setting: Setting) -> Measure:
+    """Linear utility by four coefficients, with -N where the last is not 0."""
+    coefficients = _numbers(name, words)
+    if len(coefficients) != 4:
+        raise bad_parameters(name, words, f"expected four coefficients, such as {name}.1,-1,0,0")
+    measure = measure(**dict(zip("abcd", coefficients, strict=True)))
+    return measure(docs=setting.documents) if coefficients[3] else measure
+
+
+def iprec(level: float, setting: Setting) -> Measure:
+    """Interpolated precision at a recall level, as the version computes it."""
+    return _as_rounded("iprec", setting)(recall=level)
+
+
+def eleven_points(name: str, words: str, setting: Setting) -> list[Line]:
+    """Interpolated precision averaged over levels of recall, eleven or those given."""
+    measure = _as_rounded("iprec_avg", setting)
+    if words:
+        return [Line(f"{name}_{words}", measure(recall=tuple(_numbers(name, words))))]
+    return [Line(name, measure)]
+
+
+def _as_rounded(notation: str, setting: Setting) -> Measure:
+    """The measure; version 9 adds more than 0.5 to recall level × R before it rounds down."""
+    return MEASURES[notation](add=0.9) if setting.version == "9" else MEASURES[notation]
 
 
 def relevance_string(name: str, words: str, setting: Setting) -> list[Line]:
@@ -188,21 +191,3 @@ def relevance_string(name: str, words: str, setting: Setting) -> list[Line]:
     if length < 1:
         raise bad_parameters(name, words, "cutoffs start at 1")
     return [Line(f"{name}_{words}" if words else name, summary=False, length=length)]
-
-
-def text(name: str, words: str, setting: Setting) -> list[Line]:
-    """A line of text: runid and num_q."""
-    if words:
-        raise bad_parameters(name, words, f"{name} takes no parameters")
-    return [Line(name, by_topic=False)]
-
-
-def preferences(summary: Summary) -> Lines:
-    """A preference measure."""
-
-    def lines(name: str, words: str, setting: Setting) -> list[Line]:
-        if words:
-            raise bad_parameters(name, words, f"{name} takes no parameters")
-        return [Line(name, counted=summary)]
-
-    return lines

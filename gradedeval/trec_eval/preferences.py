@@ -7,64 +7,15 @@ preferred. Preferences are transitive across the lists of a group.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import InputError, ProblemList
-from gradedeval.trec.duplicates import document, duplicate, settle_duplicates
-from gradedeval.trec.lines import QRELS_FIELDS, about_number, decimal, expected_lines, records
-from gradedeval.trec.source import Source
-
-PREFS_FIELDS = ("topic", "group", "subgroup", "docno", "value")
 
 Lists = dict[bytes, dict[bytes, float]]
 """Subgroup -> docno -> value: the lists of one judgment group."""
-
-
-@dataclass
-class Preferences:
-    """topic -> group -> lists, in file order."""
-
-    place: str
-    topics: dict[bytes, dict[bytes, Lists]] = field(default_factory=dict)
-
-
-def read_preferences(path: str, form: str) -> Preferences:
-    """The preferences of a file: `prefs` has five fields per line, `qrels_prefs` is qrels, one list for each topic.
-
-    Raises InputError for bad lines, and where a list has a document twice.
-    """
-    source = Source(path)
-    problems = ProblemList(source.place)
-    expected = PREFS_FIELDS if form == "prefs" else QRELS_FIELDS
-    keys: list[tuple[bytes, bytes, bytes, bytes]] = []
-    lines: list[int] = []
-    values: list[float] = []
-    for number, row in records(source.read(), expected, problems):
-        if (value := decimal(row[-1])) != value:
-            problems.add(number, *about_number("value", row[-1], number))
-            continue
-        group, subgroup = (row[1], row[2]) if form == "prefs" else (b"", b"")
-        keys.append((row[0], group, subgroup, row[-2]))
-        lines.append(number)
-        values.append(value)
-
-    def repeated(position: int, first: int) -> None:
-        topic, _, _, docno = keys[position]
-        what = duplicate(f"{document(docno, topic)} in its list", lines[first])
-        problems.add(lines[position], what, kind="duplicate-judgment")
-
-    preferences = Preferences(source.place)
-    for (topic, group, subgroup, docno), position in settle_duplicates(keys, "error", repeated).items():
-        lists = preferences.topics.setdefault(topic, {}).setdefault(group, {})
-        lists.setdefault(subgroup, {})[docno] = values[position]
-    problems.check()
-    if not preferences.topics:
-        raise InputError(source.place, "no preferences", expected_lines(expected), kind="empty")
-    return preferences
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradedeval.arrays import Floats
+from gradedeval.formats import trec_line
 from gradedeval.scoring.scores import ALL, LEAST
 from gradedeval.trec.small_tables import small_table
 from gradedeval.trec_eval.output_lines import Line
@@ -32,7 +33,9 @@ class PrintOptions:
 
 def format_run(scored: ScoredRun, lines: list[Line], printing: PrintOptions) -> str:
     """The lines of one run."""
-    values = _scaled(_without_empty(scored, lines) if not printing.empty_topics else scored, lines, printing)
+    if not printing.empty_topics:
+        scored = _without_empty(scored, lines)
+    values = scored.values if printing.norms is None else _z_scores(scored, lines, printing.norms)
     rows: list[str] = []
     if printing.by_topic:
         rows += _topics(scored, lines, values, printing)
@@ -49,27 +52,26 @@ def _without_empty(scored: ScoredRun, lines: list[Line]) -> ScoredRun:
 
 
 def _topics(scored: ScoredRun, lines: list[Line], values: Floats, printing: PrintOptions) -> Iterator[str]:
-    shown = [(at, line) for at, line in enumerate(lines) if line.by_topic]
     for topic, row, empty in zip(scored.topics, values.tolist(), scored.empty, strict=True):
         if empty and not printing.empty_topics:
             continue
-        for at, line in shown:
-            if line.summed is None:
-                yield _line(line.name, topic, f"'{scored.strings.get(topic, '')[: line.length]}'")
-            else:
-                yield _number(line, topic, row[at], printing)
+        for line, value in zip(lines, row, strict=True):
+            if line.length:
+                yield trec_line(line.name, topic, f"'{scored.strings.get(topic, '')[: line.length]}'")
+            elif line.by_topic:
+                yield _number(line, topic, value, printing)
 
 
 def _summary(scored: ScoredRun, lines: list[Line], values: Floats, printing: PrintOptions) -> Iterator[str]:
-    for at, line in enumerate(lines):
+    for line, column in zip(lines, values.T, strict=True):
         if not line.summary:
             continue
         if line.name == "runid":
-            yield _line("runid", ALL, scored.tag)
-        elif line.summed is None:
-            yield _count(line, len(scored.topics), printing)
+            yield trec_line("runid", ALL, scored.tag)
+        elif line.summed is None:  # num_q
+            yield _number(line, ALL, len(scored.topics), printing)
         else:
-            yield _number(line, ALL, _summed(line, values[:, at], printing), printing)
+            yield _number(line, ALL, _summed(line, column, printing), printing)
 
 
 def _summed(line: Line, values: Floats, printing: PrintOptions) -> float:
@@ -83,34 +85,24 @@ def _summed(line: Line, values: Floats, printing: PrintOptions) -> float:
 
 def _number(line: Line, topic: str, value: float, printing: PrintOptions) -> str:
     if printing.norms is not None:
-        return "Z" + _line(line.name, topic, f"{value:6.4f}")
-    return _line(line.name, topic, str(int(value)) if line.summed == "total" else f"{value:6.4f}")
+        return "Z" + trec_line(line.name, topic, f"{value:6.4f}")
+    whole = line.summed in ("total", None)
+    return trec_line(line.name, topic, str(int(value)) if whole else f"{value:6.4f}")
 
 
-def _count(line: Line, count: int, printing: PrintOptions) -> str:
-    return _line(line.name, ALL, str(count)) if printing.norms is None else "Z" + _line(line.name, ALL, f"{count:.4f}")
-
-
-def _line(name: str, topic: str, value: str) -> str:
-    return f"{name:<22}\t{topic}\t{value}\n"
-
-
-def _scaled(scored: ScoredRun, lines: list[Line], printing: PrintOptions) -> Floats:
-    """The scores, or their z scores."""
-    if printing.norms is None:
-        return scored.values
+def _z_scores(scored: ScoredRun, lines: list[Line], norms: Norms) -> Floats:
     values = scored.values.copy()
-    for at, line in enumerate(lines):
+    for column, line in enumerate(lines):
         if line.summed is None:
             continue
         if line.summed == "geometric":
-            values[:, at] = np.log(np.maximum(values[:, at], LEAST))
+            values[:, column] = np.log(np.maximum(values[:, column], LEAST))
         for row, topic in enumerate(scored.topics):
-            mean, deviation = printing.norms.get((topic, line.name), (np.nan, np.nan))
+            mean, deviation = norms.get((topic, line.name), (np.nan, np.nan))
             if np.isnan(mean):
-                values[row, at] = MISSING
+                values[row, column] = MISSING
             else:
-                values[row, at] = (values[row, at] - mean) / deviation if deviation else 0.0
+                values[row, column] = (values[row, column] - mean) / deviation if deviation else 0.0
     return values
 
 
@@ -118,9 +110,7 @@ def read_norms(path: str) -> Norms:
     """The file of -Z. Raises InputError where a line is not a topic, a measure, a mean and a standard deviation."""
     columns = ("topic", "measure", "mean", "deviation")
     table = small_table(path, columns, hint=f"-Z takes lines of '{' '.join(columns)}'", words=True)
-    norms = {
-        (row.cells["topic"], row.cells["measure"]): (table.number(row, "mean"), table.number(row, "deviation"))
-        for row in table.rows
-    }
-    table.check([(row.cells["topic"], row.cells["measure"]) for row in table.rows], ("measure", "topic"))
-    return norms
+    keys = [(row.cells["topic"], row.cells["measure"]) for row in table.rows]
+    norms = [(table.number(row, "mean"), table.number(row, "deviation")) for row in table.rows]
+    table.check(keys, ("measure", "topic"))
+    return dict(zip(keys, norms, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from gradedeval.rankings.batch import Batch
 from gradedeval.scoring.run_parts import grade_run
 from gradedeval.scoring.scorer import Scorer, with_defaults
 from gradedeval.scoring.scores import RunScores
-from gradedeval.trec.lines import decode, encode
+from gradedeval.trec.lines import decode
 from gradedeval.trec_eval.output_lines import Line
 
 
@@ -25,19 +26,17 @@ class ScoredRun:
 
     run      the name of the run, and `tag` its sixth column
     values   topics × lines: the score, nan for text
-    strings  topic -> relevance string: the grades of its first documents, one character each
     empty    topics: whether the run has no document of it
-    scores   the scores as the other formats print them
+    strings  topic -> relevance string: the grades of its first documents, one character each
     """
 
     run: str
     tag: str
     topics: list[str]
     values: Floats
-    strings: dict[str, str]
     empty: list[bool]
-    scores: RunScores
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
+    strings: dict[str, str] = field(default_factory=dict)
 
 
 def needed_measures(lines: list[Line]) -> list[Measure]:
@@ -46,44 +45,45 @@ def needed_measures(lines: list[Line]) -> list[Measure]:
     return measures + [MEASURES["num_rel"] for line in lines if line.relevant]
 
 
-def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers) -> ScoredRun:
-    """Score a run by the measures of the lines. Raises InputError for an invalid run."""
+def score_run(name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers) -> tuple[ScoredRun, RunScores]:
+    """A run scored by the measures of the lines, and the scores as the other formats print them.
+
+    Raises InputError for an invalid run.
+    """
     graded = grade_run(path, replace(scorer.grader, last_rank=None), workers)
-    scored = [scorer.score_batch(batch) for batch in graded.batches]
-    scores = scorer.merge(name, scored, graded.topics, graded.missing)
-    details = _Details(scorer.qrels.labels, max((line.length for line in lines), default=0))
-    for batch in graded.batches:
-        details.add(batch)
-    order = sorted(range(len(scores.topics)), key=lambda at: encode(scores.topics[at]))
-    column = {measure: at for at, measure in enumerate(scorer.measures)}
-    values = np.full((len(order), len(lines)), np.nan)
-    for column_index, line in enumerate(lines):
+    batches, topics = graded.batches, graded.topics
+    scores = scorer.merge(name, [scorer.score_batch(batch) for batch in batches], topics, graded.missing)
+    order = sorted(range(len(topics)), key=topics.__getitem__)
+    retrieved = dict(pair for batch in batches for pair in zip(batch.topics, batch.retrieved.tolist(), strict=True))
+    empty = [not retrieved.get(topics[row], 0) for row in order]
+    names, values = [decode(topics[row]) for row in order], line_values(scores.score[order], lines, scorer)
+    strings = _relevance_strings(batches, scorer.qrels.labels, max((line.length for line in lines), default=0))
+    return ScoredRun(name, graded.tag, names, values, empty, graded.notes, strings), scores
+
+
+def line_values(scores: Floats, lines: list[Line], scorer: Scorer) -> Floats:
+    """topics × lines: the scores, given for topics × measures of the scorer, by the measure of each line."""
+    column = {measure: number for number, measure in enumerate(scorer.measures)}
+    values = np.full((len(scores), len(lines)), np.nan)
+    for number, line in enumerate(lines):
         if line.measure is not None:
-            values[:, column_index] = scores.score[order, column[with_defaults(line.measure, scorer.options)]]
-            if line.relevant:
-                relevant = scores.score[order, column[with_defaults(MEASURES["num_rel"], scorer.options)]]
-                values[:, column_index] *= relevant > 0
-    topics = [scores.topics[at] for at in order]
-    empty = [not details.retrieved.get(topic, 0) for topic in topics]
-    return ScoredRun(name, graded.tag, topics, values, details.strings, empty, scores, graded.notes)
+            values[:, number] = scores[:, column[with_defaults(line.measure, scorer.options)]]
+        if line.relevant:
+            values[:, number] *= scores[:, column[with_defaults(MEASURES["num_rel"], scorer.options)]] > 0
+    return values
 
 
-class _Details:
-    """What trec_eval prints of batches besides scores."""
-
-    def __init__(self, labels: Floats, length: int) -> None:
-        self.length = length
-        # The codes after the labels are: unjudged, and past the end of the ranking.
-        self.characters = np.array([*(_character(label) for label in labels.tolist()), "-", ""], dtype="U1")
-        self.strings: dict[str, str] = {}
-        self.retrieved: dict[str, int] = {}
-
-    def add(self, batch: Batch) -> None:
-        topics = [decode(topic) for topic in batch.topics]
-        self.retrieved.update(zip(topics, batch.retrieved.tolist(), strict=True))
-        if self.length:
-            shown: Any = self.characters[batch.codes[:, : self.length]]
-            self.strings.update(zip(topics, ("".join(row) for row in shown.tolist()), strict=True))
+def _relevance_strings(batches: Sequence[Batch], labels: Floats, length: int) -> dict[str, str]:
+    """topic -> the grades of its first documents, one character each."""
+    if not length:
+        return {}
+    # The codes after the labels are: unjudged, and past the end of the ranking.
+    characters = np.array([*map(_character, labels.tolist()), "-", ""], dtype="U1")
+    strings: dict[str, str] = {}
+    for batch in batches:
+        shown: Any = characters[batch.codes[:, :length]]
+        strings.update(zip(map(decode, batch.topics), map("".join, shown.tolist()), strict=True))
+    return strings
 
 
 def _character(label: float) -> str:

@@ -15,6 +15,8 @@ from gradedeval import Bound, InputError
 from gradedeval.analysis.check import Verdict, verdicts
 from gradedeval.analysis.check_config import line_of
 from gradedeval.analysis.check_report import FORMATS, render
+from gradedeval.analysis.compare import TestSettings as Settings
+from gradedeval.analysis.score_matrix import to_matrix
 from support.commands import Command, shell
 from support.paths import ROOT
 
@@ -58,21 +60,21 @@ def test_a_whole_job(job: Path, cli: Command) -> None:
     assert passed.code == 0
     assert passed.messages == ["settings from gradedeval.toml"]
     assert [line[:4] for line in passed.text.splitlines()[:4]] == ["ok  "] * 4
-    assert "rr rose by 0.0500 (7.3%), from 0.6833 to 0.7333" in passed.text
+    assert "rr rose by 0.0500 (7.3%), from 0.6833 to 0.7333 (allowed: 5%)\n" in passed.text
 
     new.write_text(ranking([2, 1, 1, 1, 2, 2, 2, 2, 2, 3]))
     worse = cli(*check)
     assert worse.code == 1
     (broken,) = [line for line in worse.text.splitlines() if line.startswith("FAIL")]
     assert broken == (
-        "FAIL  new.run: rr fell by 0.0500 (7.3%), from 0.6833 to 0.6333, more than 5%; worst topic: 1 -0.5000"
+        "FAIL  new.run: rr fell by 0.0500 (7.3%), from 0.6833 to 0.6333, more than 5%; topic that fell most: 1 -0.5000"
     )
 
     new.write_text(ranking([3, 1, 1, 1, 1, 2, 2, 2, 2, 2]))
     one_topic = cli(*check)
     assert one_topic.code == 1
     (broken,) = [line for line in one_topic.text.splitlines() if line.startswith("FAIL")]
-    assert broken == "FAIL  new.run: rr fell by more than 0.5 in 1 topic of 10; worst topic: 1 -0.6667"
+    assert broken == "FAIL  new.run: rr fell by more than 0.5 in 1 topic of 10; topic that fell most: 1 -0.6667"
 
     new.write_text(ranking(MAIN, unjudged=10))
     unknown = cli(*check)
@@ -80,7 +82,7 @@ def test_a_whole_job(job: Path, cli: Command) -> None:
     (broken,) = [line for line in unknown.text.splitlines() if line.startswith("FAIL")]
     assert broken == (
         "FAIL  new.run: unjudged documents could lift rr by 0.3167, more than 0.1: too few documents are judged; "
-        "worst topics: 10 -0.6667, 5 -0.5000, 6 -0.5000, 7 -0.5000, 8 -0.5000"
+        "topics that could gain most: 10 -0.6667, 5 -0.5000, 6 -0.5000, 7 -0.5000, 8 -0.5000"
     ).replace("-", "+")
 
     toml.write_text(toml.read_text().replace("rr = 0.5", "rr = 0.5\nndgc = 0.1", 1))
@@ -296,7 +298,8 @@ def test_a_file_without_settings_is_refused_where_it_was_named(content: str, job
 
 def both(job: Path) -> list[Verdict]:
     scores = gradedeval.evaluate([str(job / "main.run"), str(job / "new.run")], job / "qrels.txt", "rr", residuals=True)
-    return verdicts(scores, [Bound("min", "rr", 0.1), Bound("max-drop", "rr", 0.05, True)], "main.run")
+    bounds = [Bound("min", "rr", 0.1), Bound("max-drop", "rr", 0.05, True)]
+    return verdicts(to_matrix(scores), bounds, "main.run", Settings())
 
 
 def test_github_s_annotations_are_one_line_each_and_escaped(words: Path) -> None:
@@ -327,7 +330,8 @@ def test_a_report_in_a_file_leaves_the_broken_bounds_on_stderr(form: str, words:
     found = cli("check", "new.run", "qrels.txt", "--min", "rr=0.9", "-f", form, "-o", "report")
     assert (found.code, found.out) == (1, b"")
     assert found.messages == [
-        "FAIL  new.run: rr 0.5000 is below 0.9; worst topics: 1 +0.5000, 2 +0.5000, 3 +0.5000, 4 +0.5000, 5 +0.5000"
+        "FAIL  new.run: rr 0.5000 is below 0.9; "
+        "topics of lowest score: 1 0.5000, 2 0.5000, 3 0.5000, 4 0.5000, 5 0.5000"
     ]
     assert (words / "report").read_text()
 
@@ -349,8 +353,8 @@ def test_verdicts_are_a_tidy_frame(words: Path) -> None:
     assert frame["bound"].tolist() == ["min", "max-topic-drop", "significant"]
     assert frame["passed"].tolist() == [False, True, False]
     # Four topics fall by 3/6 and one rises by 1/6: 4 of 32 sign flips have all the threes alike, 13 or 11 sixths.
-    assert frame["found"].tolist() == [0.5, 0.5, 4 / 32]
-    assert frame["worst"][0] == "1 -0.5000, 2 -0.5000, 3 -0.5000, 4 -0.5000"
+    assert frame["value"].tolist() == [0.5, 0.5, 4 / 32]
+    assert frame["worst"][0] == "topics that fell most: 1 -0.5000, 2 -0.5000, 3 -0.5000, 4 -0.5000"
     with pytest.raises(InputError, match="Bound: invalid value 'most'"):
         Bound("most", "rr", 0.1)  # type: ignore[arg-type]
 
@@ -430,5 +434,35 @@ def test_a_level_that_no_drop_can_come_to_is_refused(words: Path, cli: Command) 
 def test_what_did_not_move_is_unchanged_and_two_bounds_are_both(words: Path, cli: Command) -> None:
     (words / "new.run").write_text((words / "main.run").read_text())
     found = cli("check", "new.run", "qrels.txt", "--baseline", "main.run", "-m", "rr", "--max-drop", "0", "--min", "0")
-    assert "new.run: rr unchanged at 0.6833\n" in found.text
+    assert "new.run: rr unchanged at 0.6833 (allowed: 0)\n" in found.text
     assert "\nboth bounds hold\n" in found.text
+
+
+@pytest.mark.parametrize("bound", ["--max-drop", "--max-topic-drop", "--max-unjudged"])
+def test_a_bound_that_no_scores_could_break_is_a_fault(bound: str, words: Path, cli: Command) -> None:
+    check = ("check", "new.run", "qrels.txt", "--baseline", "main.run")
+    found = cli(*check, bound, "ndcg@10=5")
+    assert (found.code, found.out) == (2, b"")
+    (message,) = found.messages
+    assert message.startswith(f"{bound} ndcg@10=5: can never fail: 'ndcg@10' is 1 at most")
+    assert message.endswith("; write 5% for a share of the baseline's mean") == (bound == "--max-drop")
+    assert cli(*check, "--max-drop", "rr=101%").messages == [
+        "--max-drop rr=101%: can never fail: a mean drops by 100% at most"
+    ]
+    assert cli(*check, bound, "ndcg@10=1").code == 0
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "html"])
+def test_what_people_read_says_a_broken_bound_once(form: str, words: Path, cli: Command) -> None:
+    found = cli("check", "new.run", "qrels.txt", "--min", "rr=0.9", "-f", form)
+    assert (found.code, found.messages, found.text.count("is below 0.9")) == (1, [], 1)
+    assert len(cli("check", "new.run", "qrels.txt", "--min", "rr=0.9", "-f", "csv").messages) == 1
+
+
+def test_a_table_of_its_own_in_the_file_of_settings_has_a_hint(words: Path, cli: Command) -> None:
+    (words / "gradedeval.toml").write_text("[gradedeval]\nmin = { rr = 0.5 }\n")
+    assert cli("check", "new.run", "qrels.txt").messages == [
+        "gradedeval.toml:1: unknown setting 'gradedeval'; settings stand at the top of the file: leave out [gradedeval]"
+    ]
+    (words / "gradedeval.toml").write_text("[tool.gradedeval]\nmin = { rr = 0.5 }\n")
+    assert cli("check", "new.run", "qrels.txt").code == 0

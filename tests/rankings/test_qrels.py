@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from gradedeval.errors import InputError
+from gradedeval import evaluate
+from gradedeval.errors import EvaluationWarning, InputError
 from gradedeval.rankings import qrels_columns as judged
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec.source import Source
@@ -90,3 +91,27 @@ def test_no_label_is_minus_zero_whoever_reads_it() -> None:
     content = b"1 0 a -0\n1 0 b 0.5\n1 0 c 0\n"
     for read in (of_bytes(content), read_simply(content), Qrels({"1": {"a": -0.0, "b": 0.5, "c": 0.0}})):
         assert [str(label) for label in read.labels.tolist()] == ["0.0", "0.5"]
+
+
+def test_topics_without_judgments_have_an_empty_pool() -> None:
+    qrels = Qrels({"1": {"a": 1, "b": 0}, "2": {"c": 1}})
+    assert qrels.pool_of([b"9", b"2", b"8", b"1", b"9"]).tolist() == [[0, 0], [0, 1], [0, 0], [1, 1], [0, 0]]
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_topics_of_the_run_that_nobody_judged_have_nothing_to_find() -> None:
+    run = {topic: {"a": 2.0, "b": 1.0} for topic in ("9", "1", "8")}
+    scores = evaluate(run, {"1": {"a": 1, "z": 1}, "2": {"c": 1}}, "num_rel recall@2", topics="run")
+    assert scores.by_topic("num_rel") == {"1": 2, "9": 0, "8": 0}
+    assert scores.by_topic("recall@2") == {"1": 0.5, "9": 0, "8": 0}
+
+
+def test_options_that_come_after_qrels_were_read_are_named() -> None:
+    judgments, run = b"1 0 a 1\n1 0 b 0\n", b"1 Q0 a 1 2 t\n"
+    with pytest.warns(EvaluationWarning) as told:
+        evaluate(io.BytesIO(run), of_bytes(judgments), "rr", duplicates="first", lenient=True)
+    assert [str(warning.message) for warning in told] == [
+        "<file>: read without duplicates='first' and lenient=True; that counts for runs alone; give it to Qrels as well"
+    ]
+    ready = of_bytes(judgments, duplicates="first", lenient=True)
+    assert not evaluate(io.BytesIO(run), ready, "rr", duplicates="first", lenient=True).notes

@@ -94,7 +94,8 @@ def described(option: click.Option) -> tuple[str, str]:
     metavar = option.metavar or ""
     choices = metavar[1:-1].split("|") if re.fullmatch(r"\[[\w|-]+\]", metavar) else getattr(option.type, "choices", ())
     value = "" if choices or not metavar else f" {metavar}"
-    spelled = ", ".join(map(code, (*option.opts[:-1], f"{option.opts[-1]}{value}")))
+    *short, long = sorted(option.opts, key=len)
+    spelled = ", ".join(map(code, (*short, f"{long}{value}")))
     words = " · ".join(f"`{choice}`" for choice in choices)
     return spelled, f"{words}{'. ' if words else ''}{escaped(option.help or '')}"
 

@@ -363,6 +363,17 @@ def test_grade_minus_1_is_pooled_and_not_sampled(grade: int, expected: float) ->
 def test_a_fraction_of_a_rank_is_cut_off(cli: Command) -> None:
     shown = succeed(cli("trec_eval", "-m", "P.2.7,5,2", "-m", "ndcg_cut.3.9", "qrels", "run")).text
     assert [line.split()[0] for line in shown.splitlines()] == ["P_2", "P_5", "ndcg_cut_3"]
+    text = succeed(cli("trec_eval", "-q", "-m", "relstring.1.9", "qrels", "run")).text
+    values = [line.split()[2] for line in text.splitlines()]
+    assert {len(value) for value in values} == {len("'1'")}
+
+
+@pytest.mark.usefixtures("files")
+def test_cutoffs_and_levels_are_printed_as_numbers_are_ordered(cli: Command) -> None:
+    words = ("-m", "P.100,5", "-m", "P.20,10", "-m", "iprec_at_recall.1,.25", "-m", "iprec_at_recall.0.5")
+    shown = succeed(cli("trec_eval", *words, "qrels", "run")).text
+    names = ["iprec_at_recall_0.25", "iprec_at_recall_0.50", "iprec_at_recall_1.00", "P_5", "P_10", "P_20", "P_100"]
+    assert [line.split()[0] for line in shown.splitlines()] == names
 
 
 # Words that are wrong -------------------------------------------------------------------------------------------------
@@ -393,10 +404,10 @@ def test_a_fraction_of_a_rank_is_cut_off(cli: Command) -> None:
         ("-R qrels_jg -m qrels_jg -f csv qrels run", 2,
             "-f: cannot be combined with -R qrels_jg; leave out one of them"),
         ("-f csv -Z none qrels run", 2, "-f: cannot be combined with -Z; leave out one of them"),
-        ("-R qrel qrels run", 2, "…'qrel' is not one of …"),
-        ("-T strange qrels run", 2, "…'strange' is not …"),
-        ("-l 0 qrels run", 2, "…-l…; …"),
-        ("-M x qrels run", 2, "…-M…; …"),
+        ("-R qrel qrels run", 2, "-R: invalid value 'qrel'; did you mean 'qrels'?"),
+        ("-T strange qrels run", 2, "-T: invalid value 'strange'; choose from trec_results"),
+        ("-l 0 qrels run", 2, "-l: '0' is not a whole number of 1 or more"),
+        ("-M x qrels run", 2, "-M: 'x' is not a whole number of 1 or more"),
         ("qrels", 2, "expected a qrels file and a run; usage: gradedeval trec_eval QRELS RUN..."),
         ("- -", 2, "-: standard input can only be read once; give the other as a file"),
         ("-Z none qrels run", 1, "none: no such file; check the path"),

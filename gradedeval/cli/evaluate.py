@@ -24,10 +24,9 @@ from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
-from gradedeval.scoring.cwl_quantities import all_quantities
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
-from gradedeval.scoring.score_tables import FORMATS, render
+from gradedeval.scoring.score_tables import FORMATS, all_quantities, render
 from gradedeval.scoring.scorer import with_defaults
 from gradedeval.scoring.scores import Scores
 

@@ -50,40 +50,37 @@ class GainsCache:
             self.seen[key] = self._seen(table, measure, last, unjudged, tail)
         if not measure.by_intent:
             return self.seen[key]
-        own = self.by_intent[replace(measure, cutoff=None)]
-        each = own.seen(
-            self.batch.topics, lambda one: self._seen(one, measure, last, unjudged, tail), best=unjudged > 0 or tail > 0
+        intents = self.by_intent[replace(measure, cutoff=None)].seen(
+            self.batch.topics,
+            lambda intent: self._seen(intent, measure, last, unjudged, tail),
+            best=unjudged > 0 or tail > 0,
         )
-        return replace(self.seen[key], intents=each)
+        return replace(self.seen[key], intents=intents)
 
     def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
         gain, ideal = self._gain(table, unjudged, last), self._ideal(table)
-        judged = self.judged[last] = self.judged[last] if last in self.judged else self._judged(last)
+        if last not in self.judged:
+            self.judged[last] = self.judged_code[self.batch.codes[:, :last]]
+        judged = self.judged[last]
         retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)
         # Measures share these arrays: whoever writes to one would change the scores of the next.
         for shared in (gain, judged, ideal, retrieved, self.pool, table.levels):
             shared.setflags(write=False)
-        whole = (ideal, retrieved, self.pool, table.levels, measure.cutoff, tail)
-        cost, kinds = self.cost, self.batch.kinds
+        cost, kinds, unsampled = self.cost, self.batch.kinds, self.unsampled_code
         return Gains(
             gain,
             judged,
-            *whole,
+            ideal,
+            retrieved,
+            self.pool,
+            table.levels,
+            measure.cutoff,
+            tail,
             cost=cost[:, :last] if cost is not None else None,
             types=tuple(self.batch.types),
             kind=kinds[:, :last] if kinds is not None else None,
-            unsampled=self._unsampled(last),
+            unsampled=unsampled[self.batch.codes[:, :last]] if unsampled.any() else None,
         )
-
-    def _unsampled(self, last: int | None) -> Bools | None:
-        """Whether a document has the grade that says: pooled, but left out of the sample that was judged."""
-        if not self.unsampled_code.any():
-            return None
-        unsampled: Bools = self.unsampled_code[self.batch.codes[:, :last]]
-        return unsampled
-
-    def _judged(self, last: int | None) -> Bools:
-        return self.judged_code[self.batch.codes[:, :last]]
 
     def _gain(self, table: GainTable, unjudged: float, last: int | None) -> Floats:
         """The gains down to a rank: most rankings go on far below the cutoff."""
@@ -119,6 +116,5 @@ def _costs(batch: Batch, costs: Costs | None) -> Floats | None:
         return None
     if batch.kinds is None:
         return np.ones(batch.codes.shape)
-    of = np.array([*(costs.of[kind] for kind in batch.types), 1.0])
-    cost: Floats = of[batch.kinds]
-    return cost
+    cost: Floats = np.array([*(costs.of[kind] for kind in batch.types), 1.0])
+    return cost[batch.kinds]

@@ -55,7 +55,7 @@ class ByIntent:
         worth = table.worth[code.ravel()]
         known = worth[:-1].reshape(qrels.subtopics.grade.shape)
         unknown = [np.full(len(qrels.labels), worth[-1])] * (max(map(len, self.names.values())) - len(known))
-        self.tables = [GainTable(one, table.top, table.worth) for one in [*known, *unknown]]
+        self.tables = [GainTable(gains, table.top, table.worth) for gains in [*known, *unknown]]
 
     def seen(self, topics: list[bytes], gains_of: Callable[[GainTable], Gains], best: bool) -> Intents:
         """A batch of these topics. A topic without intents has one of which nothing is known.
@@ -65,28 +65,29 @@ class ByIntent:
         least = 1 if self.qrels.subtopics is None else 0
         counts = np.array([max(least, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
         each = [gains_of(table) for table in self.tables[: int(counts.max(initial=1))]]
-        known = np.array([one.num_relevant > 0 for one in each]) & (np.arange(len(each))[:, None] < counts)
+        known = np.array([gains.num_relevant > 0 for gains in each]) & (np.arange(len(each))[:, None] < counts)
         listed = np.arange(len(each))[:, None] < np.maximum(counts, 1)
+
+        def pools(row: int) -> Pool:
+            return self._pool(topics[row])
+
         if self.prior is None:
-            return Intents(each, known.astype(np.float64), listed, self._pools(topics), best, listed & ~known & best)
+            return Intents(each, known.astype(np.float64), listed, pools, best, listed & ~known & best)
         weight = np.zeros((len(each), len(topics)))
-        for at, topic in enumerate(topics):
-            own = self._probabilities(topic, np.flatnonzero(known[:, at]).tolist())
-            weight[: len(own), at] = own
-        return Intents(each, weight, listed, self._pools(topics), best, np.zeros_like(known))
+        for column, topic in enumerate(topics):
+            chances = self._probabilities(topic, np.flatnonzero(known[:, column]).tolist())
+            weight[: len(chances), column] = chances
+        return Intents(each, weight, listed, pools, best, np.zeros_like(known))
 
     def _probabilities(self, topic: bytes, known: list[int]) -> list[float]:
         """The probabilities of a topic's intents, of which these have a relevant document."""
         assert self.prior is not None
         names, given = self.names.get(topic, []), self.prior.chance.get(topic, {})
-        missing = [decode(names[at]) for at in known if names[at] not in given]
+        missing = [decode(names[intent]) for intent in known if names[intent] not in given]
         if missing:
             what = f"no probability for subtopic {shorten(missing)} of topic {decode(topic)}"
             raise InputError(self.prior.place, what, "add a line for each; 0 if nobody means it")
         return [given.get(name, 0.0) for name in names]
-
-    def _pools(self, topics: list[bytes]) -> Callable[[int], Pool]:
-        return lambda row: self._pool(topics[row])
 
     def _pool(self, topic: bytes) -> Pool:
         if topic not in self.pools:
@@ -113,16 +114,17 @@ class Prior:
     def with_names(self, names: Mapping[bytes, list[bytes]]) -> dict[bytes, list[bytes]]:
         """topic -> subtopics: those that have judgments, then those that have a probability alone."""
         topics = dict.fromkeys([*names, *self.chance])
-        known = {topic: (names.get(topic, []), self.chance.get(topic, {})) for topic in topics}
-        return {topic: [*own, *sorted(given.keys() - set(own))] for topic, (own, given) in known.items()}
+        known = {topic: names.get(topic, []) for topic in topics}
+        given = {topic: self.chance.get(topic, {}).keys() for topic in topics}
+        return {topic: [*known[topic], *sorted(given[topic] - set(known[topic]))] for topic in topics}
 
     def notes(self, names: Mapping[bytes, list[bytes]]) -> list[str]:
         """What of the file is not used, or not found among the subtopics that have judgments."""
         others = [decode(topic) for topic in self.chance if topic not in names]
         lost = [
             f"{decode(subtopic)} of {decode(topic)}"
-            for topic, own in self.chance.items()
-            for subtopic in own.keys() - set(names.get(topic, own))
+            for topic, given in self.chance.items()
+            for subtopic in given.keys() - set(names.get(topic, given))
         ]
         said = []
         if others:
@@ -152,14 +154,11 @@ def read_prior(path: str) -> Prior:
             table.problems.add(row.line, "subtopic 0 is not an intent", "remove the line")
     keys = [(row.cells["topic"], row.cells["subtopic"]) for row in table.rows]
     table.check(keys, ("subtopic", "topic"))
-    for topic, chances in chance.items():
-        if abs(sum(chances.values()) - 1) > ROUNDED:
-            what = f"the probabilities of topic {decode(topic)} sum to {sum(chances.values()):g}"
+    sums = {topic: sum(chances.values()) for topic, chances in chance.items()}
+    for topic, total in sums.items():
+        if abs(total - 1) > ROUNDED:
+            what = f"the probabilities of topic {decode(topic)} sum to {total:g}"
             table.problems.add(last[topic], what, "they must sum to 1")
     table.check()
-    return Prior(table.place, {topic: _scaled(chances) for topic, chances in chance.items()})
-
-
-def _scaled(chances: dict[bytes, float]) -> dict[bytes, float]:
-    total = sum(chances.values())
-    return {name: chance / total for name, chance in chances.items()}
+    scaled = {topic: {name: each / sums[topic] for name, each in chances.items()} for topic, chances in chance.items()}
+    return Prior(table.place, scaled)

@@ -60,13 +60,9 @@ def file_names(paths: list[str]) -> list[str]:
     from pathlib import Path
 
     parts = [Path(path).parts if path != "-" else ("stdin",) for path in paths]
-    names = [""] * len(parts)
-    unnamed, length = list(range(len(parts))), 1
-    while unnamed:
-        ends = Counter(folders[-length:] for folders in parts)
-        for index in unnamed:
-            if ends[parts[index][-length:]] == 1 or length >= len(parts[index]):
-                names[index] = str(Path(*parts[index][-length:]))
-        unnamed = [index for index in unnamed if not names[index]]
-        length += 1
-    return names
+    ends = [Counter(folders[-length:] for folders in parts) for length in range(max(map(len, parts)))]
+    lengths = [
+        next((length for length in range(1, len(folders)) if ends[length][folders[-length:]] == 1), len(folders))
+        for folders in parts
+    ]
+    return [str(Path(*folders[-length:])) for folders, length in zip(parts, lengths, strict=True)]

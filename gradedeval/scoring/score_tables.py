@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from gradedeval import formats
+from gradedeval.errors import InputError, shorten
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import QUANTITIES, Measure
+from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
 from gradedeval.options.presets import PRESETS
-from gradedeval.scoring.cwl_quantities import records
-from gradedeval.scoring.scores import ALL, Row, RunScores, Scores
+from gradedeval.scoring.scores import ALL, Row, Scores
 
 FORMATS = formats_for("wide", "trec", "long")
 PARTS = ("residual", "unjudged", "beyond")
@@ -29,12 +30,14 @@ def document(scores: Scores, layout: Layout, *, by_topic: bool = False, cwl: boo
     by_topic  a row for each topic as well
     cwl       the five quantities of each measure as columns; the measures are those of `all_quantities`
     """
-    if layout == "wide" and not cwl:
-        table = _wide(scores, by_topic) if by_topic or scores.is_multi_run else _tall(scores)
-    elif cwl and layout != "trec":
+    if layout == "trec":
+        table = _trec(scores, by_topic)
+    elif cwl:
         table = _quantities(scores, layout, by_topic)
+    elif layout == "long":
+        table = _long(scores, by_topic)
     else:
-        table = _trec(scores, by_topic) if layout == "trec" else _long(scores, by_topic)
+        table = _wide(scores, by_topic) if by_topic or scores.is_multi_run else _tall(scores)
     return Document([table], scores.signature)
 
 
@@ -47,59 +50,46 @@ def _column(scores: Scores, name: str) -> Column:
     return Column(name, "score", preset_digits(scores.options))
 
 
-def _value(score: float | None, measure: Measure) -> float | None:
-    """The score; a count as a whole number."""
-    return int(score) if score is not None and measure.definition.summary == "total" else score
-
-
-def _counts(scores: Scores) -> set[str]:
-    """The measures whose scores are whole numbers."""
-    return {str(measure) for measure in scores.measures if measure.definition.summary == "total"}
+def _rows(scores: Scores, by_topic: bool) -> Iterator[Row]:
+    """The rows of the tidy table; counts are whole numbers."""
+    counts = {str(measure) for measure in scores.measures if measure.definition.summary == "total"}
+    for row in scores.rows(by_topic):
+        yield row._replace(score=int(row.score)) if row.score is not None and row.measure in counts else row
 
 
 def _long(scores: Scores, by_topic: bool) -> Table:
     """A row for each run, topic and measure."""
-    names, counts = scores.columns, _counts(scores)
-    rows = []
-    for row in scores.rows(by_topic):
-        values = [getattr(row, name) for name in names]
-        if row.measure in counts and row.score is not None:
-            values[names.index("score")] = int(row.score)
-        rows.append(values)
-    return Table([Column(name) for name in names], rows)
-
-
-def _trec(scores: Scores, by_topic: bool) -> Table:
-    """Three columns, measure, topic and score, as trec_eval; topic by topic, the summary last."""
-    parts, counts = _parts(scores), _counts(scores)
-    lines: list[tuple[str, str, Any]] = []
-    for run in scores.runs:
-        if scores.is_multi_run:
-            lines.append(("runid", ALL, run.run))
-        of_topic: dict[Place, list[Row]] = {place: [] for place in _places(run, by_topic)}
-        for row in scores.rows_of(run, by_topic):
-            of_topic[_place(row)].append(row)
-        for row in (row for rows in of_topic.values() for row in rows):
-            if row.score is not None:
-                lines.append((row.measure, row.topic, int(row.score) if row.measure in counts else row.score))
-            for part in parts:
-                value = getattr(row, part)
-                if value is not None:
-                    lines.append((f"{row.measure}.{part}", row.topic, value))
-    return Table([Column("measure"), Column("topic"), _column(scores, "value")], lines)
+    rows = [[getattr(row, name) for name in scores.columns] for row in _rows(scores, by_topic)]
+    return Table([Column(name) for name in scores.columns], rows)
 
 
 Place = tuple[str, str, bool]
 """Run, topic, and whether it is the summary: a topic may be called `all` too."""
 
 
-def _place(row: Row) -> Place:
-    return row.run, row.topic, row.topics is not None
+def _by_place(scores: Scores, by_topic: bool) -> dict[Place, dict[str, Row]]:
+    """The rows of each run, topic by topic and the summary last, by measure."""
+    rows: dict[Place, dict[str, Row]] = {}
+    for run in scores.runs:
+        rows |= {(run.run, topic, False): {} for topic in (run.topics if by_topic else [])}
+        rows[run.run, ALL, True] = {}
+    for row in _rows(scores, by_topic):
+        rows[row.run, row.topic, row.topics is not None][row.measure] = row
+    return rows
 
 
-def _places(run: RunScores, by_topic: bool) -> list[Place]:
-    """Where the rows of a run go, the summary last."""
-    return [*((run.run, topic, False) for topic in (run.topics if by_topic else [])), (run.run, ALL, True)]
+def _trec(scores: Scores, by_topic: bool) -> Table:
+    """Three columns, measure, topic and score, as trec_eval; topic by topic, the summary last."""
+    parts, before = _parts(scores), None
+    lines: list[tuple[str, str, Any]] = []
+    for (run, topic, _), by_measure in _by_place(scores, by_topic).items():
+        if scores.is_multi_run and run != before:
+            lines.append(("runid", ALL, run))
+        before = run
+        for name, row in by_measure.items():
+            values = {name: row.score} | {f"{name}.{part}": getattr(row, part) for part in parts}
+            lines += [(name, topic, value) for name, value in values.items() if value is not None]
+    return Table([Column("measure"), Column("topic"), _column(scores, "value")], lines)
 
 
 def _parts(scores: Scores) -> list[str]:
@@ -107,9 +97,9 @@ def _parts(scores: Scores) -> list[str]:
     return [name for name in scores.columns if name in (*PARTS, "topics")]
 
 
-def _values(row: Row, measure: Measure, parts: Sequence[str]) -> list[float | None]:
+def _values(row: Row, parts: Sequence[str]) -> list[float | None]:
     """The score and the columns beside it."""
-    return [_value(row.score, measure), *(getattr(row, part) for part in parts)]
+    return [getattr(row, name) for name in ("score", *parts)]
 
 
 def _keys(scores: Scores, by_topic: bool) -> list[str]:
@@ -117,37 +107,63 @@ def _keys(scores: Scores, by_topic: bool) -> list[str]:
     return [key for key, wanted in (("run", scores.is_multi_run), ("topic", by_topic)) if wanted]
 
 
+def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
+    """Each C/W/L measure as expected utility, total utility, cost, total cost and depth.
+
+    Raises InputError (usage) for one that is no C/W/L measure, or says which quantity it is.
+    """
+    quantities: list[Measure] = []
+    for measure in measures:
+        if not measure.definition.cwl:
+            family = [name for name, known in MEASURES.items() if known.definition.cwl]
+            what, hint = f"{measure} is not a C/W/L measure", f"those are {shorten(family, 30)}"
+            raise InputError("--cwl", what, hint, usage=True)
+        if "of" in measure.arguments:
+            what = f"'{measure}' asks for one quantity"
+            raise InputError("--cwl", what, "--cwl prints all five; leave out of=", usage=True)
+        quantities += [measure if of == "eu" else measure(of=of) for of in QUANTITIES]
+    return quantities
+
+
 def _quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
-    """A row for each measure, a column for each of its C/W/L quantities; for programs with run and topic always."""
-    rows = list(records(scores, by_topic))
-    keys = ["run", "topic", "measure"]
-    shown = keys if layout == "long" else [*_keys(scores, by_topic), "measure"]
-    numbers = [name for name in (rows[0] if rows else ()) if name not in keys]
-    columns = [*map(Column, shown), *(_column(scores, name) for name in numbers)]
-    return Table(columns, [[row[column.name] for column in columns] for row in rows])
+    """A row for each measure, a column for each of its C/W/L quantities and for what their residuals are: topic by
+    topic, the means last; for programs with run and topic always."""
+    sources = {of: (number, "score") for number, of in enumerate(QUANTITIES)}  # column -> quantity, and what of it
+    if scores.options.residuals == "difference":
+        sources |= {f"{of}.residual": (number, "residual") for number, of in enumerate(QUANTITIES)}
+    else:  # only expected utility has a residual that is a bound
+        sources |= {part: (0, part) for part in PARTS if part in scores.columns}
+    keys = ["run", "topic"] if layout == "long" else _keys(scores, by_topic)
+    rows: list[list[Any]] = []
+    for run in scores.runs:
+        by_measure = []
+        for first in range(0, len(scores.measures), len(QUANTITIES)):
+            each = [scores.column(run, first + of, by_topic) for of in range(len(QUANTITIES))]
+            values = zip(*(each[of][part] for of, part in sources.values()), strict=True)
+            by_measure.append([(str(scores.measures[first]), *row) for row in values])
+        for topic, *of_topic in zip(each[0]["topic"], *by_measure, strict=True):
+            cells = {"run": run.run, "topic": topic}
+            rows += [[*(cells[key] for key in keys), *row] for row in of_topic]
+    columns = [*map(Column, (*keys, "measure")), *(_column(scores, name) for name in sources)]
+    return Table(columns, rows)
 
 
 def _tall(scores: Scores) -> Table:
     """One run: a row for each measure."""
     parts = _parts(scores)
-    rows = zip(scores.rows(by_topic=False), scores.measures, strict=True)
-    return Table(
-        [Column("measure"), *(_column(scores, name) for name in ("score", *parts))],
-        [[row.measure, *_values(row, measure, parts)] for row, measure in rows],
-    )
+    columns = [Column("measure"), *(_column(scores, name) for name in ("score", *parts))]
+    return Table(columns, [[row.measure, *_values(row, parts)] for row in _rows(scores, by_topic=False)])
 
 
 def _wide(scores: Scores, by_topic: bool) -> Table:
     """Several runs, or topic by topic: a column for each measure, and one for each part of its residual."""
     parts, keys = _parts(scores), _keys(scores, by_topic)
-    numbers = [name for measure in scores.measures for name in (str(measure), *parts)]
-    rows: dict[Place, dict[str, Row]] = {place: {} for run in scores.runs for place in _places(run, by_topic)}
-    for row in scores.rows(by_topic):
-        rows[_place(row)][row.measure] = row
-    body = []
-    for (run, topic, _), by_measure in rows.items():
+    measures = [str(measure) for measure in scores.measures]
+    numbers = [name for measure in measures for name in (measure, *parts)]
+    rows = []
+    for (run, topic, _), by_measure in _by_place(scores, by_topic).items():
         line: list[Any] = [{"run": run, "topic": topic}[key] for key in keys]
-        for measure in scores.measures:
-            line += _values(by_measure.get(str(measure), Row(run, topic, str(measure), None)), measure, parts)
-        body.append(line)
-    return Table([*map(Column, keys), *(_column(scores, name) for name in numbers)], body)
+        for measure in measures:
+            line += _values(by_measure.get(measure, Row(run, topic, measure, None)), parts)
+        rows.append(line)
+    return Table([*map(Column, keys), *(_column(scores, name) for name in numbers)], rows)

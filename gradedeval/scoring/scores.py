@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -71,10 +72,10 @@ class RunScores:
     def summary(self, part: str, column: int, summary: Summary) -> float:
         """The summary of one measure over the topics kept, or of a part of its residual; nan where there are none."""
         kept = self.included[:, column]
-        own, score = getattr(self, part)[kept, column], self.score[kept, column]
+        values, score = getattr(self, part)[kept, column], self.score[kept, column]
         if summary == "geometric" and part != "score":
-            return summarized(score + own, summary) - summarized(score, summary)
-        return summarized(own, summary)
+            return summarized(score + values, summary) - summarized(score, summary)
+        return summarized(values, summary)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,13 +104,9 @@ class Scores:
     def rows(self, by_topic: bool = True) -> Iterator[Row]:
         """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary."""
         for run in self.runs:
-            yield from self.rows_of(run, by_topic)
-
-    def rows_of(self, run: RunScores, by_topic: bool = True) -> Iterator[Row]:
-        """The rows of one run."""
-        for column, measure in enumerate(self.measures):
-            name, own = str(measure), self.column(run, column, by_topic)
-            yield from (Row(run.run, topic, name, *rest) for topic, *rest in zip(*own.values(), strict=True))
+            for column, measure in enumerate(self.measures):
+                name, values = str(measure), self.column(run, column, by_topic).values()
+                yield from (Row(run.run, topic, name, *rest) for topic, *rest in zip(*values, strict=True))
 
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
         """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
@@ -119,7 +116,7 @@ class Scores:
         parts = [np.array([run.summary(part, column, summary) if part in known else np.nan]) for part in names]
         topics: list[str] = []
         if by_topic:
-            topics = [run.topics[at] for at in np.flatnonzero(kept).tolist()]
+            topics = list(compress(run.topics, kept))
             parts = [np.append(getattr(run, name)[kept, column], part) for name, part in zip(names, parts, strict=True)]
         score, residual, unjudged = parts
         return {
@@ -143,8 +140,8 @@ class Scores:
             )
         column, summary = self.measures.index(measure), measure.definition.summary
         means = [run.summary("score", column, summary) for run in self.runs]
-        order = sorted(range(len(means)), key=lambda at: (np.isnan(means[at]), -means[at]))
-        return replace(self, runs=[self.runs[at] for at in order])
+        order = sorted(zip(means, self.runs, strict=True), key=lambda pair: (np.isnan(pair[0]), -pair[0]))
+        return replace(self, runs=[run for _, run in order])
 
     @property
     def is_multi_run(self) -> bool:
@@ -184,29 +181,24 @@ class Scores:
         return self._summary("residual")
 
     def _summary(self, part: str) -> dict[str, Any]:
-        names = [str(measure) for measure in self.measures]
-        summaries = [measure.definition.summary for measure in self.measures]
-        found = {
-            run.run: {
-                name: None if np.isnan(value := run.summary(part, column, summary)) else value
-                for column, (name, summary) in enumerate(zip(names, summaries, strict=True))
-            }
-            for run in self.runs
-        }
-        return found if len(self.runs) > 1 else found[self.runs[0].run]
+        summaries = {}
+        for run in self.runs:
+            values = [run.summary(part, i, measure.definition.summary) for i, measure in enumerate(self.measures)]
+            summaries[run.run] = dict(zip(map(str, self.measures), _blanked(np.array(values)), strict=True))
+        return summaries if len(self.runs) > 1 else summaries[self.runs[0].run]
 
     def by_topic(self, measure: str | Measure, run: str | None = None) -> dict[str, float]:
         """topic -> score by one measure. `run` names the run where there are several.
 
         Raises KeyError where there is no such measure or run.
         """
-        names = [str(one) for one in self.measures]
-        runs: Mapping[str, RunScores] = {one.run: one for one in self.runs}
+        names = [str(known) for known in self.measures]
         if str(measure) not in names:
             raise KeyError(f"no measure {measure} among {', '.join(names)}")
-        own = runs[run] if run is not None else self.runs[0]
+        scores = self.runs[0] if run is None else {known.run: known for known in self.runs}[run]
         column = names.index(str(measure))
-        return {own.topics[at]: float(own.score[at, column]) for at in np.flatnonzero(own.included[:, column]).tolist()}
+        kept = scores.included[:, column]
+        return dict(zip(compress(scores.topics, kept), scores.score[kept, column].tolist(), strict=True))
 
     @cached_property
     def signature(self) -> str:

@@ -24,15 +24,18 @@ def signature(qrels: Qrels, options: Options, measures: Sequence[Measure], count
     top = qrels.labels[-1] if options.top_grade is None else options.top_grade
     missing = [number for _, number in counts]
     most = f"{'up to ' if min(missing) < max(missing) else ''}{max(missing)} missing"
+    intents = "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
+    priors = dict.fromkeys(prior for measure in measures if (prior := prior_of(measure)) != UNIFORM)
+    files = dict.fromkeys(file for measure in measures for file in measure.files if os.path.isfile(file))
     parts = [
         f"gradedeval {__version__}",
-        f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}{_intents(qrels)}",
+        f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}{intents}",
         f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}" + (f" ({most})" if any(missing) else ""),
         "order file" if options.order == "file" else f"ties {options.ties}",
         *_changed(options),
         *_gains(measures),
-        *_priors(measures),
-        *_files(measures),
+        *(f"{_with_digest(prior, prior[1:])} prior" for prior in priors),
+        *(_with_digest(file, file) for file in files),
     ]
     return " | ".join(parts)
 
@@ -53,32 +56,12 @@ def _changed(options: Options) -> list[str]:
     return texts[True] + texts[False]
 
 
-def _digest(content: bytes) -> str:
+def _with_digest(name: str, path: str) -> str:
+    """A file as it is named, and six digits of its content."""
     from hashlib import sha256
 
-    return sha256(content).hexdigest()[:6]
-
-
-def _content(path: str) -> bytes:
     with open(path, "rb") as file:
-        return file.read()
-
-
-def _intents(qrels: Qrels) -> str:
-    """How many intents the topics have, where the qrels were read with subtopics."""
-    return "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
-
-
-def _files(measures: Sequence[Measure]) -> list[str]:
-    """The files that parameters name, each with six digits of its content."""
-    named = dict.fromkeys(name for measure in measures for name in measure.files)
-    return [f"{write_value(name)} {_digest(_content(name))}" for name in named if os.path.isfile(name)]
-
-
-def _priors(measures: Sequence[Measure]) -> list[str]:
-    """The files of intent probabilities, each with six digits of its content."""
-    files = dict.fromkeys(prior for measure in measures if (prior := prior_of(measure)) != UNIFORM)
-    return [f"{write_value(prior)} {_digest(_content(prior[1:]))} prior" for prior in files]
+        return f"{write_value(name)} {sha256(file.read()).hexdigest()[:6]}"
 
 
 def _gains(measures: Sequence[Measure]) -> list[str]:
@@ -98,5 +81,5 @@ def _scheme(measure: Measure) -> str:
         return f"g {write_value(measure.threshold_shares)}"
     gain: Value = measure.gain if measure.gain is not None else ""
     if isinstance(gain, str) and gain.startswith("@"):
-        return f"{write_value(gain)} {_digest(_content(gain[1:]))} gains"
+        return f"{_with_digest(gain, gain[1:])} gains"
     return "equal g" if gain == "thresholds" else f"{write_value(gain)} gains"

@@ -14,7 +14,7 @@ import pytest
 import gradedeval
 from gradedeval import parse_measures
 from gradedeval.measures.definition import QUANTITIES
-from gradedeval.scoring.cwl_quantities import all_quantities, records
+from gradedeval.scoring.score_tables import all_quantities, document
 from support.cwl import bejeweled, by_loop, their_class
 from support.examples import sampled
 from support.paths import DATA, shared
@@ -62,12 +62,9 @@ def scored(run: Path, gains: Path, measures: list[str], **options: Any) -> dict[
         run, gains, all_quantities(parse_measures(measures)), like="cwl_eval", residuals="difference", **options
     )
     plain = {str(one): name for one, name in zip(scores.measures[:: len(QUANTITIES)], measures, strict=True)}
-    columns = [*QUANTITIES, *(f"{of}.residual" for of in QUANTITIES)]
-    return {
-        (row["topic"], plain[row["measure"]]): [row[column] for column in columns]
-        for row in records(scores, by_topic=True)
-        if row["topic"] != "all"
-    }
+    table = document(scores, "long", by_topic=True, cwl=True).table
+    assert table.names[3:] == [*QUANTITIES, *(f"{of}.residual" for of in QUANTITIES)]
+    return {(topic, plain[measure]): numbers for _, topic, measure, *numbers in table.rows if topic != "all"}
 
 
 # Its dynamic bejeweled player lets T follow the gains twice and K never.

@@ -16,7 +16,6 @@ from gradedeval.measures.properties import RankingWeights
 from gradedeval.options import Options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_parts import GradedRun, grade_run
 from gradedeval.scoring.scorer import Scorer
@@ -85,7 +84,7 @@ def background(
 
     Zhang et al., Information Retrieval 2010, section 3.4. Raises InputError as `evaluate` does.
     """
-    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
+    judged = qrels_for(runs, qrels, options)
     scorer = Scorer(judged, measures, options, workers.limits)
     grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)

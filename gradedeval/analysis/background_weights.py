@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,10 @@ from gradedeval.measures.properties import RankingWeights
 from gradedeval.options import Options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
-from gradedeval.scoring.evaluate import qrels_for
+from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.run_parts import GradedRun, grade_run
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.lines import decode
-
-"""Passes work on piece by piece, and may show how far it has come."""
 
 
 def weights_in_rankings(measure: Measure, g: Gains) -> Floats:
@@ -51,41 +49,21 @@ def _weighting(measure: Measure) -> RankingWeights:
     return weighting
 
 
-@dataclass(frozen=True, eq=False)
-class Background:
-    """Mean weights over a set of runs.
-
-    measures  with the gain scheme and relevance level that the options give them
-    values    ranks × measures
-    beyond    measures: the share of the weight past the last rank: 0 where there is none, nan where its sum is unknown
-    counts    runs: on how many topics each is scored, and how many of those it lacks
-    notes     what was skipped or assumed
-    """
-
-    measures: list[Measure]
-    values: Floats
-    beyond: Floats
-    counts: list[tuple[int, int]]
-    notes: list[str]
-
-
 def background(
-    runs: Mapping[str, Any],
-    qrels: Any,
-    measures: Sequence[Measure],
-    options: Options,
-    depth: int,
-    workers: Workers,
-) -> Background:
+    runs: Mapping[str, Any], qrels: Qrels, measures: Sequence[Measure], options: Options, depth: int, workers: Workers
+) -> tuple[Floats, Floats, list[tuple[int, int]], list[str]]:
     """The mean weights at ranks 1..depth, over the rankings of a set of runs by name, of measures such as ap and bpref.
+
+    Returns the weights, ranks × measures; for each measure the share of its weight past the last rank (0 where there is
+    none, nan where its sum is unknown); for each run on how many topics it is scored, and how many of those it lacks;
+    and notes on what was skipped or assumed.
 
     The mean is over all pairs of a run and a topic: the 1/(s·t) of the source where all runs have the same topics. The
     options say which topics count; a topic that a run lacks is a ranking without documents.
 
     Zhang et al., Information Retrieval 2010, section 3.4. Raises InputError as `evaluate` does.
     """
-    judged = qrels_for(runs, qrels, options)
-    scorer = Scorer(judged, measures, options, workers.limits)
+    scorer = Scorer(qrels, measures, options, workers.limits)
     grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)
     counts: list[tuple[int, int]] = []
@@ -101,7 +79,7 @@ def background(
         notes.append("the runs count in different topics; --topics qrels counts the same for all")
     notes += _without_relevant(summed.barren)
     values = summed.weights / sum(count for count, _ in counts)
-    return Background(scorer.measures, values, summed.beyond(), counts, notes)
+    return values, summed.beyond(), counts, notes
 
 
 class _Sums:

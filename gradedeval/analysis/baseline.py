@@ -64,11 +64,8 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
     name = saved.runs[0] if given.within is None else given.within
     missing = [measure for measure in matrix.measures if measure not in saved.measures]
     if missing:
-        raise InputError(
-            given.saved,
-            f"no scores by '{missing[0]}' (only {shorten(saved.measures)})",
-            f"save them with -m '{missing[0]}' too",
-        )
+        what = f"no scores by '{missing[0]}' (only {shorten(saved.measures)})"
+        raise InputError(given.saved, what, f"save them with -m '{missing[0]}' too")
     alone = saved.select(runs=[name])
     if name in matrix.runs:
         # The scores may be of the same file, saved at another time.

@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradedeval.analysis import significance
 from gradedeval.analysis.bounds import COMPARED, Bound
 from gradedeval.analysis.compare import TestSettings, topic_differences
 from gradedeval.analysis.score_matrix import Matrix, Paired, to_matrix
-from gradedeval.analysis.significance import (
-    TOLERANCE,
-    Test,
-    correct_p_values,
-    describe_test,
-    min_p,
-    p_values,
-    unattainable,
-)
+from gradedeval.analysis.significance import TOLERANCE, Test
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, plural
 from gradedeval.scoring.scores import Scores
@@ -134,11 +127,10 @@ def _tests(
         raise InputError("--test", "tukey-hsd compares all pairs of runs", "choose another test", usage=True)
     pairs = [matrix.select(runs=[baseline, run]).paired(bound.measure) for run, bound in wanted]
     _check_reach(pairs, [bound for _, bound in wanted], settings)
-    rule = (settings.test, settings.draws, settings.seed)
-    p = correct_p_values(np.array([p_values(_differences(both)[None], *rule)[0] for both in pairs]), "holm").tolist()
-    methods = dict.fromkeys(
-        describe_test(settings.test, len(both.topics), settings.draws, settings.seed) for both in pairs
-    )
+    test, draws, seed = settings.test, settings.draws, settings.seed
+    alone = [significance.p_values(_differences(both)[None], test, draws, seed)[0] for both in pairs]
+    p = significance.correct_p_values(np.array(alone), "holm").tolist()
+    methods = dict.fromkeys(significance.describe_test(test, len(both.topics), draws, seed) for both in pairs)
     family = f", holm over {len(p)}" if len(p) > 1 else ""
     names = [(run, bound.measure) for run, bound in wanted]
     return dict(zip(names, p, strict=True)), "; ".join(methods) + family
@@ -146,9 +138,11 @@ def _tests(
 
 def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], settings: TestSettings) -> None:
     """Raise InputError (usage) for a bound that no drop could break: such a check would always pass."""
-    smallest = np.array([min_p(settings.test, len(both.topics), settings.draws) for both in pairs])
-    for both, bound, p in zip(pairs, bounds, correct_p_values(smallest, "holm").tolist(), strict=True):
-        cause = unattainable(bound.limit, p, settings.test, len(both.topics), settings.draws, len(pairs), "holm")
+    test, draws = settings.test, settings.draws
+    smallest = np.array([significance.min_p(test, len(both.topics), draws) for both in pairs])
+    corrected = significance.correct_p_values(smallest, "holm").tolist()
+    for both, bound, p in zip(pairs, bounds, corrected, strict=True):
+        cause = significance.unattainable(bound.limit, p, test, len(both.topics), draws, len(pairs), "holm")
         if cause:
             raise InputError(bound.place or f"significant {bound.measure}", *cause, usage=True)
 

@@ -9,23 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradedeval.analysis import significance
 from gradedeval.analysis.resampling import bootstrap_interval, tukey_hsd
 from gradedeval.analysis.score_matrix import Matrix, Paired, to_matrix
-from gradedeval.analysis.significance import (
-    CORRECTIONS,
-    TESTS,
-    TOLERANCE,
-    Correction,
-    Test,
-    check_draws,
-    correct_p_values,
-    describe_test,
-    effect_size,
-    min_p,
-    p_values,
-    unattainable,
-    uses_draws,
-)
+from gradedeval.analysis.significance import CORRECTIONS, TESTS, TOLERANCE, Correction, Test
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import EvaluationWarning, InputError, check_choice
 from gradedeval.parallel.progress import Progress, no_progress
@@ -56,7 +43,7 @@ class TestSettings:
         check_choice(self.test, TESTS, "--test")
         if self.correction is not None:
             check_choice(self.correction, CORRECTIONS, "--correction")
-        check_draws(self.draws, self.alpha, self.seed)
+        significance.check_draws(self.draws, self.alpha, self.seed)
         if self.test == "tukey-hsd" and self.correction not in (None, "none"):
             what = "tukey-hsd already corrects for all pairs"
             raise InputError("--correction", what, "leave out --correction, or choose another test", usage=True)
@@ -68,7 +55,7 @@ class TestSettings:
 
     def describe(self, paired: Paired, pairs: int) -> str:
         """The test and its correction in words, for the line under a table."""
-        test = describe_test(self.test, len(paired.topics), self.draws, self.seed, len(paired.runs))
+        test = significance.describe_test(self.test, len(paired.topics), self.draws, self.seed, len(paired.runs))
         family = (
             f"{self.correction_applied} over {pairs} pairs of each measure"
             if self.correction_applied != "none" and pairs > 1
@@ -144,11 +131,11 @@ def _unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettin
     causes: dict[tuple[str, str], list[str]] = {}
     for paired in measures:
         topics, runs = len(paired.topics), len(paired.runs)
-        if not uses_draws(settings.test, topics, settings.draws, runs):
+        if not significance.uses_draws(settings.test, topics, settings.draws, runs):
             continue
-        smallest = np.full(pairs, min_p(settings.test, topics, settings.draws, runs))
-        p = float(correct_p_values(smallest, settings.correction_applied)[0])
-        cause = unattainable(
+        smallest = np.full(pairs, significance.min_p(settings.test, topics, settings.draws, runs))
+        p = float(significance.correct_p_values(smallest, settings.correction_applied)[0])
+        cause = significance.unattainable(
             settings.alpha, p, settings.test, topics, settings.draws, pairs, settings.correction_applied, runs
         )
         if cause:
@@ -178,7 +165,7 @@ def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, 
     if settings.test == "tukey-hsd":
         p = tukey_hsd(paired.score, settings.draws, settings.seed, progress)(difference)
     else:
-        p = p_values(differences, settings.test, settings.draws, settings.seed, progress)
+        p = significance.p_values(differences, settings.test, settings.draws, settings.seed, progress)
     low, high = bootstrap_interval(differences, settings.draws, settings.seed, settings.alpha, progress)
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(means[first] == 0, np.nan, difference / means[first])
@@ -195,11 +182,11 @@ def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, 
         "wins": (differences > 0).sum(1),
         "ties": (differences == 0).sum(1),
         "losses": (differences < 0).sum(1),
-        "effect": effect_size(differences),
+        "effect": significance.effect_size(differences),
         "low": low,
         "high": high,
         "p": p,
-        "p_corrected": correct_p_values(p, settings.correction_applied),
+        "p_corrected": significance.correct_p_values(p, settings.correction_applied),
         "conclusive": _conclusive(difference, paired.mean_residual[first], paired.mean_residual[second]),
     }
 

@@ -48,16 +48,12 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
     except InputError:
         raise
     except Exception as error:  # as in `scoring`
-        raise InputError(
-            f"measure '{measure}'", f"`details` failed ({type(error).__name__}: {error})", "fix it"
-        ) from error
+        what = f"`details` failed ({type(error).__name__}: {error})"
+        raise InputError(f"measure '{measure}'", what, "fix it") from error
     for name, shape in shapes.items():
         if shape not in ((1, width), (1, width + 1)):
-            raise InputError(
-                f"measure '{measure}'",
-                f"`details` has '{name}' of shape {shape}",
-                f"expected topics × ranks, (1, {width})",
-            )
+            what, hint = f"`details` has '{name}' of shape {shape}", f"expected topics × ranks, (1, {width})"
+            raise InputError(f"measure '{measure}'", what, hint)
     shown = {name: column[0] for name, column in columns.items()}
     if "contribution" in shown:
         terms = np.append(shown.pop("contribution"), 0.0)

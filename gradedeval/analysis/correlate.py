@@ -35,12 +35,8 @@ def correlate(
     if len(matrix.measures) < 2:
         raise InputError("", "correlate needs at least two measures", "add another -m", usage=True)
     if len(matrix.runs) < 2 and not {above, below} <= set(BY_TOPIC):
-        raise InputError(
-            "",
-            "rank correlation needs at least two runs",
-            "add a run, or use --above pearson --below spearman",
-            usage=True,
-        )
+        hint = "add a run, or use --above pearson --below spearman"
+        raise InputError("", "rank correlation needs at least two runs", hint, usage=True)
     import pandas as pd  # not before it is needed
 
     rows = []

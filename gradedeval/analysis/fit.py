@@ -183,9 +183,8 @@ def fit_ranges(
         raise InputError("--precision", f"{precision:g} is not above 0", "for example 0.001", usage=True)
     target_scores = Target.of(collection, target)
     if len(collection.runs) < 2 and not set(kinds) <= set(BY_TOPIC):
-        raise InputError(
-            "--by", "rank correlation needs at least two runs", "add a run, or use --by spearman", usage=True
-        )
+        hint = "add a run, or use --by spearman"
+        raise InputError("--by", "rank correlation needs at least two runs", hint, usage=True)
     values_of = search(ranges, _scorer(target_scores, kinds), len(kinds), precision)
     second = None if there is None else Target.of(there, target)
     elsewhere = second and search(ranges, _scorer(second, kinds), len(kinds), precision)

@@ -74,9 +74,8 @@ def read_ranges(texts: Sequence[str], table: Mapping[str, Measure] | None = None
     """
     words = [word for text in texts for word in split(text)]
     if not words:
-        raise InputError(
-            "", "no measure with a range", "for example -m 'nerr10(phi=0.05..0.95)' or -m nerr9@1..40", usage=True
-        )
+        hint = "for example -m 'nerr10(phi=0.05..0.95)' or -m nerr9@1..40"
+        raise InputError("", "no measure with a range", hint, usage=True)
     return [_read_range(word, table) for word in dict.fromkeys(words)]
 
 

@@ -61,9 +61,8 @@ def power(
     check_draws(draws, alpha, seed)
     if draws * alpha < 1 - TOLERANCE:
         what = f"with {draws} draws only a level of 0 is below {alpha:g}"
-        raise InputError(
-            "--draws", what, f"use {math.ceil(1 / alpha - TOLERANCE)} or more for --alpha {alpha:g}", usage=True
-        )
+        hint = f"use {math.ceil(1 / alpha - TOLERANCE)} or more for --alpha {alpha:g}"
+        raise InputError("--draws", what, hint, usage=True)
     matrix = to_matrix(scores)
     if best is not None and best < 2:
         raise InputError("--best", f"{best} is too few", "give 2 or more", usage=True)

@@ -12,6 +12,7 @@ import numpy as np
 from gradedeval.analysis.background_weights import background, share_past
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
+from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
@@ -83,6 +84,13 @@ class Weights:
         return remarks
 
 
+def weights_document(weights: Weights, layout: Layout) -> Document:
+    """The weights as a table: a row a rank, a column a measure, for people and for programs."""
+    rank, *measures = weights.columns
+    columns = [Column(rank, "count"), *(Column(name, "score", digits=6) for name in measures)]
+    return Document([Table(columns, weights.rows)], weights.signature)
+
+
 def weights(
     measures: str | Measure | Sequence[str | Measure],
     runs: Any = None,
@@ -146,14 +154,10 @@ def weights_by(
     settings = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels_for(runs, qrels, options)
-        averaged = background(runs, judged, implied, options, ranks, workers or Workers())
-        columns |= {
-            measure: (averaged.values[:, column], float(averaged.beyond[column]))
-            for column, measure in enumerate(averaged.measures)
-        }
-        notes += averaged.notes
-        count = len(averaged.counts)
-        settings = [signature(judged, options, averaged.measures, averaged.counts), f"{count} {plural(count, 'run')}"]
+        values, shares, counts, of_runs = background(runs, judged, implied, options, ranks, workers or Workers())
+        columns |= dict(zip(implied, zip(values.T, shares.tolist(), strict=True), strict=True))
+        notes += of_runs
+        settings = [signature(judged, options, implied, counts), f"{len(counts)} {plural(len(counts), 'run')}"]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")
     values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)
@@ -221,10 +225,8 @@ def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
     if column is None:
         return None
     weights = np.zeros(depth)
-    shown_weights = column[0, :depth]
-    weights[: len(shown_weights)] = (
-        shown_weights if measure.cutoff is None else shown_weights * (np.arange(len(shown_weights)) < measure.cutoff)
-    )
+    shown_ranks = slice(min(depth, len(column[0]), measure.cutoff or depth))
+    weights[shown_ranks] = column[0, shown_ranks]
     ranks = np.unique(np.geomspace(1, depth, 16).astype(np.int64))
     alone = np.zeros((len(ranks), depth))
     alone[np.arange(len(ranks)), ranks - 1] = 1
@@ -248,18 +250,18 @@ def _levels(measure: Measure) -> Floats:
 def _scores(
     measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
 ) -> Floats:
-    """topics: the scores of rankings with these gains, topics × ranks.
-
-    judged  topics × ranks: what is judged, beside all that has a gain; None: every document
-    missed  topics × …: the gains of relevant documents that the rankings lack
-    """
+    """topics: the scores of `_rankings`."""
     return scores_of(measure, _rankings(measure, gain, levels, judged, missed))
 
 
 def _rankings(
     measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
 ) -> Gains:
-    """Rankings with these gains, as the measure sees them. The parameters are those of `_scores`."""
+    """Rankings with these gains, topics × ranks, as the measure sees them.
+
+    judged  topics × ranks: what is judged, beside all that has a gain; None: every document
+    missed  topics × …: the gains of relevant documents that the rankings lack
+    """
     judged = np.ones(gain.shape, dtype=bool) if judged is None else judged | (gain > 0)
     missed = np.zeros((len(gain), 1)) if missed is None else missed
     ideal = -np.sort(-np.concatenate([gain, missed], axis=1), axis=1)

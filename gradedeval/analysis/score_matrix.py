@@ -74,14 +74,11 @@ class Matrix:
         column = self.measure_index(measure)
         shared: Bools = np.logical_and.reduce(self.included[:, :, column], axis=0)
         if not shared.any():
-            raise InputError(
-                f"measure '{measure}'", f"no topic that all {len(self.runs)} runs are scored on", self.hint
-            )
+            raise self._nothing_shared(measure)
         score = self.score[:, shared, column]
         if not np.isfinite(score).all():
-            raise InputError(
-                f"measure '{measure}'", "infinite scores have no mean to compare", "leave this measure out"
-            )
+            what = "infinite scores have no mean to compare"
+            raise InputError(f"measure '{measure}'", what, "leave this measure out")
         topics = [topic for topic, is_shared in zip(self.topics, shared.tolist(), strict=True) if is_shared]
         return Paired(measure, self.runs, topics, score, self.residual[:, shared, column])
 
@@ -90,10 +87,11 @@ class Matrix:
         shared: Bools = np.logical_and.reduce(self.included, axis=0)
         measures = [name for name, of_topics in zip(self.measures, shared.T, strict=True) if of_topics.any()]
         if not measures:
-            raise InputError(
-                f"measure '{self.measures[0]}'", f"no topic that all {len(self.runs)} runs are scored on", self.hint
-            )
+            raise self._nothing_shared(self.measures[0])
         return measures
+
+    def _nothing_shared(self, measure: str) -> InputError:
+        return InputError(f"measure '{measure}'", f"no topic that all {len(self.runs)} runs are scored on", self.hint)
 
     @property
     def hint(self) -> str:
@@ -125,14 +123,12 @@ class Paired:
     @property
     def means(self) -> Floats:
         """The mean of each run."""
-        means: Floats = self.score.mean(1)
-        return means
+        return np.asarray(self.score.mean(1))
 
     @property
     def mean_residual(self) -> Floats:
         """The mean residual of each run; nan where the measure has none."""
-        mean_residual: Floats = self.residual.mean(1)
-        return mean_residual
+        return np.asarray(self.residual.mean(1))
 
 
 ARRAYS = ("score", "residual", "unjudged", "included")

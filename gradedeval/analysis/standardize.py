@@ -93,9 +93,8 @@ def standardize(scores: Scores, reference: Reference | str | Path | None = None)
     """
     counts = [str(measure) for measure in scores.measures if measure.definition.summary == "total"]
     if counts:
-        raise InputError(
-            "--standardize", f"'{counts[0]}' is a count, which cannot be standardized", "leave it out", usage=True
-        )
+        what = f"'{counts[0]}' is a count, which cannot be standardized"
+        raise InputError("--standardize", what, "leave it out", usage=True)
     if isinstance(reference, str | Path):
         reference = Reference.read(reference)
     reference = Reference.of(scores) if reference is None else reference

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.rank_weights import DEEPEST, DEPTH, NORMALIZE, weights_by
-from gradedeval.analysis.rank_weights_table import weights_document
+from gradedeval.analysis.rank_weights import DEEPEST, DEPTH, NORMALIZE, weights_by, weights_document
 from gradedeval.cli.arguments import Target, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     MEASURES_FROM,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.analysis.lint.submissions import Judgments, Ranking, Submission
+from gradedeval.analysis.lint.submissions import Judgments, Submission
 from gradedeval.errors import plural, shorten
 from gradedeval.trec.lines import decode
 from gradedeval.trec.source import without_suffix
@@ -145,8 +145,12 @@ def _check_scores(run: Submission) -> None:
         topics = f"{len(flat)} of {len(run.topics)} topics ({shorten(map(decode, flat))})"
         what = f"all documents have the same score in {topics}"
         run.warn("score", what, "their order is decided by docno; write distinct scores", long[flat[0]].lines[0])
-    for kind, test in (("too large", _too_large), ("too small", _too_small)):
-        lines = [line for ranking in run.topics.values() for line in _where(ranking, test(ranking.scores))]
+    lines_of: dict[str, list[int]] = {"too large": [], "too small": []}
+    for ranking in run.topics.values():
+        size, line = np.abs(ranking.scores), np.array(ranking.lines)
+        lines_of["too large"] += line[size > SINGLE.max].tolist()
+        lines_of["too small"] += line[(size > 0) & (size < SINGLE.smallest_subnormal)].tolist()
+    for kind, lines in lines_of.items():
         if lines:
             what = f"{len(lines)} {plural(len(lines), 'score')} {kind} for single precision, the first on this line"
             run.warn("score", what, "they are ties in trec_eval 9", lines[0])
@@ -159,19 +163,6 @@ def _check_scores(run: Submission) -> None:
             have = f"({len(others)} of {len(run.topics)}) {'has' if len(others) == 1 else 'have'}"
             what = f"{which} {have} the documents of topic {decode(first)} in the same order"
             run.warn("copied", what, "were they copied?", long[others[0]].lines[0])
-
-
-def _too_large(scores: Any) -> Any:
-    return np.abs(scores) > SINGLE.max
-
-
-def _too_small(scores: Any) -> Any:
-    return (scores != 0) & (np.abs(scores) < SINGLE.smallest_subnormal)
-
-
-def _where(ranking: Ranking, chosen: Any) -> list[int]:
-    lines: list[int] = np.array(ranking.lines)[chosen].tolist()
-    return lines
 
 
 def check_together(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
@@ -211,7 +202,10 @@ def check_judged(run: Submission, facts: Facts, qrels: Judgments) -> None:
     both = [topic for topic in run.topics if topic in qrels.grades]
     if not both:
         return
-    judged = [np.array([run.topics[t].docnos[at] in qrels.grades[t] for at in run.topics[t].order]) for t in both]
+    judged = [
+        np.array([run.topics[topic].docnos[row] in qrels.grades[topic] for row in run.topics[topic].order])
+        for topic in both
+    ]
     for depth in DEPTHS:
         shares = [1 - float(mask[:depth].mean()) for mask in judged]
         facts.unjudged[str(depth)] = float(np.mean(shares))

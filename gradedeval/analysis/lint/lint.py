@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gradedeval.analysis.lint.checks import (
-    Facts,
-    check_alone,
-    check_judged,
-    check_together,
-    check_topics,
-    collect_facts,
-)
+from gradedeval.analysis.lint import checks
 from gradedeval.analysis.lint.submissions import Judgments, Submission, read_judgments, read_submission
 from gradedeval.analysis.lint.tie_effects import check_tie_effects, valid_qrels
 from gradedeval.measures.definition import Measure
@@ -26,7 +19,7 @@ class Report:
     """The submissions in the order given, facts about each, and the qrels if they were given; with their defects."""
 
     runs: list[Submission]
-    facts: list[Facts] = field(default_factory=list)
+    facts: list[checks.Facts] = field(default_factory=list)
     qrels: Judgments | None = None
 
     @property
@@ -58,7 +51,7 @@ def lint(
     measures         the measures whose scores ties may change
     max_depth        documents allowed in a topic
     tag_is_filename  whether the tag of a run must be its file name
-    progress            passes the runs on one by one, and may show how far the work has come
+    progress         passes the runs on one by one, and may show how far the work has come
 
     Raises InputError where a measure cannot be computed from these qrels; problems of the files are in the report.
     """
@@ -68,11 +61,11 @@ def lint(
     report = Report([], [], judged)
     for name, path in progress(list(runs.items())):
         run = read_submission(name, path)
-        facts = collect_facts(run)
-        check_alone(run, facts, max_depth, tag_is_filename)
+        facts = checks.collect_facts(run)
+        checks.check_alone(run, facts, max_depth, tag_is_filename)
         if judged is not None and valid is not None:
-            check_topics(run, facts, list(map(decode, judged.grades)), judged.place)
-            check_judged(run, facts, judged)
+            checks.check_topics(run, facts, list(map(decode, judged.grades)), judged.place)
+            checks.check_judged(run, facts, judged)
             check_tie_effects(run, facts, valid, chosen)
         elif facts.tied:
             what = f"{facts.tied} of {facts.documents} documents tied"
@@ -80,9 +73,9 @@ def lint(
         run.forget()
         report.runs.append(run)
         report.facts.append(facts)
-    check_together(report.runs, report.facts)
+    checks.check_together(report.runs, report.facts)
     if valid is None and len(report.runs) > 1:
         all_topics = list(dict.fromkeys(topic for facts in report.facts for topic in facts.depth))
         for run, facts in zip(report.runs, report.facts, strict=True):
-            check_topics(run, facts, all_topics, "the other runs")
+            checks.check_topics(run, facts, all_topics, "the other runs")
     return report

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, astuple, fields
 from itertools import groupby
 from typing import Any
 
 from gradedeval.analysis.lint.checks import DEPTHS, Facts
 from gradedeval.analysis.lint.lint import Report
-from gradedeval.analysis.lint.submissions import Submission
+from gradedeval.analysis.lint.submissions import Defect, Submission
 from gradedeval.errors import SHOWN, plural
 from gradedeval.formats import Column, Document, Layout, Table
 
@@ -15,12 +16,8 @@ from gradedeval.formats import Column, Document, Layout, Table
 def lint_document(report: Report, layout: Layout, *, show_all: bool = False) -> Document:
     """The report. People see the first ten defects of a kind, or with `show_all` all; programs always get all."""
     if layout == "long":
-        names = ("file", "weight", "kind", "place", "problem", "hint")
-        rows = [
-            (file.place, defect.weight, defect.kind, defect.place, defect.problem, defect.hint)
-            for file in report.files
-            for defect in file.defects
-        ]
+        names = ("file", *(field.name for field in fields(Defect)))
+        rows = [(file.place, *astuple(defect)) for file in report.files for defect in file.defects]
         return Document([Table([Column(name) for name in names], rows)], nested=_nested(report))
     blocks: list[Table | str] = [_problems(file, show_all) for file in report.files]
     return Document([*blocks, _facts_table(report)] if report.runs else blocks)
@@ -72,16 +69,7 @@ def _nested(report: Report) -> dict[str, Any]:
             "kind": "run" if id(file) in facts_of else "qrels",
             "errors": file.count("error"),
             "warnings": file.count("warning"),
-            "defects": [
-                {
-                    "weight": defect.weight,
-                    "kind": defect.kind,
-                    "place": defect.place,
-                    "problem": defect.problem,
-                    "hint": defect.hint,
-                }
-                for defect in file.defects
-            ],
+            "defects": [asdict(defect) for defect in file.defects],
             **({"facts": facts_of[id(file)].as_dict} if id(file) in facts_of else {}),
         }
         for file in report.files

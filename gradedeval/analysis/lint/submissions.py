@@ -13,17 +13,9 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, plural
 from gradedeval.rankings.run import score_of
+from gradedeval.trec import lines
 from gradedeval.trec.duplicates import document, duplicate
-from gradedeval.trec.lines import (
-    QRELS_FIELDS,
-    RUN_FIELDS,
-    about_number,
-    decimal,
-    decode,
-    expected_lines,
-    looks_like,
-    records,
-)
+from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decimal, decode, looks_like
 from gradedeval.trec.source import Source
 
 Weight = Literal["error", "warning"]
@@ -128,10 +120,10 @@ def read_submission(name: str, path: str) -> Submission:
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []
     ranks: dict[bytes, float] = {}
-    for number, (topic, column, docno, rank, token, tag) in records(data, RUN_FIELDS, run, tolerant=True):
+    for number, (topic, column, docno, rank, token, tag) in lines.records(data, RUN_FIELDS, run, tolerant=True):
         score = score_of(token)
         if score != score:
-            run.error("score", *about_number("score", token, number), line=number)
+            run.error("score", *lines.about_number("score", token, number), line=number)
             continue
         columns.setdefault(column, number)
         run.tags.setdefault(tag, number)
@@ -148,7 +140,7 @@ def read_submission(name: str, path: str) -> Submission:
         ranking.rank_list.append(stated)
     _check_columns(run, columns, bad_ranks)
     if not run.topics and not run.defects:
-        run.error("empty", "no documents", expected_lines(RUN_FIELDS))
+        run.error("empty", "no documents", lines.expected_lines(RUN_FIELDS))
     return run
 
 
@@ -172,10 +164,10 @@ def read_judgments(path: str) -> Judgments:
         qrels.error("format", what, "qrels have lines of " + " ".join(QRELS_FIELDS))
         return qrels
     first: dict[tuple[bytes, bytes], int] = {}
-    for number, (topic, _, docno, token) in records(data, QRELS_FIELDS, qrels, tolerant=True):
+    for number, (topic, _, docno, token) in lines.records(data, QRELS_FIELDS, qrels, tolerant=True):
         grade = decimal(token)
         if grade != grade:
-            qrels.error("grade", *about_number("grade", token, number), line=number)
+            qrels.error("grade", *lines.about_number("grade", token, number), line=number)
             continue
         line = first.setdefault((topic, docno), number)
         grades = qrels.grades.setdefault(topic, {})
@@ -188,7 +180,7 @@ def read_judgments(path: str) -> Judgments:
         else:
             qrels.error("duplicate", what, "decide on one grade", number)
     if not qrels.grades and not qrels.defects:
-        qrels.error("empty", "no judgments", expected_lines(QRELS_FIELDS))
+        qrels.error("empty", "no judgments", lines.expected_lines(QRELS_FIELDS))
     elif qrels.grades and max(max(grades.values()) for grades in qrels.grades.values()) <= 0:
         qrels.warn("grade", "no grade above 0", "is the grade in the fourth column?")
     return qrels
@@ -202,5 +194,5 @@ def _bytes_of(path: str, file: Submission, expected: tuple[str, ...]) -> bytes:
         file.error("file", error.problem, error.hint)
         return b""
     if not data.strip():
-        file.error("empty", "is empty", expected_lines(expected))
+        file.error("empty", "is empty", lines.expected_lines(expected))
     return data

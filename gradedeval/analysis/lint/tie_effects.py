@@ -36,8 +36,8 @@ def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Seq
     if facts.tied:
         orders |= {"worst": "worst", "best": "best"}
     means = {name: _means(run, qrels, measures, ties) for name, ties in orders.items()}
-    for at, measure in enumerate(measures):
-        values = {name: float(scores[at]) for name, scores in means.items()}
+    for column, measure in enumerate(measures):
+        values = {name: float(scores[column]) for name, scores in means.items()}
         facts.moves[str(measure)] = {"worst": values["score"], "best": values["score"], **values}
     ranges = {name: (f"{values['worst']:.4f}", f"{values['best']:.4f}") for name, values in facts.moves.items()}
     moving = [f"{name} {worst}..{best}" for name, (worst, best) in ranges.items() if worst != best]
@@ -55,6 +55,6 @@ def _means(run: Submission, qrels: Qrels, measures: Sequence[Measure], ties: Tie
     scored = map_lists(scorer.score_part, Run(run.place, topics), scorer.grader)
     scores = scorer.merge(run.name, scored.batches, scored.topics, scored.missing)
     return [
-        scores.summary("score", at, measure.definition.summary) if scores.topics else np.nan
-        for at, measure in enumerate(scorer.measures)
+        scores.summary("score", column, measure.definition.summary) if scores.topics else np.nan
+        for column, measure in enumerate(scorer.measures)
     ]

@@ -80,7 +80,8 @@ class Grader:
         for rows in by_width(np.maximum(documents.counts, pool.sum(1)), self.limits.cells):
             some = documents if len(rows) == len(documents.topics) else documents.select(rows)
             batch = to_batch(some, pool[rows], self.judged, self.options, self.keep_docnos_for)
-            yield batch if self.last_rank is None else _down_to(batch, self.last_rank)
+            kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
+            yield replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds)
 
     def countable(self, documents: Documents) -> Documents:
         """Only the topics that may count: which of them do is known when the whole run has been seen."""
@@ -91,11 +92,6 @@ class Grader:
             if (unjudged_too or topic in self.qrels.row) and (chosen is None or topic in chosen)
         ]
         return documents if len(rows) == len(documents.topics) else documents.select(np.array(rows, dtype=np.int64))
-
-
-def _down_to(batch: Batch, rank: int) -> Batch:
-    kinds = batch.kinds[:, :rank] if batch.kinds is not None else None
-    return replace(batch, codes=batch.codes[:, :rank], kinds=kinds)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

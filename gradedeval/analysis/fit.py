@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from gradedeval.analysis import parameter_search
-from gradedeval.analysis.correlation import BY_TOPIC, KINDS, Kind, scores_agreement
+from gradedeval.analysis.correlate import BY_TOPIC, KINDS, Kind, scores_agreement
 from gradedeval.analysis.parameter_search import MeasureRange, Values, best, best_of, read_ranges
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.arrays import Bools

@@ -46,7 +46,7 @@ class Collection:
 
 def read_collection(runs: dict[str, Any], qrels: Any, options: Options, workers: Workers | None = None) -> Collection:
     """Runs by name with their qrels read. Raises InputError where they cannot be read."""
-    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
+    judged = qrels_for(runs, qrels, options)
     return Collection(runs, judged, options, workers or Workers())
 
 

@@ -52,11 +52,7 @@ class Gains:
 
     def by_topic(self) -> dict[str, Any]:
         """The arrays with a row for each topic: all but `levels`."""
-        values = {
-            field_.name: getattr(self, field_.name)
-            for field_ in fields(self)
-            if field_.init and field_.name != "levels"
-        }
+        values = {name: getattr(self, name) for name in (entry.name for entry in fields(self)) if name != "levels"}
         return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
     def select(self, rows: slice) -> Gains:

@@ -82,12 +82,8 @@ def evaluate_runs(
     workers     processes that share the runs, or a large one; their progress is that of runs, or of one run's parts
     """
     measures, workers = list(measures), workers or Workers()
-    if isinstance(qrels, Qrels) and options.subtopics and qrels.subtopics is None:
-        raise InputError(
-            "--subtopics", "these qrels were read without", "Qrels(..., subtopics=True) reads them", usage=True
-        )
-    check_intents(measures, qrels.subtopics is not None if isinstance(qrels, Qrels) else options.subtopics)
-    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options, workers.count)
+    check_intents(measures, options.subtopics or isinstance(qrels, Qrels))
+    judged = qrels_for(runs, qrels, options, workers.count)
     scorer = Scorer(judged, measures, options, workers.limits)
     listed = list(runs.items())
     done: dict[int, RunResult] = {}
@@ -134,8 +130,13 @@ def _with_run(error: InputError, place: str) -> InputError:
 
 
 def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int = 1) -> Qrels:
-    """The qrels, read by the rules. Raises InputError where they are none, and says so where a run was given for
-    them."""
+    """The qrels, read by the options unless they are read already. Raises InputError where they are none, and says so
+    where a run was given for them."""
+    if isinstance(qrels, Qrels):
+        if options.subtopics and qrels.subtopics is None:
+            what, hint = "these qrels were read without", "Qrels(..., subtopics=True) reads them"
+            raise InputError("--subtopics", what, hint, usage=True)
+        return qrels
     try:
         return Qrels(
             qrels, duplicates=options.duplicates, lenient=options.lenient, subtopics=options.subtopics, jobs=jobs

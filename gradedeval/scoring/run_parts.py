@@ -9,9 +9,9 @@ from typing import Any, Generic
 
 from gradedeval.parallel.workers import WorkerFailed, Workers
 from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.grade import Grader, Made, PartResult, RunPart
+from gradedeval.rankings.grade import Grader, ListedTopics, Made, PartResult, RunPart
 from gradedeval.rankings.grade_file import RunFile
-from gradedeval.rankings.grade_in_memory import ListedTopics
+from gradedeval.rankings.interleaved import gather_topics
 from gradedeval.rankings.run import Run, dropped_notes, read_run, run_of_bytes
 from gradedeval.rankings.topics import choose_topics
 from gradedeval.trec.lines import NeedsLineReader
@@ -87,7 +87,7 @@ def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]
 
     Raises InputError where the run cannot be read or has no topic in common with the qrels.
     """
-    return map_run(grader.grade_part, source, grader, workers)
+    return map_run(lambda part: part.grade(grader), source, grader, workers)
 
 
 def map_run(
@@ -129,7 +129,7 @@ def _map_file(
         raise NeedsLineReader  # which says that the file is empty
     if whole.divided or whole.interleaved:
         only = None if whole.interleaved else frozenset(whole.divided)
-        with closing(workers.imap(work, file.parts_of_topics(only, workers))) as results:
+        with closing(workers.imap(work, gather_topics(stream, grader, workers, only))) as results:
             for result in results:
                 whole.replace(result)
     chosen = choose_topics(whole.topics, stream.place, grader.qrels, grader.options)

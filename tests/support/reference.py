@@ -62,7 +62,9 @@ def top_gain(name: str, given: Parameters, scale: Scale) -> float:
     """The largest gain that the scheme knows."""
     if name not in SHARES and isinstance(given.get("gain"), tuple):
         return max(given["gain"])
-    return worth(name, given, max(scale.top, given.get("rel", 1)), scale)
+    if name in BINARY or "rel" in given:
+        return 1.0
+    return worth(name, given, scale.top, scale)
 
 
 def scheme(gain: Any, grade: float) -> float:
@@ -81,9 +83,9 @@ def unit_scheme(gain: Any, grade: float, top: float) -> float:
 
 
 def thresholds(scale: Scale) -> list[float]:
-    """The grades at which a user may set the threshold: 1..top, or the labels where those have gaps or fractions."""
+    """The grades at which a user may set the threshold: 1..top, or the labels where those have fractions."""
     positive = sorted({label for label in scale.labels if label > 0})
-    whole = positive == list(range(1, len(positive) + 1)) and scale.top == int(scale.top)
+    whole = all(label == int(label) for label in [*positive, scale.top])
     return [float(j) for j in range(1, int(scale.top) + 1)] if whole else sorted({*positive, scale.top})
 
 
@@ -547,14 +549,17 @@ def score(measure: Any, ranking: Ranking, pool: Sequence[float], scale: Scale) -
     return _run(measure, _gains(measure, ranking, scale), pool, scale)
 
 
-def best_cases(measure: Any, ranking: Ranking, pool: Sequence[float], scale: Scale) -> tuple[float, float] | None:
+def best_cases(
+    measure: Any, ranking: Ranking, pool: Sequence[float], scale: Scale, top: float | None = None
+) -> tuple[float, float] | None:
     """The scores with every unjudged document at the top gain, and with every rank after the last one as well.
 
-    None for a measure without residual. Without a cutoff a thousand ranks stand for the endless rest.
+    None for a measure without residual. Without a cutoff a thousand ranks stand for the endless rest. `top` is the top
+    gain where it is not that of the scheme.
     """
     if measure.name not in ENDLESS and measure.name not in RETRIEVED:
         return None
-    top = top_gain(measure.name, dict(measure.parameters), scale)
+    top = top_gain(measure.name, dict(measure.parameters), scale) if top is None else top
     inside = [top if gain is None else gain for gain in _gains(measure, ranking, scale)]
     ceiling = {**ENDLESS, **RETRIEVED}[measure.name]
     first = min(_run(measure, inside, pool, scale), ceiling)

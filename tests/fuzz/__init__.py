@@ -1,0 +1,1 @@
+"""Random input through every door of the package: machines that look for wrong numbers."""

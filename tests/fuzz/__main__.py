@@ -1,0 +1,107 @@
+"""`python -m tests.fuzz --seconds 120`: random cases until the time is up; exit code 1 where something is wrong."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from fuzz.case import Case, Kind, label, smallest
+from fuzz.kinds import KINDS
+
+
+def judged(kind: Kind, case: Case) -> str | None:
+    """What is wrong with a case; an exception of any sort is wrong too."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=_memory()) as name:
+        try:
+            return kind.check(case, Path(name))
+        except Exception:
+            lines = traceback.format_exc().splitlines()
+            return f"exception {lines[-1].partition(':')[0]}: " + "\n".join(lines[-12:])
+
+
+def _memory() -> str | None:
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def report(name: str, seed: int, what: str, case: Case, shown: int = 3000) -> str:
+    """A finding: how to see it again, what is wrong, and the smallest input."""
+    lines = [
+        f"FINDING {name}: {what}",
+        f"  again:   python -m tests.fuzz --only {name} --case {seed}",
+        f"  command: {case.command}",
+    ]
+    lines += [f"  {key}: {value}" for key, value in case.more.items() if value and key != "words"]
+    for file, content in case.files.items():
+        lines += [f"  {file}: {content[:shown]!r}" + (f" … {len(content)} bytes" if len(content) > shown else "")]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**9))
+    parser.add_argument("--only", action="append", choices=list(KINDS), help="this kind of cases")
+    parser.add_argument("--case", type=int, help="one case, by its number")
+    parser.add_argument("--findings", type=int, default=5, help="stop after so many")
+    arguments = parser.parse_args()
+    names = arguments.only or list(KINDS)
+    if arguments.case is not None:
+        return again(names[0], arguments.case)
+    print(
+        f"seed {arguments.seed}: python -m tests.fuzz --seconds {arguments.seconds:g} --seed {arguments.seed}",
+        flush=True,
+    )
+    return campaign(names, arguments.seed, arguments.seconds, arguments.findings)
+
+
+def again(name: str, seed: int) -> int:
+    kind = KINDS[name]
+    case = kind.draw(random.Random(seed))
+    what = judged(kind, case)
+    if what is None:
+        print(f"{name} {seed}: nothing is wrong")
+        return 0
+    small = smallest(case, lambda other: judged(kind, other))
+    print(report(name, seed, judged(kind, small) or what, small))
+    return 1
+
+
+def campaign(names: list[str], seed: int, seconds: float, most: int) -> int:
+    dice = random.Random(seed)
+    cases: Counter[str] = Counter()
+    compared: Counter[str] = Counter()
+    spent: Counter[str] = Counter()
+    findings: dict[str, str] = {}
+    begin = time.monotonic()
+    while time.monotonic() - begin < seconds and len(findings) < most:
+        # The kind that has had the least time for its weight.
+        name = min(names, key=lambda name: spent[name] / KINDS[name].weight)
+        kind, number = KINDS[name], dice.randrange(10**12)
+        started = time.monotonic()
+        case = kind.draw(random.Random(number))
+        what = judged(kind, case)
+        spent[name] += time.monotonic() - started  # type: ignore[assignment]
+        cases[name] += 1
+        compared[name] += kind.count(case)
+        if what is not None and f"{name} {label(what)}" not in findings:
+            small = smallest(case, lambda other, kind=kind: judged(kind, other))
+            findings[f"{name} {label(what)}"] = report(name, number, judged(kind, small) or what, small)
+            print(findings[f"{name} {label(what)}"], flush=True)
+    for name in names:
+        rate = cases[name] / spent[name] if spent[name] else 0
+        print(f"{name:14} {cases[name]:8} cases {compared[name]:10} compared {spent[name]:7.0f} s {rate:8.1f} cases/s")
+    print(f"{sum(cases.values())} cases, {len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""A random case, what may be wrong with it, and the smallest case that is wrong in the same way."""
+
+from __future__ import annotations
+
+import random
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input.
+
+    files     file name -> content; they are written into an empty folder
+    measures  their notation
+    options   options as keywords of Python
+    more      what else the check wants to know; it is never made smaller
+    """
+
+    files: Mapping[str, bytes]
+    measures: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def write(self, folder: Path) -> None:
+        for name, content in self.files.items():
+            (folder / name).write_bytes(content)
+
+    @property
+    def words(self) -> list[str]:
+        """The measures and options as words of the command line."""
+        words = [word for measure in self.measures for word in ("-m", measure)]
+        for name, value in self.options.items():
+            option = "--" + name.replace("_", "-")
+            if value is True:
+                words.append(option)
+            elif isinstance(value, tuple):
+                words += [option, ":".join(f"{part:g}" for part in value)]
+            elif value is not False and value is not None:
+                words += [option, str(value)]
+        return words
+
+    @property
+    def command(self) -> str:
+        return shlex.join(["gradedeval", "run", "qrels", *self.words, *map(str, self.more.get("words", ()))])
+
+
+Check = Callable[[Case, Path], str | None]
+"""What is wrong with a case; None where nothing is. The folder is empty."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of cases.
+
+    draw    a random case
+    check   what is wrong with it
+    count   how many numbers or outcomes a case compares, for the statistics
+    weight  how often its turn comes
+    """
+
+    draw: Callable[[random.Random], Case]
+    check: Check
+    count: Callable[[Case], int] = lambda case: 1
+    weight: float = 1.0
+
+
+def label(what: str) -> str:
+    """The kind of a finding: a smaller case must be wrong in the same way."""
+    return what.partition(":")[0]
+
+
+def smallest(case: Case, wrong: Callable[[Case], str | None], attempts: int = 400) -> Case:
+    """The case with all taken out that can be taken out while it stays wrong in the same way."""
+    first = label(wrong(case) or "")
+    improved = True
+    while improved and attempts > 0:
+        improved = False
+        for smaller in _smaller(case):
+            attempts -= 1
+            if attempts <= 0:
+                break
+            if label(wrong(smaller) or "") == first:
+                case, improved = smaller, True
+                break
+    return case
+
+
+def _smaller(case: Case) -> Iterator[Case]:
+    for part in _without_parts(case.measures):
+        if part:
+            yield replace(case, measures=tuple(part))
+    for name, content in case.files.items():
+        for lines in _without_parts(content.splitlines(keepends=True)):
+            yield replace(case, files={**case.files, name: b"".join(lines)})
+    for name in case.options:
+        yield replace(case, options={key: value for key, value in case.options.items() if key != name})
+
+
+def _without_parts(items: Any) -> Iterator[Any]:
+    """The items without one half, one quarter and so on, down to one item."""
+    size = len(items) // 2
+    while size:
+        for begin in range(0, len(items), size):
+            yield [*items[:begin], *items[begin + size :]]
+        size //= 2

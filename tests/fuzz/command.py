@@ -1,0 +1,64 @@
+"""The command line in this process, with what it writes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from gradedeval.cli import main
+from support.commands import Outcome
+
+
+class _Stream(io.TextIOWrapper):
+    def __init__(self, content: bytes = b"") -> None:
+        super().__init__(io.BytesIO(content), encoding="utf-8", errors="surrogateescape")
+
+    @property
+    def written(self) -> bytes:
+        self.flush()
+        buffer = self.buffer
+        assert isinstance(buffer, io.BytesIO)
+        return buffer.getvalue()
+
+
+@contextlib.contextmanager
+def folder_to_be_in(folder: Path) -> Iterator[None]:
+    before = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(folder)
+        yield
+    finally:
+        os.fchdir(before)
+        os.close(before)
+
+
+def run(words: Sequence[str], folder: Path, stdin: bytes = b"") -> Outcome:
+    """What `gradedeval` with these words comes to in a folder. An exception that is no message comes out as it is."""
+    streams = sys.stdin, sys.stdout, sys.stderr
+    out, err = _Stream(), _Stream()
+    with folder_to_be_in(folder), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sys.stdin, sys.stdout, sys.stderr = _Stream(stdin), out, err
+        try:
+            main(list(words))
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        finally:
+            sys.stdin, sys.stdout, sys.stderr = streams
+    return Outcome(code, out.written, err.written)
+
+
+def unclean(outcome: Outcome) -> str | None:
+    """What is wrong with an outcome whatever the input was."""
+    text = outcome.err.decode("utf-8", "replace")
+    if "Traceback" in text or outcome.code not in (0, 1, 2):
+        return f"no clean end: exit code {outcome.code}, {text[-400:]}"
+    if outcome.code and not text.strip():
+        return f"no message: exit code {outcome.code}"
+    return None

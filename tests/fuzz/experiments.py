@@ -1,0 +1,297 @@
+"""Comparisons of runs: what must not change a number, and what is saved and read again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+from fuzz import command
+from fuzz.case import Case, Kind
+from fuzz.scores import some_measure
+from support.commands import Outcome
+
+LABELS = [0.0, 1.0, 2.0, 3.0]
+RUNS = ("r1", "r2", "r3")
+# Awkward and legal names of runs: what a folder may hold, and formats must survive.
+NAMES = [
+    "a",
+    "B",
+    "run 1",
+    "=cmd()",
+    "+1",
+    "@x",
+    "a|b",
+    "<b>",
+    "x&y",
+    'q"q',
+    "o'b",
+    "a,b",
+    "ä",
+    "$x$",
+    "%s",
+    "a_b",
+    "#r",
+    "{}",
+    "-dash",
+    "a;b",
+]
+
+
+def draw(dice: random.Random) -> Case:
+    """Three runs over the same topics, and qrels."""
+    count = dice.choice([1, 2, 3, 5, 8, 12])
+    topics = [str(dice.randrange(1000)) for _ in range(count)]
+    content: dict[str, list[str]] = {name: [] for name in (*RUNS, "qrels")}
+    for topic in dict.fromkeys(topics):
+        names = [f"d{number}" for number in range(dice.randint(1, 12))]
+        for name in RUNS:
+            own = dice.sample(names, dice.randint(1, len(names)))
+            content[name] += [
+                f"{topic} Q0 {docno} {at} {30 - at - dice.choice([0, 0, 0.5])} {name}\n"
+                for at, docno in enumerate(own, 1)
+            ]
+        content["qrels"] += [
+            f"{topic} 0 {docno} {dice.choice([0, 0, 1, 2, 3])}\n" for docno in names if dice.random() < 0.8
+        ]
+    content["qrels"].append(f"{topics[0]} 0 other 1\n")
+    measures = tuple(dict.fromkeys(some_measure(dice, LABELS) for _ in range(dice.choice([1, 2, 4]))))
+    more: dict[str, Any] = {
+        "seed": dice.randrange(1 << 30),
+        "test": dice.choice(["randomization", "t", "wilcoxon", "sign", "tukey-hsd"]),
+        "correction": dice.choice(["holm", "bonferroni", "bh", "none"]),
+        "name": dice.choice(NAMES),
+        "way": dice.randrange(100),
+    }
+    return Case({name: "".join(lines).encode() for name, lines in content.items()}, measures, {"top_grade": 3}, more)
+
+
+def numbers(case: Case) -> int:
+    return len(case.measures) * 10
+
+
+def rows_of(found: Outcome, keys: tuple[str, ...]) -> dict[tuple[str, ...], dict[str, str]]:
+    return {tuple(row[key] for key in keys): row for row in csv.DictReader(io.StringIO(found.text))}
+
+
+def near(a: str, b: str, sign: float = 1.0) -> bool:
+    """Whether two cells hold the same number, or the same word."""
+    try:
+        x, y = float(a), sign * float(b)
+    except ValueError:
+        return a == b
+    return x == y or (math.isnan(x) and math.isnan(y)) or abs(x - y) <= 1e-9 * max(1, abs(x))
+
+
+def unlike(a: Outcome, b: Outcome, keys: tuple[str, ...], skip: tuple[str, ...] = ()) -> str | None:
+    """How two tables differ."""
+    if a.code != b.code:
+        return f"exit code {a.code} and {b.code}: {a.err[-300:]!r} {b.err[-300:]!r}"
+    if a.code == 2 or not a.out:
+        return None
+    left, right = rows_of(a, keys), rows_of(b, keys)
+    if left.keys() != right.keys():
+        return f"rows {sorted(left)} and {sorted(right)}"
+    for key, row in left.items():
+        for column, cell in row.items():
+            if column not in skip and not near(cell, right[key][column]):
+                return f"{column} of {key}: {cell} and {right[key][column]}"
+    return None
+
+
+def compared(case: Case, folder: Path, *files: str, words: tuple[str, ...] = ()) -> Outcome:
+    more = ["--test", case.more["test"], "--draws", "100", "-f", "csv"]
+    if case.more["test"] != "tukey-hsd":
+        more += ["--correction", case.more["correction"]]
+    return command.run(["compare", *files, *case.words, *more, *words], folder)
+
+
+KEYS = ("measure", "run", "baseline")
+EXACT = ("t", "wilcoxon", "sign")
+
+
+def check_mirror(case: Case, folder: Path) -> str | None:
+    """`compare a b` is `compare b a` with the sign turned; scaled scores, other names and topics change nothing."""
+    case.write(folder)
+    first = compared(case, folder, "r1", "r2", "qrels")
+    if wrong := command.unclean(first):
+        return wrong
+    second = compared(case, folder, "r2", "r1", "qrels")
+    if first.code != second.code:
+        return f"mirror: exit codes {first.code} {second.code}"
+    if first.code:
+        return None
+    if wrong := not_mirrored(rows_of(first, KEYS), rows_of(second, KEYS)):
+        return f"mirror {wrong}"
+    return changed(case, folder, first)
+
+
+def not_mirrored(left: Any, right: Any) -> str | None:
+    for (measure, run, baseline), row in left.items():
+        other = right.get((measure, baseline, run))
+        if other is None:
+            return f"row: {measure}"
+        pairs = [
+            ("mean", "baseline_mean", 1),
+            ("difference", "difference", -1),
+            ("wins", "losses", 1),
+            ("ties", "ties", 1),
+        ]
+        pairs += [("effect", "effect", -1), ("p", "p", 1), ("p_corrected", "p_corrected", 1), ("low", "high", -1)]
+        for mine, theirs, sign in pairs:
+            if mine in row and not near(row[mine], other[theirs], sign):
+                return f"{mine}: {measure} {row[mine]} and {other[theirs]}"
+    return None
+
+
+def changed(case: Case, folder: Path, before: Outcome) -> str | None:
+    """Transformations that must change nothing."""
+    dice = random.Random(case.more["seed"])
+    run, qrels = case.files["r1"], case.files["qrels"]
+    scaled = re.sub(rb" (\S+) (\S+)\n", lambda m: b" %r %s\n" % (7.5 * float(m[1]) - 1000, m[2]), run)
+    (folder / "r1").write_bytes(scaled)
+    after = compared(case, folder, "r1", "r2", "qrels")
+    if wrong := unlike(before, after, KEYS):
+        return f"scaled {wrong}"
+    (folder / "r1").write_bytes(run + b"not-judged Q0 d1 1 1 t\n")
+    after = compared(case, folder, "r1", "r2", "qrels")
+    if wrong := unlike(before, after, KEYS):
+        return f"topic without judgments {wrong}"
+    (folder / "r1").write_bytes(run)
+    lines = qrels.splitlines(keepends=True)
+    dice.shuffle(lines)
+    (folder / "qrels").write_bytes(b"".join(lines))
+    after = compared(case, folder, "r1", "r2", "qrels")
+    # Draws go to topics in their order: where they are random, another order has another p.
+    skip = () if case.more["test"] in EXACT else ("p", "p_corrected")
+    if wrong := unlike(before, after, KEYS, (*skip, "low", "high")):
+        return f"order of topics {wrong}"
+    for name in ("r1", "r2", "qrels"):
+        (folder / name).write_bytes(re.sub(rb"(?m)^(\S+)", rb"T\1", case.files[name]))
+    after = compared(case, folder, "r1", "r2", "qrels")
+    if wrong := unlike(before, after, KEYS):
+        return f"renamed topics {wrong}"
+    return None
+
+
+def check_saved(case: Case, folder: Path) -> str | None:
+    """Every verb on saved scores is the verb on files; every format says the same numbers."""
+    case.write(folder)
+    name = case.more["name"]
+    (folder / name).write_bytes(case.files["r3"])
+    third = f"./{name}"
+    form = ("csv", "tsv")[case.more["way"] % 2]
+    files = ["r1", "r2", third, "qrels"]
+    saved = command.run([*files, *case.words, "-q", "--residuals", "split", "-f", form, "-o", f"saved.{form}"], folder)
+    if wrong := command.unclean(saved):
+        return wrong
+    if saved.code:
+        return None
+    if wrong := formats_differ(case, folder, files):
+        return wrong
+    draws = ["--draws", "50"]
+    verbs: dict[str, list[str]] = {
+        "compare": ["-f", "csv", "--test", case.more["test"], *draws],
+        "power": ["-f", "csv", *draws],
+        "correlate": ["-f", "csv"],
+    }
+    for verb, words in verbs.items():
+        direct = command.run([verb, *files, *case.words, *words], folder)
+        again = command.run([verb, "--from-scores", f"saved.{form}", *words], folder)
+        for found in (direct, again):
+            if wrong := command.unclean(found):
+                return f"{verb} {wrong}"
+        if direct.code != again.code:
+            if "-m" in direct.err.decode() or len(case.measures) < 2:
+                continue
+            return f"{verb} on saved scores: exit {again.code} instead of {direct.code}: {again.err!r} {direct.err!r}"
+        if not direct.code and (wrong := cells_differ(direct.text, again.text)):
+            return f"{verb} on saved scores: {wrong}"
+    return None
+
+
+def cells_differ(a: str, b: str) -> str | None:
+    left, right = list(csv.reader(io.StringIO(a))), list(csv.reader(io.StringIO(b)))
+    if len(left) != len(right):
+        return f"{len(left)} and {len(right)} rows"
+    for one, other in zip(left, right, strict=True):
+        if len(one) != len(other) or not all(near(x, y) for x, y in zip(one, other, strict=True)):
+            return f"{one} and {other}"
+    return None
+
+
+def formats_differ(case: Case, folder: Path, files: list[str]) -> str | None:
+    """Whether formats for programs hold other rows than CSV."""
+    texts = {
+        form: command.run([*files, *case.words, "-q", "-f", form], folder) for form in ("csv", "tsv", "json", "jsonl")
+    }
+    for found in texts.values():
+        if wrong := command.unclean(found):
+            return wrong
+    plain = list(csv.DictReader(io.StringIO(texts["csv"].text)))
+    tabs = list(csv.DictReader(io.StringIO(texts["tsv"].text), delimiter="\t"))
+    document = [as_text(row) for row in json.loads(texts["json"].text)["rows"]]
+    lines = [as_text(json.loads(line)) for line in texts["jsonl"].text.splitlines()]
+    for form, rows in (("tsv", tabs), ("json", document), ("jsonl", lines)):
+        if len(rows) != len(plain):
+            return f"{form} has {len(rows)} rows and csv {len(plain)}"
+        for mine, other in zip(plain, rows, strict=True):
+            if mine.keys() != other.keys() or not all(same(mine[key], other[key]) for key in mine):
+                return f"{form} has {other} and csv {mine}"
+    return None
+
+
+def as_text(row: dict[str, Any]) -> dict[str, str]:
+    return {key: "" if value is None else str(value) for key, value in row.items()}
+
+
+def same(a: str, b: str) -> bool:
+    """To the last bit; what JSON cannot hold is blank there."""
+    try:
+        return float(a) == float(b)
+    except ValueError:
+        return a == b or (b == "" and a in ("inf", "-inf", "nan"))
+
+
+def check_itself(case: Case, folder: Path) -> str | None:
+    """A run passes a check against itself, by every measure and every option."""
+    case.write(folder)
+    (folder / "same").write_bytes(case.files["r1"])
+    words = ["--max-drop", f"{case.measures[0]}=0", "--max-topic-drop", f"{case.measures[-1]}=0"]
+    words += ["--significant", f"{case.measures[0]}=0.05", "--draws", "50", *case.more["options"]]
+    if case.more["test"] != "tukey-hsd":
+        words += ["--test", case.more["test"]]
+    found = command.run(["check", "r1", "qrels", "--baseline", "same", "--top-grade", "3", *words], folder)
+    if wrong := command.unclean(found):
+        return wrong
+    if found.code == 1 and "FAIL" in found.out.decode() + found.err.decode():
+        return f"fails against itself: {found.out[-600:]!r} {found.err[-300:]!r}"
+    return None
+
+
+def draw_itself(dice: random.Random) -> Case:
+    case = draw(dice)
+    chances: list[list[str]] = [
+        ["--ties", dice.choice(["docno-asc", "file", "best", "worst", "rank"])],
+        ["--topics", dice.choice(["both", "run", "relevant"])],
+        ["--like", dice.choice(["trec_eval", "ir_measures", "cwl_eval"])],
+        ["--negative", "unjudged"],
+        ["--depth", dice.choice(["1", "3"])],
+        ["--rel", "2"],
+        ["--gain", dice.choice(["linear", "exp"])],
+        ["--scores", "float32"],
+        ["--max-residual", "0.5"],
+        ["--judged-only"],
+    ]
+    options = [word for words in chances if dice.random() < 0.2 for word in words]
+    return Case(case.files, case.measures, {}, {**case.more, "options": options})
+
+
+MIRROR = Kind(draw, check_mirror, numbers, weight=1)
+SAVED = Kind(draw, check_saved, numbers, weight=1)
+ITSELF = Kind(draw_itself, check_itself, weight=0.5)

@@ -1,0 +1,21 @@
+"""The kinds of cases, by name."""
+
+from __future__ import annotations
+
+from fuzz.case import Kind
+from fuzz.experiments import ITSELF, MIRROR, SAVED
+from fuzz.files import PACKED, QRELS, RUNS
+from fuzz.scores import SCORES
+from fuzz.words import NOTATION, SMALL_TABLES
+
+KINDS: dict[str, Kind] = {
+    "scores": SCORES,
+    "runs": RUNS,
+    "qrels": QRELS,
+    "packed": PACKED,
+    "tables": SMALL_TABLES,
+    "notation": NOTATION,
+    "mirror": MIRROR,
+    "saved": SAVED,
+    "itself": ITSELF,
+}

@@ -1,0 +1,176 @@
+"""Notation of measures, small tables and settings: random text is a clean error, or is read back as itself."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from fuzz import command
+from fuzz.case import Case, Kind
+from fuzz.files import mutated
+from fuzz.scores import SCALES, some_measure
+from gradedeval import MEASURES, InputError
+from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.table import ALIASES
+from support.measures import in_the_shell
+
+# --- notation --------------------------------------------------------------------------------------------------------
+
+PIECES = [
+    *(
+        "(",
+        ")",
+        "@",
+        "@10",
+        "=",
+        ",",
+        ":",
+        '"',
+        "'",
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        ".",
+        "..",
+        "-",
+        "_",
+        "0",
+        "1",
+        "1e3",
+        "1e999",
+    ),
+    *(
+        "rel=1",
+        "gain=exp",
+        "gain=0:1:2",
+        "k=",
+        "p=.5",
+        "p=5",
+        "of=ed",
+        "horizon=5",
+        "T=1",
+        'C="1/i"',
+        "g=1:2",
+        "prior=uniform",
+    ),
+    *(
+        "ia(",
+        "P.5,10",
+        "ndcg_cut_10",
+        "map_cut.",
+        "unj_",
+        "@0",
+        "@1_0",
+        "@١",
+        "@99999999999999999999",
+        "é",
+        "\x00",
+        "\ud800",
+    ),
+    *("nan", "inf", "-1", "+1", ".5", "5.", "0x10", "1_0", "gain=@no.csv", "file=", "ERR", "İ", "ß", "{}", "%s", "\\"),
+]
+
+
+def draw_notation(dice: random.Random) -> Case:
+    known = [*MEASURES, *ALIASES]
+    if dice.random() < 0.5:
+        text = some_measure(dice, dice.choice(SCALES))
+        for _ in range(dice.choice([0, 1, 1, 2])):
+            at = dice.randrange(len(text) + 1)
+            text = text[:at] + dice.choice([*PIECES, *known]) + text[at + dice.choice([0, 0, 1, 3]) :]
+    else:
+        text = "".join(dice.choice([dice.choice(PIECES), dice.choice(known)]) for _ in range(dice.randint(1, 7)))
+    return Case({}, (text,))
+
+
+def check_notation(case: Case, folder: Path) -> str | None:
+    (text,) = case.measures
+    with command.folder_to_be_in(folder):
+        try:
+            measures = parse_measures(text)
+        except InputError as error:
+            if not error.usage:
+                return f"no usage error: {error}"
+            return None if "\n" not in str(error).replace(repr(text), "") or "\n" in text else f"two lines: {error}"
+        for measure in measures:
+            written = str(measure)
+            for form in (written, in_the_shell(written)):
+                if parse_measures(form) != [measure]:
+                    return f"another measure: {text!r} is {measure!r}, and {form!r} is {parse_measures(form)!r}"
+            if hash(parse_measures(written)[0]) != hash(measure):
+                return f"another hash: {written}"
+    return None
+
+
+# --- small tables and settings ---------------------------------------------------------------------------------------
+
+RUN = b"1 a d1 1 3 t\n1 b d2 2 2 t\n2 a d1 1 1 t\n2 a d3 2 0.5 t\n"
+QRELS = b"1 1 d1 2\n1 2 d2 1\n1 1 d3 0\n2 1 d1 1\n2 2 d3 3\n"
+PRIOR = b"1,1,0.5\n1,2,0.5\n2,1,0.25\n2,2,0.75\n"
+SAVED = b"run,topic,measure,score\nr,1,ap,0.25\nr,2,ap,0.5\ns,1,ap,0.125\ns,2,ap,1.0\n"
+TOML = b'baseline = "base"\nmeasures = "ap err@3"\nties = "file"\n[min]\nap = 0.1\n[max-drop]\nap = "50%"\n'
+TABLES: dict[str, tuple[bytes, list[str]]] = {
+    "weights": (b"rank,weight\n1,0.5\n2,0.3\n3,0.1\n", ["run", "qrels", "-m", "wp(file=table)"]),
+    "chances": (b"rank,type,C\n1,a,0.5\n2,a,0.3\n1,*,0.1\n", ["run", "qrels", "-m", "ddm(file=table)"]),
+    "utility": (b"1\n0.5\n0.25\n", ["run", "qrels", "-m", "cascade(utility=table)"]),
+    "gains": (b"grade,gain\n0,0\n1,0.5\n2,0.7\n3,1\n", ["run", "qrels", "-m", "err ndcg", "--gain", "@table"]),
+    "costs": (b"type,cost\na,1.5\nb,2\n", ["run", "qrels", "-m", "rbp(of=ec)", "--costs", "table"]),
+    "prior": (PRIOR, ["run", "qrels", "-m", "ia(ap,prior=@table)", "--subtopics"]),
+    "topics": (b"1\n2\n", ["run", "qrels", "-m", "ap", "--topics-from", "table"]),
+    "reference": (
+        b"topic,measure,mean,sd\n1,ap,0.5,0.1\n2,ap,0.25,0.2\n",
+        ["run", "qrels", "-m", "ap", "--standardize", "--reference", "table"],
+    ),
+    "saved": (SAVED, ["compare", "--from-scores", "table", "--draws", "20"]),
+    "baseline": (
+        SAVED.replace(b"s,1,ap,0.125\ns,2,ap,1.0\n", b""),
+        ["compare", "run", "qrels", "-m", "ap", "--baseline", "table.csv", "--draws", "20"],
+    ),
+    "toml": (TOML, ["check", "run", "qrels", "--config", "table.toml"]),
+    "fit": (b"rank,weight\n1,0.5\n2,0.3\n3,0.1\n", ["fit", "rbp(p=0.1..0.9)", "--weights", "table"]),
+}
+
+
+def draw_table(dice: random.Random) -> Case:
+    name = dice.choice(list(TABLES))
+    content, words = TABLES[name]
+    if dice.random() < 0.3:
+        content = content.replace(b",", dice.choice([b"\t", b" ", b", ", b";"]))
+    if dice.random() < 0.3:
+        content = content.replace(b"\n", b"\r\n")
+    spoilt = mutated(content, dice, 0)
+    for _ in range(dice.choice([0, 1])):
+        lines = spoilt.split(b"\n")
+        at = dice.randrange(len(lines))
+        cells = lines[at].split(b",")
+        cells[dice.randrange(len(cells))] = dice.choice(
+            [b"nan", b"inf", b"1e309", b"-1", b"2", b"1_0", b"", b'"', b"0x1", b"1e5", b'"1"']
+        )
+        lines[at] = b",".join(cells)
+        spoilt = b"\n".join(lines)
+    file = "table.csv" if name == "baseline" else "table.toml" if name == "toml" else "table"
+    files = {file: spoilt, "run": RUN, "qrels": QRELS}
+    if name == "toml":
+        files["base"] = RUN
+    return Case(files, (), {}, {"words": words, "form": dice.choice(["csv", "json", "table"])})
+
+
+def check_table(case: Case, folder: Path) -> str | None:
+    case.write(folder)
+    words = [*case.more["words"]]
+    if words[0] not in ("fit",):
+        words += ["-f", case.more["form"]]
+    found = command.run(words, folder)
+    if wrong := command.unclean(found):
+        return wrong
+    text = found.out.decode("utf-8", "replace").lower()
+    if found.code and found.out and words[0] != "check":
+        return f"output beside an error: {found.out[:300]!r} {found.err[:200]!r}"
+    if not found.code and case.more["form"] == "csv" and ("nan" in text.replace("nan,", "") or ",inf" in text):
+        return f"no number: {text[:400]}"
+    return None
+
+
+NOTATION = Kind(draw_notation, check_notation, weight=0.5)
+SMALL_TABLES = Kind(draw_table, check_table, weight=1)

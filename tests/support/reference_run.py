@@ -1,0 +1,451 @@
+"""A whole evaluation once more, from lines to means: slow, by lists and dicts, by what the documentation says.
+
+Files are regular here: what is wrong in a file is the business of other tests. Nothing here looks at the package but
+for the numbers of a gain file.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from support import reference, reference_cwl
+
+COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
+GEOMETRIC = ("gm_ap", "gm_bpref")
+SQUARE = (
+    "gap",
+    "q",
+    "ndcg_rel",
+    "rndcg",
+    "g",
+    "alpha_dcg",
+    "alpha_ndcg",
+    "nrbp",
+    "nnrbp",
+    "sp",
+    "cwlap",
+    "infap",
+    "rbp_resid",
+)
+RENORMALIZED = (
+    *(
+        "nerr",
+        "ndcg",
+        "alpha_ndcg",
+        "nerria",
+        "nnrbp",
+        "p",
+        "gprecision",
+        "uniform",
+        "zipf",
+        "logharmonic",
+        "relative_p",
+    ),
+    *("set_p", "set_relative_p", "set_map", "set_f", "judged", "unjudged"),
+)
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "trec_eval": {"topics": "both", "negative": "unjudged", "duplicates": "refuse"},
+    "gdeval": {"topics": "relevant", "top_grade": 4},
+    "ir_measures": {"topics": "qrels", "top_grade": 4},
+    "cwl_eval": {"topics": "run", "order": "file", "gain": "grade", "max_gain": 1},
+}
+PRESET_PARAMETERS: dict[str, dict[str, dict[str, Any]]] = {
+    "trec_eval": {name: {"gain": "linear"} for name in ("err", "nerr", "cascade", "erria", "nerria")},
+    "gdeval": {name: {"gain": "exp"} for name in ("err", "nerr", "ndcg", "dcg")},
+    "ir_measures": {"err": {"gain": "exp"}, "ndcg": {"gain": "linear"}, "rbp": {"rel": 1, "p": 0.8}},
+    "cwl_eval": {},
+}
+
+
+class Refused(Exception):
+    """The input or an option is not allowed."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A measure as the reference takes it."""
+
+    name: str
+    parameters: tuple[tuple[str, Any], ...]
+    cutoff: int | None
+
+
+@dataclass
+class Evaluation:
+    """topic -> measure number -> (score, by the unjudged, in all); None where there is no reference, nan for blank."""
+
+    topics: list[str] = field(default_factory=list)
+    scores: dict[str, list[tuple[float, float, float] | None]] = field(default_factory=dict)
+    summaries: list[float | None] = field(default_factory=list)
+    counted: list[int | None] = field(default_factory=list)
+
+
+def is_binary(name: str) -> bool:
+    return name in reference.BINARY
+
+
+def is_cwl(name: str) -> bool:
+    return name in reference_cwl.GAINS
+
+
+def applied(asked: Asked, options: Mapping[str, Any]) -> Asked:
+    """Written in the measure beats an option for all, which beats the preset, which beats the default."""
+    given = dict(asked.parameters)
+    like = options.get("like")
+    preset = dict(PRESET_PARAMETERS.get(like or "", {}).get(asked.name, {}))
+    if like == "cwl_eval" and is_cwl(asked.name):
+        preset["horizon"] = 1000
+    says_gain = {"gain", "rel", "g"} & given.keys()
+    reads_gains = asked.name not in reference.BLIND
+    if not says_gain and reads_gains:
+        if options.get("gain") is not None and not is_binary(asked.name):
+            given["gain"] = options["gain"]
+        elif options.get("rel") is not None and (is_binary(asked.name) or "rel" in preset):
+            given["rel"] = options["rel"]
+    says_gain = {"gain", "rel", "g"} & given.keys()
+    for key, value in preset.items():
+        if key not in given and not (says_gain and key in ("gain", "rel")):
+            given[key] = value
+    # What is the default anyway stays unsaid: it is the same measure.
+    defaults = {"gain": default_gain(asked.name), "rel": 1 if is_binary(asked.name) else None, "p": 0.8}
+    written = dict(asked.parameters)
+    given = {key: value for key, value in given.items() if key in written or value != defaults.get(key)}
+    return Asked(asked.name, tuple(given.items()), asked.cutoff)
+
+
+def default_gain(name: str) -> str | None:
+    return {**reference_cwl.GAINS, **reference.UNIT, **reference.RAW}.get(name)
+
+
+def settled(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with those of the preset, and the kind of residual that others ask for."""
+    full = {**PRESETS.get(options.get("like") or "", {}), **options}
+    if ("residual_depth" in options or options.get("max_residual") is not None) and full.get("residuals") is None:
+        full["residuals"] = "total"
+    return full
+
+
+def rows_of(content: bytes, width: int) -> list[list[bytes]]:
+    lines = [line for line in content.split(b"\n") if line.split() and not line.startswith(b"#")]
+    return [line.split() for line in lines if len(line.split()) == width]
+
+
+def judgments(content: bytes, duplicates: str) -> dict[bytes, dict[bytes, float]]:
+    """topic -> docno -> grade."""
+    found: dict[bytes, dict[bytes, float]] = {}
+    for topic, _, docno, token in rows_of(content, 4):
+        grade, own = float(token) + 0.0, found.setdefault(topic, {})
+        if docno in own:
+            if duplicates == "refuse" or (own[docno] != grade and duplicates not in ("first", "last")):
+                raise Refused("duplicate judgment")
+            if duplicates == "last":
+                own[docno] = grade
+        else:
+            own[docno] = grade
+    return found
+
+
+@dataclass
+class Listed:
+    docno: bytes
+    kind: bytes
+    rank: float
+    score: float
+    line: int
+
+
+def retrieved(content: bytes, duplicates: str) -> dict[bytes, list[Listed]]:
+    """topic -> its documents in the order of the file."""
+    found: dict[bytes, list[Listed]] = {}
+    for line, (topic, kind, docno, rank, score, _) in enumerate(rows_of(content, 6)):
+        own = found.setdefault(topic, [])
+        entry = Listed(docno, kind, float(rank), float(score), line)
+        same = [at for at, other in enumerate(own) if other.docno == docno]
+        if not same:
+            own.append(entry)
+            continue
+        if duplicates not in ("first", "last"):
+            raise Refused("duplicate document")
+        if duplicates == "last":
+            own.pop(same[0])
+            own.append(entry)
+    return found
+
+
+def single(value: float) -> float:
+    """The value as a single float has it."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def ordered(listed: list[Listed], grades: Mapping[bytes, float], options: Mapping[str, Any]) -> list[Listed]:
+    """The documents of a topic from the best to the worst."""
+    if options.get("order", "score") == "file":
+        return listed
+    ties = options.get("ties", "docno-desc")
+    single_floats = options.get("scores") == "float32"
+
+    def score(entry: Listed) -> float:
+        return single(entry.score) if single_floats else entry.score
+
+    docs = list(listed)
+    if ties == "docno-desc":
+        docs.sort(key=lambda entry: entry.docno, reverse=True)
+    elif ties == "docno-asc":
+        docs.sort(key=lambda entry: entry.docno)
+    elif ties == "rank":
+        docs.sort(key=lambda entry: entry.rank)
+    elif ties == "best":
+        docs.sort(key=lambda entry: grades.get(entry.docno, -math.inf), reverse=True)
+    elif ties == "worst":
+        docs.sort(key=lambda entry: grades.get(entry.docno, -math.inf))
+    docs.sort(key=score, reverse=True)
+    return docs
+
+
+def counted_topics(
+    run: Mapping[bytes, Any], qrels: Mapping[bytes, Mapping[bytes, float]], options: Mapping[str, Any]
+) -> list[bytes]:
+    chosen = options.get("topics_from")
+    wanted = None if chosen is None else {topic.encode() for topic in chosen}
+    judged = [topic for topic in qrels if wanted is None or topic in wanted]
+    both = [topic for topic in judged if topic in run]
+    if not both:
+        raise Refused("no topic in common")
+    rule = options.get("topics", "qrels")
+    if rule == "qrels":
+        return judged
+    if rule == "run":
+        return both + [topic for topic in run if topic not in qrels and (wanted is None or topic in wanted)]
+    if rule == "relevant":
+        both = [topic for topic in both if any(grade > 0 for grade in qrels[topic].values())]
+        if not both:
+            raise Refused("no topic has a relevant document")
+    return both
+
+
+def worth(asked: Asked, grade: float, scale: reference.Scale) -> float:
+    given = dict(asked.parameters)
+    if scale.top <= 0:
+        return 0.0
+    if not is_cwl(asked.name) or asked.name == "rbp":
+        return reference.worth(asked.name, given, grade, scale)
+    if "rel" in given:
+        return float(grade >= given["rel"])
+    return (
+        0.0
+        if grade < 0
+        else reference.unit_scheme(given.get("gain", reference_cwl.GAINS[asked.name]), grade, scale.top)
+    )
+
+
+def check_gains(asked: Asked, scale: reference.Scale, options: Mapping[str, Any]) -> None:
+    """Raise Refused for gains that the measure cannot use."""
+    given = dict(asked.parameters)
+    if scale.top <= 0 or asked.name in reference.BLIND or is_binary(asked.name) or "rel" in given:
+        return
+    gain = given.get("gain")
+    needed = [label for label in scale.labels if label >= 0] + [scale.top]
+    if isinstance(gain, tuple) and any(label != int(label) or label >= len(gain) for label in needed):
+        raise Refused("a grade without gain")
+    unit = asked.name in reference.UNIT or is_cwl(asked.name)
+    if unit:
+        values = [worth(asked, label, scale) for label in scale.labels if label >= 0]
+        if any(value > 1 for value in values):
+            raise Refused("a gain above 1")
+        highest = options.get("max_gain")
+        if highest is not None:
+            if not max([0.0, *values]) <= highest <= 1:
+                raise Refused("--max-gain too low or above 1")
+        elif (max(gain) if isinstance(gain, tuple) else worth(asked, scale.top, scale)) > 1:
+            raise Refused("the top gain is above 1")
+    if asked.name in reference.SHARES:
+        if gain is not None:
+            worths = [reference.scheme(gain, label) if label >= 0 else 0.0 for label in scale.labels]
+            if worths != sorted(worths) or (isinstance(gain, tuple) and gain[0] > 0):
+                raise Refused("gains that fall")
+        elif "g" in given and len(given["g"]) != len(reference.thresholds(scale)):
+            raise Refused("g of another length")
+
+
+def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], given: Mapping[str, Any]) -> Evaluation:
+    """All scores. Raises Refused where there are none."""
+    options = settled(given)
+    duplicates = options.get("duplicates", "error")
+    residuals = options.get("residuals")
+    if options.get("like") == "cwl_eval" and residuals is True:
+        residuals = "difference"
+    wants = residuals is not None or options.get("max_residual") is not None
+    if options.get("judged_only") and wants:
+        raise Refused("a condensed list has no residual")
+    if residuals == "difference" and (
+        options.get("max_residual") is not None or options.get("residual_depth") == "full"
+    ):
+        raise Refused("a difference is no bound")
+    qrels = judgments(qrels_file, duplicates)
+    run = retrieved(run_file, duplicates)
+    labels = tuple(sorted({grade for own in qrels.values() for grade in own.values()}))
+    top = options.get("top_grade")
+    if top is not None and labels[-1] > top:
+        raise Refused("a grade above the top grade")
+    scale = reference.Scale(labels, labels[-1] if top is None else top)
+    measures = list(dict.fromkeys(applied(asked, options) for asked in measures))
+    for asked in measures:
+        check_gains(asked, scale, options)
+    topics = counted_topics(run, qrels, options)
+    result = Evaluation([topic.decode("utf-8", "surrogateescape") for topic in topics])
+    for topic, name in zip(topics, result.topics, strict=True):
+        grades = qrels.get(topic, {})
+        docs = ordered(run.get(topic, []), grades, options)
+        judged = {d: g for d, g in grades.items() if g >= 0 or options.get("negative", "judged") == "judged"}
+        depth = options.get("depth")
+        if options.get("judged_only"):
+            if options.get("like") == "trec_eval":
+                docs = docs[:depth]
+            docs = [entry for entry in docs if entry.docno in judged]
+        docs = docs[:depth]
+        ranking = [judged.get(entry.docno) for entry in docs]
+        unsampled = [grades.get(entry.docno) == -1 and entry.docno not in judged for entry in docs]
+        costs = None if "costs" not in options else [options["costs"][entry.kind.decode()] for entry in docs]
+        result.scores[name] = [
+            one(asked, ranking, list(judged.values()), scale, options, residuals if wants else None, unsampled, costs)
+            for asked in measures
+        ]
+    summarize(result, measures, options)
+    return result
+
+
+def summarize(result: Evaluation, measures: Sequence[Asked], options: Mapping[str, Any]) -> None:
+    for column, asked in enumerate(measures):
+        own = [result.scores[topic][column] for topic in result.topics]
+        if any(part is None for part in own):
+            result.summaries.append(None)
+            result.counted.append(None)
+            continue
+        limit = options.get("max_residual")
+        values = [part[0] for part in own if part and (limit is None or not part[2] > limit)]
+        result.counted.append(len(values))
+        near = limit is not None and any(part and abs(part[2] - limit) < 1e-9 for part in own)
+        if not values or near:
+            result.summaries.append(None)
+            result.counted[-1] = None if near else 0
+        elif asked.name in COUNTS:
+            result.summaries.append(math.fsum(values))
+        elif asked.name in GEOMETRIC:
+            result.summaries.append(math.exp(math.fsum(math.log(max(value, 1e-5)) for value in values) / len(values)))
+        else:
+            result.summaries.append(math.fsum(values) / len(values))
+
+
+def one(
+    asked: Asked,
+    ranking: list[float | None],
+    pool: list[float],
+    scale: reference.Scale,
+    options: Mapping[str, Any],
+    residuals: Any,
+    unsampled: list[bool],
+    costs: list[float] | None,
+) -> tuple[float, float, float] | None:
+    """Score, residual by the unjudged, residual in all; None where there is no reference."""
+    if asked.name == "infap" and any(unsampled):
+        return None
+    if dict(asked.parameters).get("norm") == "best" and options.get("max_gain") is not None:
+        return None  # whether --max-gain is what the best ranking has nobody says
+    if len(ranking) > 400 and asked.name in SQUARE:
+        return None
+    blank = (math.nan, math.nan)
+    if is_cwl(asked.name):
+        return with_residuals_cwl(asked, ranking, scale, options, residuals, costs)
+    if asked.name not in reference.FUNCTIONS:
+        return None
+    if scale.top <= 0:
+        return (zero_top(asked, ranking, pool, scale), *blank)
+    score = reference.score(asked, ranking, pool, scale)
+    if residuals is None or residuals == "difference":
+        return score, *blank
+    best = asked
+    if options.get("residual_depth") == "full" and cut_only_truncates(asked):
+        best = Asked(asked.name, asked.parameters, None)
+    unit = asked.name in reference.UNIT and "rel" not in dict(asked.parameters)
+    cases = reference.best_cases(best, ranking, pool, scale, options.get("max_gain") if unit else None)
+    if cases is None:
+        return score, *blank
+    return score, max(cases[0] - score, 0.0), max(cases[1] - score, 0.0)
+
+
+def zero_top(asked: Asked, ranking: list[float | None], pool: list[float], scale: reference.Scale) -> float:
+    """The score where no grade is above 0: gains are 0, and measures of judged documents stay what they are."""
+    return reference.FUNCTIONS[asked.name](
+        [None if grade is None else 0.0 for grade in ranking],
+        [0.0 for _ in pool],
+        asked.cutoff,
+        **own_parameters(asked),
+    )
+
+
+def own_parameters(asked: Asked) -> dict[str, Any]:
+    given = {key: value for key, value in asked.parameters if key not in ("gain", "rel")}
+    if asked.name == "bpref" and "k" in given:
+        given["constant"] = given.pop("k")
+    return given
+
+
+def cut_only_truncates(asked: Asked) -> bool:
+    return asked.name not in RENORMALIZED and dict(asked.parameters).get("norm", "none") == "none"
+
+
+def with_residuals_cwl(
+    asked: Asked,
+    ranking: list[float | None],
+    scale: reference.Scale,
+    options: Mapping[str, Any],
+    residuals: Any,
+    costs: list[float] | None,
+) -> tuple[float, float, float] | None:
+    given = {key: value for key, value in asked.parameters if key not in ("gain", "rel")}
+    gains = [None if grade is None else worth(asked, grade, scale) for grade in ranking]
+    k = asked.cutoff
+
+    def walked(unjudged: float, tail: float, cutoff: int | None = k) -> float | None:
+        filled = [unjudged if gain is None else gain for gain in gains]
+        last = cutoff if asked.name in reference_cwl.REQUIRED else None
+        filled = filled[:last]
+        return reference_cwl.score(asked.name, given, cutoff, filled, tail, costs and costs[:last])
+
+    score = walked(0.0, 0.0)
+    if score is None:
+        return None
+    top = top_of(asked, scale, options)
+    if residuals is None or scale.top <= 0 or top <= 0:
+        return score, math.nan, math.nan
+    if residuals == "difference":
+        best = walked(top, top)
+        return None if best is None else (score, best - score, best - score)
+    if asked.name not in reference_cwl.BOUNDED or given.get("of", "eu") != "eu":
+        return score, math.nan, math.nan
+    cutoff = k
+    if options.get("residual_depth") == "full" and asked.name not in reference_cwl.REQUIRED:
+        cutoff = None
+    inside, both = walked(top, 0.0, cutoff), walked(top, top, cutoff)
+    if inside is None or both is None:
+        return None
+    return score, max(min(inside, 1.0) - score, 0.0), max(min(both, 1.0) - score, 0.0)
+
+
+def top_of(asked: Asked, scale: reference.Scale, options: Mapping[str, Any]) -> float:
+    given = dict(asked.parameters)
+    if "rel" in given:
+        return 1.0
+    if options.get("max_gain") is not None:
+        return float(options["max_gain"])
+    if isinstance(given.get("gain"), tuple):
+        return float(max(given["gain"]))
+    return worth(asked, scale.top, scale)

@@ -84,9 +84,8 @@ def compare(
     `gradedeval.EvaluationWarning` says so. Raises InputError for fewer than two runs, and for a measure with a single
     topic.
     """
-    frame, notes = compare_matrix(
-        to_matrix(scores), baseline, TestSettings(test, correction, draws, alpha, seed), progress
-    )
+    settings = TestSettings(test, correction, draws, alpha, seed)
+    frame, notes = compare_matrix(to_matrix(scores), baseline, settings, progress)
     for note in notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return frame

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.compare import TestSettings
-from gradedeval.analysis.correlation import BY_TOPIC, NAMES
+from gradedeval.analysis.correlate import BY_TOPIC, NAMES
 from gradedeval.analysis.fit import FitResult
 from gradedeval.analysis.power import Power
 from gradedeval.analysis.score_matrix import Matrix

@@ -13,8 +13,7 @@ from gradedeval.measures.properties import RankingWeights
 
 def divisor(rank: Floats, log: float | None = None) -> Floats:
     """What a gain is divided by at each rank: log2(i+1), or with a base b: 1 down to rank b, then log_b(i)."""
-    by: Floats = np.log2(rank + 1) if log is None else np.maximum(np.log(rank) / np.log(log), 1)
-    return by
+    return np.log2(rank + 1) if log is None else np.maximum(np.log(rank) / np.log(log), 1)
 
 
 def discounted(g: Gains, log: float | None = None) -> Floats:

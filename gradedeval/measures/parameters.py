@@ -104,9 +104,8 @@ class Parameters:
             hint = did_you_mean(name, self.names) or takes
             raise InputError(self.place, f"unknown parameter '{name}'", hint, usage=True)
         if not isinstance(value, int | float):
-            raise InputError(
-                self.place, f"{name}={write_value(value)} is not a number", f"as in {name}=0.5", usage=True
-            )
+            what = f"{name}={write_value(value)} is not a number"
+            raise InputError(self.place, what, f"as in {name}=0.5", usage=True)
         return value
 
     def _wrong(self, name: str, value: Value, expected: str) -> InputError:

@@ -154,7 +154,7 @@ class Scores:
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the tidy table that these rules fill."""
+        """The columns of the tidy table, which depend on the options."""
         columns = ["run", "topic", "measure", "score"]
         columns += ["residual"] if self.options.wants_residuals else []
         columns += ["unjudged", "beyond"] if self.options.residuals == "split" else []

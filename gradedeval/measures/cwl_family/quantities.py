@@ -43,8 +43,7 @@ class Viewing:
         """topics: the expected number of ranks viewed past the end; 0 where nobody gets there, even if `rest` is
         infinite."""
         reached = self.at_tail > 0
-        expected: Floats = np.where(reached, self.at_tail * np.where(reached, self.rest, 0), 0)
-        return expected
+        return np.where(reached, self.at_tail * np.where(reached, self.rest, 0), 0)
 
     @cached_property
     def depth(self) -> Floats:

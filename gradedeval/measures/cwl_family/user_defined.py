@@ -29,9 +29,10 @@ RESERVED = {"C", "of", "horizon", "gain", "rel"}
 
 def _needs_formula(arguments: Arguments, cutoff: int | None) -> None:
     """Raise InputError where there is no formula, or its names differ from the given parameters."""
+    place = "'cwl'"
     if not arguments.get("C"):
-        raise InputError("'cwl'", "needs C, a formula", 'as in cwl(C="phi*(1-r)",phi=.6)', usage=True)
-    place, names = "'cwl'", read_formula(str(arguments["C"])).names
+        raise InputError(place, "needs C, a formula", 'as in cwl(C="phi*(1-r)",phi=.6)', usage=True)
+    names = read_formula(str(arguments["C"])).names
     given = {unicodedata.normalize("NFKC", name) for name in arguments.keys() - {"C", "of", "horizon"}}
     for name in sorted(given | (names & RESERVED)):
         if name in RESERVED or name in VARIABLES or name in FUNCTIONS:
@@ -41,9 +42,8 @@ def _needs_formula(arguments: Arguments, cutoff: int | None) -> None:
         known = [*VARIABLES, *sorted(given), *FUNCTIONS]
         close = did_you_mean(unknown[0], known) if len(unknown[0]) > 3 else ""
         hint = close or f"give it a value: {unknown[0]}=0.5"
-        raise InputError(
-            place, f"unknown name '{unknown[0]}' in the formula (known are {', '.join(known)})", hint, usage=True
-        )
+        what = f"unknown name '{unknown[0]}' in the formula (known are {', '.join(known)})"
+        raise InputError(place, what, hint, usage=True)
     unused = sorted(given - names)
     if unused:
         raise InputError(place, f"'{unused[0]}' is not used in the formula {arguments['C']}", "remove it", usage=True)

@@ -124,8 +124,7 @@ def _with_run(error: InputError, place: str) -> InputError:
     """The error with the name of its run."""
     if error.place.startswith(place):
         return error
-    named = f"{place}: {error.place}" if error.place else place
-    return error.replace(place=named)
+    return error.replace(place=f"{place}: {error.place}" if error.place else place)
 
 
 def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int = 1) -> Qrels:

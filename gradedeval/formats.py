@@ -167,6 +167,7 @@ def as_trec(document: Document, digits: int | None) -> str:
 
 
 def trec_line(name: str, topic: str, value: str) -> str:
+    """A line as trec_eval prints it."""
     return f"{name:<22}\t{topic}\t{value}\n"
 
 

@@ -204,7 +204,7 @@ def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> 
 
 
 def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
-    """The batch of one topic. Raises InputError (usage) where the rules leave it out."""
+    """The batch of one topic. Raises InputError (usage) where the options leave it out."""
     alone: Batch | None = None
     for batch in run.batches:
         if topic in batch.topics:

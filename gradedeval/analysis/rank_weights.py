@@ -133,7 +133,7 @@ def weights_by(
     workers: Workers | None = None,
     rank_progress: Progress = no_progress,
 ) -> Weights:
-    """As `weights`, for measures and rules that are settled and runs by name, or None.
+    """As `weights`, for measures and options that are settled and runs by name, or None.
 
     workers        processes that may share a large run; their progress is that of runs
     rank_progress  shows how many ranks of fixed weights are done

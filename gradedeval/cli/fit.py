@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.correlation import KINDS, Kind
+from gradedeval.analysis.correlate import KINDS, Kind
 from gradedeval.analysis.fit import FitResult, fit_ranges, other, read_collection
 from gradedeval.analysis.fit_weights import fit_weights
 from gradedeval.analysis.parameter_search import MeasureRange, read_ranges

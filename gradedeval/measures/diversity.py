@@ -25,14 +25,8 @@ def by_intent(g: Gains) -> Intents:
         return g.intents
     has_relevant = (g.num_relevant > 0)[None]
     pools = [Pool(ideal[ideal > 0][:, None]) for ideal in g.ideal]
-    return Intents(
-        [g],
-        has_relevant.astype(np.float64),
-        np.ones_like(has_relevant),
-        pools.__getitem__,
-        g.tail > 0,
-        ~has_relevant & (g.tail > 0),
-    )
+    weight, listed, best = has_relevant.astype(np.float64), np.ones_like(has_relevant), g.tail > 0
+    return Intents([g], weight, listed, pools.__getitem__, best, ~has_relevant & best)
 
 
 def novel(g: Gains, alpha: float) -> tuple[Floats, Floats]:
@@ -99,9 +93,8 @@ def _check_finite(arguments: Arguments, cutoff: int | None) -> None:
     alpha = float(str(arguments.get("alpha", 0.5)))
     if arguments.get("norm") == "best" and cutoff is None and _enough(alpha) > DEEPEST:
         what = f"norm=best with alpha={alpha:g} is an infinite sum"
-        raise InputError(
-            "'alpha_dcg'", what, f"add a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20", usage=True
-        )
+        hint = f"add a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20"
+        raise InputError("'alpha_dcg'", what, hint, usage=True)
 
 
 @measure(residual="within_run", intents=True, checks={"alpha": SHARE, "norm": NORM}, validate=_check_finite)

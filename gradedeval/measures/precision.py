@@ -46,11 +46,7 @@ def _precision(g: Gains) -> Floats:
 
 def _preferences(g: Gains, *, k: float = 0) -> Floats:
     """topics × ranks: what a document counts in bpref where it is relevant."""
-    return preference(g, _nonrelevant_so_far(g), k)
-
-
-def _nonrelevant_so_far(g: Gains) -> Floats:
-    return (g.judged & ~g.relevant).cumsum(1, dtype=np.float64)
+    return preference(g, g.nonrelevant_so_far, k)
 
 
 def _precision_and_ideal(g: Gains) -> dict[str, Floats]:
@@ -58,7 +54,7 @@ def _precision_and_ideal(g: Gains) -> dict[str, Floats]:
 
 
 def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
-    return {"above": _nonrelevant_so_far(g), "preferred": _preferences(g, k=k)}
+    return {"above": g.nonrelevant_so_far, "preferred": _preferences(g, k=k)}
 
 
 @measure(

@@ -14,7 +14,7 @@ from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure, measure
 from gradedeval.measures.gains import Gains, row_sums
-from gradedeval.measures.parameters import POSITIVE, Check, needs_file, read_parameter_file
+from gradedeval.measures.parameters import POSITIVE, Check, needs_file, of_file
 from gradedeval.measures.properties import Arguments
 from gradedeval.trec.small_tables import small_table
 
@@ -190,16 +190,9 @@ def logharmonic(last: float, *, b: float = 2) -> Weights:
     )
 
 
-def read_weights(name: str) -> Floats:
-    """The weights of a file with lines of rank,weight.
-
-    Raises InputError (usage) where it cannot be read, or is not a distribution.
-    """
-    return _weights(name, read_parameter_file(name))
-
-
-@lru_cache
-def _weights(name: str, data: bytes) -> Floats:
+@of_file
+def read_weights(name: str, data: bytes) -> Floats:
+    """The weights of a file with lines of rank,weight. Raises InputError (usage) where they are no distribution."""
     weights = rank_weights(name, usage=True, data=data)
     if not 0 < weights.sum() <= 1 + 1e-9:
         what, hint = f"the weights sum to {weights.sum():g}", "they must sum to 1, or less if the list was cut"

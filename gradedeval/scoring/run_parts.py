@@ -61,7 +61,7 @@ class FileContents(Generic[Made]):
     interleaved: bool = False
 
     def add(self, part: PartResult[Made]) -> None:
-        """Take the next part of the first pass."""
+        """Take the next part."""
         self.tag = self.tag or part.tag
         for topic in part.topics:
             if topic in self.topics:
@@ -70,14 +70,6 @@ class FileContents(Generic[Made]):
         self.dropped |= part.dropped
         self.batches += part.batches
         self.interleaved = part.interleaved or len(self.divided) > max(FEW_TOPICS, len(self.topics) // 2)
-
-    def replace(self, part: PartResult[Made]) -> None:
-        """Take topics that were divided, and are now complete."""
-        for topic in part.topics:
-            self.topics[topic] = None
-            self.dropped.pop(topic, None)
-        self.dropped |= part.dropped
-        self.batches += part.batches
 
 
 def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]:
@@ -131,7 +123,9 @@ def _map_file(
         only = None if whole.interleaved else frozenset(whole.divided)
         with closing(workers.imap(work, gather_topics(stream, grader, workers, only))) as results:
             for result in results:
-                whole.replace(result)
+                for topic in result.topics:
+                    whole.dropped.pop(topic, None)  # it is complete now, and counted again
+                whole.add(result)
     chosen = choose_topics(whole.topics, stream.place, grader.qrels, grader.options)
     missing = [topic for topic in chosen.topics if topic not in whole.topics]
     if missing:

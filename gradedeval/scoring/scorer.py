@@ -30,7 +30,7 @@ from gradedeval.trec.lines import decode
 
 
 def with_defaults(measure: Measure, options: Options) -> Measure:
-    """The measure with the gain scheme and relevance level that the rules give it where it names none itself.
+    """The measure with the gain scheme and relevance level that the options give it where it names none itself.
 
     What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
     """

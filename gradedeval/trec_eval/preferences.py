@@ -44,14 +44,11 @@ class _Group:
     def retrieved(self) -> Bools:
         return np.isfinite(self.rank)
 
-    @property
-    def both(self) -> Bools:
-        """Pairs of documents that are both retrieved."""
-        return self.retrieved[:, None] & self.retrieved[None, :]
-
-    @property
-    def either(self) -> Bools:
-        return self.retrieved[:, None] | self.retrieved[None, :]
+    def pairs(self, kind: str) -> Bools:
+        """The pairs of documents that a kind of measure counts."""
+        if kind == "_ret":
+            return self.retrieved[:, None] & self.retrieved[None, :]
+        return self.retrieved[:, None] | self.retrieved[None, :] if kind == "_imp" else np.ones_like(self.before)
 
 
 def _group(lists: Lists, number: Mapping[bytes, int], rank: Mapping[bytes, int]) -> _Group:
@@ -94,7 +91,7 @@ def _with_r_others(group: _Group, retrieved: bool) -> float:
     count = int(others.sum())
     if group.single and count > limit:
         return _crowded(group, relevant & seen if retrieved else relevant, others, limit)
-    pairs = group.both if retrieved else np.ones_like(group.before)
+    pairs = group.pairs("_ret" if retrieved else "")
     unseen = max(limit - count, 0)
     satisfied = int((group.satisfied & pairs).sum()) + reached * unseen
     return _ratio(satisfied, int((group.before & pairs).sum()) + int(relevant.sum()) * unseen)
@@ -130,10 +127,10 @@ def preference_scores(groups: Mapping[bytes, Lists], ranking: Iterable[bytes]) -
     scores: dict[str, float] = {
         "prefs_num_prefs_poss": float(sum(group.before.sum() for group in judged)),
         "prefs_num_prefs_ful": float(sum(group.satisfied.sum() for group in judged)),
-        "prefs_num_prefs_ful_ret": float(sum((group.satisfied & group.both).sum() for group in judged)),
+        "prefs_num_prefs_ful_ret": float(sum((group.satisfied & group.pairs("_ret")).sum() for group in judged)),
     }
     for kind in KINDS:
-        within = [_pairs(group, kind) for group in judged]
+        within = [group.pairs(kind) for group in judged]
         satisfied = [int((group.satisfied & pairs).sum()) for group, pairs in zip(judged, within, strict=True)]
         every = [int((group.before & pairs).sum()) for group, pairs in zip(judged, within, strict=True)]
         scores[f"prefs_simp{kind}"] = _ratio(sum(satisfied), sum(every))
@@ -142,13 +139,6 @@ def preference_scores(groups: Mapping[bytes, Lists], ranking: Iterable[bytes]) -
     for kind, retrieved in (("", False), ("_ret", True)):
         scores[f"prefs_avgjg_Rnonrel{kind}"] = sum(_with_r_others(group, retrieved) for group in judged) / len(judged)
     return scores
-
-
-def _pairs(group: _Group, kind: str) -> Bools:
-    """The pairs of documents that a kind of measure counts."""
-    if kind == "_ret":
-        return group.both
-    return group.either if kind == "_imp" else np.ones_like(group.before)
 
 
 def _by_pair(groups: list[_Group], within: list[Bools], documents: int) -> float:

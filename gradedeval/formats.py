@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from gradedeval.errors import InputError, did_you_mean
@@ -138,7 +139,7 @@ def as_markdown(document: Document, digits: int | None) -> str:
 def as_latex(document: Document, digits: int | None) -> str:
     """booktabs tables; everything else is a comment."""
     blocks = [
-        _tabulated(block, digits, "latex_booktabs") if isinstance(block, Table) else _comment(block)
+        _tabulated(block, digits, "latex_booktabs") if isinstance(block, Table) else "% " + block.replace("\n", "\n% ")
         for block in (document.title, *document.blocks, document.signature)
         if block
     ]
@@ -150,11 +151,11 @@ def as_html(document: Document, digits: int | None) -> str:
     from html import escape
 
     blocks = [f"<p><strong>{escape(document.title)}</strong></p>"] if document.title else []
-    for block in (*document.blocks, document.signature):
-        if isinstance(block, Table):
-            blocks.append(_tabulated(block, digits, "html"))
-        elif block:
-            blocks.append(f"<p>{escape(block)}</p>")
+    blocks += [
+        _tabulated(block, digits, "html") if isinstance(block, Table) else f"<p>{escape(block)}</p>"
+        for block in (*document.blocks, document.signature)
+        if block
+    ]
     return "\n".join(blocks) + "\n"
 
 
@@ -166,6 +167,7 @@ def as_trec(document: Document, digits: int | None) -> str:
 
 
 def trec_line(name: str, topic: str, value: str) -> str:
+    """A line as trec_eval prints it."""
     return f"{name:<22}\t{topic}\t{value}\n"
 
 
@@ -179,11 +181,6 @@ def as_csv(document: Document, digits: int | None, delimiter: str = ",") -> str:
     writer.writerow(document.table.names)
     writer.writerows(document.table.records(digits))
     return out.getvalue()
-
-
-def as_tsv(document: Document, digits: int | None) -> str:
-    """As csv, separated by tabs."""
-    return as_csv(document, digits, "\t")
 
 
 def as_json(document: Document, digits: int | None) -> str:
@@ -241,7 +238,7 @@ FORMATS: dict[str, Format] = {
     "table": Format(as_text, ".txt", "wide"),
     "trec": Format(as_trec, ".trec", "trec", signed=False),
     "csv": Format(as_csv, ".csv", "long", signed=False),
-    "tsv": Format(as_tsv, ".tsv", "long", signed=False),
+    "tsv": Format(partial(as_csv, delimiter="\t"), ".tsv", "long", signed=False),
     "json": Format(as_json, ".json", "long"),
     "jsonl": Format(as_jsonl, ".jsonl", "long", signed=False),
     "markdown": Format(as_markdown, ".md", "wide"),
@@ -306,7 +303,3 @@ def _tabulated(table: Table, digits: int | None, style: str, escape: Callable[[s
     header, *body = [[escape(cell) for cell in row] for row in (table.names, *table.cells(digits))]
     align = ["left" if left else "right" for left in table.left]
     return tabulate(body, headers=header, tablefmt=style, disable_numparse=True, colalign=align if body else None)
-
-
-def _comment(text: str) -> str:
-    return "% " + text.replace("\n", "\n% ")

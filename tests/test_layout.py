@@ -203,7 +203,6 @@ def test_what_a_small_evaluation_does_not_need_is_not_imported(tmp_path: Path) -
         "notation",
         "parse",
         "plugins",
-        "costs",
     }
     slow = {"hashlib", "pathlib", "json", "csv", "html", "bz2", "lzma", "tempfile", "gradedeval.trec.small_tables"}
     assert not modules & slow

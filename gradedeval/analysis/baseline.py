@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gradedeval.analysis.saved_scores import holds_scores
-from gradedeval.analysis.score_matrix import Matrix, join_matrices, rename_run, to_matrix
+from gradedeval.analysis.score_matrix import Matrix, join_matrices, to_matrix
 from gradedeval.errors import InputError, shorten
 from gradedeval.scoring.run_names import file_names
 
@@ -69,6 +69,7 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
     alone = saved.select(runs=[name])
     if name in matrix.runs:
         # The scores may be of the same file, saved at another time.
-        alone, name = rename_run(alone, name, f"{given.saved}:{name}"), f"{given.saved}:{name}"
+        name = f"{given.saved}:{name}"
+        alone = replace(alone, runs=[name])
     both = join_matrices(matrix, alone)
     return replace(both, signature=f"{matrix.signature} | baseline {given.saved}"), name

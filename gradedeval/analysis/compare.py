@@ -24,14 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TestSettings:
-    """How differences are tested. Raises InputError (usage) if a value is invalid, or two exclude each other.
-
-    test        see `p_values`; `tukey-hsd` is the randomized range test, which corrects for all pairs itself
-    correction  see `corrected`; None: holm, and none for tukey-hsd
-    draws       permutations, and bootstrap samples of the interval
-    alpha       the interval covers 1 − alpha
-    seed        of the draws
-    """
+    """How differences are tested: see `compare`. Raises InputError (usage) if a value is invalid, or two exclude each
+    other."""
 
     test: Test = "randomization"
     correction: Correction | None = None
@@ -50,18 +44,15 @@ class TestSettings:
 
     @property
     def correction_applied(self) -> Correction:
-        """The correction that is applied."""
+        """`tukey-hsd` corrects for all pairs itself."""
         return self.correction or ("none" if self.test == "tukey-hsd" else "holm")
 
     def describe(self, paired: Paired, pairs: int) -> str:
         """The test and its correction in words, for the line under a table."""
         test = significance.describe_test(self.test, len(paired.topics), self.draws, self.seed, len(paired.runs))
-        family = (
-            f"{self.correction_applied} over {pairs} pairs of each measure"
-            if self.correction_applied != "none" and pairs > 1
-            else ""
-        )
-        return " | ".join(part for part in (test, family) if part)
+        if self.correction_applied == "none" or pairs == 1:
+            return test
+        return f"{test} | {self.correction_applied} over {pairs} pairs of each measure"
 
 
 def compare(
@@ -93,9 +84,8 @@ def compare(
     `gradedeval.EvaluationWarning` says so. Raises InputError for fewer than two runs, and for a measure with a single
     topic.
     """
-    frame, notes = compare_matrix(
-        to_matrix(scores), baseline, TestSettings(test, correction, draws, alpha, seed), progress
-    )
+    settings = TestSettings(test, correction, draws, alpha, seed)
+    frame, notes = compare_matrix(to_matrix(scores), baseline, settings, progress)
     for note in notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return frame

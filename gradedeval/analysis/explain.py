@@ -154,7 +154,7 @@ def explain_topic(
         if described.commands == "scoring" and getattr(options, name) != described.default:
             raise described.error("does not apply to explain", "leave it out")
     ((name, source),) = runs.items()
-    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
+    judged = qrels_for(runs, qrels, options)
     wanted = _wanted(topic, judged, options)
     scorer = Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
     grader = replace(scorer.grader, keep_docnos_for=frozenset([wanted]), last_rank=None)
@@ -204,7 +204,7 @@ def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> 
 
 
 def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
-    """The batch of one topic. Raises InputError (usage) where the rules leave it out."""
+    """The batch of one topic. Raises InputError (usage) where the options leave it out."""
     alone: Batch | None = None
     for batch in run.batches:
         if topic in batch.topics:

@@ -38,13 +38,9 @@ def explanation_document(
 
 
 def _long(explanation: Explanation) -> Document:
+    numbers = ("score", "residual", "relevant")
     measures = [
-        {
-            "measure": str(explained.measure),
-            "score": explained.score,
-            "residual": explained.residual,
-            "relevant": explained.relevant,
-        }
+        {"measure": str(explained.measure), **{name: getattr(explained, name) for name in numbers}}
         for explained in explanation.measures
     ]
     head = {name: getattr(explanation, name) for name in ("run", "topic", "retrieved", "judged", "pool")}

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from gradedeval.analysis.correlation import BY_TOPIC, KINDS, Kind, scores_agreement
-from gradedeval.analysis.parameter_search import (
-    NEARLY,
-    MeasureRange,
-    Values,
-    best,
-    near_best_range,
-    read_ranges,
-    search,
-)
+from gradedeval.analysis import parameter_search
+from gradedeval.analysis.correlate import BY_TOPIC, KINDS, Kind, scores_agreement
+from gradedeval.analysis.parameter_search import MeasureRange, Values, best, best_of, read_ranges
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
-from gradedeval.arrays import Bools, Floats
+from gradedeval.arrays import Bools
 from gradedeval.errors import InputError, check_choice, plural
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -52,48 +46,49 @@ class Collection:
 
 def read_collection(runs: dict[str, Any], qrels: Any, options: Options, workers: Workers | None = None) -> Collection:
     """Runs by name with their qrels read. Raises InputError where they cannot be read."""
-    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
+    judged = qrels_for(runs, qrels, options)
     return Collection(runs, judged, options, workers or Workers())
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The scores that a measure is fitted to, runs × topics, and which of the pairs count."""
+    """The scores of a collection by the one measure that others are fitted to."""
 
     collection: Collection
-    target: str
-    topics: list[str]
-    score: Floats
-    included: Bools
-    notes: list[str]
-    signature: str
+    matrix: Matrix
 
     @classmethod
     def of(cls, collection: Collection, target: Measure) -> Target:
         """The scores by the target. Raises InputError if `max_residual` leaves no pair."""
         matrix = collection.scores([target], residuals=True)
-        included = matrix.included[:, :, 0]
-        if not included.any():
+        if not matrix.included.any():
             raise InputError("--max-residual", f"no (run, topic) pair is left by {matrix.measures[0]}", "raise it")
-        return cls(
-            collection,
-            matrix.measures[0],
-            matrix.topics,
-            matrix.score[:, :, 0],
-            included,
-            matrix.notes,
-            matrix.signature,
-        )
+        return cls(collection, matrix)
+
+    @property
+    def included(self) -> Bools:
+        """runs × topics: which pairs count."""
+        return self.matrix.included[:, :, 0]
 
     def agreements(self, measures: Sequence[Measure], kinds: Sequence[Kind]) -> list[list[float]]:
         """For each measure its agreement of each kind."""
-        matrix = self.collection.scores(measures)
+        matrix, score = self.collection.scores(measures), self.matrix.score[:, :, 0]
         by_name = {
-            name: [scores_agreement(kind, self.score, matrix.score[:, :, column], self.included)[0] for kind in kinds]
+            name: [scores_agreement(kind, score, matrix.score[:, :, column], self.included)[0] for kind in kinds]
             for column, name in enumerate(matrix.measures)
         }
         # By the notation as applied, as in the scores: two notations may mean the same measure.
         return [by_name[str(with_defaults(measure, self.collection.options))] for measure in measures]
+
+    def search(self, ranges: Sequence[MeasureRange], kinds: Sequence[Kind], precision: float) -> list[list[Values]]:
+        """For each measure and kind of agreement, the values tried and how well they agree."""
+
+        def agreements_of(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
+            measures = [range_.at(value) for range_, grid in grids for value in grid]
+            agreements = iter(self.agreements(measures, kinds))
+            return [list(islice(agreements, len(grid))) for _, grid in grids]
+
+        return parameter_search.search(ranges, agreements_of, len(kinds), precision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +146,7 @@ def fit(
     there = other(collection, other_runs, other_qrels, topics)
     (target,) = parse_measures(to)
     kinds = [by] if isinstance(by, str) else list(by)
-    texts = [measures] if isinstance(measures, str) else list(measures)
-    return fit_ranges(collection, read_ranges(texts), target, kinds, precision, there)
+    return fit_ranges(collection, read_ranges(measures), target, kinds, precision, there)
 
 
 def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes] | None) -> Collection | None:
@@ -181,88 +175,58 @@ def fit_ranges(
         check_choice(kind, KINDS, "--by")
     if not precision > 0:
         raise InputError("--precision", f"{precision:g} is not above 0", "for example 0.001", usage=True)
-    target_scores = Target.of(collection, target)
+    here = Target.of(collection, target)
     if len(collection.runs) < 2 and not set(kinds) <= set(BY_TOPIC):
         hint = "add a run, or use --by spearman"
         raise InputError("--by", "rank correlation needs at least two runs", hint, usage=True)
-    values_of = search(ranges, _scorer(target_scores, kinds), len(kinds), precision)
     second = None if there is None else Target.of(there, target)
-    elsewhere = second and search(ranges, _scorer(second, kinds), len(kinds), precision)
-    rows, curve, notes = [], [], [*target_scores.notes, *_overlap_notes(target_scores, second)]
+    values_of = here.search(ranges, kinds, precision)
+    elsewhere = second and second.search(ranges, kinds, precision)
+    rows, curve, notes = [], [], [*here.matrix.notes, *_overlap_notes(here, second)]
     for index, range_ in enumerate(ranges):
         for which, kind in enumerate(kinds):
-            values = values_of[index][which]
-            row, note = _row(range_, kind, values, target_scores)
-            if second is not None and elsewhere:
-                row |= _validation(range_, kind, best(values), elsewhere[index][which], second)
+            values, values_there = values_of[index][which], elsewhere[index][which] if elsewhere else None
+            value, agreement, low, high, note = best_of(range_, values)
+            pairs = int(here.included.sum()) if kind in BY_TOPIC else len(here.included)
+            head = {"measure": range_.text, "parameter": range_.parameter, "by": kind}
+            row = {**head, "value": value, "agreement": agreement, "low": low, "high": high, "pairs": pairs}
+            if second is not None and values_there is not None:
+                row |= _validation(range_, kind, best(values), values_there, second)
             rows.append(row)
-            notes += note
-            curve += _curve(range_, kind, values, elsewhere[index][which] if elsewhere else None)
+            notes += [f"{range_.text} by {kind}: {note}"] if note else []
+            curve += _curve(head, values, values_there)
     import pandas as pd  # not before it is needed
 
-    signature = (
-        target_scores.signature if second is None else f"{target_scores.signature}\nvalidated on {second.signature}"
-    )
-    included = target_scores.included
-    settings = f"agreement with {target_scores.target}, {int(included.sum())} of {included.size} (run, topic) pairs"
-    return FitResult(pd.DataFrame(rows), pd.DataFrame(curve), f"{settings} | to {precision:g}", signature, notes)
+    signature = here.matrix.signature + (f"\nvalidated on {second.matrix.signature}" if second else "")
+    count = f"{int(here.included.sum())} of {here.included.size} (run, topic) pairs"
+    settings = f"agreement with {here.matrix.measures[0]}, {count} | to {precision:g}"
+    return FitResult(pd.DataFrame(rows), pd.DataFrame(curve), settings, signature, notes)
 
 
-def _scorer(
-    target_scores: Target, kinds: Sequence[Kind]
-) -> Callable[[list[tuple[MeasureRange, list[float]]]], list[list[list[float]]]]:
-    def agreements_of(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
-        agreements = iter(
-            target_scores.agreements([range_.at(value) for range_, grid in grids for value in grid], kinds)
-        )
-        return [[next(agreements) for _ in grid] for _, grid in grids]
-
-    return agreements_of
-
-
-def _row(range_: MeasureRange, kind: Kind, values: Values, target_scores: Target) -> tuple[dict[str, Any], list[str]]:
-    value = best(values)
-    low, high = near_best_range(values, NEARLY)
-    pairs = int(target_scores.included.sum()) if kind in BY_TOPIC else len(target_scores.score)
-    notes, shown = [], value
-    if np.isnan(values[value]):
-        shown, low, high = np.nan, np.nan, np.nan
-        notes.append(f"{range_.text} by {kind}: no agreement is defined: the scores are all the same")
-    elif range_.end(value):
-        notes.append(f"{range_.text} by {kind}: {range_.end(value)}")
-    row = {"measure": range_.text, "parameter": range_.parameter, "by": kind, "value": shown}
-    return {**row, "agreement": values[value], "low": low, "high": high, "pairs": pairs}, notes
-
-
-def _validation(
-    range_: MeasureRange, kind: Kind, value: float, values: Values, target_scores: Target
-) -> dict[str, float]:
+def _validation(range_: MeasureRange, kind: Kind, value: float, values: Values, there: Target) -> dict[str, float]:
     """The agreement of the best value elsewhere, and the best value there."""
-    known = values.get(value)
-    same = known if known is not None else target_scores.agreements([range_.at(value)], [kind])[0][0]
-    there = best(values)
-    there_shown = np.nan if np.isnan(values[there]) else there
-    return {"agreement_there": same, "value_there": there_shown, "best_there": values[there]}
+    same = values[value] if value in values else there.agreements([range_.at(value)], [kind])[0][0]
+    value_there, best_there, *_ = best_of(range_, values)
+    return {"agreement_there": same, "value_there": value_there, "best_there": best_there}
 
 
-def _overlap_notes(target_scores: Target, there: Target | None) -> list[str]:
+def _overlap_notes(here: Target, there: Target | None) -> list[str]:
     """A note if the same runs are validated on topics that were also used for fitting."""
-    if there is None or there.collection.runs is not target_scores.collection.runs:
+    if there is None or there.collection.runs is not here.collection.runs:
         return []
-    here, elsewhere = (
-        {topic for topic, of_runs in zip(target.topics, target.included.T.tolist(), strict=True) if any(of_runs)}
-        for target in (target_scores, there)
+    fitted, validated = (
+        {topic for topic, of_runs in zip(target.matrix.topics, target.included.T, strict=True) if of_runs.any()}
+        for target in (here, there)
     )
-    both = len(here & elsewhere)
-    of = f"{both} of {len(elsewhere)} {plural(len(elsewhere), 'topic')}"
+    both = len(fitted & validated)
+    of = f"{both} of {len(validated)} {plural(len(validated), 'topic')}"
     what = f"--validate-topics: {of} {'was' if both == 1 else 'were'} also used for fitting"
     return [f"{what}; use --topics-from FILE to fit on others"] if both else []
 
 
-def _curve(range_: MeasureRange, kind: Kind, values: Values, there: Values | None) -> list[dict[str, Any]]:
+def _curve(head: dict[str, Any], values: Values, there: Values | None) -> list[dict[str, Any]]:
     rows = []
     for value in sorted(values.keys() | (there or {}).keys()):
-        row = {"measure": range_.text, "parameter": range_.parameter, "by": kind, "value": value}
-        row["agreement"] = values.get(value, np.nan)
+        row = {**head, "value": value, "agreement": values.get(value, np.nan)}
         rows.append(row if there is None else {**row, "agreement_there": there.get(value, np.nan)})
     return rows

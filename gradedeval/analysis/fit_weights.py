@@ -9,15 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.analysis.fit import FitResult
-from gradedeval.analysis.parameter_search import (
-    NEARLY,
-    MeasureRange,
-    Values,
-    best,
-    near_best_range,
-    read_ranges,
-    search,
-)
+from gradedeval.analysis.parameter_search import MeasureRange, best_of, read_ranges, search
 from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
@@ -67,7 +59,8 @@ def fit_weights(
     """
     reference = _reference(weights, ranks)
     depth = len(reference)
-    ranges = _ranges(measures)
+    given = [measures] if isinstance(measures, str) else measures
+    ranges = [item for item in given if isinstance(item, MeasureRange)] or read_ranges([str(item) for item in given])
 
     def closeness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
         return [
@@ -75,18 +68,15 @@ def fit_weights(
             for range_, grid in grids
         ]
 
-    values_of = [values for (values,) in search(ranges, closeness, 1, precision)]
-    rows = [_row(range_, values, depth, renormalize) for range_, values in zip(ranges, values_of, strict=True)]
-    curve = [
-        {"measure": range_.text, "parameter": range_.parameter, "value": value, "divergence": -values[value]}
-        for range_, values in zip(ranges, values_of, strict=True)
-        for value in sorted(values)
-    ]
-    notes = [
-        f"{range_.text}: {range_.end(best(values))}"
-        for range_, values in zip(ranges, values_of, strict=True)
-        if range_.end(best(values))
-    ]
+    rows, curve, notes = [], [], []
+    for range_, (values,) in zip(ranges, search(ranges, closeness, 1, precision), strict=True):
+        value, good, low, high, note = best_of(range_, values)
+        head: dict[str, Any] = {"measure": range_.text, "parameter": range_.parameter}
+        covered = float(static_weights(range_.at(value), depth).sum())
+        fitted = {"value": value, "divergence": -good, "low": low, "high": high, "depth": depth}
+        rows.append({**head, **fitted, "covered": covered, "renormalized": renormalize})
+        curve += [{**head, "value": tried, "divergence": -values[tried]} for tried in sorted(values)]
+        notes += [f"{range_.text}: {note}"] if note else []
     import pandas as pd  # not before it is needed
 
     scaling = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
@@ -105,20 +95,6 @@ def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None
         raise InputError("--ranks", f"all weights down to rank {depth} are 0", "use more ranks", usage=True)
     reference: Floats = vector[:depth] / vector[:depth].sum()
     return reference
-
-
-def _row(range_: MeasureRange, values: Values, depth: int, renormalize: bool) -> dict[str, Any]:
-    value = best(values)
-    low, high = near_best_range(values, NEARLY)
-    row = {"measure": range_.text, "parameter": range_.parameter, "value": value, "divergence": -values[value]}
-    covered = float(static_weights(range_.at(value), depth).sum())
-    return {**row, "low": low, "high": high, "depth": depth, "covered": covered, "renormalized": renormalize}
-
-
-def _ranges(measures: str | Sequence[str] | Sequence[MeasureRange]) -> list[MeasureRange]:
-    given = [measures] if isinstance(measures, str) else list(measures)
-    ranges = [item for item in given if isinstance(item, MeasureRange)]
-    return ranges or read_ranges([item for item in given if isinstance(item, str)])
 
 
 def _scaled(measure: Measure, depth: int, renormalize: bool) -> Floats:

@@ -72,7 +72,7 @@ def read_ranges(texts: Sequence[str], table: Mapping[str, Measure] | None = None
 
     Raises InputError (usage) if one has no range, or two, or an end of it is not a valid value.
     """
-    words = [word for text in texts for word in split(text)]
+    words = [word for text in ([texts] if isinstance(texts, str) else texts) for word in split(text)]
     if not words:
         hint = "for example -m 'nerr10(phi=0.05..0.95)' or -m nerr9@1..40"
         raise InputError("", "no measure with a range", hint, usage=True)
@@ -170,3 +170,12 @@ def near_best_range(values: Values, within: float) -> tuple[float, float]:
     while high + 1 < len(ordered) and values[ordered[high + 1]] >= values[top] - within:
         high += 1
     return ordered[low], ordered[high]
+
+
+def best_of(range_: MeasureRange, values: Values) -> tuple[float, float, float, float, str]:
+    """The best value, how good it is, the ends of the range around it that is nearly as good, and what is to be said of
+    them; nan where no value is any good."""
+    value = best(values)
+    if math.isnan(values[value]):
+        return math.nan, math.nan, math.nan, math.nan, "no agreement is defined: the scores are all the same"
+    return value, values[value], *near_best_range(values, NEARLY), range_.end(value)

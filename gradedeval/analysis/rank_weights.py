@@ -21,7 +21,6 @@ from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.parallel.workers import Limits, Workers
-from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scorer import scores_of, with_defaults
@@ -134,7 +133,7 @@ def weights_by(
     workers: Workers | None = None,
     rank_progress: Progress = no_progress,
 ) -> Weights:
-    """As `weights`, for measures and rules that are settled and runs by name, or None.
+    """As `weights`, for measures and options that are settled and runs by name, or None.
 
     workers        processes that may share a large run; their progress is that of runs
     rank_progress  shows how many ranks of fixed weights are done
@@ -154,7 +153,7 @@ def weights_by(
     notes = _cost_notes([measure for measure in chosen if measure not in implied], options)
     settings = [f"gradedeval {__version__}"]
     if implied and runs is not None:
-        judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options)
+        judged = qrels_for(runs, qrels, options)
         values, shares, counts, of_runs = background(runs, judged, implied, options, ranks, workers or Workers())
         columns |= dict(zip(implied, zip(values.T, shares.tolist(), strict=True), strict=True))
         notes += of_runs

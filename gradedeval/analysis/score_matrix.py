@@ -203,8 +203,3 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
             getattr(matrix, name)[rows, [column_of[topic] for topic in part.topics]] = getattr(part, name)
     signature = " | ".join(part.signature for part in (first, second) if part.signature)
     return replace(matrix, signature=signature, notes=[*first.notes, *second.notes])
-
-
-def rename_run(matrix: Matrix, name: str, new: str) -> Matrix:
-    """The same scores with another name for one run."""
-    return replace(matrix, runs=[new if run == name else run for run in matrix.runs])

@@ -56,12 +56,8 @@ def p_values(differences: Floats, test: Test, draws: int, seed: int, progress: P
     others = differences[~same]
     if test == "randomization":
         p[~same] = randomization(others, draws, seed, progress)
-    elif test == "t":
-        p[~same] = _t_test(others)
-    elif test == "wilcoxon":
-        p[~same] = _wilcoxon(others)
     else:
-        p[~same] = _sign(others)
+        p[~same] = {"t": _t_test, "wilcoxon": _wilcoxon, "sign": _sign}[test](others)
     return p
 
 

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.compare import TestSettings
-from gradedeval.analysis.correlation import BY_TOPIC, NAMES
+from gradedeval.analysis.correlate import BY_TOPIC, NAMES
 from gradedeval.analysis.fit import FitResult
 from gradedeval.analysis.power import Power
 from gradedeval.analysis.score_matrix import Matrix
@@ -47,9 +47,6 @@ def _same(*columns: Column) -> Shown:
 # Correlations
 
 
-_OVER = {True: "(run, topic) pairs", False: "runs"}
-
-
 def correlation_settings(frame: pd.DataFrame) -> str:
     """Which kind of agreement stands above the diagonal and which below, and what they are taken over."""
     counts: dict[str, list[int]] = {}
@@ -57,8 +54,9 @@ def correlation_settings(frame: pd.DataFrame) -> str:
         counts.setdefault(row["kind"], []).append(row["n"])
     # The first row stands above the diagonal.
     places = ("above", "below") if len(counts) > 1 else ("off",)
+    over = {kind: "(run, topic) pairs" if kind in BY_TOPIC else "runs" for kind in counts}
     return " | ".join(
-        f"{place} the diagonal: {NAMES[kind]}, {_extent(numbers)} {_OVER[kind in BY_TOPIC]}"
+        f"{place} the diagonal: {NAMES[kind]}, {_extent(numbers)} {over[kind]}"
         for place, (kind, numbers) in zip(places, counts.items(), strict=True)
     )
 

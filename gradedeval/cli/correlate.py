@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.correlate import correlate
-from gradedeval.analysis.correlation import BY_TOPIC, KINDS, Kind
+from gradedeval.analysis.correlate import BY_TOPIC, KINDS, Kind, correlate
 from gradedeval.analysis.tables import correlation_document, correlation_settings
 from gradedeval.cli.arguments import Target
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.correlation import KINDS, Kind
+from gradedeval.analysis.correlate import KINDS, Kind
 from gradedeval.analysis.fit import FitResult, fit_ranges, other, read_collection
 from gradedeval.analysis.fit_weights import fit_weights
 from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
@@ -18,8 +18,8 @@ from gradedeval.cli.options import command_line, measure_option, option
 from gradedeval.cli.output import warn
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
-from gradedeval.options import topics_of_file
 from gradedeval.options.presets import resolve_options
+from gradedeval.options.values import read_topics
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
@@ -85,6 +85,6 @@ def _fitted_to_runs(
     runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
     options = resolve_options(**keywords)
     collection = read_collection(named_runs(runs), qrels, options, Workers.of(None, with_progress))
-    topics = None if validate_topics is None else topics_of_file(validate_topics)
+    topics = None if validate_topics is None else read_topics(validate_topics)
     validation = other(collection, list(validate) or None, validate_qrels, topics)
     return fit_ranges(collection, families, target, kinds, precision, validation)

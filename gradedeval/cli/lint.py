@@ -8,10 +8,9 @@ import click
 
 from gradedeval.analysis.lint.lint import lint
 from gradedeval.analysis.lint.report import lint_document
-from gradedeval.cli.arguments import check_standard_input, measure_table, usage
+from gradedeval.cli.arguments import check_standard_input, files_of, measure_table, usage
 from gradedeval.cli.options import MEASURES_FROM, OUTPUT, command_line, measure_option, option
 from gradedeval.cli.output import write
-from gradedeval.cli.paths import files_of
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for, render
 from gradedeval.measures.parse import DEFAULT, parse_measures

@@ -77,9 +77,15 @@ def matrix_from(
 
     paired  whether all runs are compared on the same topics, so that the others are reported
     """
-    files, measures, from_scores = (keywords.pop(name) for name in ("files", "measures", "from_scores"))
-    if from_scores:
-        matrix, name = _from_saved(files, measures, from_scores, baseline, keywords)
+    files, measures = keywords.pop("files"), keywords.pop("measures")
+    if from_scores := keywords.pop("from_scores"):
+        if files:
+            what = f"cannot be combined with files such as '{files[0]}'"
+            raise InputError("--from-scores", what, "give either RUN... QRELS or saved scores", usage=True)
+        if given(keywords):
+            what = "cannot be combined with --from-scores: saved scores cannot be changed"
+            raise InputError(given(keywords)[0], what, "score the runs again", usage=True)
+        matrix, name = _from_saved(measures, from_scores, baseline)
     else:
         standardized = standardization(keywords)
         matrix, name = with_baseline(files, baseline, *prepared(measures, keywords), standardized)
@@ -88,18 +94,8 @@ def matrix_from(
 
 
 def _from_saved(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    from_scores: tuple[str, ...],
-    baseline: str | None,
-    keywords: dict[str, Any],
+    measures: tuple[str, ...], from_scores: tuple[str, ...], baseline: str | None
 ) -> tuple[Matrix, str | None]:
-    if files:
-        what = f"cannot be combined with files such as '{files[0]}'"
-        raise InputError("--from-scores", what, "give either RUN... QRELS or saved scores", usage=True)
-    if given(keywords):
-        what = "cannot be combined with --from-scores: saved scores cannot be changed"
-        raise InputError(given(keywords)[0], what, "score the runs again", usage=True)
     matrix = reduce(join_matrices, map(to_matrix, from_scores))
     if measures:
         matrix = matrix.select(measures=[str(measure) for measure in parse_measures(measures)])

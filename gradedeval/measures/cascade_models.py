@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from gradedeval.arrays import Floats, distinct
@@ -11,7 +9,7 @@ from gradedeval.errors import InputError
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
-from gradedeval.measures.parameters import UP_TO_1, Check, read_parameter_file
+from gradedeval.measures.parameters import UP_TO_1, Check, of_file
 from gradedeval.measures.properties import RankingWeights
 
 # The best case past the last column is summed until at most this probability is left, or over this many ranks.
@@ -20,13 +18,9 @@ NEGLIGIBLE, DEEPEST = 1e-13, 1_000_000
 SMALL = 3e-5
 
 
-def _from_file(name: str) -> Floats:
+@of_file
+def _from_file(name: str, data: bytes) -> Floats:
     """φ(1), φ(2), …: the numbers of a file, one per line; 0 after the last."""
-    return _utility(name, read_parameter_file(name))
-
-
-@lru_cache
-def _utility(name: str, data: bytes) -> Floats:
     from gradedeval.trec.small_tables import small_table  # few evaluations need a table
 
     hint = "expected one number per line, for ranks 1, 2, …, none larger than the one before"
@@ -130,8 +124,9 @@ def nerr(g: Gains) -> Floats:
     return safe_divide(expected_utility(g), expected_utility(g.ideal_batch))
 
 
-def _is_utility(word: str) -> bool:
-    return word in ("rr", "dcg", "one") or len(_from_file(word)) > 0
+_UTILITY = Check(
+    "rr, dcg, one or a file", lambda word: word in ("rr", "dcg", "one") or len(_from_file(word)) > 0, names_file=True
+)
 
 
 @measure(
@@ -139,7 +134,7 @@ def _is_utility(word: str) -> bool:
     scale="unit",
     residual="beyond_run",
     checks={
-        "utility": Check("rr, dcg, one or a file", _is_utility, names_file=True),
+        "utility": _UTILITY,
         "gamma": UP_TO_1,
     },
     details=stops,

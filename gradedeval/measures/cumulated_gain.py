@@ -13,19 +13,18 @@ from gradedeval.measures.properties import RankingWeights
 
 def divisor(rank: Floats, log: float | None = None) -> Floats:
     """What a gain is divided by at each rank: log2(i+1), or with a base b: 1 down to rank b, then log_b(i)."""
-    by: Floats = np.log2(rank + 1) if log is None else np.maximum(np.log(rank) / np.log(log), 1)
-    return by
+    return np.log2(rank + 1) if log is None else np.maximum(np.log(rank) / np.log(log), 1)
 
 
 def discounted(g: Gains, log: float | None = None) -> Floats:
-    """topics: the sum of discounted gains."""
-    return row_sums(g.gains_of_relevant / divisor(g.ranks_of_relevant, log))
+    """The columns of `Gains.ranks_of_relevant`: the discounted gains."""
+    return g.gains_of_relevant / divisor(g.ranks_of_relevant, log)
 
 
 def ideally_discounted(g: Gains, log: float | None = None) -> Floats:
-    """topics: the same of the ideal ranking, cut alike."""
+    """topics × ranks: the discounted gains of the ideal ranking, cut alike."""
     ideal = g.ideal[:, : g.k]
-    return row_sums(ideal / divisor(np.arange(1.0, ideal.shape[1] + 1), log))
+    return ideal / divisor(np.arange(1.0, ideal.shape[1] + 1), log)
 
 
 def _discounts(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
@@ -33,17 +32,8 @@ def _discounts(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
 
 
 def _discounts_and_ideal(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
-    terms = g.ideal_batch.gain / divisor(g.ideal_batch.rank, log)
-    return {
-        **_discounts(g, log=log),
-        "ideal": g.ideal_at_ranks(),
-        "ideal_term": with_remainder(terms, g.gain.shape[1]),
-    }
-
-
-def _blended_ratio(g: Gains, *, beta: float = 1.0) -> Floats:
-    """topics × ranks: precision blended with the share of the ideal's cumulated gain."""
-    return _blend_details(g, beta=beta)["blended"]
+    terms = with_remainder(ideally_discounted(g, log), g.gain.shape[1])
+    return {**_discounts(g, log=log), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
 
 
 def _blend_details(g: Gains, *, beta: float = 1.0) -> dict[str, Floats]:
@@ -51,10 +41,15 @@ def _blend_details(g: Gains, *, beta: float = 1.0) -> dict[str, Floats]:
     return {"gained": gained, "ideal": ideal, "blended": (g.hits + beta * gained) / (g.rank + beta * ideal)}
 
 
+def _blended_ratio(g: Gains, *, beta: float = 1.0) -> Floats:
+    """topics × ranks: precision blended with the share of the ideal's cumulated gain."""
+    return _blend_details(g, beta=beta)["blended"]
+
+
 LOG = {"log": ("a base above 1", lambda base: isinstance(base, int | float) and base > 1)}
 
 
-@measure(gain="linear", scale="raw", residual="within_run", checks=LOG, details=_discounts)
+@measure(gain="linear", residual="within_run", checks=LOG, details=_discounts)
 def dcg(g: Gains, *, log: float | None = None) -> Floats:
     """Discounted cumulated gain; log=b for the discount of Järvelin & Kekäläinen.
 
@@ -62,17 +57,11 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
 
     Burges et al., ICML 2005 (eq. 1 of Chapelle et al., CIKM 2009); log=b: Järvelin & Kekäläinen, TOIS 2002.
     """
-    return discounted(g, log)
+    return row_sums(discounted(g, log))
 
 
 @measure(
-    gain="linear",
-    scale="raw",
-    residual="within_run",
-    cutoff="renormalizes",
-    ceiling=1,
-    checks=LOG,
-    details=_discounts_and_ideal,
+    gain="linear", residual="within_run", cutoff="renormalizes", ceiling=1, checks=LOG, details=_discounts_and_ideal
 )
 def ndcg(g: Gains, *, log: float | None = None) -> Floats:
     """DCG as a share of the ideal ranking's.
@@ -81,12 +70,11 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 
     Järvelin & Kekäläinen, TOIS 2002.
     """
-    return safe_divide(discounted(g, log), ideally_discounted(g, log))
+    return safe_divide(row_sums(discounted(g, log)), row_sums(ideally_discounted(g, log)))
 
 
 @measure(
     gain="linear",
-    scale="raw",
     residual="within_run",
     ceiling=1,
     checks={"beta": NOT_NEGATIVE},

@@ -25,14 +25,8 @@ def by_intent(g: Gains) -> Intents:
         return g.intents
     has_relevant = (g.num_relevant > 0)[None]
     pools = [Pool(ideal[ideal > 0][:, None]) for ideal in g.ideal]
-    return Intents(
-        [g],
-        has_relevant.astype(np.float64),
-        np.ones_like(has_relevant),
-        pools.__getitem__,
-        g.tail > 0,
-        ~has_relevant & (g.tail > 0),
-    )
+    weight, listed, best = has_relevant.astype(np.float64), np.ones_like(has_relevant), g.tail > 0
+    return Intents([g], weight, listed, pools.__getitem__, best, ~has_relevant & best)
 
 
 def novel(g: Gains, alpha: float) -> tuple[Floats, Floats]:
@@ -89,14 +83,18 @@ def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
     return safe_divide(score, row_sums(ideal / _ranks(ideal)))
 
 
+def _novel_dcg(intents: Intents, alpha: float) -> list[Floats]:
+    """intents × topics: DCG where each relevant document counts as far as it is novel."""
+    return [row_sums(novel(intent, alpha)[0] / divisor(intent.rank)) for intent in intents.each]
+
+
 def _check_finite(arguments: Arguments, cutoff: int | None) -> None:
     """Raise InputError (usage) where the best score is an infinite sum."""
     alpha = float(str(arguments.get("alpha", 0.5)))
     if arguments.get("norm") == "best" and cutoff is None and _enough(alpha) > DEEPEST:
         what = f"norm=best with alpha={alpha:g} is an infinite sum"
-        raise InputError(
-            "'alpha_dcg'", what, f"add a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20", usage=True
-        )
+        hint = f"add a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20"
+        raise InputError("'alpha_dcg'", what, hint, usage=True)
 
 
 @measure(residual="within_run", intents=True, checks={"alpha": SHARE, "norm": NORM}, validate=_check_finite)
@@ -108,7 +106,7 @@ def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
     Clarke et al., SIGIR 2008, section 4; ndeval's alpha-DCG is alpha_dcg(norm=best).
     """
     intents = by_intent(g)
-    scores = [row_sums(novel(intent, alpha)[0] / divisor(intent.rank)) for intent in intents.each]
+    scores = _novel_dcg(intents, alpha)
     if norm == "none":
         return intents.total(scores)
     return safe_divide(intents.marginal(scores), np.full(len(g.gain), _best_dcg(alpha, g.last_rank)))
@@ -124,8 +122,7 @@ def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
     """
     intents = by_intent(g)
     ideal = intents.ideal(alpha, g.k)
-    scores = [row_sums(novel(intent, alpha)[0] / divisor(intent.rank)) for intent in intents.each]
-    return safe_divide(intents.total(scores), row_sums(ideal / divisor(_ranks(ideal))))
+    return safe_divide(intents.total(_novel_dcg(intents, alpha)), row_sums(ideal / divisor(_ranks(ideal))))
 
 
 @measure(residual="beyond_run", ceiling=1, intents=True, checks={"alpha": SHARE, "beta": BELOW_1})
@@ -163,8 +160,8 @@ def strec(g: Gains) -> Floats:
     Zhai et al., SIGIR 2003; ndeval's strec.
     """
     intents = by_intent(g)
-    covered = [one.relevant.any(1) | ((one.tail > 0) & (one.retrieved < g.last_rank)) for one in intents.each]
-    return intents.marginal([one.astype(np.float64) for one in covered])
+    covered = [each.relevant.any(1) | ((each.tail > 0) & (each.retrieved < g.last_rank)) for each in intents.each]
+    return intents.marginal([intent.astype(np.float64) for intent in covered])
 
 
 def _patient(g: Gains, alpha: float, beta: float) -> Floats:

@@ -74,13 +74,9 @@ class GainTable:
 def read_scheme(value: Value, place: str) -> Value:
     """`value` where it names a gain scheme; InputError (usage) where it does not."""
     if not (value in SCHEMES or isinstance(value, tuple) or is_pairs(value) or str(value).startswith("@")):
-        raise InputError(
-            place,
-            f"unknown gain scheme '{write_value(value)}'",
-            f'choose from {", ".join(SCHEMES)}, values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain '
-            "lines as in @gains.csv",
-            usage=True,
-        )
+        some = 'values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain lines as in @gains.csv'
+        hint = f"choose from {', '.join(SCHEMES)}, {some}"
+        raise InputError(place, f"unknown gain scheme '{write_value(value)}'", hint, usage=True)
     values = value if isinstance(value, tuple) else list(read_pairs(str(value)).values()) if is_pairs(value) else [0]
     if min(values) < 0:
         raise InputError(place, f"gain {write_value(min(values))} is negative", "gains must be 0 or more", usage=True)
@@ -142,11 +138,8 @@ def threshold_table(steps: tuple[float, ...] | None, grades: Grades, place: str)
     levels = thresholds(grades)
     steps = steps or (1.0,) * len(levels)
     if len(steps) != len(levels):
-        raise InputError(
-            place,
-            f"g has {len(steps)} values for {len(levels)} thresholds",
-            f"give one for each of the grades {shorten([f'{level:g}' for level in levels], 9)}",
-        )
+        hint = f"give one for each of the grades {shorten([f'{level:g}' for level in levels], 9)}"
+        raise InputError(place, f"g has {len(steps)} values for {len(levels)} thresholds", hint)
     shares = np.append(0, np.cumsum(steps))
     shares /= shares[-1]
     return GainTable(shares[np.searchsorted(levels, grades.labels, side="right")], 1.0)
@@ -157,9 +150,8 @@ def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: 
     needed = [*grades.labels[grades.labels >= 0].tolist(), grades.top]
     missing = [grade for grade in needed if grade not in given]
     if missing and isinstance(scheme, str):
-        raise InputError(
-            scheme[1:], f"no gain for grade {missing[0]:g}", "add a line for each grade, including the top grade"
-        )
+        hint = "add a line for each grade, including the top grade"
+        raise InputError(scheme[1:], f"no gain for grade {missing[0]:g}", hint)
     if missing:
         what = f"gains {write_value(scheme)} have no value for grade {missing[0]:g}"
         raise InputError(place, what, "give one for each grade from 0, or a file: gain=@gains.csv")
@@ -169,9 +161,8 @@ def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: 
 
 def _replaced(worth: Floats, top: float, given: dict[float, float], grades: Grades) -> tuple[Floats, float]:
     """The gains where those of some grades are named and the others stay, and the largest of them."""
-    gains = np.array(
-        [given.get(label, gain) for label, gain in zip(grades.labels.tolist(), worth.tolist(), strict=True)]
-    )
+    pairs = zip(grades.labels.tolist(), worth.tolist(), strict=True)
+    gains = np.array([given.get(label, gain) for label, gain in pairs])
     return gains, max(given.get(grades.top, top), *gains[grades.labels >= 0].tolist(), 0.0)
 
 
@@ -185,18 +176,16 @@ def _check_unit(worth: Floats, grades: Grades, place: str) -> None:
 def _max_gain(given: float, worth: Floats, place: str) -> float:
     highest = worth.max(initial=0)
     if not highest <= given <= 1:
-        raise InputError(
-            "--max-gain", f"{given:g} cannot be the top gain of {place}", f"use a value from {highest:g} to 1"
-        )
+        what = f"{given:g} cannot be the top gain of {place}"
+        raise InputError("--max-gain", what, f"use a value from {highest:g} to 1")
     return float(given)
 
 
 def _check_thresholds(worth: Floats, at_zero: float, place: str) -> None:
     if (np.diff(worth) < 0).any() or at_zero:
         name = place.strip("'").partition("(")[0]
-        raise InputError(
-            place, f"{name} needs gain 0 for grade 0 and gains that rise with the grade", "or give g=… itself"
-        )
+        what = f"{name} needs gain 0 for grade 0 and gains that rise with the grade"
+        raise InputError(place, what, "or give g=… itself")
 
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"

@@ -52,11 +52,7 @@ class Gains:
 
     def by_topic(self) -> dict[str, Any]:
         """The arrays with a row for each topic: all but `levels`."""
-        values = {
-            field_.name: getattr(self, field_.name)
-            for field_ in fields(self)
-            if field_.init and field_.name != "levels"
-        }
+        values = {name: getattr(self, name) for name in (entry.name for entry in fields(self)) if name != "levels"}
         return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
     def select(self, rows: slice) -> Gains:
@@ -77,6 +73,11 @@ class Gains:
     def hits(self) -> Floats:
         """topics × ranks: the number of relevant documents down to the rank, itself included."""
         return shared(self.relevant.cumsum(1, dtype=np.float64))
+
+    @cached_property
+    def nonrelevant_so_far(self) -> Floats:
+        """topics × ranks: the number of documents judged not relevant down to the rank, itself included."""
+        return shared((self.judged & ~self.relevant).cumsum(1, dtype=np.float64))
 
     @cached_property
     def num_relevant(self) -> Ints:
@@ -124,7 +125,7 @@ class Gains:
     @cached_property
     def nonrelevant_above(self) -> Floats:
         """The columns of `ranks_of_relevant`: the number of documents judged not relevant that rank above."""
-        return shared(self.at_relevant((self.judged & ~self.relevant).cumsum(1)))
+        return shared(self.at_relevant(self.nonrelevant_so_far))
 
     def at_relevant(self, values: Floats | Ints) -> Floats:
         """The columns of `ranks_of_relevant`: values (topics × ranks) at these ranks; past their last column, that."""
@@ -154,8 +155,7 @@ def row_sums(values: Floats | Bools) -> Floats:
     if not values.shape[1]:
         return np.zeros(len(values))
     if values.dtype == bool:
-        counted: Floats = np.count_nonzero(values, axis=1).astype(np.float64)
-        return counted
+        return np.asarray(np.count_nonzero(values, axis=1), dtype=np.float64)
     if len(values) == 1:
         alone: Floats = values.cumsum(1, dtype=np.float64)[:, -1]
         return alone

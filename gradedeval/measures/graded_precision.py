@@ -7,7 +7,7 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
-from gradedeval.measures.precision import mean_gain, summed_precision
+from gradedeval.measures.precision import summed_precision
 
 # Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` settles it
 # before the function runs.
@@ -59,4 +59,4 @@ def gprecision(g: Gains) -> Floats:
 
     Robertson et al., SIGIR 2010, section 3.2.
     """
-    return mean_gain(g)
+    return safe_divide(row_sums(g.gain) + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)

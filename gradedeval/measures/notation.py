@@ -117,12 +117,8 @@ def _parameters(text: str, inside: str) -> list[tuple[str, Value]]:
     while position < len(inside):
         match = _PARAMETER.match(inside, position)
         if not match:
-            raise InputError(
-                repr(text),
-                f"cannot read '{inside[position:]}'",
-                "parameters are key=value, separated by commas",
-                usage=True,
-            )
+            hint = "parameters are key=value, separated by commas"
+            raise InputError(repr(text), f"cannot read '{inside[position:]}'", hint, usage=True)
         key = match["key"]
         if key in dict(parameters):
             raise InputError(repr(text), f"'{key}' is given twice", "give it once", usage=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import lru_cache, update_wrapper
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -104,9 +105,8 @@ class Parameters:
             hint = did_you_mean(name, self.names) or takes
             raise InputError(self.place, f"unknown parameter '{name}'", hint, usage=True)
         if not isinstance(value, int | float):
-            raise InputError(
-                self.place, f"{name}={write_value(value)} is not a number", f"as in {name}=0.5", usage=True
-            )
+            what = f"{name}={write_value(value)} is not a number"
+            raise InputError(self.place, what, f"as in {name}=0.5", usage=True)
         return value
 
     def _wrong(self, name: str, value: Value, expected: str) -> InputError:
@@ -126,14 +126,22 @@ def needs_file(name: str, content: str, example: str) -> Callable[[Mapping[str, 
     return check
 
 
-def read_parameter_file(name: str) -> bytes:
-    """The bytes of a file. Raises InputError (usage) where it cannot be read.
+Content = TypeVar("Content")
 
-    It is read each time the measure needs it, so that an edited file counts: what is made of it is cached by its bytes.
+
+def of_file(read: Callable[[str, bytes], Content]) -> Callable[[str], Content]:
+    """Make a function of a file's name of one of its name and bytes. It raises InputError (usage) for no such file.
+
+    The file is read each time the measure needs it, so that an edited one counts: what is made of the bytes is cached.
     """
-    if name == "-":
-        raise InputError(name, "a measure's file cannot be standard input", "give a file", usage=True)
-    try:
-        return Source(name).read()
-    except InputError as error:
-        raise error.replace(usage=True) from None
+    cached = lru_cache(read)
+
+    def read_file(name: str) -> Content:
+        if name == "-":
+            raise InputError(name, "a measure's file cannot be standard input", "give a file", usage=True)
+        try:
+            return cached(name, Source(name).read())
+        except InputError as error:
+            raise error.replace(usage=True) from None
+
+    return update_wrapper(read_file, read)

@@ -40,15 +40,13 @@ def parse_measures(
         return [text.complete()]
     if not isinstance(text, str):
         if not isinstance(text, Iterable):
-            raise InputError(
-                "", f"{text!r} is not a measure", "give text as in 'err@20', a Measure, or several", usage=True
-            )
+            hint = "give text as in 'err@20', a Measure, or several"
+            raise InputError("", f"{text!r} is not a measure", hint, usage=True)
         return list(dict.fromkeys(measure for part in text for measure in parse_measures(part, table)))
     spellings = [spelling for word in split(text) for spelling in read(word)]
     if not spellings:
-        raise InputError(
-            repr(text), "contains no measure", "as in 'err@20 ndcg@10'; `gradedeval measures` lists them", usage=True
-        )
+        hint = "as in 'err@20 ndcg@10'; `gradedeval measures` lists them"
+        raise InputError(repr(text), "contains no measure", hint, usage=True)
     return list(dict.fromkeys(_find(measure, MEASURES if table is None else table) for measure in spellings))
 
 

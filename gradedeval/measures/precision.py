@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
-from gradedeval.measures.parameters import BELOW_1, NOT_NEGATIVE, POSITIVE, SHARE
+from gradedeval.measures.parameters import BELOW_1, NOT_NEGATIVE, POSITIVE, SHARE, Check
 from gradedeval.measures.properties import RankingWeights
 
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
-    """topics: the sum of the precisions at the relevant documents, those whose gain is above 0 and `least` or more."""
+    """topics: the sum of the precisions at the documents whose gain is above 0 and `min_gain` or more."""
     if not min_gain:
         return row_sums(g.ordinal / g.ranks_of_relevant)
     relevant = g.gain >= min_gain
     return row_sums(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
-
-
-def mean_gain(g: Gains) -> Floats:
-    """topics: gain per rank down to the cutoff, which must be given."""
-    return safe_divide(row_sums(g.gain) + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
 
 
 def average_precision(g: Gains) -> Floats:
@@ -53,11 +46,7 @@ def _precision(g: Gains) -> Floats:
 
 def _preferences(g: Gains, *, k: float = 0) -> Floats:
     """topics × ranks: what a document counts in bpref where it is relevant."""
-    return preference(g, _nonrelevant_so_far(g), k)
-
-
-def _nonrelevant_so_far(g: Gains) -> Floats:
-    return (g.judged & ~g.relevant).cumsum(1, dtype=np.float64)
+    return preference(g, g.nonrelevant_so_far, k)
 
 
 def _precision_and_ideal(g: Gains) -> dict[str, Floats]:
@@ -65,7 +54,7 @@ def _precision_and_ideal(g: Gains) -> dict[str, Floats]:
 
 
 def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
-    return {"above": _nonrelevant_so_far(g), "preferred": _preferences(g, k=k)}
+    return {"above": g.nonrelevant_so_far, "preferred": _preferences(g, k=k)}
 
 
 @measure(
@@ -173,11 +162,6 @@ def unjudged(g: Gains) -> Floats:
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-def _is_shares(value: Any) -> bool:
-    shares = value if isinstance(value, tuple) else (value,)
-    return all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares)
-
-
 def interpolated(g: Gains, recall: float, add: float) -> Floats:
     """topics: the highest precision at any rank from the one that reaches `recall` on."""
     precision = g.ordinal / g.ranks_of_relevant
@@ -200,7 +184,10 @@ def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
     return interpolated(g, recall, add)
 
 
-@measure(residual="within_run", ceiling=1, checks={"recall": ("numbers in [0, 1]", _is_shares), "add": BELOW_1})
+SHARES = Check("numbers in [0, 1]", lambda shares: all(0 <= share <= 1 for share in np.atleast_1d(shares)))
+
+
+@measure(residual="within_run", ceiling=1, checks={"recall": SHARES, "add": BELOW_1})
 def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5) -> Floats:
     """Interpolated precision averaged over levels of recall, of which there are eleven by tradition.
 
@@ -208,11 +195,8 @@ def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5)
 
     trec_eval's 11pt_avg; Salton & McGill, Introduction to Modern Information Retrieval, 1983.
     """
-    levels = recall if isinstance(recall, tuple) else (recall,)
-    summed = np.zeros(len(g.gain))
-    for level in levels:
-        summed = summed + interpolated(g, level, add)
-    return summed / len(levels)
+    levels = np.atleast_1d(recall).tolist()
+    return sum((interpolated(g, level, add) for level in levels), start=np.zeros(len(g.gain))) / len(levels)
 
 
 @measure(cutoff="none", ceiling=1, checks={"times": POSITIVE})

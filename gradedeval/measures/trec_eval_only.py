@@ -5,21 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.measures.cumulated_gain import divisor
+from gradedeval.measures.cumulated_gain import discounted, ideally_discounted
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import BELOW_1
-
-
-def g_measure(g: Gains) -> Floats:
-    """topics: each gain over log2(2 + how much more the ideal ranking has gained), as a share of all there is to gain.
-
-    After its last document the ideal ranking goes on by 1 a rank, so that idle ranks cost something there too.
-    """
-    gain, ranks = g.gains_of_relevant, g.ranks_of_relevant
-    idle = np.maximum(ranks - g.num_relevant[:, None], 0)
-    lag = np.where(np.isfinite(ranks), g.at_relevant(g.ideal.cumsum(1)) + idle - gain.cumsum(1), 0.0)
-    return safe_divide(row_sums(gain / np.log2(2 + lag)), row_sums(g.ideal))
 
 
 @measure(cutoff="none", ceiling=1)
@@ -35,7 +24,7 @@ def bing(g: Gains) -> Floats:
     return safe_divide(row_sums(discounted), g.num_relevant)
 
 
-@measure(gain="linear", scale="raw", cutoff="none", ceiling=1, monotone=False)
+@measure(gain="linear", cutoff="none", ceiling=1, monotone=False)
 def g_(g: Gains) -> Floats:
     """G: each gain counts less, the further the ranking lags behind the ideal's gain.
 
@@ -44,22 +33,14 @@ def g_(g: Gains) -> Floats:
 
     trec_eval's G.
     """
-    return g_measure(g)
+    # After its last document the ideal ranking goes on by 1 a rank, so that idle ranks cost something there too.
+    gain, ranks = g.gains_of_relevant, g.ranks_of_relevant
+    idle = np.maximum(ranks - g.num_relevant[:, None], 0)
+    lag = np.where(np.isfinite(ranks), g.at_relevant(g.ideal.cumsum(1)) + idle - gain.cumsum(1), 0.0)
+    return safe_divide(row_sums(gain / np.log2(2 + lag)), row_sums(g.ideal))
 
 
-def _dcg(g: Gains) -> Floats:
-    """The columns of `ranks_of_relevant`: DCG down to that rank."""
-    cumulated: Floats = (g.gains_of_relevant / divisor(g.ranks_of_relevant)).cumsum(1)
-    return cumulated
-
-
-def _ideal_dcg(g: Gains) -> Floats:
-    """topics × …: DCG of the ideal ranking down to each rank."""
-    ideal: Floats = (g.ideal / divisor(np.arange(1.0, g.ideal.shape[1] + 1))).cumsum(1)
-    return ideal
-
-
-@measure(gain="linear", scale="raw", cutoff="none", ceiling=1)
+@measure(gain="linear", cutoff="none", ceiling=1)
 def ndcg_rel(g: Gains) -> Floats:
     """nDCG averaged over the relevant documents: at each one's rank, and over the whole run for those it lacks.
 
@@ -67,16 +48,14 @@ def ndcg_rel(g: Gains) -> Floats:
 
     trec_eval's ndcg_rel; Järvelin & Kekäläinen, TOIS 2002.
     """
-    dcg, ideal = _dcg(g), _ideal_dcg(g)
+    dcg, ideal = discounted(g).cumsum(1), ideally_discounted(g).cumsum(1)
     retrieved = np.isfinite(g.ranks_of_relevant)
     at_ranks = np.where(retrieved, safe_divide(dcg, g.at_relevant(ideal)), 0.0)
     whole = safe_divide(_last(dcg), _last(ideal))
-    return safe_divide(
-        row_sums(at_ranks) + (g.num_relevant - np.count_nonzero(retrieved, axis=1)) * whole, g.num_relevant
-    )
+    return safe_divide(row_sums(at_ranks) + (g.num_relevant - g.num_relevant_retrieved) * whole, g.num_relevant)
 
 
-@measure(gain="linear", scale="raw", cutoff="none", ceiling=1)
+@measure(gain="linear", cutoff="none", ceiling=1)
 def rndcg(g: Gains) -> Floats:
     """nDCG averaged over the ranks where the ideal ranking goes on to a lower gain: R of each level.
 
@@ -85,8 +64,7 @@ def rndcg(g: Gains) -> Floats:
 
     trec_eval's Rndcg; Järvelin & Kekäläinen, TOIS 2002.
     """
-    gain = g.gains_of_relevant / divisor(g.ranks_of_relevant)
-    ideal = _ideal_dcg(g)
+    gain, ideal = discounted(g), ideally_discounted(g).cumsum(1)
     longer = g.retrieved >= g.num_relevant + 2
     summed = np.where(longer, safe_divide(_last(gain.cumsum(1)), _last(ideal)), 0.0)
     points = longer.astype(np.int64)
@@ -94,9 +72,8 @@ def rndcg(g: Gains) -> Floats:
         here = (g.ideal == level).any(1)
         last = np.count_nonzero(g.ideal >= level, axis=1)
         reached = ideal[np.arange(len(ideal)), np.maximum(last, 1) - 1] if ideal.shape[1] else np.zeros(len(ideal))
-        summed = summed + np.where(
-            here, safe_divide(row_sums(np.where(g.ranks_of_relevant <= last[:, None], gain, 0.0)), reached), 0.0
-        )
+        gained = row_sums(np.where(g.ranks_of_relevant <= last[:, None], gain, 0.0))
+        summed = summed + np.where(here, safe_divide(gained, reached), 0.0)
         points = points + here
     return safe_divide(summed, points)
 
@@ -106,7 +83,7 @@ def _last(cumulated: Floats) -> Floats:
     return cumulated[:, -1] if cumulated.shape[1] else np.zeros(len(cumulated))
 
 
-@measure(gain="linear", scale="raw", ceiling=1, checks={"p": BELOW_1})
+@measure(gain="linear", ceiling=1, checks={"p": BELOW_1})
 def rbp_topic(g: Gains, *, p: float = 0.9) -> Floats:
     """Rank-biased precision where the topic's own highest gain is worth 1: not comparable from topic to topic.
 

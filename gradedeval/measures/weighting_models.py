@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, update_wrapper
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,51 +14,63 @@ from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure, measure
 from gradedeval.measures.gains import Gains, row_sums
-from gradedeval.measures.parameters import POSITIVE, Check, needs_file, read_parameter_file
-from gradedeval.measures.properties import Arguments, Cutoff
+from gradedeval.measures.parameters import POSITIVE, Check, needs_file, of_file
+from gradedeval.measures.properties import Arguments
 from gradedeval.trec.small_tables import small_table
 
 
-def weighting(cutoff: Cutoff, **more: Any) -> Callable[[Callable[..., Floats]], Measure]:
-    """`@measure` as all of them use it: gains in [0, 1], and weights of sum 1 that go on past the end of the run."""
-    return measure(gain="linear", scale="unit", residual="beyond_run", ceiling=1, cutoff=cutoff, **more)
+class Weights(NamedTuple):
+    """The weights w of a model.
+
+    at      ranks -> w
+    beyond  n -> the sum of w over the ranks after n, down to the cutoff
+    """
+
+    at: Callable[[Floats], Floats]
+    beyond: Callable[[int], float]
+
+
+def weighting(**properties: Any) -> Callable[[Callable[..., Weights]], Measure]:
+    """Make a measure of the weights, a function of the last rank and the parameters: Σ w_i r_i, with gains in [0, 1].
+
+    The weights sum to 1, and go on past the end of the run.
+    """
+
+    def define(model: Callable[..., Weights]) -> Measure:
+        def function(g: Gains, **parameters: Any) -> Floats:
+            weights = model(g.last_rank, **parameters)
+            score = row_sums(g.gain * weights.at(g.rank))
+            if g.tail:
+                lengths, topic = distinct(g.retrieved)
+                score += g.tail * np.array([weights.beyond(length) for length in lengths.tolist()])[topic]
+            return score
+
+        def details(g: Gains, **parameters: Any) -> dict[str, Floats]:
+            return {"W": np.broadcast_to(model(g.last_rank, **parameters).at(g.rank), g.gain.shape)}
+
+        update_wrapper(function, model)
+        unit: Any = {"gain": "linear", "scale": "unit", "residual": "beyond_run", "ceiling": 1}
+        return measure(**unit, **properties, details=details)(function)
+
+    return define
 
 
 # From this rank on sums over ranks are integrals with corrections.
 FAR = 64
 
 
-def expected_gain(g: Gains, weight: Callable[[Floats], Floats], beyond: Callable[[int], float]) -> Floats:
-    """topics: Σ w_i r_i.
-
-    weight  ranks -> w
-    beyond  n -> the sum of w over the ranks after n, down to the cutoff
-    """
-    score = row_sums(g.gain * weight(g.rank))
-    if g.tail:
-        lengths, topic = distinct(g.retrieved)
-        score += g.tail * np.array([beyond(length) for length in lengths.tolist()])[topic]
-    return score
-
-
-def _by_rank(g: Gains, weights: Floats) -> Floats:
-    """topics: Σ w_i r_i, with the weights of the first ranks and 0 after them.
+def _listed(weights: Floats, last: float) -> Weights:
+    """The weights of the first ranks, 0 after them.
 
     What is missing to 1 lies past them: where a distribution was truncated is unknown.
     """
-    last = int(min(g.last_rank, len(weights)))
-    cut_off = max(0.0, 1 - math.fsum(weights)) if g.k is None else 0.0
-    return expected_gain(g, lambda rank: _first(weights, len(rank)), lambda n: float(weights[n:last].sum()) + cut_off)
+    cut_off = max(0.0, 1 - math.fsum(weights)) if math.isinf(last) else 0.0
+    down_to_last = weights[: int(min(last, len(weights)))]
 
+    def at(rank: Floats) -> Floats:
+        return np.append(weights, np.zeros(max(0, len(rank) - len(weights))))[: len(rank)]
 
-def _first(weights: Floats, ranks: int) -> Floats:
-    """The weights of the first ranks, 0 after the last weight."""
-    padded: Floats = np.append(weights, np.zeros(max(0, ranks - len(weights))))[:ranks]
-    return padded
-
-
-def _weights_column(g: Gains, weight: Floats) -> dict[str, Floats]:
-    return {"W": np.broadcast_to(weight, g.gain.shape)}
+    return Weights(at, lambda n: float(down_to_last[n:].sum()) + cut_off)
 
 
 def powers(beta: float, after: int, last: float) -> float:
@@ -108,19 +120,15 @@ def _logarithmic_integral(x: float) -> float:
     return total
 
 
-@weighting(
-    cutoff="required",
-    details=lambda g: _weights_column(g, np.full(len(g.rank), 1 / g.last_rank)),
-)
-def uniform(g: Gains) -> Floats:
+@weighting(cutoff="required")
+def uniform(last: float) -> Weights:
     """Uniform weights: everybody views k documents, with equal weights.
 
     w_i = 1/k for i ≤ k
 
     Zhang et al., Information Retrieval 2010, section 3.2.1.
     """
-    k = int(g.last_rank)
-    return expected_gain(g, lambda rank: np.full(len(rank), 1 / k), lambda n: (k - n) / k)
+    return Weights(lambda rank: np.full(len(rank), 1 / last), lambda n: (last - n) / last)
 
 
 def _zipf_converges(arguments: Arguments, cutoff: int | None) -> None:
@@ -129,21 +137,16 @@ def _zipf_converges(arguments: Arguments, cutoff: int | None) -> None:
         raise InputError("'zipf'", f"with beta={beta:g} the weights have no finite sum", "write zipf@100", usage=True)
 
 
-@weighting(
-    cutoff="renormalizes",
-    checks={"beta": POSITIVE},
-    validate=_zipf_converges,
-    details=lambda g, *, beta=1.0: _weights_column(g, g.rank**-beta / powers(beta, 0, g.last_rank)),
-)
-def zipf(g: Gains, *, beta: float = 1.0) -> Floats:
+@weighting(cutoff="renormalizes", checks={"beta": POSITIVE}, validate=_zipf_converges)
+def zipf(last: float, *, beta: float = 1.0) -> Weights:
     """Zipf weights: a power law, down to rank k; without a cutoff for beta > 1 only.
 
     w_i = i^−β / Σ_{j≤k} j^−β
 
     Zhang et al., Information Retrieval 2010, section 3.2.2.
     """
-    whole = powers(beta, 0, g.last_rank)
-    return expected_gain(g, lambda rank: rank**-beta / whole, lambda n: powers(beta, n, g.last_rank) / whole)
+    whole = powers(beta, 0, last)
+    return Weights(lambda rank: rank**-beta / whole, lambda n: powers(beta, n, last) / whole)
 
 
 @lru_cache
@@ -160,59 +163,36 @@ def _poisson(alpha: float) -> Floats:
     cutoff="truncates",
     monotone=lambda arguments: bool(np.less_equal(arguments.get("alpha", 1), 1)),
     checks={"alpha": ("a number above 0, up to a million", lambda alpha: 0 < alpha <= 1e6)},
-    details=lambda g, *, alpha=1.0: _weights_column(g, _first(_poisson(float(alpha)), len(g.rank))),
 )
-def poisson(g: Gains, *, alpha: float = 1.0) -> Floats:
+def poisson(last: float, *, alpha: float = 1.0) -> Weights:
     """Poisson weights; the first two ranks weigh the same for alpha = 1, and weights rise before they fall above that.
 
     w_i = α^(i−1) e^−α / (i−1)!
 
     Zhang et al., Information Retrieval 2010, section 3.2.3.
     """
-    return _by_rank(g, _poisson(float(alpha)))
+    return _listed(_poisson(float(alpha)), last)
 
 
-def _logharmonic(rank: Floats, b: float, whole: float) -> Floats:
-    """The weights, scaled to sum to 1 where they were `whole`."""
-    weights: Floats = 1 / (whole * np.maximum(np.log(np.maximum(rank, b)) / math.log(b), 1))
-    return weights
-
-
-def _unscaled_sum(n: int, b: float) -> float:
-    """The sum of the weights down to rank n before they are scaled."""
-    return min(n, b) + math.log(b) * inverse_logarithms(int(b), n)
-
-
-@weighting(
-    cutoff="required",
-    checks={"b": ("a whole number from 2", lambda b: b >= 2 and b == int(b))},
-    details=lambda g, *, b=2: _weights_column(g, _logharmonic(g.rank, b, _unscaled_sum(int(g.last_rank), b))),
-)
-def logharmonic(g: Gains, *, b: float = 2) -> Floats:
+@weighting(cutoff="required", checks={"b": ("a whole number from 2", lambda b: b >= 2 and b == int(b))})
+def logharmonic(last: float, *, b: float = 2) -> Weights:
     """Log-harmonic weights: the discount of Järvelin & Kekäläinen's DCG, scaled to sum to 1 down to rank k.
 
     w_i = 1/S for i ≤ b, 1/(S log_b i) for b < i ≤ k, S their sum
 
     Zhang et al., Information Retrieval 2010, eq. 2.
     """
-    k, whole = int(g.last_rank), _unscaled_sum(int(g.last_rank), b)
-    return expected_gain(
-        g,
-        lambda rank: _logharmonic(rank, b, whole),
+    k = int(last)
+    whole = min(k, b) + math.log(b) * inverse_logarithms(int(b), k)
+    return Weights(
+        lambda rank: 1 / (whole * np.maximum(np.log(np.maximum(rank, b)) / math.log(b), 1)),
         lambda n: (min(k, b) - min(n, b) + math.log(b) * inverse_logarithms(max(int(b), n), k)) / whole,
     )
 
 
-def read_weights(name: str) -> Floats:
-    """The weights of a file with lines of rank,weight.
-
-    Raises InputError (usage) where it cannot be read, or is not a distribution.
-    """
-    return _weights(name, read_parameter_file(name))
-
-
-@lru_cache
-def _weights(name: str, data: bytes) -> Floats:
+@of_file
+def read_weights(name: str, data: bytes) -> Floats:
+    """The weights of a file with lines of rank,weight. Raises InputError (usage) where they are no distribution."""
     weights = rank_weights(name, usage=True, data=data)
     if not 0 < weights.sum() <= 1 + 1e-9:
         what, hint = f"the weights sum to {weights.sum():g}", "they must sum to 1, or less if the list was cut"
@@ -234,13 +214,12 @@ def rank_weights(path: str | os.PathLike[str], *, usage: bool = False, data: byt
     monotone=lambda arguments: bool((np.diff(read_weights(str(arguments["file"]))) <= 0).all()),
     checks={"file": Check("a file", lambda name: len(read_weights(name)) > 0, names_file=True)},
     validate=needs_file("wp", "lines of rank,weight", "weights.csv"),
-    details=lambda g, *, file: _weights_column(g, _first(read_weights(str(file)), len(g.rank))),
 )
-def wp(g: Gains, *, file: str | None = None) -> Floats:
+def wp(last: float, *, file: str | None = None) -> Weights:
     """Weighted precision with the weights of a file: one a rank, 0 after the last, as `gradedeval weights` writes.
 
     Σ w_i r_i
 
     Zhang et al., Information Retrieval 2010, eq. 1.
     """
-    return _by_rank(g, read_weights(str(file)))
+    return _listed(read_weights(str(file)), last)

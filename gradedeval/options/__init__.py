@@ -5,15 +5,12 @@ import os
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Literal, TypedDict, TypeVar
 
-from gradedeval.errors import InputError, plural
-from gradedeval.measures.costs import Costs, read_costs
-from gradedeval.measures.gain_schemes import read_scheme
-from gradedeval.measures.notation import Value, read_value
+from gradedeval.errors import InputError
+from gradedeval.measures.notation import Value
 from gradedeval.options.definition import GAINS, RESIDUALS, Option, elsewhere, name_only, option
-from gradedeval.trec.lines import check_text, encode
-from gradedeval.trec.source import Source
+from gradedeval.options.values import Costs, chosen_topics, read_costs, read_gain, read_topics
 
 Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval"]
 Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst"]
@@ -24,45 +21,6 @@ Negative = Literal["judged", "unjudged"]
 Duplicates = Literal["error", "first", "last", "refuse"]
 Residuals = Literal["total", "split", "difference"]
 Depth = Literal["cutoff", "full"]
-
-
-def _read_gain(gain: Any) -> Any:
-    value = read_value(gain) if isinstance(gain, str) else tuple(gain) if isinstance(gain, list) else gain
-    return read_scheme(value, "--gain") if isinstance(value, str | tuple | int | float) else value
-
-
-def _read_costs(costs: Any) -> Any:
-    if isinstance(costs, Mapping):
-        return Costs({encode(str(name)): cost for name, cost in costs.items()})
-    return read_costs(costs) if isinstance(costs, str | os.PathLike) else costs
-
-
-def _read_topics(topics: Any) -> Any:
-    if isinstance(topics, str | os.PathLike):
-        return topics_of_file(topics)
-    if not isinstance(topics, Iterable):
-        return topics
-    return frozenset(topic if isinstance(topic, bytes) else encode(str(topic)) for topic in topics)
-
-
-def topics_of_file(path: str | os.PathLike[str]) -> frozenset[bytes]:
-    """The topic ids in a file: the first field of every line. Raises InputError for a file without any."""
-    source = Source(path)
-    data = source.read()
-    check_text(data, source.place)
-    lines = [line.split() for line in data.split(b"\n") if not line.startswith(b"#")]
-    topics = frozenset(line[0] for line in lines if line)
-    if not topics:
-        raise InputError(source.place, "names no topics", "expected one topic per line")
-    return topics
-
-
-def _chosen_topics(_: str, topics: frozenset[bytes]) -> str:
-    """How many topics were chosen, and six digits that tell one choice from another."""
-    from hashlib import sha256  # most evaluations do without
-
-    digest = sha256(b"|".join(sorted(topics))).hexdigest()[:6]
-    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {digest}"
 
 
 @dataclass(frozen=True)
@@ -86,7 +44,7 @@ class Options:
         "document.")
     gain: Value | None = option(None, "Gain scheme of graded measures that do not name their own: linear, exp, ntcir, "
         "grade, a list of gains such as 0:0.5:1, or @FILE with lines of grade,gain.",
-        section=GAINS, metavar="SCHEME", accepts="a gain scheme or a list of gains", read=_read_gain,
+        section=GAINS, metavar="SCHEME", accepts="a gain scheme or a list of gains", read=read_gain,
         signature=elsewhere)
     rel: float | None = option(None, "Lowest relevant grade of binary measures that do not name their own.",
         section=GAINS, metavar="GRADE", default_text="1", above=0, signature=elsewhere)
@@ -98,7 +56,7 @@ class Options:
         section=GAINS, metavar="GAIN", default_text="the largest of the scheme", minimum=0)
     costs: Costs | None = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
         "its cost.", section=GAINS, metavar="FILE", default_text="1 for every document",
-        accepts="a file or a dict of costs", read=_read_costs, names_file=True,
+        accepts="a file or a dict of costs", read=read_costs, names_file=True,
         signature=lambda _, costs: f"costs {costs.digest}")
     duplicates: Duplicates = option("error", "A docno that occurs twice in a topic: an error (only a warning where the "
         "qrels repeat the same grade), keep the first or the last, or refuse it whatever the grades are.")
@@ -115,7 +73,7 @@ class Options:
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
         "judged for; 0 means none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE).", signature=elsewhere)
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
-        accepts="a file or a list of topics", read=_read_topics, names_file=True, signature=_chosen_topics)
+        accepts="a file or a list of topics", read=read_topics, names_file=True, signature=chosen_topics)
     extra_fields: bool = option(False, "Ignore what a line of a run has beyond its six fields, as trec_eval does.",
         commands="none", signature=elsewhere)
     # fmt: on
@@ -124,17 +82,11 @@ class Options:
         for name, described in OPTIONS.items():
             described.check(getattr(self, name))
         if self.residuals == "difference" and (self.max_residual is not None or self.residual_depth == "full"):
-            raise InputError(
-                "--residuals difference",
-                "a signed difference is not a bound",
-                "--max-residual and --residual-depth full take --residuals total",
-                usage=True,
-            )
+            hint = "--max-residual and --residual-depth full take --residuals total"
+            raise InputError("--residuals difference", "a signed difference is not a bound", hint, usage=True)
         if self.judged_only and self.wants_residuals:
-            raise OPTIONS["judged_only"].error(
-                "a condensed list has no residual: a document judged later could enter above others",
-                "leave out --judged-only or the residuals",
-            )
+            what = "a condensed list has no residual: a document judged later could enter above others"
+            raise OPTIONS["judged_only"].error(what, "leave out --judged-only or the residuals")
 
     @property
     def wants_residuals(self) -> bool:
@@ -149,7 +101,10 @@ OPTIONS: dict[str, Option] = {
 
 
 class OptionKwargs(TypedDict, total=False):
-    """The options as keywords of `evaluate`, for type checkers and editors; None means the default."""
+    """The options as keywords of `evaluate`; None means the default.
+
+    A second list, because no type checker or editor derives keywords from the fields of a dataclass.
+    """
 
     ties: Ties | None
     order: Order | None

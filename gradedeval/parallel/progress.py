@@ -30,23 +30,25 @@ def no_progress(items: Iterable[Item], count: int | None = None, label: str = "r
 
 def with_progress(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterator[Item]:
     """Pass items on, with a progress bar where stderr is a terminal and the work takes longer than two seconds."""
-    to_do = list(items) if count is None else items
-    total = len(to_do) if isinstance(to_do, list) and count is None else count or 0
+    first = 1  # what arrives is done; what is yet to do is done when the next is asked for
+    if count is None:
+        items = list(items)
+        first, count = 0, len(items)
     begun = time.monotonic()
-    watched = sys.stderr is not None and sys.stderr.isatty() and total > 1
+    watched = sys.stderr is not None and sys.stderr.isatty() and count > 1
     bar, shown = None, 0
     try:
-        for done, item in enumerate(to_do, 0 if count is None else 1):
-            if bar is None and watched and 0 < done < total and time.monotonic() - begun > PATIENCE:
+        for done, item in enumerate(items, first):
+            if bar is None and watched and 0 < done < count and time.monotonic() - begun > PATIENCE:
                 import click
 
-                bar = click.progressbar(length=total, label=label, file=sys.stderr)
+                bar = click.progressbar(length=count, label=label, file=sys.stderr)
             if bar is not None:
                 bar.update(done - shown)
                 shown = done
             yield item
         if bar is not None:
-            bar.update(total - shown)
+            bar.update(count - shown)
     finally:
         if bar is not None:
             bar.render_finish()  # it hides the cursor while it stands

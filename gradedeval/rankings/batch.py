@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -72,15 +72,15 @@ class Documents:
         ends = np.cumsum(self.counts)
         counts = self.counts[rows]
         positions = np.repeat((ends - self.counts)[rows], counts) + ranks(counts)
-        return Documents(
-            [self.topics[row] for row in rows.tolist()],
-            counts,
-            self.code[positions],
-            self.score[positions] if self.score is not None else None,
-            self.rank[positions] if self.rank is not None else None,
-            lambda position: self.docno(int(positions[position])),
-            self.types,
-            self.kind[positions] if self.kind is not None else None,
+        return replace(
+            self,
+            topics=[self.topics[row] for row in rows.tolist()],
+            counts=counts,
+            code=self.code[positions],
+            score=self.score[positions] if self.score is not None else None,
+            rank=self.rank[positions] if self.rank is not None else None,
+            docno=lambda position: self.docno(int(positions[position])),
+            kind=self.kind[positions] if self.kind is not None else None,
         )
 
 

@@ -78,7 +78,7 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
         }
     if len(rankings) < len(run):
         names = [ident(topic, "run") for topic in run]
-        again = next(topic for at, topic in enumerate(run) if names[at] in names[:at])
+        again = next(topic for position, topic in enumerate(run) if names[position] in names[:position])
         raise InputError("run", f"duplicate topic '{again}', as text and as a number", "give each topic once")
     return rankings
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Generic, Protocol, TypeVar
+from itertools import repeat
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from gradedeval.arrays import Bools
+from gradedeval.arrays import Bools, Floats
 from gradedeval.options import Options
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
 from gradedeval.rankings.batch import Batch, Documents, by_width, judged_codes
 from gradedeval.rankings.order import to_batch
 from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings.run import Run, TopicResults
+from gradedeval.trec.lines import encode
 
 Made = TypeVar("Made")
 Other = TypeVar("Other")
@@ -71,17 +74,14 @@ class Grader:
         """code: whether it is judged."""
         return judged_codes(self.qrels.labels, self.options)
 
-    def grade_part(self, part: RunPart) -> PartResult[Batch]:
-        """The batches of a part of a run."""
-        return part.grade(self)
-
     def batches(self, documents: Documents) -> Iterator[Batch]:
         """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
         pool = self.qrels.pool_of(documents.topics)
         for rows in by_width(np.maximum(documents.counts, pool.sum(1)), self.limits.cells):
             some = documents if len(rows) == len(documents.topics) else documents.select(rows)
             batch = to_batch(some, pool[rows], self.judged, self.options, self.keep_docnos_for)
-            yield batch if self.last_rank is None else _down_to(batch, self.last_rank)
+            kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
+            yield replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds)
 
     def countable(self, documents: Documents) -> Documents:
         """Only the topics that may count: which of them do is known when the whole run has been seen."""
@@ -94,6 +94,50 @@ class Grader:
         return documents if len(rows) == len(documents.topics) else documents.select(np.array(rows, dtype=np.int64))
 
 
-def _down_to(batch: Batch, rank: int) -> Batch:
-    kinds = batch.kinds[:, :rank] if batch.kinds is not None else None
-    return replace(batch, codes=batch.codes[:, :rank], kinds=kinds)
+@dataclass(frozen=True, eq=False, repr=False)
+class ListedTopics:
+    """Topics of a run in lists; one that the run lacks has no documents."""
+
+    run: Run
+    topics: list[bytes]
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        return PartResult(list(grader.batches(self.documents(grader))), self.topics, tag=self.run.tag)
+
+    def documents(self, grader: Grader) -> Documents:
+        """The documents of these topics as columns, with the codes of their grades."""
+        qrels, options = grader.qrels, grader.options
+        rankings = [self.run.topics.get(topic) or TopicResults() for topic in self.topics]
+        unjudged = len(qrels.labels)
+        docnos: list[Any] = []
+        codes: list[int] = []
+        types = sorted({kind for ranking in rankings for kind in ranking.types})
+        kind_of = {kind: number for number, kind in enumerate(types)}
+        for topic, ranking in zip(self.topics, rankings, strict=True):
+            if not ranking.docnos:
+                continue  # the qrels become a dict when they are first asked for, which takes time and memory
+            is_text = isinstance(ranking.docnos[0], str)
+            judged: Any = qrels.text_codes if is_text else qrels.codes
+            codes += map(judged.get(topic, {}).get, ranking.docnos, repeat(unjudged))
+            docnos += ranking.docnos
+
+        def docno(position: int) -> bytes:
+            name = docnos[position]
+            return encode(name) if isinstance(name, str) else name
+
+        small = np.min_scalar_type(unjudged + 1)
+        return Documents(
+            self.topics,
+            np.array([len(ranking.docnos) for ranking in rankings], dtype=np.int64),
+            # Bytes are the quickest way from a list to an array.
+            np.frombuffer(bytes(codes), np.uint8) if unjudged < 255 else np.array(codes, small),
+            _concatenated([ranking.scores for ranking in rankings]) if options.order == "score" else None,
+            _concatenated([ranking.ranks for ranking in rankings]) if options.ties == "rank" else None,
+            docno,
+            types,
+            np.array([kind_of[kind] for ranking in rankings for kind in ranking.types], np.int64) if types else None,
+        )
+
+
+def _concatenated(columns: list[Any]) -> Floats:
+    return np.concatenate([np.empty(0), *(np.asarray(column, dtype=np.float64) for column in columns)])

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch, coalesce
 from gradedeval.rankings.grade import Grader, PartResult, RunPart
-from gradedeval.rankings.interleaved import InterleavedPart, gather_topics
 from gradedeval.rankings.run_columns import grade_by_block, read_rows
 from gradedeval.rankings.topic_codes import TopicCodes
-from gradedeval.trec.stream import Segment, Stream
+from gradedeval.trec.stream import Stream
 from gradedeval.trec.topic_blocks import Block, blocks, segments
 
 FIRST = 2
@@ -61,17 +60,6 @@ def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Bat
     return PartResult(list(grader.batches(grader.countable(rows.documents()))), rows.topics, dropped, rows.tag)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class _SegmentBlocks:
-    """The blocks of a segment of a file."""
-
-    segment: Segment
-    size: int
-
-    def __iter__(self) -> Iterator[Block]:
-        return blocks(replace(self.segment), self.size, self.segment.at)
-
-
 class RunFile:
     """A run file, which is cut into parts; `is_large` says whether it is worth several processes."""
 
@@ -85,17 +73,10 @@ class RunFile:
         limits, file = self.grader.limits, self.file
         if file is not None and workers.count > 1:
             cut = segments(file, workers.count, limits.segment, FIRST * limits.block)
-            return [BlocksPart(_SegmentBlocks(segment, limits.block), self.is_large) for segment in cut], len(cut)
+            return [BlocksPart(blocks(part, limits.block, part.at), self.is_large) for part in cut], len(cut)
         count = None if file is None else (file.end - file.at) // limits.block
         parts = None if count is None else 1 + max(0, count + BLOCKS - FIRST - 1) // BLOCKS
         return self._in_turn(blocks(self.stream, limits.block)), parts
-
-    def parts_of_topics(self, only: frozenset[bytes] | None, workers: Workers) -> list[InterleavedPart]:
-        """The topics in `only`, or all, in parts of whole topics: the file is read again to gather their documents.
-
-        Raises NeedsLineReader where a line is no line of a run, and WorkerFailed.
-        """
-        return gather_topics(self.stream, self.grader, workers, only)
 
     def _in_turn(self, following: Iterator[Block]) -> Iterator[RunPart]:
         count = FIRST

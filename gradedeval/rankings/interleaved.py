@@ -41,7 +41,7 @@ def gather_topics(
     else:
         for block in blocks(stream, size):
             rows = grade_as_listed(block, grader, gathered.topics, only)
-            gathered.keep_text(block)
+            gathered.text.add(block)
             gathered.add(ListedColumns(gathered.topics.names, [_columns(block, rows)], block.end - block.begin))
     return gathered.parts()
 
@@ -86,13 +86,9 @@ class InterleavedTopics:
         self.topics = TopicCodes(limits)
         self._limits = limits
         self._columns: dict[str, _Column] = {}
-        self._text = _Text(stream)
+        self.text = _Text(stream)
         file = stream.file
         self._size = file.end - file.at if file is not None else 0
-
-    def keep_text(self, block: Block) -> None:
-        """Take the text of the next block, where the stream has it no more."""
-        self._text.add(block)
 
     def add(self, listed: ListedColumns) -> None:
         """Take the documents of the next blocks."""
@@ -110,7 +106,7 @@ class InterleavedTopics:
         """All that was taken, in parts of whole topics. It is not here any more."""
         columns = {name: column.all() for name, column in self._columns.items()}
         self._columns.clear()
-        by_topic = ByTopic(self.topics.names, columns, self._text.token)
+        by_topic = ByTopic(self.topics.names, columns, self.text.token)
         return [InterleavedPart(by_topic, *bounds) for bounds in by_topic.bounds(self._limits.gathered)]
 
 

@@ -15,17 +15,9 @@ from gradedeval.options import Duplicates, Options
 from gradedeval.rankings.frames import Judgment, dict_judgments, frame_judgments
 from gradedeval.rankings.qrels_columns import JudgmentColumns, judgments_of_codes, read_judgments
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
+from gradedeval.trec import lines
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
-from gradedeval.trec.lines import (
-    QRELS_FIELDS,
-    NeedsLineReader,
-    about_number,
-    check_read,
-    decimal,
-    decode,
-    expected_lines,
-    records,
-)
+from gradedeval.trec.lines import QRELS_FIELDS, NeedsLineReader, decode
 from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
 
@@ -101,7 +93,7 @@ class Qrels:
     def _of_rows(self, rows: list[Judgment], duplicates: Duplicates, subtopics: bool) -> JudgmentColumns:
         graded = _by_topic(self.place, rows, duplicates, self.notes)
         if not graded:
-            raise InputError(self.place, "no judgments", expected_lines(QRELS_FIELDS), kind="empty")
+            raise InputError(self.place, "no judgments", lines.expected_lines(QRELS_FIELDS), kind="empty")
         if subtopics:
             self.codes, labels, self.subtopics = by_subtopic(graded)
             return judgments_of_codes(self.codes, labels)
@@ -177,13 +169,13 @@ def _judgments_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str]
     problems = ProblemList(place)
     grades: dict[bytes, float] = {}
     rows: list[Judgment] = []
-    for number, (topic, subtopic, docno, token) in records(data, QRELS_FIELDS, problems):
-        grade = grades[token] if token in grades else grades.setdefault(token, decimal(token))
+    for number, (topic, subtopic, docno, token) in lines.records(data, QRELS_FIELDS, problems):
+        grade = grades[token] if token in grades else grades.setdefault(token, lines.decimal(token))
         if grade == grade:
             rows.append((topic, (docno, subtopic) if subtopics else docno, grade, number))
         else:
-            problems.add(number, *about_number("grade", token, number), kind="grade")
-    check_read("judgments", bool(rows), data, QRELS_FIELDS, problems, lenient, notes)
+            problems.add(number, *lines.about_number("grade", token, number), kind="grade")
+    lines.check_read("judgments", bool(rows), data, QRELS_FIELDS, problems, lenient, notes)
     return rows
 
 

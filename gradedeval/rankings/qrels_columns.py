@@ -26,7 +26,6 @@ PART = 1 << 20
 SHARED = 1 << 23
 """Bytes of a qrels file that several processes are worth."""
 
-PIECE = 1 << 22
 ZERO, MINUS = 48, 45
 
 
@@ -89,24 +88,8 @@ class JudgmentColumns:
         return f"{crc32(b'%d %d' % (len(self.code), total % 2**64)):08x}"[2:]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class _Columns:
-    """The docnos of all lines of a file: start, length and hash. The rows of each part begin at an offset that leaves
-    room for the parts before."""
-
-    start: NDArray[Any]
-    length: NDArray[Any]
-    hashed: Words
-
-    def closed(self, begins: list[int], counts: list[int]) -> _Columns:
-        """The columns without the gaps that comments and blank lines leave, in place: the rows of each part, from these
-        offsets on, are moved up."""
-        ends = np.cumsum(counts).tolist()
-        for column in (self.start, self.length, self.hashed):
-            for begin, count, end in zip(begins, counts, ends, strict=True):
-                if end - count < begin:
-                    column[end - count : end] = column[begin : begin + count]
-        return _Columns(self.start[: ends[-1]], self.length[: ends[-1]], self.hashed[: ends[-1]])
+Columns = list[NDArray[Any]]
+"""The docnos of all lines of a file: start, length and hash."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,9 +121,10 @@ def read_judgments(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Jud
     raise_malloc_threshold()
     buffer, end = _text(stream)
     columns, parts = _columns(buffer, list(_bounds(buffer, end)), usable_workers(jobs) if end > SHARED else 1)
-    topics, topic, distinct = _topics(parts, columns.hashed)
+    start, length, hashed = columns
+    topics, topic, distinct = _topics(parts, hashed)
     labels, code = _coded([part.grades for part in parts])
-    index = Index(buffer, columns.start, columns.length, topic, columns.hashed, len(topics))
+    index = Index(buffer, start, length, topic, hashed, len(topics))
     if distinct or not len((again := index.again())[0]):
         return JudgmentColumns(topics, labels, code, index)
     rows, firsts = again
@@ -148,20 +132,19 @@ def read_judgments(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Jud
         raise NeedsLineReader
     included = np.ones(len(code), dtype=bool)
     included[rows] = False
-    index = Index(
-        buffer, index.start[included], index.length[included], topic[included], index.hashed[included], len(topics)
-    )
+    index = Index(buffer, start[included], length[included], topic[included], hashed[included], len(topics))
     return JudgmentColumns(topics, labels, code[included], index, len(rows))
 
 
-def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[_Columns, list[_Part]]:
-    """The columns of all lines in a buffer, whose parts are read by several processes."""
+def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[Columns, list[_Part]]:
+    """The columns of all lines in a buffer, whose parts are read by several processes. The rows of a part begin at an
+    offset that leaves room for the parts before; the gaps that comments and blank lines leave are closed at the end."""
     newlines = [np.count_nonzero(buffer[begin:end] == NEWLINE) for begin, end in bounds]
     ends = np.cumsum(newlines).tolist()
     begins = [0, *ends[:-1]]
     count, small = ends[-1] if ends else 0, np.int32 if len(buffer) < 1 << 31 else np.int64
     make = shared if jobs > 1 else np.empty
-    columns = _Columns(make(count, small), make(count, np.int32), make(count, np.uint64))
+    columns: Columns = [make(count, small), make(count, np.int32), make(count, np.uint64)]
 
     def read(number: int) -> _Part:
         return _read(split_lines(buffer, *bounds[number], len(QRELS_FIELDS)), columns, begins[number])
@@ -173,19 +156,26 @@ def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[_
         parts.append(part)
     if not any(part.count for part in parts):
         raise NeedsLineReader
-    return columns.closed(begins, [part.count for part in parts]), parts
+    size = 0
+    for begin, part in zip(begins, parts, strict=True):
+        if size < begin:
+            for column in columns:
+                column[size : size + part.count] = column[begin : begin + part.count]
+        size += part.count
+    return [column[:size] for column in columns], parts
 
 
-def _read(lines: Lines, columns: _Columns, begin: int) -> _Part:
+def _read(lines: Lines, columns: Columns, begin: int) -> _Part:
     """The lines of a part, written to the columns from a row on."""
     none = np.empty(0, dtype=np.int64)
     if not len(lines):
         return _Part(0, [], none, none, np.empty(0, dtype=np.int8), True)
     rows = slice(begin, begin + len(lines))
-    columns.start[rows], columns.length[rows], columns.hashed[rows] = lines.start(2), lines.length(2), lines.hashes(2)
+    start, length, hashed = columns
+    start[rows], length[rows], hashed[rows] = lines.start(2), lines.length(2), lines.hashes(2)
     topics = TopicCodes()
     topic, size = topics.topic_runs(lines)
-    distinct = surely_distinct(np.repeat(topic, size), len(topics.names), columns.hashed[rows])
+    distinct = surely_distinct(np.repeat(topic, size), len(topics.names), hashed[rows])
     return _Part(len(lines), topics.names, topic, size, _grades(lines), distinct)
 
 
@@ -251,17 +241,13 @@ def _coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
 def _text(stream: Stream) -> tuple[Bytes, int]:
     """A buffer with all bytes of a stream, and where they end, with a newline."""
     file = stream.file
-    pieces: list[Bytes] = []
     buffer = padded(file.end - file.at + 2 if file else 0)  # reading ends before, unless the file grows meanwhile
     size = stream.read_into(memoryview(buffer)[PAD:-PAD])  # type: ignore[arg-type]
     if size == len(buffer) - 2 * PAD:
-        pieces.append(buffer[PAD:-PAD])
-        while len(pieces) == 1 or len(pieces[-1]) == PIECE:
-            piece = np.empty(PIECE, dtype=np.uint8)
-            pieces.append(piece[: stream.read_into(memoryview(piece))])  # type: ignore[arg-type]
-        size = sum(map(len, pieces))
+        data = stream.whole()
+        size = len(data)
         buffer = padded(size + 1)
-        np.concatenate(pieces, out=buffer[PAD : PAD + size])
+        buffer[PAD : PAD + size] = np.frombuffer(data, dtype=np.uint8)
     at = PAD + size
     if size and buffer[at - 1] != NEWLINE:
         buffer[at] = NEWLINE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -86,19 +86,16 @@ class Rows:
         """Only these documents."""
         topic = self.topic_of[rows]
         first = np.flatnonzero(np.append(topic[:1] >= 0, topic[1:] != topic[:-1]))
-        return Rows(
-            self.topics,
-            topic[first],
-            np.diff(first, append=len(topic)),
-            self.code[rows],
-            self.hashed[rows],
-            self.start[rows],
-            self.length[rows],
-            self.score[rows] if self.score is not None else None,
-            self.rank[rows] if self.rank is not None else None,
-            self.token,
-            self.tag,
-            self.buffer,
+        return replace(
+            self,
+            topic=topic[first],
+            size=np.diff(first, append=len(topic)),
+            code=self.code[rows],
+            hashed=self.hashed[rows],
+            start=self.start[rows],
+            length=self.length[rows],
+            score=self.score[rows] if self.score is not None else None,
+            rank=self.rank[rows] if self.rank is not None else None,
         )
 
 

@@ -61,11 +61,11 @@ def by_subtopic(
     profiles = {topic: _profiles(grades, names[topic]) for topic, grades in graded.items()}
     distinct = {profile for documents in profiles.values() for profile in documents.values()}
     ordered = sorted(distinct, key=lambda profile: (profile[0], sum(grade for _, grade in profile[1]), profile[1]))
-    code = {profile: at for at, profile in enumerate(ordered)}
+    code = {profile: number for number, profile in enumerate(ordered)}
     grade = np.zeros((max([1, *map(len, names.values())]), len(ordered)))
-    for profile, at in code.items():
+    for profile, column in code.items():
         for intent, value in profile[1]:
-            grade[intent, at] = value
+            grade[intent, column] = value
     codes = {
         topic: {docno: code[profile] for docno, profile in documents.items()} for topic, documents in profiles.items()
     }
@@ -73,7 +73,7 @@ def by_subtopic(
 
 
 def _profiles(grades: Mapping[tuple[bytes, bytes], float], names: list[bytes]) -> dict[bytes, Profile]:
-    number = {subtopic: at for at, subtopic in enumerate(names)}
+    number = {subtopic: intent for intent, subtopic in enumerate(names)}
     profiles: dict[bytes, tuple[float, list[tuple[int, float]]]] = {}
     for (docno, subtopic), grade in grades.items():
         highest, grades_of = profiles.get(docno, (grade, []))

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats
-from gradedeval.measures.costs import Costs
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable
 from gradedeval.measures.gains import Gains
+from gradedeval.options.values import Costs
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader
 from gradedeval.scoring.intents import ByIntent

@@ -82,12 +82,8 @@ def evaluate_runs(
     workers     processes that share the runs, or a large one; their progress is that of runs, or of one run's parts
     """
     measures, workers = list(measures), workers or Workers()
-    if isinstance(qrels, Qrels) and options.subtopics and qrels.subtopics is None:
-        raise InputError(
-            "--subtopics", "these qrels were read without", "Qrels(..., subtopics=True) reads them", usage=True
-        )
-    check_intents(measures, qrels.subtopics is not None if isinstance(qrels, Qrels) else options.subtopics)
-    judged = qrels if isinstance(qrels, Qrels) else qrels_for(runs, qrels, options, workers.count)
+    check_intents(measures, options.subtopics or isinstance(qrels, Qrels))
+    judged = qrels_for(runs, qrels, options, workers.count)
     scorer = Scorer(judged, measures, options, workers.limits)
     listed = list(runs.items())
     done: dict[int, RunResult] = {}
@@ -102,9 +98,8 @@ def evaluate_runs(
         raise errors[0]  # or it is of the only run, or of no run in particular
     notes = [*scorer.notes, *(note for result in results.values() for note in result.notes)]
     if len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:
-        notes.append(
-            "the means are over different topics for different runs; use --topics qrels to average over the same ones"
-        )
+        what = "the means are over different topics for different runs"
+        notes.append(f"{what}; use --topics qrels to average over the same ones")
     named = [_with_run(result.error, result.place) for result in results.values() if result.error]
     return Scores(scored, scorer.measures, judged, options, notes, errors=named)
 
@@ -129,13 +124,17 @@ def _with_run(error: InputError, place: str) -> InputError:
     """The error with the name of its run."""
     if error.place.startswith(place):
         return error
-    named = f"{place}: {error.place}" if error.place else place
-    return error.replace(place=named)
+    return error.replace(place=f"{place}: {error.place}" if error.place else place)
 
 
 def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int = 1) -> Qrels:
-    """The qrels, read by the rules. Raises InputError where they are none, and says so where a run was given for
-    them."""
+    """The qrels, read by the options unless they are read already. Raises InputError where they are none, and says so
+    where a run was given for them."""
+    if isinstance(qrels, Qrels):
+        if options.subtopics and qrels.subtopics is None:
+            what, hint = "these qrels were read without", "Qrels(..., subtopics=True) reads them"
+            raise InputError("--subtopics", what, hint, usage=True)
+        return qrels
     try:
         return Qrels(
             qrels, duplicates=options.duplicates, lenient=options.lenient, subtopics=options.subtopics, jobs=jobs
@@ -151,11 +150,9 @@ def check_swapped(run: Source, qrels: Source) -> None:
     """Raise InputError where the run has the fields of qrels, and the qrels those of a run."""
     if not looks_like(qrels.read(), RUN_FIELDS):
         return
+    what = f"looks like a run ({len(RUN_FIELDS)} fields per line)"
     if looks_like(run.read(), RUN_FIELDS):
-        what = f"looks like a run ({len(RUN_FIELDS)} fields per line), as does {run.place}"
-        raise InputError(qrels.place, what, "the qrels file comes last")
+        raise InputError(qrels.place, f"{what}, as does {run.place}", "the qrels file comes last")
     if looks_like(run.read(), QRELS_FIELDS):
-        what = f"looks like a run ({len(RUN_FIELDS)} fields per line), and {run.place} like qrels"
-        raise InputError(
-            qrels.place, f"{what} ({len(QRELS_FIELDS)} fields per line)", "swap them: the order is RUN... QRELS"
-        )
+        what += f", and {run.place} like qrels ({len(QRELS_FIELDS)} fields per line)"
+        raise InputError(qrels.place, what, "swap them: the order is RUN... QRELS")

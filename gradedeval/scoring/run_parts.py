@@ -9,9 +9,9 @@ from typing import Any, Generic
 
 from gradedeval.parallel.workers import WorkerFailed, Workers
 from gradedeval.rankings.batch import Batch
-from gradedeval.rankings.grade import Grader, Made, PartResult, RunPart
+from gradedeval.rankings.grade import Grader, ListedTopics, Made, PartResult, RunPart
 from gradedeval.rankings.grade_file import RunFile
-from gradedeval.rankings.grade_in_memory import ListedTopics
+from gradedeval.rankings.interleaved import gather_topics
 from gradedeval.rankings.run import Run, dropped_notes, read_run, run_of_bytes
 from gradedeval.rankings.topics import choose_topics
 from gradedeval.trec.lines import NeedsLineReader
@@ -61,7 +61,7 @@ class FileContents(Generic[Made]):
     interleaved: bool = False
 
     def add(self, part: PartResult[Made]) -> None:
-        """Take the next part of the first pass."""
+        """Take the next part."""
         self.tag = self.tag or part.tag
         for topic in part.topics:
             if topic in self.topics:
@@ -71,14 +71,6 @@ class FileContents(Generic[Made]):
         self.batches += part.batches
         self.interleaved = part.interleaved or len(self.divided) > max(FEW_TOPICS, len(self.topics) // 2)
 
-    def replace(self, part: PartResult[Made]) -> None:
-        """Take topics that were divided, and are now complete."""
-        for topic in part.topics:
-            self.topics[topic] = None
-            self.dropped.pop(topic, None)
-        self.dropped |= part.dropped
-        self.batches += part.batches
-
 
 def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]:
     """Join a run with the qrels: whole topics, in batches of bounded size.
@@ -87,7 +79,7 @@ def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]
 
     Raises InputError where the run cannot be read or has no topic in common with the qrels.
     """
-    return map_run(grader.grade_part, source, grader, workers)
+    return map_run(lambda part: part.grade(grader), source, grader, workers)
 
 
 def map_run(
@@ -129,9 +121,11 @@ def _map_file(
         raise NeedsLineReader  # which says that the file is empty
     if whole.divided or whole.interleaved:
         only = None if whole.interleaved else frozenset(whole.divided)
-        with closing(workers.imap(work, file.parts_of_topics(only, workers))) as results:
+        with closing(workers.imap(work, gather_topics(stream, grader, workers, only))) as results:
             for result in results:
-                whole.replace(result)
+                for topic in result.topics:
+                    whole.dropped.pop(topic, None)  # it is complete now, and counted again
+                whole.add(result)
     chosen = choose_topics(whole.topics, stream.place, grader.qrels, grader.options)
     missing = [topic for topic in chosen.topics if topic not in whole.topics]
     if missing:

@@ -38,7 +38,7 @@ def score_runs(runs: Sequence[tuple[str, Any]], scorer: Scorer, workers: Workers
     """
     raise_malloc_threshold()
     sizes = [_size(source) for _, source in runs]
-    shared = [number for number, (_, source) in enumerate(runs) if workers.count > 1 and is_shared(source, workers)]
+    shared = [number for number, (_, source) in enumerate(runs) if workers.count > 1 and _is_shared(source, workers)]
     whole = sorted(set(range(len(runs))) - set(shared), key=lambda number: (-sizes[number], number))
     if workers.count > 1 and len(whole) > 1 and sum(sizes[number] for number in whole) > workers.limits.small_runs:
         yield from _score_whole(runs, scorer, whole, workers)
@@ -88,7 +88,7 @@ def _score_again(name: str, source: Any, scorer: Scorer, workers: Workers) -> Ru
     return RunResult(name, error=InputError(name, what, hint))
 
 
-def is_shared(source: Any, workers: Workers) -> bool:
+def _is_shared(source: Any, workers: Workers) -> bool:
     """Whether a run is a file so large that processes share it."""
     if not is_file(source) or (Source(source).size or 0) <= workers.limits.large_file:
         return False

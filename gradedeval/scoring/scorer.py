@@ -30,7 +30,7 @@ from gradedeval.trec.lines import decode
 
 
 def with_defaults(measure: Measure, options: Options) -> Measure:
-    """The measure with the gain scheme and relevance level that the rules give it where it names none itself.
+    """The measure with the gain scheme and relevance level that the options give it where it names none itself.
 
     What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
     """
@@ -120,9 +120,8 @@ class Scorer:
             what = f"{', '.join(single)}: one intent a topic"
             notes.append(f"{self.qrels.place}: read without --subtopics, so for {what}")
         elif self.by_intent and self.qrels.subtopics and not any(self.qrels.subtopics.names.values()):
-            notes.append(
-                f"{self.qrels.place}: the only subtopic is 0, which is not an intent; measures by intent score 0"
-            )
+            what = "the only subtopic is 0, which is not an intent"
+            notes.append(f"{self.qrels.place}: {what}; measures by intent score 0")
         if self.options.max_residual is not None:
             unbounded = [str(measure) for measure in self.measures if measure.residual == "none"]
             if unbounded:
@@ -157,7 +156,13 @@ class Scorer:
     def type_notes(self, place: str, batches: Sequence[BatchScores]) -> list[str]:
         """What is said of types that only a run or only a measure's file knows."""
         types = {kind for batch in batches for kind in batch.types}
-        return [note for measure in self.measures if measure.types for note in _type_notes(place, measure, types)]
+        notes = []
+        for measure in self.measures:
+            strange, unused = types - measure.types, measure.types - types
+            for kinds, what in ((strange, "are others to"), (unused, "are not of this run, but of")):
+                if measure.types and kinds:
+                    notes.append(f"{place}: the types {shorten(sorted(map(decode, kinds)))} {what} {measure}")
+        return notes
 
     @cached_property
     def topics(self) -> list[str]:
@@ -204,18 +209,11 @@ class Scorer:
 
 def scores_of(measure: Measure, gains: Gains) -> Floats:
     """The scores of a batch. Raises InputError where a user's own measure fails, or returns NaN."""
-    return _numeric(measure, _run_measure(measure, gains))
-
-
-def _type_notes(place: str, measure: Measure, types: set[bytes]) -> list[str]:
-    """What is said of types that only the run or only the measure's file knows."""
-    named = measure.types
-    listed = {"are others to": types - named, "are not of this run, but of": named - types}
-    return [
-        f"{place}: the types {shorten(sorted(map(decode, own)))} {what} {measure}"
-        for what, own in listed.items()
-        if own
-    ]
+    scores = _run_measure(measure, gains)
+    if np.isnan(scores).any():
+        raise InputError(f"measure '{measure}'", "returned NaN", "the gains may be too large")
+    ceiling = measure.definition.ceiling  # which the last bit of a sum may pass
+    return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
 
 
 def _run_measure(measure: Measure, gains: Gains) -> Floats:
@@ -230,49 +228,33 @@ def _run_measure(measure: Measure, gains: Gains) -> Floats:
         if MEASURES.get(measure.name) == Measure(measure.definition):
             raise
         # A user's own measure: its errors are messages, not our tracebacks.
-        raise InputError(
-            f"measure '{measure}'", f"failed ({type(error).__name__}: {error})", "fix its function"
-        ) from error
+        what = f"failed ({type(error).__name__}: {error})"
+        raise InputError(f"measure '{measure}'", what, "fix its function") from error
     if scores.shape != (len(gains.gain),):
         what = f"returned shape {scores.shape}"
         raise InputError(f"measure '{measure}'", what, f"expected one score per topic, ({len(gains.gain)},)")
     return scores
 
 
-def _numeric(measure: Measure, scores: Floats) -> Floats:
-    """The scores, capped at the ceiling that the last bit of a sum may pass. Raises InputError where one is
-    NaN."""
-    if np.isnan(scores).any():
-        raise InputError(f"measure '{measure}'", "returned NaN", "the gains may be too large")
-    ceiling = measure.definition.ceiling
-    return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
-
-
 def _grades(qrels: Qrels, options: Options) -> Grades:
     highest = float(qrels.labels[-1])
     if options.top_grade is not None and highest > options.top_grade:
         given = "--top-grade" if options.like is None else f"top grade {options.top_grade:g}"
-        raise InputError(
-            qrels.place,
-            f"grade {highest:g} is above the top grade {options.top_grade:g}",
-            f"raise {given} or correct the grade",
-        )
+        what = f"grade {highest:g} is above the top grade {options.top_grade:g}"
+        raise InputError(qrels.place, what, f"raise {given} or correct the grade")
     top = highest if options.top_grade is None else options.top_grade
     return Grades(qrels.labels, top, options.top_grade is not None, options.max_gain)
 
 
 def _tables(measures: Sequence[Measure], grades: Grades) -> list[GainTable]:
     """The table of each measure; those that see the same gains share one."""
-    tables: dict[Any, GainTable] = {}
-    for measure in measures:
-        if (seen := _seen(measure)) not in tables:
-            tables[seen] = _table(measure, grades)
-    return [tables[_seen(measure)] for measure in measures]
-
-
-def _seen(measure: Measure) -> tuple[Any, ...]:
-    """All of a measure that its gains depend on."""
-    return measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares
+    # All of a measure that its gains depend on.
+    seen = [(measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares) for measure in measures]
+    tables: dict[tuple[Any, ...], GainTable] = {}
+    for measure, key in zip(measures, seen, strict=True):
+        if key not in tables:
+            tables[key] = _table(measure, grades)
+    return [tables[key] for key in seen]
 
 
 def _table(measure: Measure, grades: Grades) -> GainTable:

@@ -134,10 +134,8 @@ class Scores:
         Raises InputError (usage) where it is not among the measures.
         """
         if measure not in self.measures:
-            known = ", ".join(map(str, self.measures))
-            raise InputError(
-                "--sort", f"'{measure}' is not among the measures ({known})", f"add -m '{measure}'", usage=True
-            )
+            what = f"'{measure}' is not among the measures ({', '.join(map(str, self.measures))})"
+            raise InputError("--sort", what, f"add -m '{measure}'", usage=True)
         column, summary = self.measures.index(measure), measure.definition.summary
         means = [run.summary("score", column, summary) for run in self.runs]
         order = sorted(zip(means, self.runs, strict=True), key=lambda pair: (np.isnan(pair[0]), -pair[0]))
@@ -156,7 +154,7 @@ class Scores:
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the tidy table that these rules fill."""
+        """The columns of the tidy table, which depend on the options."""
         columns = ["run", "topic", "measure", "score"]
         columns += ["residual"] if self.options.wants_residuals else []
         columns += ["unjudged", "beyond"] if self.options.residuals == "split" else []

@@ -27,8 +27,6 @@ _MERGED = (
 TEN = np.array([10**power for power in range(20)], dtype=np.uint64)
 TEN_EXACT = 10.0 ** np.arange(20)  # exact, as all powers up to 10**22
 
-DOT = 46
-
 ROWS = 1 << 14
 """Numbers read at a time, so that the arrays stay in the cache."""
 
@@ -78,7 +76,7 @@ def _uniform_digits(length: NDArray[Any], before: Words, last: Words, after: int
     if not (0 < after < 8 and after + 1 < shortest and longest <= 9):
         return None
     dot_at = 8 * (7 - after)
-    if not ((last & _U(0xFF << dot_at)) == _U(DOT << dot_at)).all():
+    if not ((last & _U(0xFF << dot_at)) == _U(ord(".") << dot_at)).all():
         return None
     # The bytes before the dot, moved up by one over it, and those after it: eight digits in their places.
     low = _U((1 << 8 * (8 - after)) - 1)
@@ -132,14 +130,9 @@ def _read_any(buffer: Bytes, end: Ints, token_length: Ints, last: Words, values:
         np.negative(values, out=values, where=negative)
     if not good.all():
         for row in np.flatnonzero(~good).tolist():
-            values[row] = _one(buffer, int(start[row]), int(end[row]))
-
-
-def _one(buffer: Bytes, start: int, end: int) -> float:
-    value = decimal(buffer[start:end].tobytes())
-    if value != value:
-        raise ValueError("not a plain decimal")
-    return value
+            values[row] = decimal(buffer[start[row] : end[row]].tobytes())
+        if np.isnan(values).any():
+            raise ValueError("not a plain decimal")
 
 
 def _digits_before_dot(head: Words, length: Words) -> Words:

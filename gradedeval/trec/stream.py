@@ -53,7 +53,7 @@ class Stream:
         self.place = source.place
         with file_errors(self.place):
             self._raw = _opened(source)
-            self._own = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
+            self._opened_here = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
             self._replay = None if self._raw.seekable() else ReplayablePipe(self._raw)
             self._begin = self._raw.tell() if self._replay is None else 0
         self._decompressor: BackgroundDecompressor | None = None
@@ -86,7 +86,7 @@ class Stream:
     def file(self) -> Segment | None:
         """The segment of a file that holds all bytes; None for compressed data, pipes and objects in memory."""
         try:
-            file = self._raw.fileno() if self.plain and self._own else None
+            file = self._raw.fileno() if self.plain and self._opened_here else None
         except (OSError, AttributeError):
             file = None
         return None if file is None else Segment(file, self._begin, os.fstat(file).st_size)
@@ -133,7 +133,7 @@ class Stream:
         """Release the source; a file that was opened here is closed."""
         # A thread that waits for a pipe keeps the pipe open: both end with the process.
         ended = self._decompressor is None or self._decompressor.close(wait=GRACE)
-        if self._own and ended:
+        if self._opened_here and ended:
             self._raw.close()
 
 

@@ -50,9 +50,9 @@ def evaluate_drop_in(
     options: Options,
     printing: PrintOptions,
     *,
-    holds: str = "qrels",
-    form: str | None = None,
-    workers: Workers | None = None,
+    holds: str,
+    form: str | None,
+    workers: Workers,
 ) -> tuple[str, list[str]]:
     """The output for all runs, in trec_eval's lines or in another `form`, and notes.
 
@@ -63,7 +63,7 @@ def evaluate_drop_in(
     """
     try:
         if holds == "qrels":
-            text, notes = _evaluate(runs, qrels, lines, options, printing, form, workers or Workers())
+            text, notes = _evaluate(runs, qrels, lines, options, printing, form, workers)
         else:
             text, notes = _evaluate_groups(runs, qrels, holds, lines, options, printing)
     except InputError as error:
@@ -88,6 +88,7 @@ def _evaluate(
     form: str | None,
     workers: Workers,
 ) -> tuple[str, list[str]]:
+    """The text and the notes for ordinary qrels."""
     lines, lost = (lines, []) if form is None else _as_numbers(lines, form)
     judged = Qrels(qrels, duplicates=options.duplicates)
     scorer = Scorer(judged, needed_measures(lines), options)

@@ -24,7 +24,7 @@ def help_text(usage: str, measures: Iterable[str], holds: str) -> str:
     for word in measures:
         name = word.partition(".")[0]
         if name in nicknames:
-            named |= {member: entry for member, entry in entries.items() if name in entry.sets}
+            named |= _members(name, entries)
         elif name in entries:
             named[name] = entries[name]
         else:
@@ -39,8 +39,8 @@ def help_text(usage: str, measures: Iterable[str], holds: str) -> str:
     return "\n".join([*parts, "", "-h -m NAME explains a measure, -h -m all_trec all of them."]) + "\n"
 
 
-def _members(nickname: str, entries: dict[str, Entry]) -> list[str]:
-    return [name for name, entry in entries.items() if nickname in entry.sets]
+def _members(nickname: str, entries: dict[str, Entry]) -> dict[str, Entry]:
+    return {name: entry for name, entry in entries.items() if nickname in entry.sets}
 
 
 def _page(name: str, entry: Entry) -> str:

@@ -81,8 +81,7 @@ def read_groups(path: str, holds: str) -> JudgmentGroups:
 
 def score_preferences(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
     """Score a run by preference measures. Raises InputError for an invalid run."""
-    run = _read(path, options)
-    topics, notes = _chosen(run, groups, options)
+    run, topics, notes = _read(path, groups, options)
     values = np.zeros((len(topics), len(lines)))
     for row, topic in enumerate(topics):
         scores = preference_scores(groups.topics[topic], _ranking(run.topics.get(topic), options))
@@ -93,8 +92,7 @@ def score_preferences(name: str, path: str, groups: JudgmentGroups, lines: list[
 def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
     """Score a run by ordinary measures: a topic's score is the mean over its groups. Raises InputError for an invalid
     run."""
-    run = _read(path, options)
-    topics, notes = _chosen(run, groups, options)
+    run, topics, notes = _read(path, groups, options)
     repeated = {
         topic + BETWEEN + group: run.topics[topic]
         for topic in topics
@@ -112,13 +110,10 @@ def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line]
     return _scored(name, run, topics, line_values(np.array(means), lines, scorer), notes)
 
 
-def _read(path: str, options: Options) -> Run:
+def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[Run, list[bytes], list[str]]:
+    """A run, the topics that are evaluated in byte order, and a note about the others."""
     source = Source(path)
-    return run_of_bytes(source.place, source.read(), options)
-
-
-def _chosen(run: Run, groups: JudgmentGroups, options: Options) -> tuple[list[bytes], list[str]]:
-    """The topics that are evaluated, in byte order, and a note about the others."""
+    run = run_of_bytes(source.place, source.read(), options)
     known, place = sorted(groups.topics), groups.place
     both = [topic for topic in known if topic in run.topics]
     if not both:
@@ -126,7 +121,7 @@ def _chosen(run: Run, groups: JudgmentGroups, options: Options) -> tuple[list[by
     missing = [decode(topic) for topic in known if topic not in run.topics]
     fate = "they score 0" if options.topics == "qrels" else "left out"
     note = f"{run.place}: {len(missing)} of {len(known)} topics of {place} not in the run ({shorten(missing)}); {fate}"
-    return (known if options.topics == "qrels" else both), [note] if missing else []
+    return run, known if options.topics == "qrels" else both, [note] if missing else []
 
 
 def _ranking(results: TopicResults | None, options: Options) -> list[bytes]:

@@ -178,9 +178,8 @@ def _check_format(word: str, form: str) -> None:
     name = word.partition(".")[0]
     others = [other for other, (entries, nicknames) in FORMATS.items() if name in entries or word in nicknames]
     if others and form not in others:
-        raise InputError(
-            "-m", f"'{name}' is not available for {form}", f"it needs -R {' or -R '.join(others)}", usage=True
-        )
+        hint = f"it needs -R {' or -R '.join(others)}"
+        raise InputError("-m", f"'{name}' is not available for {form}", hint, usage=True)
     if form != "qrels":
         entries, nicknames = FORMATS[form]
         hint = did_you_mean(name, [*entries, *nicknames]) or f"as in -m {nicknames[-1]}"

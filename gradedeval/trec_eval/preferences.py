@@ -44,14 +44,11 @@ class _Group:
     def retrieved(self) -> Bools:
         return np.isfinite(self.rank)
 
-    @property
-    def both(self) -> Bools:
-        """Pairs of documents that are both retrieved."""
-        return self.retrieved[:, None] & self.retrieved[None, :]
-
-    @property
-    def either(self) -> Bools:
-        return self.retrieved[:, None] | self.retrieved[None, :]
+    def pairs(self, kind: str) -> Bools:
+        """The pairs of documents that a kind of measure counts."""
+        if kind == "_ret":
+            return self.retrieved[:, None] & self.retrieved[None, :]
+        return self.retrieved[:, None] | self.retrieved[None, :] if kind == "_imp" else np.ones_like(self.before)
 
 
 def _group(lists: Lists, number: Mapping[bytes, int], rank: Mapping[bytes, int]) -> _Group:
@@ -94,7 +91,7 @@ def _with_r_others(group: _Group, retrieved: bool) -> float:
     count = int(others.sum())
     if group.single and count > limit:
         return _crowded(group, relevant & seen if retrieved else relevant, others, limit)
-    pairs = group.both if retrieved else np.ones_like(group.before)
+    pairs = group.pairs("_ret" if retrieved else "")
     unseen = max(limit - count, 0)
     satisfied = int((group.satisfied & pairs).sum()) + reached * unseen
     return _ratio(satisfied, int((group.before & pairs).sum()) + int(relevant.sum()) * unseen)
@@ -123,42 +120,35 @@ KINDS = ("", "_ret", "_imp")
 
 def preference_scores(groups: Mapping[bytes, Lists], ranking: Iterable[bytes]) -> dict[str, float]:
     """The preference measures of one topic, by trec_eval's names."""
-    rank = {docno: at for at, docno in enumerate(ranking, 1)}
+    rank = {docno: place for place, docno in enumerate(ranking, 1)}
     docnos = dict.fromkeys(docno for lists in groups.values() for values in lists.values() for docno in values)
-    number = {docno: at for at, docno in enumerate(docnos)}
-    seen = [_group(lists, number, rank) for lists in groups.values()]
+    number = {docno: index for index, docno in enumerate(docnos)}
+    judged = [_group(lists, number, rank) for lists in groups.values()]
     scores: dict[str, float] = {
-        "prefs_num_prefs_poss": float(sum(group.before.sum() for group in seen)),
-        "prefs_num_prefs_ful": float(sum(group.satisfied.sum() for group in seen)),
-        "prefs_num_prefs_ful_ret": float(sum((group.satisfied & group.both).sum() for group in seen)),
+        "prefs_num_prefs_poss": float(sum(group.before.sum() for group in judged)),
+        "prefs_num_prefs_ful": float(sum(group.satisfied.sum() for group in judged)),
+        "prefs_num_prefs_ful_ret": float(sum((group.satisfied & group.pairs("_ret")).sum() for group in judged)),
     }
     for kind in KINDS:
-        within = [_pairs(group, kind) for group in seen]
-        satisfied = [int((group.satisfied & pairs).sum()) for group, pairs in zip(seen, within, strict=True)]
-        all_ = [int((group.before & pairs).sum()) for group, pairs in zip(seen, within, strict=True)]
-        scores[f"prefs_simp{kind}"] = _ratio(sum(satisfied), sum(all_))
-        scores[f"prefs_pair{kind}"] = _by_pair(seen, within, len(docnos))
-        scores[f"prefs_avgjg{kind}"] = sum(map(_ratio, satisfied, all_)) / len(seen)
+        within = [group.pairs(kind) for group in judged]
+        satisfied = [int((group.satisfied & pairs).sum()) for group, pairs in zip(judged, within, strict=True)]
+        every = [int((group.before & pairs).sum()) for group, pairs in zip(judged, within, strict=True)]
+        scores[f"prefs_simp{kind}"] = _ratio(sum(satisfied), sum(every))
+        scores[f"prefs_pair{kind}"] = _by_pair(judged, within, len(docnos))
+        scores[f"prefs_avgjg{kind}"] = sum(map(_ratio, satisfied, every)) / len(judged)
     for kind, retrieved in (("", False), ("_ret", True)):
-        scores[f"prefs_avgjg_Rnonrel{kind}"] = sum(_with_r_others(group, retrieved) for group in seen) / len(seen)
+        scores[f"prefs_avgjg_Rnonrel{kind}"] = sum(_with_r_others(group, retrieved) for group in judged) / len(judged)
     return scores
-
-
-def _pairs(group: _Group, kind: str) -> Bools:
-    """The pairs of documents that a kind of measure counts."""
-    if kind == "_ret":
-        return group.both
-    return group.either if kind == "_imp" else np.ones_like(group.before)
 
 
 def _by_pair(groups: list[_Group], within: list[Bools], documents: int) -> float:
     """The mean over pairs of documents of the share of groups whose preference for the pair is satisfied."""
-    satisfied, all_ = (np.zeros((documents, documents), dtype=np.int32) for _ in range(2))
+    satisfied, every = (np.zeros((documents, documents), dtype=np.int32) for _ in range(2))
     for group, pairs in zip(groups, within, strict=True):
         cells = np.ix_(group.number, group.number)
         satisfied[cells] += group.satisfied & pairs
-        all_[cells] += group.before & pairs
+        every[cells] += group.before & pairs
     upper = np.triu_indices(documents, 1)
-    satisfied, all_ = ((counts + counts.T)[upper] for counts in (satisfied, all_))
-    shares = satisfied[all_ > 0] / all_[all_ > 0]
+    satisfied, every = ((counts + counts.T)[upper] for counts in (satisfied, every))
+    shares = satisfied[every > 0] / every[every > 0]
     return float(shares.cumsum()[-1] / len(shares)) if len(shares) else 0.0

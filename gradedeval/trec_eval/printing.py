@@ -36,12 +36,9 @@ def format_run(scored: ScoredRun, lines: list[Line], printing: PrintOptions) -> 
     if not printing.empty_topics:
         scored = _without_empty(scored, lines)
     values = scored.values if printing.norms is None else _z_scores(scored, lines, printing.norms)
-    rows: list[str] = []
-    if printing.by_topic:
-        rows += _topics(scored, lines, values, printing)
-    if printing.summary:
-        rows += _summary(scored, lines, values, printing)
-    return "".join(rows)
+    topics = _topics(scored, lines, values, printing) if printing.by_topic else ()
+    summary = _summary(scored, lines, values, printing) if printing.summary else ()
+    return "".join([*topics, *summary])
 
 
 def _without_empty(scored: ScoredRun, lines: list[Line]) -> ScoredRun:

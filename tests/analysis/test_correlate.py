@@ -14,7 +14,7 @@ from scipy import stats
 
 import gradedeval
 from gradedeval import InputError
-from gradedeval.analysis.correlation import KINDS, agreement, scores_agreement, tau_ap
+from gradedeval.analysis.correlate import KINDS, agreement, scores_agreement, tau_ap
 from gradedeval.analysis.score_matrix import to_matrix
 from support.commands import Command
 

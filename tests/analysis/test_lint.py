@@ -43,8 +43,9 @@ def facts(found: dict[str, Any], at: int = 0) -> dict[str, Any]:
 
 # The corpus of broken input -------------------------------------------------------------------------------------------
 
-# What only an evaluation asks for: that ranks are numbers (--ties rank), or that grades are given once (--duplicates).
-OTHERS = ("ranks that are no numbers", "one grade twice, refused")
+# What only an evaluation asks for: that ranks are numbers, and exact (--ties rank), or that grades are given once
+# (--duplicates).
+OTHERS = ("ranks that are no numbers", "ranks that no float tells apart", "one grade twice, refused")
 # What only an evaluation takes: folders, patterns and lists of runs.
 SEVERAL = ("--runs-from", "folder", "none/*.run")
 FILES = [

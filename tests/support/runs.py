@@ -53,7 +53,7 @@ def read_by_line(
     place: str, run: bytes, judgments: Qrels, rules: Options, keep_docnos_for: frozenset[bytes] = frozenset()
 ) -> GradedRun[Batch]:
     grader = Grader(judgments, rules, keep_docnos_for)
-    return map_lists(grader.grade_part, run_of_bytes(place, run, rules), grader)
+    return map_lists(lambda part: part.grade(grader), run_of_bytes(place, run, rules), grader)
 
 
 def read_in_blocks(

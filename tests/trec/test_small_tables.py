@@ -19,10 +19,10 @@ from gradedeval.analysis.saved_scores import read_saved
 from gradedeval.analysis.standardize import Reference
 from gradedeval.errors import InputError
 from gradedeval.measures.cascade_models import _from_file as read_utility
-from gradedeval.measures.costs import read_costs
 from gradedeval.measures.cwl_family.user_defined import read_chances
 from gradedeval.measures.gain_schemes import read_gains
 from gradedeval.measures.weighting_models import read_weights
+from gradedeval.options.values import read_costs
 from gradedeval.scoring.intents import read_prior
 from gradedeval.trec.small_tables import headed_table, small_table
 from gradedeval.trec_eval.printing import read_norms

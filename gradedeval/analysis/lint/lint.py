@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from gradedeval.analysis.lint import checks
 from gradedeval.analysis.lint.submissions import Judgments, Submission, read_judgments, read_submission
-from gradedeval.analysis.lint.tie_effects import check_tie_effects, valid_qrels
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.parallel.progress import Progress, no_progress
@@ -56,7 +55,7 @@ def lint(
     Raises InputError where a measure cannot be computed from these qrels; problems of the files are in the report.
     """
     judged = None if qrels is None else read_judgments(qrels)
-    valid = valid_qrels(judged) if judged is not None and judged.grades else None
+    valid = checks.valid_qrels(judged) if judged is not None and judged.grades else None
     chosen = list(measures) if measures is not None else parse_measures(DEFAULT)
     report = Report([], [], judged)
     for name, path in progress(list(runs.items())):
@@ -66,7 +65,7 @@ def lint(
         if judged is not None and valid is not None:
             checks.check_topics(run, facts, list(map(decode, judged.grades)), judged.place)
             checks.check_judged(run, facts, judged)
-            check_tie_effects(run, facts, valid, chosen)
+            checks.check_tie_effects(run, facts, valid, chosen)
         elif facts.tied:
             what = f"{facts.tied} of {facts.documents} documents tied"
             run.warn("ties", what, "their order is decided by docno; --qrels shows the effect on scores")

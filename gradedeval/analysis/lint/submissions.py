@@ -112,11 +112,7 @@ class Judgments(Submission):
 def read_submission(name: str, path: str) -> Submission:
     """A run, with the defects of its lines."""
     run = Submission(name, Source(path).place)
-    data = _bytes_of(path, run, RUN_FIELDS)
-    if looks_like(data, QRELS_FIELDS) and not looks_like(data, RUN_FIELDS):
-        what = f"looks like qrels ({len(QRELS_FIELDS)} fields per line)"
-        run.error("format", what, f"give qrels with --qrels; a run has lines of {' '.join(RUN_FIELDS)}")
-        return run
+    data = _bytes_of(path, run, RUN_FIELDS, QRELS_FIELDS, "qrels", "give qrels with --qrels; a run has lines of")
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []
     ranks: dict[bytes, float] = {}
@@ -158,11 +154,7 @@ def _check_columns(run: Submission, columns: dict[bytes, int], bad_ranks: list[i
 def read_judgments(path: str) -> Judgments:
     """A qrels file, with the defects of its lines."""
     qrels = Judgments(path, Source(path).place)
-    data = _bytes_of(path, qrels, QRELS_FIELDS)
-    if looks_like(data, RUN_FIELDS) and not looks_like(data, QRELS_FIELDS):
-        what = f"looks like a run ({len(RUN_FIELDS)} fields per line)"
-        qrels.error("format", what, "qrels have lines of " + " ".join(QRELS_FIELDS))
-        return qrels
+    data = _bytes_of(path, qrels, QRELS_FIELDS, RUN_FIELDS, "a run", "qrels have lines of")
     first: dict[tuple[bytes, bytes], int] = {}
     for number, (topic, _, docno, token) in lines.records(data, QRELS_FIELDS, qrels, tolerant=True):
         grade = decimal(token)
@@ -186,8 +178,10 @@ def read_judgments(path: str) -> Judgments:
     return qrels
 
 
-def _bytes_of(path: str, file: Submission, expected: tuple[str, ...]) -> bytes:
-    """All of a file; nothing, and a defect, where it cannot be read."""
+def _bytes_of(
+    path: str, file: Submission, expected: tuple[str, ...], others: tuple[str, ...], other: str, hint: str
+) -> bytes:
+    """All of a file; nothing, and a defect, where it cannot be read or is the other kind of file."""
     try:
         data = Source(path).read()
     except InputError as error:
@@ -195,4 +189,7 @@ def _bytes_of(path: str, file: Submission, expected: tuple[str, ...]) -> bytes:
         return b""
     if not data.strip():
         file.error("empty", "is empty", lines.expected_lines(expected))
+    elif looks_like(data, others) and not looks_like(data, expected):
+        file.error("format", f"looks like {other} ({len(others)} fields per line)", f"{hint} {' '.join(expected)}")
+        return b""
     return data

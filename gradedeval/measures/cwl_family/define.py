@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
-from functools import partial
+from functools import partial, update_wrapper
 from typing import Any
 
 import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
-from gradedeval.measures.cwl_family.quantities import (
-    Viewing,
-    quantity,
-    quantity_details,
-    quantity_with_horizon,
-    view_probabilities,
-)
+from gradedeval.measures.cwl_family.quantities import Viewing, quantity, quantity_details, view_probabilities
 from gradedeval.measures.cwl_family.user_state import Continuation, ranks_viewed_past_end, user_state
 from gradedeval.measures.definition import QUANTITIES, Definition, Measure, decorator
 from gradedeval.measures.gains import Gains
@@ -59,16 +53,13 @@ def cwl(continuation: Continuation, **keywords: Any) -> Measure:
         if parts := _in_parts(g, horizon or g.k or 0):
             return np.concatenate([function(part, of=of, horizon=horizon, **parameters) for part in parts])
         viewing, cutoff = view(g, horizon, parameters)
-        if horizon is not None:
-            return quantity_with_horizon(viewing, of, cutoff)
-        return quantity(viewing, of, cutoff, properties.converges)
+        return quantity(viewing, of, cutoff)
 
     def details(g: Gains, *, of: str = "eu", horizon: int | None = None, **parameters: Any) -> dict[str, Floats]:
         viewing, cutoff = view(g, horizon, parameters)
-        return quantity_details(viewing, g, of, cutoff, properties.converges)
+        return quantity_details(viewing, g, of, cutoff)
 
-    function.__name__, function.__doc__ = continuation.__name__, continuation.__doc__
-    function.__module__ = continuation.__module__
+    update_wrapper(function, continuation)
     signature = inspect.Signature([GAINS, *named, *SHARED, *others])
     function.__signature__ = signature  # type: ignore[attr-defined]
     shared = {field.name: getattr(properties, field.name) for field in fields(Properties)}
@@ -92,7 +83,8 @@ def _viewing(
         state = g.memo[state_key]
         ends = state.has_horizon or state.k is not None
         rest = 0.0 if ends else (tail or partial(ranks_viewed_past_end, continuation))(state, **parameters)
-        g.memo["viewing"] = (key, view_probabilities(state, continuation(state, **parameters), rest))
+        chances = continuation(state, **parameters)
+        g.memo["viewing"] = (key, view_probabilities(state, chances, rest, properties.converges))
     viewing: Viewing = g.memo["viewing"][1]
     return viewing
 

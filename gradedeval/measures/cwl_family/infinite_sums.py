@@ -165,12 +165,8 @@ def extrapolated(
         while count < check:
             factors = factor(count + np.arange(1.0, min(check - count, SLICE) + 1))
             terms = term * np.cumprod(factors)
-            total, term, last, count = (
-                total + float(terms.sum()),
-                float(terms[-1]),
-                float(factors[-1]),
-                count + len(terms),
-            )
+            total, count = total + float(terms.sum()), count + len(terms)
+            term, last = float(terms[-1]), float(factors[-1])
         if term == 0:
             return total
         ahead = (far or factor)(np.floor(count * AHEAD) + 1)

@@ -12,6 +12,8 @@ from gradedeval.arrays import Bools, Floats
 from gradedeval.measures.cwl_family.user_state import UserState, checked
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 
+TOTALS = ("etu", "etc")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Viewing:
@@ -21,6 +23,7 @@ class Viewing:
     probability   topics × ranks: V(i), 0 past the end
     at_tail       topics: V of the first rank past the end
     rest          topics: how many ranks a user who reaches that rank will view, that one included
+    converges     whether V tends to 0 even where that is infinite
     """
 
     state: UserState
@@ -28,6 +31,7 @@ class Viewing:
     probability: Floats
     at_tail: Floats
     rest: Floats
+    converges: bool
 
     @cached_property
     def stopping(self) -> Floats:
@@ -39,21 +43,25 @@ class Viewing:
         """topics: the expected number of ranks viewed past the end; 0 where nobody gets there, even if `rest` is
         infinite."""
         reached = self.at_tail > 0
-        expected: Floats = np.where(reached, self.at_tail * np.where(reached, self.rest, 0), 0)
-        return expected
+        return np.where(reached, self.at_tail * np.where(reached, self.rest, 0), 0)
 
     @cached_property
     def depth(self) -> Floats:
         """topics: ΣV, the expected number of ranks viewed."""
         return row_sums(self.probability) + self.past_end
 
-    def forever(self, converges: bool) -> Floats:
-        """topics: the probability of never stopping; `converges` says that V tends to 0."""
-        return np.where(np.isinf(self.rest) & (not converges), self.at_tail, 0)
+    @property
+    def forever(self) -> Floats:
+        """topics: the probability of never stopping."""
+        return np.where(np.isinf(self.rest) & (not self.converges), self.at_tail, 0)
+
+    def so_far(self, of: str) -> Floats:
+        """topics × ranks: what a total is of: the cumulative gain (etu) or cost (etc)."""
+        return self.state.cumulative_gain if of == "etu" else self.state.cumulative_cost
 
 
-def view_probabilities(state: UserState, continuation: Any, rest: Floats | float) -> Viewing:
-    """V of every rank. `rest`: how many ranks a user at the first rank past the end will view, that one included."""
+def view_probabilities(state: UserState, continuation: Any, rest: Floats | float, converges: bool) -> Viewing:
+    """V of every rank, from C; `rest` and `converges` as in `Viewing`."""
     shape = state.gain.shape
     c = checked(continuation, state)
     alike = c.strides[0] == 0  # all topics have one C: one product for all of them
@@ -62,16 +70,19 @@ def view_probabilities(state: UserState, continuation: Any, rest: Floats | float
     v[:, 1:] = products[:, :-1]
     within: Bools = np.arange(shape[1]) < state.end[:, None]
     at_tail = state.at_end(products, before=1.0)
-    return Viewing(state, c, v * within, at_tail, np.broadcast_to(np.asarray(rest, dtype=np.float64), at_tail.shape))
+    ranks_past_end = np.broadcast_to(np.asarray(rest, dtype=np.float64), at_tail.shape)
+    return Viewing(state, c, v * within, at_tail, ranks_past_end, converges)
 
 
-def quantity(viewing: Viewing, of: str, cutoff: int | None, converges: bool) -> Floats:
-    """topics: one of the five quantities. `cutoff` ends its sum at that rank, W and V are those of the full depth;
-    `converges` says that V tends to 0."""
+def quantity(viewing: Viewing, of: str, cutoff: int | None) -> Floats:
+    """topics: one of the five quantities. `cutoff` ends its sum at that rank, W and V are those of the full depth."""
     state, v = viewing.state, viewing.probability
     past_end, depth = viewing.past_end, viewing.depth
     if cutoff is not None:
         return _down_to(viewing, of, cutoff)
+    if state.has_horizon and of in TOTALS:
+        # A user who is still going on at the horizon has not stopped.
+        return row_sums(viewing.stopping * viewing.so_far(of))
     if of == "ed":
         return depth
     if of in ("ec", "etc"):
@@ -81,23 +92,18 @@ def quantity(viewing: Viewing, of: str, cutoff: int | None, converges: bool) -> 
     if of == "eu":
         return _rate(gain, depth, state.tail)
     # Whoever never stops gains nothing in all: the sum is over those who stop.
-    left = viewing.forever(converges) * state.at_end(state.cumulative_gain) if state.tail == 0 else 0
+    left = viewing.forever * state.at_end(state.cumulative_gain) if state.tail == 0 else 0
     return gain - left
 
 
 def _down_to(viewing: Viewing, of: str, cutoff: int) -> Floats:
     """The sum of a quantity down to a rank: ΣWr, ΣLΓ, ΣWc, ΣLK or ΣV."""
     state = viewing.state
-    if of in ("etu", "etc"):
-        return row_sums((viewing.stopping * _so_far(state, of))[:, :cutoff])
+    if of in TOTALS:
+        return row_sums((viewing.stopping * viewing.so_far(of))[:, :cutoff])
     values = {"eu": state.gain, "ec": state.cost}.get(of)
     seen = row_sums((viewing.probability if values is None else viewing.probability * values)[:, :cutoff])
     return seen if of == "ed" else safe_divide(seen, viewing.depth)
-
-
-def _so_far(state: UserState, of: str) -> Floats:
-    """topics × ranks: what a total is of: the cumulative gain (etu) or cost (etc)."""
-    return state.cumulative_gain if of == "etu" else state.cumulative_cost
 
 
 def _rate(part: Floats, depth: Floats, limit: float) -> Floats:
@@ -106,14 +112,7 @@ def _rate(part: Floats, depth: Floats, limit: float) -> Floats:
     return np.where(endless, limit, safe_divide(np.where(endless, 0, part), np.where(endless, 1, depth)))
 
 
-def quantity_with_horizon(viewing: Viewing, of: str, cutoff: int | None) -> Floats:
-    """As `quantity` where all sums end at the last rank: a user who is still going on there has not stopped."""
-    if of not in ("etu", "etc") or cutoff is not None:
-        return quantity(viewing, of, cutoff, converges=True)
-    return row_sums(viewing.stopping * _so_far(viewing.state, of))
-
-
-def quantity_details(viewing: Viewing, g: Gains, of: str, cutoff: int | None, converges: bool) -> dict[str, Floats]:
+def quantity_details(viewing: Viewing, g: Gains, of: str, cutoff: int | None) -> dict[str, Floats]:
     """The details at the ranks of `g`, and in sum after them: C, V, W, the contribution; the cost if costs are given;
     for a total, the probability of stopping (L) and the gain or cost so far.
 
@@ -130,10 +129,10 @@ def quantity_details(viewing: Viewing, g: Gains, of: str, cutoff: int | None, co
     elif of == "ed":
         terms, rest = v, past_end
     else:
-        so_far = _so_far(state, of)
+        so_far = viewing.so_far(of)
         terms = viewing.stopping * so_far
         # Who gets past the end takes along what there was, and stops some time; at a horizon that is no stop.
-        rest = (viewing.at_tail - viewing.forever(converges)) * state.at_end(so_far) * (not state.has_horizon)
+        rest = (viewing.at_tail - viewing.forever) * state.at_end(so_far) * (not state.has_horizon)
         rest = rest + (past_end if of == "etc" else state.tail * past_end if state.tail else 0)
         more = {"L": viewing.stopping, "gained" if of == "etu" else "spent": so_far}
     if cutoff is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from gradedeval.measures.cwl_family.define import cwl
 from gradedeval.measures.cwl_family.formula import FUNCTIONS, read_formula
 from gradedeval.measures.cwl_family.infinite_sums import geometric
 from gradedeval.measures.cwl_family.user_state import UserState, ranks_viewed_past_end
-from gradedeval.measures.parameters import Check, needs_file, read_parameter_file
+from gradedeval.measures.parameters import Check, needs_file, of_file
 from gradedeval.measures.properties import Arguments, Residual
 from gradedeval.trec.lines import decode, encode
 from gradedeval.trec.small_tables import TableRow, small_table
@@ -29,9 +28,10 @@ RESERVED = {"C", "of", "horizon", "gain", "rel"}
 
 def _needs_formula(arguments: Arguments, cutoff: int | None) -> None:
     """Raise InputError where there is no formula, or its names differ from the given parameters."""
+    place = "'cwl'"
     if not arguments.get("C"):
-        raise InputError("'cwl'", "needs C, a formula", 'as in cwl(C="phi*(1-r)",phi=.6)', usage=True)
-    place, names = "'cwl'", read_formula(str(arguments["C"])).names
+        raise InputError(place, "needs C, a formula", 'as in cwl(C="phi*(1-r)",phi=.6)', usage=True)
+    names = read_formula(str(arguments["C"])).names
     given = {unicodedata.normalize("NFKC", name) for name in arguments.keys() - {"C", "of", "horizon"}}
     for name in sorted(given | (names & RESERVED)):
         if name in RESERVED or name in VARIABLES or name in FUNCTIONS:
@@ -41,9 +41,8 @@ def _needs_formula(arguments: Arguments, cutoff: int | None) -> None:
         known = [*VARIABLES, *sorted(given), *FUNCTIONS]
         close = did_you_mean(unknown[0], known) if len(unknown[0]) > 3 else ""
         hint = close or f"give it a value: {unknown[0]}=0.5"
-        raise InputError(
-            place, f"unknown name '{unknown[0]}' in the formula (known are {', '.join(known)})", hint, usage=True
-        )
+        what = f"unknown name '{unknown[0]}' in the formula (known are {', '.join(known)})"
+        raise InputError(place, what, hint, usage=True)
     unused = sorted(given - names)
     if unused:
         raise InputError(place, f"'{unused[0]}' is not used in the formula {arguments['C']}", "remove it", usage=True)
@@ -86,16 +85,12 @@ ANY = b"*"
 """The type of every document whose own type the file does not name, and of the ranks past the end."""
 
 
-def read_chances(name: str) -> dict[bytes, Floats]:
+@of_file
+def read_chances(name: str, data: bytes) -> dict[bytes, Floats]:
     """Type -> C(1), C(2), …, from a file with lines of rank,C or rank,type,C; the last value of each type goes on.
 
-    Raises InputError (usage) where it cannot be read, a C is not a probability, or ranks are left out.
+    Raises InputError (usage) where a C is not a probability, or ranks are left out.
     """
-    return _chances(name, read_parameter_file(name))
-
-
-@lru_cache
-def _chances(name: str, data: bytes) -> dict[bytes, Floats]:
     hint = "expected lines of rank,C or rank,type,C"
     table = small_table(name, ("rank", "C"), ("rank", "type", "C"), hint=hint, usage=True, data=data)
     rows: dict[bytes, list[TableRow]] = {ANY: []}

@@ -1,0 +1,96 @@
+"""What users give for an option as text, a list, a dict or a file, and the value that it becomes."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gradedeval.errors import InputError, plural
+from gradedeval.measures.gain_schemes import read_scheme
+from gradedeval.measures.notation import read_value
+from gradedeval.trec.lines import check_text, decode, encode
+from gradedeval.trec.source import Source
+
+
+def read_gain(gain: Any) -> Any:
+    """A gain scheme from text or a list; anything else as it is."""
+    value = read_value(gain) if isinstance(gain, str) else tuple(gain) if isinstance(gain, list) else gain
+    return read_scheme(value, "--gain") if isinstance(value, str | tuple | int | float) else value
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Costs:
+    """The cost of a document of each type, in any unit: seconds, characters, documents. `of`: type -> cost, above 0.
+
+    Raises InputError where a cost is not a finite number above 0.
+    """
+
+    of: Mapping[bytes, float]
+    place: str = "costs"
+
+    def __post_init__(self) -> None:
+        if not self.of:
+            raise InputError(self.place, "has no costs", "expected a line for each type, such as 'video 30'")
+        for name, cost in self.of.items():
+            if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
+                what = f"cost {cost!r} of type '{decode(name)}' is not a finite number above 0"
+                raise InputError(self.place, what, "every document costs something")
+
+    @property
+    def digest(self) -> str:
+        """Six hexadecimal digits that change with any cost."""
+        from hashlib import sha256
+
+        lines = sorted(b"%b %b" % (name, repr(float(cost)).encode()) for name, cost in self.of.items())
+        return sha256(b"\n".join(lines)).hexdigest()[:6]
+
+
+def read_costs(costs: Any) -> Any:
+    """Costs from a dict, or from a file with lines of `type cost`; anything else as it is.
+
+    Raises InputError where a file cannot be read, a line is not a type with its cost, or a type has two costs.
+    """
+    if isinstance(costs, Mapping):
+        return Costs({encode(str(name)): cost for name, cost in costs.items()})
+    if not isinstance(costs, str | os.PathLike):
+        return costs
+    from gradedeval.trec.small_tables import small_table  # few evaluations need a table
+
+    table = small_table(costs, ("type", "cost"), hint="expected lines such as 'video 30'", words=True)
+    cost_of: dict[bytes, float] = {}
+    for row in table.rows:
+        cost = cost_of[encode(row.cells["type"])] = table.number(row, "cost")
+        if cost <= 0:
+            table.problems.add(row.line, f"cost {row.cells['cost']} is not above 0", "every document costs something")
+    table.check([row.cells["type"] for row in table.rows], ("type",))
+    return Costs(cost_of, table.place)
+
+
+def read_topics(topics: Any) -> Any:
+    """Topic ids from a list, or from a file: the first field of every line; anything else as it is.
+
+    Raises InputError where a file cannot be read or has none.
+    """
+    if isinstance(topics, str | os.PathLike):
+        source = Source(topics)
+        data = source.read()
+        check_text(data, source.place)
+        lines = [line.split() for line in data.split(b"\n") if not line.startswith(b"#")]
+        named = frozenset(line[0] for line in lines if line)
+        if not named:
+            raise InputError(source.place, "names no topics", "expected one topic per line")
+        return named
+    if not isinstance(topics, Iterable):
+        return topics
+    return frozenset(topic if isinstance(topic, bytes) else encode(str(topic)) for topic in topics)
+
+
+def chosen_topics(_: str, topics: frozenset[bytes]) -> str:
+    """How many topics were chosen, and six digits that tell one choice from another."""
+    from hashlib import sha256  # most evaluations do without
+
+    digest = sha256(b"|".join(sorted(topics))).hexdigest()[:6]
+    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {digest}"

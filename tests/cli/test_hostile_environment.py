@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -157,6 +158,17 @@ def test_a_pipe_larger_than_memory_needs_a_folder_for_it(folder: Path) -> None:
     said = shell(script, folder).text
     assert "Traceback" not in said
     assert said.startswith("temporary file: cannot be written (")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_packed_topics_that_take_turns_need_a_folder_for_it(piped: bool, folder: Path) -> None:
+    lines = [f"{topic} Q0 document-{at} 1 {at} t\n" for at in range(30_000) for topic in range(1, 4)]
+    (folder / "turns.run.gz").write_bytes(gzip.compress("".join(lines).encode(), 1))
+    source = "-" if piped else "turns.run.gz"
+    command = f'cat turns.run.gz | "{sys.executable}" -m gradedeval {source} qrels.txt -m ap 2>&1 | cat'
+    said = shell(f"ulimit -f 0; {command}", folder).text
+    assert said.startswith("temporary file: cannot be written (No usable temporary directory")
     assert said.count("\n") == 1
 
 

@@ -32,7 +32,7 @@ class Gains:
                distinguishes them
     intents    the batch by intent, for the measures that need it
     memo       intermediate results that several measures share
-    unsampled  topics × ranks: whether the document was pooled but not sampled for judging (grade −1); None: none was
+    unsampled  topics × ranks: whether the document was pooled but not sampled (grade below 0); None: none was
     """
 
     gain: Floats

@@ -251,13 +251,13 @@ def yaap(g: Gains) -> Floats:
     return np.where(g.num_relevant > 0, odds, 0.0)
 
 
-@measure(ceiling=1, uses_grade_minus_one=True)
+@measure(ceiling=1, uses_unsampled=True)
 def infap(g: Gains) -> Floats:
     """Inferred average precision: average precision estimated where only a sample of the pool is judged.
 
     1/R Σ_{i relevant} 1/i + (i−1)/i · (pooled above i)/(i−1) · (relevant above + ε) / (judged above + 2ε), ε=0.00001
 
-    Yilmaz & Aslam, CIKM 2006. Grade −1 says pooled and not sampled; it needs --negative unjudged.
+    Yilmaz & Aslam, CIKM 2006; trec_eval's infAP. With --negative unjudged a grade below 0 says pooled and not sampled.
     """
     relevant_above = g.ordinal - 1
     sampled = relevant_above + g.nonrelevant_above

@@ -68,7 +68,7 @@ class Properties:
     monotone              whether a better document moved up never lowers the score; False where a good document can end
                           the search, or lower ranks weigh more; a function of the arguments where it depends on them
     relevance_only        whether relevant documents alone make the score
-    uses_grade_minus_one  whether it reads grade −1, where that counts as unjudged, as pooled but not sampled
+    uses_unsampled        whether it reads grades below 0, where they count as unjudged, as pooled but not sampled
     """
 
     gain: str | None = "binary"
@@ -83,7 +83,7 @@ class Properties:
     validate: Callable[[Arguments, int | None], None] | None = None
     monotone: bool | Callable[[Arguments], bool] = True
     relevance_only: bool = True
-    uses_grade_minus_one: bool = False
+    uses_unsampled: bool = False
 
     def __post_init__(self) -> None:
         graded = self.gain not in ("binary", None)

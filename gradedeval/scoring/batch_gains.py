@@ -16,9 +16,6 @@ from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader
 from gradedeval.scoring.intents import ByIntent
 
-UNSAMPLED = -1
-"""The grade of documents that were pooled and left out of the sample that was judged, as trec_eval's infAP has it."""
-
 
 def last_rank(measure: Measure) -> int | None:
     """The last rank that a measure looks at; None where it looks at all: weights of the full depth need the gains of
@@ -31,7 +28,7 @@ class GainsCache:
 
     def __init__(self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent]) -> None:
         self.batch, self.by_intent, self.cells = batch, by_intent, grader.limits.cells
-        self.unsampled_code = np.append(grader.qrels.labels == UNSAMPLED, [False, False])
+        self.unsampled_code = np.append(grader.qrels.labels < 0, [False, False])
         self.cost = _costs(batch, grader.options.costs)
         self.judged_code = judged = grader.judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)

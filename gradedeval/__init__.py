@@ -16,6 +16,7 @@ from gradedeval.version import __version__ as __version__
 
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
+    from gradedeval.analysis.anova import anova as anova
     from gradedeval.analysis.bounds import Bound as Bound
     from gradedeval.analysis.check import check as check
     from gradedeval.analysis.compare import compare as compare
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 # Module -> the public names in it, imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _PUBLIC = {
+    "analysis.anova": "anova",
     "analysis.bounds": "Bound",
     "analysis.check": "check",
     "analysis.compare": "compare",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.power import power as power
     from gradedeval.analysis.rank_weights import Weights as Weights
     from gradedeval.analysis.rank_weights import weights as weights
+    from gradedeval.analysis.risk import risk as risk
     from gradedeval.analysis.standardize import standardize as standardize
     from gradedeval.errors import EvaluationWarning as EvaluationWarning
     from gradedeval.errors import InputError as InputError
@@ -59,6 +60,7 @@ _PUBLIC = {
     "analysis.fit_weights": "fit_weights",
     "analysis.power": "power",
     "analysis.rank_weights": "Weights weights",
+    "analysis.risk": "risk",
     "analysis.standardize": "standardize",
     "errors": "EvaluationWarning InputError",
     "measures.cwl_family.define": "cwl",

@@ -153,7 +153,7 @@ def comparison_document(
         Column("difference", "signed"): itemgetter("difference"),
         Column("%", "percent"): itemgetter("relative"),
         Column("interval", "figures"): lambda row: f"{row['low']:+.4f} to {row['high']:+.4f}",
-        Column("won/tied/lost", "figures"): lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}",
+        WON: _won,
         Column("effect", "signed", digits=2): itemgetter("effect"),
         **_verdict(test_settings, title),
         Column("order", "figures"): lambda row: ORDER[row["conclusive"]],
@@ -181,6 +181,13 @@ ANOVA: Shown = {
 """The analysis of variance for people."""
 
 
+WON = Column("won/tied/lost", "figures")
+
+
+def _won(row: Row) -> str:
+    return f"{row['wins']}/{row['ties']}/{row['losses']}"
+
+
 def _verdict(settings: TestSettings, title: str) -> Shown:
     """p, or the posterior probabilities, with an asterisk where they reach the level."""
     alpha = settings.alpha
@@ -196,3 +203,26 @@ def _verdict(settings: TestSettings, title: str) -> Shown:
 def _p_value(p: float, alpha: float | None = None) -> str:
     """Four digits, or that it is smaller; with an asterisk if it is significant, where a level is given."""
     return ("<0.0001" if p < 0.0001 else f"{p:.4f}") + ("" if alpha is None else "*" if p <= alpha else " ")
+
+
+# Risk
+
+
+def risk_settings(frame: pd.DataFrame, alpha: float) -> str:
+    """What runs are compared with, and how much a loss counts."""
+    baseline, runs = frame["baseline"].iloc[0], frame["run"].nunique()
+    return f"baseline {baseline} | α {alpha:g}: a loss counts {1 + alpha:g} times | GeoRisk among {runs} runs"
+
+
+def risk_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
+    """The result of `risk`."""
+    shown: Shown = {
+        **_same(Column("measure"), Column("run"), Column("mean", "score")),
+        Column("baseline mean", "score"): itemgetter("baseline_mean"),
+        WON: _won,
+        Column("URisk", "signed"): itemgetter("u_risk"),
+        Column("TRisk", "signed", digits=2): itemgetter("t_risk"),
+        Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
+        Column("GeoRisk", "score"): itemgetter("geo_risk"),
+    }
+    return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))

@@ -13,6 +13,7 @@ from gradedeval.analysis.correlate import BY_TOPIC, NAMES
 from gradedeval.analysis.fit import FitResult
 from gradedeval.analysis.power import Power
 from gradedeval.analysis.score_matrix import Matrix
+from gradedeval.analysis.topic_plan import Aim
 from gradedeval.errors import visible
 from gradedeval.formats import Column, Document, Layout, Table, frame_rows, frame_table
 
@@ -93,6 +94,25 @@ def power_document(result: Power, matrix: Matrix, layout: Layout) -> Document:
     return frame_document(result.frame, layout, shown, signature_lines(result.settings, matrix.signature))
 
 
+def plan_settings(aim: Aim) -> str:
+    """What the topics of a plan suffice for."""
+    found = f"topics to detect a difference of {aim.difference:g} with power {1 - aim.beta:g} at alpha {aim.alpha:g}"
+    return f"{found} | interval: {1 - aim.alpha:.0%}, as wide as that difference"
+
+
+def plan_document(frame: pd.DataFrame, signature: str, settings: str, layout: Layout) -> Document:
+    """The result of `power --plan`."""
+    known = [] if frame["measure"].isna().all() else [Column("measure")]
+    had = [] if frame["topics"].isna().all() else [Column("topics", "count")]
+    shown: Shown = {
+        **_same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
+        Column("topics needed", "count"): itemgetter("needed"),
+        **_same(Column("power", "share")),
+        Column("interval width", "score"): itemgetter("width"),
+    }
+    return frame_document(frame, layout, shown, signature_lines(settings, signature))
+
+
 # Fits
 
 
@@ -154,7 +174,7 @@ def comparison_document(
         Column("difference", "signed"): itemgetter("difference"),
         Column("%", "percent"): itemgetter("relative"),
         Column("interval", "figures"): lambda row: f"{row['low']:+.4f} to {row['high']:+.4f}",
-        Column("won/tied/lost", "figures"): lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}",
+        WON: _won,
         Column("effect", "signed", digits=2): itemgetter("effect"),
         **_verdict(test_settings, title),
         Column("order", "figures"): lambda row: ORDER[row["conclusive"]],
@@ -182,6 +202,13 @@ ANOVA: Shown = {
 """The analysis of variance for people."""
 
 
+WON = Column("won/tied/lost", "figures")
+
+
+def _won(row: Row) -> str:
+    return f"{row['wins']}/{row['ties']}/{row['losses']}"
+
+
 def _verdict(settings: TestSettings, title: str) -> Shown:
     """p, or the posterior probabilities, with an asterisk where they reach the level."""
     alpha = settings.alpha
@@ -197,3 +224,26 @@ def _verdict(settings: TestSettings, title: str) -> Shown:
 def _p_value(p: float, alpha: float | None = None) -> str:
     """Four digits, or that it is smaller; with an asterisk if it is significant, where a level is given."""
     return ("<0.0001" if p < 0.0001 else f"{p:.4f}") + ("" if alpha is None else "*" if p <= alpha else " ")
+
+
+# Risk
+
+
+def risk_settings(frame: pd.DataFrame, alpha: float) -> str:
+    """What runs are compared with, and how much a loss counts."""
+    baseline, runs = frame["baseline"].iloc[0], frame["run"].nunique()
+    return f"baseline {baseline} | α {alpha:g}: a loss counts {1 + alpha:g} times | GeoRisk among {runs} runs"
+
+
+def risk_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
+    """The result of `risk`."""
+    shown: Shown = {
+        **_same(Column("measure"), Column("run"), Column("mean", "score")),
+        Column("baseline mean", "score"): itemgetter("baseline_mean"),
+        WON: _won,
+        Column("URisk", "signed"): itemgetter("u_risk"),
+        Column("TRisk", "signed", digits=2): itemgetter("t_risk"),
+        Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
+        Column("GeoRisk", "score"): itemgetter("geo_risk"),
+    }
+    return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))

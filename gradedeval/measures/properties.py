@@ -45,17 +45,19 @@ class Properties:
 
     What a cutoff does, what the residual is, and where scores lie.
 
-    cutoff    `truncates`: the sum stops at k and nothing else changes; `renormalizes`: k also changes what the sum is
-              divided by; `sums_to_k`: the weights are those of the full depth, summed to k; `required`: the measure
-              has no score without a k, which is a parameter of it; `none`: the measure takes no cutoff
-    residual  `beyond_run`: ranks past the end of the run could still add to the score; `within_run`: only retrieved
-              documents could; `none`: no residual is printed, because filling in the unjudged documents gives no bound:
-              some judgment of them can lift a score above score + residual; a function of the arguments where it
-              depends on them
-    floor     the lowest possible score
-    ceiling   the highest possible score
-    summary   how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, where scores below 0.00001
-              are raised to that
+    cutoff     `truncates`: the sum stops at k and nothing else changes; `renormalizes`: k also changes what the sum is
+               divided by; `sums_to_k`: the weights are those of the full depth, summed to k; `required`: the measure
+               has no score without a k, which is a parameter of it; `none`: the measure takes no cutoff
+    residual   `beyond_run`: ranks past the end of the run could still add to the score; `within_run`: only retrieved
+               documents could; `none`: no residual is printed, because filling in the unjudged documents gives no
+               bound: some judgment of them can lift a score above score + residual; a function of the arguments where
+               it depends on them
+    floor      the lowest possible score
+    ceiling    the highest possible score
+    over_ties  whether `--ties average` gives its mean over all orders of tied documents: the score is linear in the
+               gains, which are mean gains then, or its function looks at `Gains.first`
+    summary    how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, where scores below
+               0.00001 are raised to that
 
     What the parameters may be.
 
@@ -78,6 +80,7 @@ class Properties:
     residual: Residual | Callable[[Arguments], Residual] = "none"
     floor: float = 0.0
     ceiling: float = np.inf
+    over_ties: bool = False
     summary: Summary = "mean"
     checks: Checks | None = None
     validate: Callable[[Arguments, int | None], None] | None = None

@@ -55,7 +55,12 @@ class GainsCache:
         return replace(self.seen[key], intents=intents)
 
     def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
-        gain, ideal = self._gain(table, unjudged, last), self._ideal(table)
+        gain, ideal, first, uncut = self._gain(table, unjudged, last), self._ideal(table), self.batch.first, None
+        if first is not None:
+            from gradedeval.measures.tied import mean_gains  # few evaluations average over ties
+
+            uncut = self._gain(table, unjudged, None)
+            gain = mean_gains(uncut, first)[:, :last]
         if last not in self.judged:
             self.judged[last] = self.judged_code[self.batch.codes[:, :last]]
         judged = self.judged[last]
@@ -77,6 +82,8 @@ class GainsCache:
             types=tuple(self.batch.types),
             kind=kinds[:, :last] if kinds is not None else None,
             unsampled=unsampled[self.batch.codes[:, :last]] if unsampled.any() else None,
+            first=first,
+            uncut=uncut,
         )
 
     def _gain(self, table: GainTable, unjudged: float, last: int | None) -> Floats:

@@ -14,6 +14,7 @@ from gradedeval.analysis.fit import FitResult
 from gradedeval.analysis.power import Power
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.topic_plan import Aim
+from gradedeval.errors import visible
 from gradedeval.formats import Column, Document, Layout, Table, frame_rows, frame_table
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: Test
         "anova": (f"* p ≤ {alpha:g}", f"{level} interval: Tukey's, of all pairs together"),
         "bayes": (f"* probability ≥ {1 - alpha:g}", f"{level} credible interval"),
     }.get(test_settings.test, (f"* p ≤ {alpha:g}", f"{level} interval: paired bootstrap, {draws} draws, seed {seed}"))
-    against = [] if frame["baseline"].nunique() > 1 else [f"baseline {frame['baseline'].iloc[0]}"]
+    against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
     return " | ".join([*against, *tests, mark, interval])
 
 

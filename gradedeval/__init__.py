@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.rank_weights import weights as weights
     from gradedeval.analysis.risk import risk as risk
     from gradedeval.analysis.standardize import standardize as standardize
+    from gradedeval.analysis.topic_plan import plan_topics as plan_topics
     from gradedeval.errors import EvaluationWarning as EvaluationWarning
     from gradedeval.errors import InputError as InputError
     from gradedeval.measures.cwl_family.define import cwl as cwl
@@ -62,6 +63,7 @@ _PUBLIC = {
     "analysis.rank_weights": "Weights weights",
     "analysis.risk": "risk",
     "analysis.standardize": "standardize",
+    "analysis.topic_plan": "plan_topics",
     "errors": "EvaluationWarning InputError",
     "measures.cwl_family.define": "cwl",
     "measures.cwl_family.user_state": "UserState",

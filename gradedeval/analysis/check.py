@@ -15,7 +15,7 @@ from gradedeval.analysis.compare import TestSettings, topic_differences
 from gradedeval.analysis.score_matrix import Matrix, Paired, to_matrix
 from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, TOLERANCE, Test
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, plural
+from gradedeval.errors import InputError, plural, visible
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Verdict:
     @property
     def line(self) -> str:
         """All of it in one line."""
-        return "; ".join(part for part in (f"{self.run}: {self.sentence}", self.topics) if part)
+        return visible("; ".join(part for part in (f"{self.run}: {self.sentence}", self.topics) if part))
 
 
 def check(

@@ -13,6 +13,8 @@ from gradedeval.analysis.correlate import BY_TOPIC, NAMES
 from gradedeval.analysis.fit import FitResult
 from gradedeval.analysis.power import Power
 from gradedeval.analysis.score_matrix import Matrix
+from gradedeval.analysis.topic_plan import Aim
+from gradedeval.errors import visible
 from gradedeval.formats import Column, Document, Layout, Table, frame_rows, frame_table
 
 if TYPE_CHECKING:
@@ -92,6 +94,25 @@ def power_document(result: Power, matrix: Matrix, layout: Layout) -> Document:
     return frame_document(result.frame, layout, shown, signature_lines(result.settings, matrix.signature))
 
 
+def plan_settings(aim: Aim) -> str:
+    """What the topics of a plan suffice for."""
+    found = f"topics to detect a difference of {aim.difference:g} with power {1 - aim.beta:g} at alpha {aim.alpha:g}"
+    return f"{found} | interval: {1 - aim.alpha:.0%}, as wide as that difference"
+
+
+def plan_document(frame: pd.DataFrame, signature: str, settings: str, layout: Layout) -> Document:
+    """The result of `power --plan`."""
+    known = [] if frame["measure"].isna().all() else [Column("measure")]
+    had = [] if frame["topics"].isna().all() else [Column("topics", "count")]
+    shown: Shown = {
+        **_same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
+        Column("topics needed", "count"): itemgetter("needed"),
+        **_same(Column("power", "share")),
+        Column("interval width", "score"): itemgetter("width"),
+    }
+    return frame_document(frame, layout, shown, signature_lines(settings, signature))
+
+
 # Fits
 
 
@@ -136,7 +157,7 @@ def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: Test
         "anova": (f"* p ≤ {alpha:g}", f"{level} interval: Tukey's, of all pairs together"),
         "bayes": (f"* probability ≥ {1 - alpha:g}", f"{level} credible interval"),
     }.get(test_settings.test, (f"* p ≤ {alpha:g}", f"{level} interval: paired bootstrap, {draws} draws, seed {seed}"))
-    against = [] if frame["baseline"].nunique() > 1 else [f"baseline {frame['baseline'].iloc[0]}"]
+    against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
     return " | ".join([*against, *tests, mark, interval])
 
 

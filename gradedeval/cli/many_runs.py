@@ -39,13 +39,8 @@ from gradedeval.scoring.scores import Scores
 SCORING_OPTIONS: list[Decorator] = [MEASURES_FROM, *registered("scoring")]
 FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", help="Read scores saved with "
     "`gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
-MATRIX_OPTIONS: list[Decorator] = [
-    FROM_SCORES,
-    mismatch_option(),
-    measure_option(),
-    *SCORING_OPTIONS,
-    *STANDARD_OPTIONS,
-]
+SAVED_OPTIONS: list[Decorator] = [FROM_SCORES, mismatch_option()]
+MATRIX_OPTIONS: list[Decorator] = [*SAVED_OPTIONS, measure_option(), *SCORING_OPTIONS, *STANDARD_OPTIONS]
 TABLE_OPTIONS = output_options(formats_for())
 ALPHA: Decorator = option("--alpha", type=float, default=0.05, metavar="P", help="Significance level. Default: 0.05.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.analysis import significance
+from gradedeval.analysis.anova import tukey
+from gradedeval.analysis.bayes import ROPE, posterior
 from gradedeval.analysis.resampling import bootstrap_interval, tukey_hsd
-from gradedeval.analysis.score_matrix import Matrix, Paired, comparable
-from gradedeval.analysis.significance import CORRECTIONS, TESTS, TOLERANCE, Correction, Test
+from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
+from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, TOLERANCE, Correction, Test
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import EvaluationWarning, InputError, check_choice
 from gradedeval.parallel.progress import Progress, no_progress
@@ -32,23 +35,39 @@ class TestSettings:
     draws: int = 10_000
     alpha: float = 0.05
     seed: int = 0
+    rope: float | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.test, TESTS, "--test")
         if self.correction is not None:
             check_choice(self.correction, CORRECTIONS, "--correction")
         significance.check_draws(self.draws, self.alpha, self.seed)
-        if self.test == "tukey-hsd" and self.correction not in (None, "none"):
-            what = "tukey-hsd already corrects for all pairs"
+        if self.test in NOT_BY_PAIR and self.correction not in (None, "none"):
+            what = f"{self.test} {NOT_BY_PAIR[self.test]}"
             raise InputError("--correction", what, "leave out --correction, or choose another test", usage=True)
+        if self.rope is not None and self.test != "bayes":
+            what = f"the test {self.test} has no region of practical equivalence"
+            raise InputError("--rope", what, "add --test bayes", usage=True)
+        if self.rope is not None and not 0 <= self.rope < math.inf:
+            what = f"{self.rope:g} is not a difference of scores"
+            raise InputError("--rope", what, "give 0 or more, such as 0.01", usage=True)
 
     @property
     def correction_applied(self) -> Correction:
-        """`tukey-hsd` corrects for all pairs itself."""
-        return self.correction or ("none" if self.test == "tukey-hsd" else "holm")
+        """Holm's, where the test takes one."""
+        return self.correction or ("none" if self.test in NOT_BY_PAIR else "holm")
+
+    @property
+    def rope_applied(self) -> float:
+        """Half the width of the region of practical equivalence."""
+        return ROPE if self.rope is None else self.rope
 
     def describe(self, paired: Paired, pairs: int) -> str:
         """The test and its correction in words, for the line under a table."""
+        if self.test == "anova":
+            return "anova: two-way, runs × topics; Tukey's HSD over all pairs"
+        if self.test == "bayes":
+            return f"bayes: t posterior, region of practical equivalence ±{self.rope_applied:g}"
         test = significance.describe_test(self.test, len(paired.topics), self.draws, self.seed, len(paired.runs))
         if self.correction_applied == "none" or pairs == 1:
             return test
@@ -64,6 +83,7 @@ def compare(
     draws: int = 10_000,
     alpha: float = 0.05,
     seed: int = 0,
+    rope: float | None = None,
     allow_mismatch: bool = False,
     progress: Progress = no_progress,
 ) -> pd.DataFrame:
@@ -71,22 +91,25 @@ def compare(
 
     scores          what `gradedeval.evaluate` returns, with residuals="total" to get `conclusive`; or saved scores
     baseline        the run that the others are compared with; None: all pairs, each with the run listed before it
-    test            randomization, t, wilcoxon, sign or tukey-hsd; see `p_values` and `tukey_hsd`
+    test            randomization, t, wilcoxon, sign, tukey-hsd, anova (two-way, with Tukey's HSD) or bayes
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
     draws           permutations, and bootstrap samples
     alpha           the interval covers 1 − alpha
     seed            of the draws
+    rope            of bayes: means that differ by no more are practically equal; None: 0.01
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with the columns measure, run, baseline, topics, mean, baseline_mean, difference (run − baseline),
     relative (difference / baseline_mean, blank for a mean of 0), wins, ties, losses (topics, of the run), effect (mean
-    difference / deviation), low, high (paired bootstrap), p, p_corrected, conclusive. `conclusive` is False where the
-    difference of means is no larger than the mean residual of the lower run: judging its unjudged documents could
-    reverse the order; blank where the measure has no residual. Where no p can come down to alpha a warning of the class
-    `gradedeval.EvaluationWarning` says so. Raises InputError for fewer than two runs, and for a measure with a single
-    topic.
+    difference / deviation), low, high (paired bootstrap; of anova Tukey's simultaneous interval), p, p_corrected,
+    conclusive. With bayes, better, equivalent and worse stand in place of p: the probabilities that the true
+    difference is above rope, within ±rope, and below −rope; low and high are a credible interval. `conclusive` is False
+    where the difference of means is no larger than the mean residual of the lower run: judging its unjudged documents
+    could reverse the order; blank where the measure has no residual. Where no p can come down to alpha a warning of the
+    class `gradedeval.EvaluationWarning` says so. Raises InputError for fewer than two runs, and for a measure with a
+    single topic.
     """
-    settings = TestSettings(test, correction, draws, alpha, seed)
+    settings = TestSettings(test, correction, draws, alpha, seed, rope)
     frame, notes = compare_matrix(comparable(scores, allow_mismatch), baseline, settings, progress)
     for note in notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
@@ -107,15 +130,6 @@ def compare_matrix(
     return pd.concat(frames, ignore_index=True).astype({"conclusive": "boolean"}), _unattainable_notes(
         measures, len(first), settings
     )
-
-
-def shared_topics(matrix: Matrix, measure: str) -> Paired:
-    """One measure on the topics that all runs are scored on. Raises InputError if there are fewer than two."""
-    paired = matrix.paired(measure)
-    if len(paired.topics) < 2:
-        what = f"all {len(paired.runs)} runs share a single topic ({paired.topics[0]}), and a test needs two"
-        raise InputError(f"measure '{measure}'", what, "compare runs with more topics in common")
-    return paired
 
 
 def _unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettings) -> list[str]:
@@ -154,11 +168,6 @@ def topic_differences(paired: Paired, first: Ints, second: Ints) -> Floats:
 def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, progress: Progress) -> dict[str, Any]:
     differences = topic_differences(paired, first, second)
     means, difference = paired.means, differences.mean(1)
-    if settings.test == "tukey-hsd":
-        p = tukey_hsd(paired.score, settings.draws, settings.seed, progress)(difference)
-    else:
-        p = significance.p_values(differences, settings.test, settings.draws, settings.seed, progress)
-    low, high = bootstrap_interval(differences, settings.draws, settings.seed, settings.alpha, progress)
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(means[first] == 0, np.nan, difference / means[first])
     names = np.array(paired.runs, dtype=object)
@@ -175,12 +184,26 @@ def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, 
         "ties": (differences == 0).sum(1),
         "losses": (differences < 0).sum(1),
         "effect": significance.effect_size(differences),
-        "low": low,
-        "high": high,
-        "p": p,
-        "p_corrected": significance.correct_p_values(p, settings.correction_applied),
+        **_inference(paired, differences, settings, progress),
         "conclusive": _conclusive(difference, paired.mean_residual[first], paired.mean_residual[second]),
     }
+
+
+def _inference(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
+    """The interval of each pair, and its p or posterior probabilities."""
+    difference = differences.mean(1)
+    if settings.test == "bayes":
+        return posterior(differences, settings.rope_applied, settings.alpha)
+    if settings.test == "anova":
+        p, margin = tukey(paired.score, difference, settings.alpha)
+        return {"low": difference - margin, "high": difference + margin, "p": p, "p_corrected": p}
+    if settings.test == "tukey-hsd":
+        p = tukey_hsd(paired.score, settings.draws, settings.seed, progress)(difference)
+    else:
+        p = significance.p_values(differences, settings.test, settings.draws, settings.seed, progress)
+    low, high = bootstrap_interval(differences, settings.draws, settings.seed, settings.alpha, progress)
+    p_corrected = significance.correct_p_values(p, settings.correction_applied)
+    return {"low": low, "high": high, "p": p, "p_corrected": p_corrected}
 
 
 def _conclusive(difference: Floats, first: Floats, second: Floats) -> list[bool | None]:

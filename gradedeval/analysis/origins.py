@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from gradedeval.analysis.saved_scores import FRAME
 from gradedeval.errors import InputError, Note, plural
 from gradedeval.scoring.signature import Signature
 
@@ -73,7 +74,9 @@ def _mismatch(first: str, known: Origin, run: str, origin: Origin, measure: str)
 
 
 def _unknown(origins: Origins) -> list[str]:
-    places = dict.fromkeys(origin.place for origin in origins.flat if origin.signature is None)
+    """A note of files without signatures; who makes a frame knows what is in it."""
+    unsigned = (origin.place for origin in origins.flat if origin.signature is None)
+    places = dict.fromkeys(place for place in unsigned if place != FRAME)
     if not places:
         return []
     what = f"no {plural(len(places), 'signature')}, so qrels and options cannot be checked"

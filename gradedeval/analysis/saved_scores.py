@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NEEDED = ("run", "topic", "measure", "score")
+FRAME = "<frame>"
 HINT = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
 EXTENSIONS = (".csv", ".tsv", ".json", ".jsonl")
 
@@ -72,7 +73,7 @@ def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
     if isinstance(source, str | Path):
         place, problems, rows, joint = _of_file(Source(source))
     else:
-        place, problems, joint = "<frame>", ProblemList("<frame>"), ""
+        place, problems, joint = FRAME, ProblemList(FRAME), ""
         header = [str(name) for name in source.columns]
         if missing := [name for name in NEEDED if name not in header]:
             raise InputError(f"{place}:1", f"no column '{missing[0]}'", HINT)

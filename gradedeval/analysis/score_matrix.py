@@ -137,6 +137,15 @@ class Paired:
         return np.asarray(self.residual.mean(1))
 
 
+def shared_topics(matrix: Matrix, measure: str) -> Paired:
+    """One measure on the topics that all runs are scored on. Raises InputError if there are fewer than two."""
+    paired = matrix.paired(measure)
+    if len(paired.topics) < 2:
+        what = f"all {len(paired.runs)} runs share a single topic ({paired.topics[0]}), and a test needs two"
+        raise InputError(f"measure '{measure}'", what, "compare runs with more topics in common")
+    return paired
+
+
 ARRAYS = ("score", "residual", "unjudged", "included")
 
 

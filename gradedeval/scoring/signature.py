@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, visible
 from gradedeval.measures import notation
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import Grades, thresholds
@@ -132,7 +132,7 @@ def signature(
         *(f"{_with_digest(prior, prior[1:])} prior" for prior in priors),
         *(_with_digest(file, file) for file in files),
     ]
-    return Signature(tuple(parts))
+    return Signature(tuple(map(visible, parts)))
 
 
 def _range(values: Sequence[float] | Floats) -> str:

@@ -30,7 +30,7 @@ from gradedeval.trec.source import Source
 from support.commands import Command, Outcome, environment
 from support.examples import sampled
 from support.paths import shared
-from support.processes import linux, nobody_is_left, wait_for
+from support.processes import linux, nobody_is_left, processes_of, wait_for
 from support.runs import awkward, qrels_beside, real_runs
 
 QRELS = "".join(f"{topic} 0 d{at} {at % 4}\n" for topic in range(1, 6) for at in range(0, 40, 3))
@@ -412,19 +412,6 @@ def test_ctrl_c_ends_at_once_without_litter(target: str, folder: Path) -> None:
     assert said == b"interrupted\n"
     assert processes_of(process.pid) == []
     assert sorted(folder.rglob("*")) == before
-
-
-def processes_of(group: int) -> list[int]:
-    """The living processes of a process group."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[2]) == group and fields[0] != "Z":
-            found.append(int(status.parent.name))
-    return found
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fuzz.case import Kind
 from fuzz.experiments import ITSELF, MIRROR, SAVED
 from fuzz.files import PACKED, QRELS, RUNS
+from fuzz.intents import INTENTS
+from fuzz.invariance import DROPPED_IN, SAME_BITS
 from fuzz.scores import SCORES
 from fuzz.words import NOTATION, SMALL_TABLES
 
@@ -13,6 +15,9 @@ KINDS: dict[str, Kind] = {
     "runs": RUNS,
     "qrels": QRELS,
     "packed": PACKED,
+    "same": SAME_BITS,
+    "intents": INTENTS,
+    "trec_eval": DROPPED_IN,
     "tables": SMALL_TABLES,
     "notation": NOTATION,
     "mirror": MIRROR,

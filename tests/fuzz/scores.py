@@ -25,7 +25,7 @@ from support.reference_run import Asked, Refused
 NAMES = [name for name in MEASURES if name not in ("cwl", "ddm", "wp", "nerr5", "nerr6")]
 REQUIRED = {name for name in NAMES if MEASURES[name].definition.cutoff == "required"}
 UNCUT = {name for name in NAMES if MEASURES[name].definition.cutoff == "none"}
-GAINS: list[Any] = ["linear", "exp", "ntcir", "grade", (0.0, 0.2, 0.5, 1.0), (0.0, 0.1, 0.3, 0.6, 0.8, 1.0)]
+GAINS: list[Any] = [(0.0, 0.2, 0.5, 1.0), (0.0, 0.1, 0.3, 0.6, 0.8, 1.0), (0.1, 0.1, 0.9, 0.4, 0.8, 1.0, 0.0)]
 Drawn = Callable[[random.Random], Any]
 
 
@@ -81,6 +81,15 @@ PARAMETERS: dict[str, dict[str, Drawn]] = {
 }
 
 
+def some_scheme(dice: random.Random, labels: list[float]) -> Any:
+    """A gain scheme, mostly one that these grades allow."""
+    whole = all(label == int(label) for label in labels)
+    fitting = [gains for gains in GAINS if whole and len(gains) > max(labels) + 1]
+    if dice.random() < 0.05:
+        fitting = ["grade", *GAINS]
+    return dice.choice(["linear", "exp", "ntcir", "exp", "ntcir", *fitting])
+
+
 def some_measure(dice: random.Random, labels: list[float], names: list[str] = NAMES) -> str:
     """A measure in notation, with random parameters and a random cutoff."""
     name = dice.choice(names)
@@ -96,7 +105,7 @@ def some_measure(dice: random.Random, labels: list[float], names: list[str] = NA
     if "rel" in accepted and form < 0.25:
         given["rel"] = dice.choice([1, 2, 3, 0.5, 1.5, 4])
     elif "gain" in accepted and form < 0.5:
-        given["gain"] = dice.choice(GAINS)
+        given["gain"] = some_scheme(dice, labels)
     elif "g" in accepted and form < 0.75:
         top = max([*labels, 1])
         given["g"] = tuple(float(dice.choice([0, 1, 1, 2, 3])) for _ in range(int(top)))
@@ -188,12 +197,12 @@ def some_options(dice: random.Random, labels: list[float]) -> dict[str, Any]:
         "scores": (0.3, among("float32", "float64")),
         "depth": (0.2, among(1, 2, 3, 5, 10, 100)),
         "topics": (0.5, among("qrels", "both", "run", "relevant")),
-        "gain": (0.2, among(*GAINS)),
+        "gain": (0.2, lambda dice: some_scheme(dice, labels)),
         "rel": (0.2, among(1, 2, 3, 0.5, 1.5)),
         "top_grade": (0.3, among(max(labels), max(labels) + 1, max(labels) + 0.5, 3, 4, 5)),
         "negative": (0.3, among("judged", "unjudged")),
         "max_gain": (0.06, among(0.5, 1, 0.9)),
-        "duplicates": (0.4, among("first", "last", "refuse", "error")),
+        "duplicates": (0.6, among("first", "last", "refuse", "error")),
         "residuals": (0.5, among("total", "split", "difference")),
         "residual_depth": (0.1, among("full", "cutoff")),
         "max_residual": (0.1, among(0.05, 0.2, 0.5, 0.9)),

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,19 @@ def nobody_is_left() -> bool:
     except ChildProcessError:
         return True
     return False
+
+
+def processes_of(group: int) -> list[int]:
+    """The living processes of a process group."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            found.append(int(status.parent.name))
+    return found
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

@@ -164,13 +164,16 @@ def score(
         enough = at.i >= max(n, k or 0)
         if enough and v < 1e-18:
             break
-        if enough and ends is None and tail == 0 and name in ("insq", "inst", "nerr11") and of in ("eu", "ed", "ec"):
+        # Only for insq do the weights stay the same where every rank past the end has a gain.
+        like_squares = name == "insq" or (name in ("inst", "nerr11") and tail == 0)
+        if enough and ends is None and like_squares and of in ("eu", "ed", "ec"):
             base = at.i + 1 + 2 * given["T"] - (at.gained if name == "inst" else 0) - 1
             rest = v * base**2 * squares_from(base)
             depth += rest
             if k is None:
                 sums["ed"] += rest
                 sums["ec"] += rest
+                sums["eu"] += rest * tail
             break
         if at.i > FAR:
             return None

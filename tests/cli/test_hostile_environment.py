@@ -1,0 +1,362 @@
+"""What a machine can do to a command: full disks, few descriptors, signals, odd names."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import html
+import io
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from support.commands import Command, environment, shell
+from support.processes import linux, processes_of, wait_for
+
+QRELS = "".join(f"{topic} 0 d{at} {at % 4}\n" for topic in range(1, 4) for at in range(0, 20, 3))
+RUN = "".join(f"{topic} Q0 d{at} {at} {20 - at} t\n" for topic in range(1, 4) for at in range(20))
+# Runs of any size are worth a process, and each part of a run takes some time.
+SHARED = "from gradedeval.parallel import workers; workers.LIMITS = workers.Limits(small_runs=0);"
+SLOW = (
+    "import time; from gradedeval.scoring.scorer import Scorer; score = Scorer.score_part;"
+    "Scorer.score_part = lambda self, part: (time.sleep({seconds}), score(self, part))[1];"
+)
+MAIN = "from gradedeval.cli import main; main()"
+MANY = ("0.run", "1.run", "2.run", "3.run", "qrels.txt", "-m", "ap", "-f", "csv", "--jobs", "2")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for number in range(4):
+        (tmp_path / f"{number}.run").write_text(RUN)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    return tmp_path
+
+
+def started(folder: Path, *words: str, seconds: float = 1.0, seen: str = "") -> subprocess.Popen[bytes]:
+    """A command at work with two processes, in a process group of its own."""
+    script = SHARED + SLOW.format(seconds=seconds) + seen + MAIN
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *words],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+# Signals --------------------------------------------------------------------------------------------------------------
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_command_leaves_no_file_and_soon_no_process(number: signal.Signals, folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    process = started(folder, *MANY, "-o", "out.csv")
+    wait_for(lambda: len(processes_of(process.pid)) == 2)
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == -number
+    assert out == b""
+    wait_for(lambda: processes_of(process.pid) == [])
+    assert sorted(folder.iterdir()) == before
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_children_end_with_their_parent_whatever_they_wait_for(number: signal.Signals, folder: Path) -> None:
+    for name in ("never.run", "neither.run"):
+        os.mkfifo(folder / name)
+    process = started(folder, "never.run", "neither.run", "qrels.txt", "-m", "ap", "--jobs", "2")
+    wait_for(lambda: len(processes_of(process.pid)) == 2)
+    process.send_signal(number)
+    process.communicate(timeout=20)
+    wait_for(lambda: processes_of(process.pid) == [])
+
+
+@linux
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+def test_a_signal_while_a_file_is_written_leaves_nothing_beside_it(
+    number: signal.Signals, code: int, folder: Path
+) -> None:
+    before = {path.name for path in folder.iterdir()}
+    late = (
+        "import os, pathlib; replace = pathlib.Path.replace;"
+        f"pathlib.Path.replace = lambda *paths: (os.kill(os.getpid(), {number:d}), replace(*paths));"
+    )
+    words = "0.run qrels.txt -m ap -f csv -o out.csv"
+    done = shell(f"'{sys.executable}' -c '{late}{MAIN}' {words}; exit $?", folder)  # the code that a shell has of it
+    assert (done.code, done.out) == (code, b"")
+    assert "Traceback" not in done.err.decode()
+    assert {path.name for path in folder.iterdir()} == {*before, "out.csv"}
+    assert len((folder / "out.csv").read_text().splitlines()) == 2
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_work_of_a_killed_child_is_done_again(number: signal.Signals, folder: Path) -> None:
+    process = started(folder, *MANY)
+    wait_for(lambda: len(processes_of(process.pid)) == 2)
+    (child,) = set(processes_of(process.pid)) - {process.pid}
+    os.kill(child, number)
+    out, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    alone = shell(f"gradedeval {' '.join(MANY[:-1])} 1", folder)
+    assert out == alone.out
+    assert len(out.splitlines()) == 5
+    assert processes_of(process.pid) == []
+
+
+# Limits ---------------------------------------------------------------------------------------------------------------
+
+
+def limited(folder: Path, limit: int, value: int, *words: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-c", SHARED + MAIN, *words],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(limit, (value, value)),
+    )
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_64_file_descriptors_are_enough_for_any_number_of_runs(jobs: str, folder: Path) -> None:
+    names = [f"many{number}.run" for number in range(150)]
+    for name in names:
+        (folder / name).symlink_to("0.run")
+    words = [*names, "qrels.txt", "-m", "ap", "-f", "csv", "-q", "--jobs", jobs, "-o", "out.csv"]
+    done = limited(folder, resource.RLIMIT_NOFILE, 64, *words)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert len((folder / "out.csv").read_text().splitlines()) == 1 + 150 * 4
+
+
+@linux
+def test_a_process_too_many_is_a_message(folder: Path) -> None:
+    words = ["0.run", "1.run", "qrels.txt", "-m", "ap", "--jobs", "2"]
+    done = limited(folder, resource.RLIMIT_NOFILE, 6, *words)
+    said = done.stderr.decode()
+    if done.returncode == 0:  # it was enough
+        assert done.stdout.count(b".run") == 2
+    else:
+        assert done.stdout == b""
+        assert said.endswith("(Too many open files); ask for fewer\n")
+
+
+def test_a_file_that_may_not_grow_leaves_the_old_one(folder: Path) -> None:
+    (folder / "out.csv").write_text("old\n")
+    before = sorted(folder.iterdir())
+    done = limited(folder, resource.RLIMIT_FSIZE, 0, "0.run", "qrels.txt", "-m", "ap", "-o", "out.csv")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"out.csv: cannot be written (File too large); nothing was written\n"
+    assert (folder / "out.csv").read_text() == "old\n"
+    assert sorted(folder.iterdir()) == before
+
+
+@linux
+def test_without_shared_memory_processes_work_all_the_same(folder: Path) -> None:
+    hidden = "mount -t tmpfs -o ro none /dev/shm"
+    command = f"{hidden} && ! touch /dev/shm/x 2>/dev/null && exec \"$0\" -c '{SHARED}{MAIN}' {' '.join(MANY)}"
+    done = subprocess.run(
+        ["unshare", "-rm", "bash", "-c", command, sys.executable],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    if b"unshare" in done.stderr or b"mount" in done.stderr:
+        pytest.skip("nobody may mount here")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == shell(f"gradedeval {' '.join(MANY[:-1])} 1", folder).out
+
+
+def test_a_pipe_larger_than_memory_needs_a_folder_for_it(folder: Path) -> None:
+    topics = "".join(f"t{topic:06} Q0 document-{topic % 7} 1 1 t\n" for topic in range(700_000))
+    (folder / "large.run").write_text(topics + "t000000 Q0 again 1 1 t\n")
+    (folder / "qrels.txt").write_text("t000000 0 again 1\n")
+    script = f'ulimit -f 0; cat large.run | "{sys.executable}" -m gradedeval - qrels.txt -m ap 2>&1 | cat'
+    said = shell(script, folder).text
+    assert "Traceback" not in said
+    assert said.startswith("temporary file: cannot be written (")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_packed_topics_that_take_turns_need_a_folder_for_it(piped: bool, folder: Path) -> None:
+    lines = [f"{topic} Q0 document-{at} 1 {at} t\n" for at in range(30_000) for topic in range(1, 4)]
+    (folder / "turns.run.gz").write_bytes(gzip.compress("".join(lines).encode(), 1))
+    source = "-" if piped else "turns.run.gz"
+    command = f'cat turns.run.gz | "{sys.executable}" -m gradedeval {source} qrels.txt -m ap 2>&1 | cat'
+    said = shell(f"ulimit -f 0; {command}", folder).text
+    assert said.startswith("temporary file: cannot be written (No usable temporary directory")
+    assert said.count("\n") == 1
+
+
+# Output that nobody takes ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json", "markdown", "latex", "html", "trec", "jsonl", "tsv"])
+def test_a_full_device_is_a_message_in_every_format(form: str, folder: Path) -> None:
+    words = f"gradedeval 0.run 1.run qrels.txt -m ap -f {form}"
+    for script in (f"{words} > /dev/full", f"{words} -o /dev/full"):
+        done = shell(script, folder)
+        assert (done.code, done.out) == (1, b"")
+        assert len(done.messages) == 1
+        assert "No space left on device" in done.messages[0]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "compare 0.run 1.run qrels.txt -m ap --draws 20 -f csv",
+        "check 0.run qrels.txt --min ap=0",
+        "correlate 0.run other.run qrels.txt -m 'ap err'",
+        "weights -m rbp --ranks 5",
+        "explain 0.run qrels.txt --topic 1 -m err",
+        "lint 0.run",
+        "power 0.run 1.run qrels.txt -m ap --draws 20",
+        "trec_eval qrels.txt 0.run",
+    ],
+)
+def test_every_command_says_that_its_output_is_incomplete(words: str, folder: Path) -> None:
+    (folder / "other.run").write_text(RUN.replace("1 Q0 d0", "1 Q0 e0").replace("3 Q0 d3", "3 Q0 e3"))
+    full = shell(f"gradedeval {words} > /dev/full", folder)
+    assert full.code == 1
+    assert "No space left on device" in full.messages[-1]
+    closed = shell(f"gradedeval {words} >&-", folder)
+    assert closed.code == 1
+    assert "Traceback" not in closed.err.decode()
+
+
+def test_no_language_is_no_hindrance(folder: Path) -> None:
+    (folder / "économie.run").write_text(RUN.replace("1 Q0", "économie-8 Q0"), encoding="utf-8")
+    (folder / "qrels.txt").write_text(QRELS.replace("1 0", "économie-8 0"), encoding="utf-8")
+    words = "économie.run qrels.txt -m 'err ap' -q"
+    here = shell(f"gradedeval {words}", folder)
+    for language in (
+        "LC_ALL=C",
+        "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0",
+        "LC_ALL=POSIX LANG=",
+    ):
+        done = shell(f"export {language}; gradedeval {words}", folder)
+        assert done == here
+    assert "économie-8" in here.text
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+NAMES = [
+    *(
+        "=cmd|' /C calc'!A0",
+        "+1+1",
+        "@SUM(1)",
+        "-1",
+        "a\nb",
+        "a\r\nb",
+        "t\tab",
+        "\x1b[31mred",
+        "<script>",
+        "<b>&amp;",
+        "a|b",
+    ),
+    *(
+        "a,b;c",
+        'say "x"',
+        "it's",
+        "$x_1$",
+        "50%",
+        "\\",
+        "{}",
+        "#1",
+        "~^",
+        " blank ",
+        "`x`",
+        "*x*",
+        "\u202egnp",
+        "ä\u0308",
+    ),
+]
+
+
+@pytest.fixture
+def oddly_named(folder: Path) -> list[str]:
+    for name in NAMES:
+        (folder / name.replace("/", "∕")).write_text(RUN)
+    return [name.replace("/", "∕") for name in NAMES]
+
+
+def test_programs_read_every_name_as_it_is(oddly_named: list[str], folder: Path, cli: Command) -> None:
+    words = [*(f"./{name}" for name in oddly_named), "qrels.txt", "-m", "ap"]
+    for form, separator in (("csv", ","), ("tsv", "\t")):
+        rows = csv.DictReader(io.StringIO(cli(*words, "-f", form).text, newline=""), delimiter=separator)
+        assert [row["run"] for row in rows] == oddly_named
+    assert [row["run"] for row in json.loads(cli(*words, "-f", "json").text)["rows"]] == oddly_named
+    assert [json.loads(line)["run"] for line in cli(*words, "-f", "jsonl").text.splitlines()] == oddly_named
+
+
+@pytest.mark.parametrize("separator", ["csv", "tsv"])
+def test_saved_scores_keep_every_name(separator: str, oddly_named: list[str], folder: Path, cli: Command) -> None:
+    words = [*(f"./{name}" for name in oddly_named), "qrels.txt", "-m", "ap"]
+    assert cli(*words, "-q", "-f", separator, "-o", f"s.{separator}").code == 0
+    direct = cli("power", *words, "--draws", "10", "-f", "csv")
+    assert cli("power", "--from-scores", f"s.{separator}", "--draws", "10", "-f", "csv").out == direct.out
+
+
+# As people see them: in one line, without what nobody sees.
+SEEN = {
+    "a\nb": r"a\nb",
+    "a\r\nb": r"a\r\nb",
+    "t\tab": r"t\tab",
+    "\x1b[31mred": r"\x1b[31mred",
+    "\u202egnp": r"\u202egnp",
+}
+
+
+def test_a_name_for_people_is_one_row_and_no_markup(oddly_named: list[str], folder: Path, cli: Command) -> None:
+    words = [*(f"./{name}" for name in oddly_named), "qrels.txt", "-m", "ap", "-f"]
+    seen = [SEEN.get(name, name) for name in oddly_named]
+    shown = {form: cli(*words, form).text for form in ("table", "trec", "markdown", "latex", "html")}
+    assert not [form for form, text in shown.items() if set(text.replace("\n", "")) & set("\r\x1b\u202e")]
+    assert [line[: -len("  0.0000")].rstrip() for line in shown["table"].splitlines()[2:-2]] == [
+        s.rstrip() for s in seen
+    ]
+    assert [line.split("\t")[2] for line in shown["trec"].splitlines() if line.startswith("runid")] == seen
+    assert len(shown["latex"].split("midrule")[1].splitlines()) == len(seen) + 4
+    table = ElementTree.fromstring(f"<page>{shown['html']}</page>")
+    assert ["".join(row[0].itertext()).strip() for row in table.iter("tr")][1:] == [name.strip() for name in seen]
+    assert {element.tag for element in table.iter()} <= {"page", "table", "thead", "tbody", "tr", "th", "td", "p"}
+    cells = [re.split(r"(?<!\\)(?:\\\\)*\|", line)[1].strip() for line in shown["markdown"].splitlines()[2:-2]]
+    assert [html.unescape(re.sub(r"\\(.)", r"\1", cell)) for cell in cells] == [name.strip() for name in seen]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "compare {name} 1.run qrels.txt -m ap --draws 20",
+        "explain {name} qrels.txt --topic 1 -m ap",
+        "lint {name} --qrels qrels.txt",
+        "check {name} qrels.txt --min ap=2",
+        "check {name} qrels.txt --min ap=2 -f github",
+        "{name} missing.txt",
+    ],
+)
+def test_no_command_shows_a_name_in_two_lines(words: str, folder: Path, cli: Command) -> None:
+    name = "a\nzz\x1b[31m"
+    (folder / name).write_text(RUN)
+    done = cli(*(word.format(name=name) for word in words.split()))
+    said = done.out + done.err
+    assert b"\nzz" not in said
+    assert b"\x1b" not in said
+    assert rb"a\nzz\x1b" in said or b"missing" in said

@@ -91,9 +91,9 @@ def tukey(score: Floats, differences: Floats, alpha: float) -> tuple[Floats, flo
     sizes = np.abs(differences)
     if error == 0:
         return np.where(sizes > 0, 0.0, 1.0), 0.0
-    from scipy.optimize import brentq
-
     tail = studentized_range(len(score), two_way.df[2])
+    from scipy.optimize import brentq  # which is there if scipy.stats is
+
     far = 1.0
     while tail(np.array([far]))[0] > alpha:
         far *= 2

@@ -59,6 +59,7 @@ def _page(measure: Measure) -> str:
         "gains": _gains(measure),
         "cutoff": _CUTOFF[definition.cutoff],
         "residual": _RESIDUAL[_residual(definition)],
+        "ties": "--ties average takes the mean over all their orders" if definition.over_ties else "",
         "over topics": definition.summary,
         "also called": ", ".join(others),
         "source": source,

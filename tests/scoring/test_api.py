@@ -125,7 +125,7 @@ def test_one_qrels_serves_many_evaluations() -> None:
 
 def test_the_frame_is_tidy_and_ends_each_measure_with_its_mean() -> None:
     frame = gradedeval.evaluate(RUN, QRELS, "ap err@1", residuals="split").frame
-    assert list(frame.columns) == ["run", "topic", "measure", "score", "residual", "unjudged", "beyond"]
+    assert list(frame.columns) == ["run", "topic", "measure", "score", "residual", "unjudged", "beyond", "signature"]
     assert list(frame["topic"]) == ["q1", "q2", "all"] * 2
     of_ap = frame[(frame["measure"] == "ap") & (frame["topic"] != "all")]
     assert of_ap["score"].mean() == frame.query("measure == 'ap' and topic == 'all'")["score"].item()

@@ -54,7 +54,7 @@ class Row(NamedTuple):
 class RunScores:
     """One run's scores: topics × measures, nan where blank.
 
-    missing   how many of the topics the run lacks; they score 0
+    missing   how many of the topics the run lacks; they count as empty rankings
     score     the score
     unjudged  how far it could rise by the unjudged documents of the run
     residual  how far it could rise in all

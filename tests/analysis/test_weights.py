@@ -388,7 +388,7 @@ def files(tmp_path: Path) -> Path:
 
 
 TWO = ("weights", "first.run", "second.run", "qrels.txt")
-LACKS = "second.run: 1 of 2 judged topics not in the run (2); they score 0; use --topics both to leave them out"
+LACKS = "second.run: 1 of 2 judged topics not in the run (2); they count as empty; use --topics both to leave them out"
 
 
 def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Command) -> None:

@@ -494,6 +494,15 @@ def test_a_max_gain_is_the_best_case_of_documents_not_judged() -> None:
     assert score("rbp(p=0.8,gain=grade)", "a", {"a": 0.5}, max_gain=1) == pytest.approx(0.2 * 0.5)
 
 
+def test_a_max_gain_is_what_each_document_of_the_best_ranking_of_erria_has() -> None:
+    # One document of gain 2/3 at rank 1: .614·2/3, over Σ 1/i · .614 g · (1 − .614 g)^(i−1) with g = 2/3, or 1.
+    measure, found = "erria(stop=0.614,norm=best,gain=ntcir)", 0.614 * 2 / 3
+    for rules, stop in (({}, found), ({"max_gain": 1}, 0.614)):
+        best = -stop * math.log(stop) / (1 - stop)
+        (value,) = told({"t": ranked("a")}, {"t": {"a": 2}}, measure, **rules).means.values()
+        assert value == pytest.approx(found / best)
+
+
 # --- thresholds of gap -----------------------------------------------------------------------------------------------
 
 

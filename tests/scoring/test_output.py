@@ -551,7 +551,8 @@ def test_remarks_go_to_standard_error_and_numbers_alone_to_standard_output(files
     assert re.fullmatch(rb"ap +\tall\t\d\.\d{4}\n", outcome.out)
     assert sorted(outcome.messages) == [
         "--topics-from: 1 topic in neither extra.run nor more.txt (398)",
-        "extra.run: 1 of 3 judged topics not in the run (303); they score 0; use --topics both to leave them out",
+        "extra.run: 1 of 3 judged topics not in the run (303); they count as empty; "
+        "use --topics both to leave them out",
         "more.txt: 1 judgment repeated with the same grade; counted once",
     ]
     assert cli("bm25.run", "qrels.txt").err == b""
@@ -561,8 +562,8 @@ def test_topics_left_out_are_counted(files: Path, cli: Command) -> None:
     (files / "extra.run").write_text("301 Q0 a 1 1 t\n398 Q0 a 1 1 t\n399 Q0 a 1 1 t\n")
     said = {
         "qrels": [
-            "extra.run: 2 of 3 judged topics not in the run (302, 303); they score 0; use --topics both to leave them "
-            "out",
+            "extra.run: 2 of 3 judged topics not in the run (302, 303); they count as empty; "
+            "use --topics both to leave them out",
             "extra.run: 2 topics not judged (398, 399); ignored",
         ],
         "both": [
@@ -571,7 +572,7 @@ def test_topics_left_out_are_counted(files: Path, cli: Command) -> None:
         ],
         "run": [
             "extra.run: 2 of 3 judged topics not in the run (302, 303); left out",
-            "extra.run: 2 topics not judged (398, 399); they score 0",
+            "extra.run: 2 topics not judged (398, 399); they count, with nothing relevant",
         ],
     }
     for topics, messages in said.items():

@@ -119,12 +119,14 @@ class Scores:
             topics = list(compress(run.topics, kept))
             parts = [np.append(getattr(run, name)[kept, column], part) for name, part in zip(names, parts, strict=True)]
         score, residual, unjudged = parts
+        with np.errstate(invalid="ignore"):  # infinite costs have no difference
+            beyond = residual - unjudged
         return {
             "topic": [*topics, ALL],
             "score": _blanked(score),
             "residual": _blanked(residual),
             "unjudged": _blanked(unjudged),
-            "beyond": _blanked(residual - unjudged),
+            "beyond": _blanked(beyond),
             "topics": [None] * len(topics) + [int(kept.sum())],
         }
 

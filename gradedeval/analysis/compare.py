@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.analysis import significance
-from gradedeval.analysis.resampling import bootstrap_interval, tukey_hsd
+from gradedeval.analysis.resampling import tukey_hsd
 from gradedeval.analysis.score_matrix import Matrix, Paired, to_matrix
 from gradedeval.analysis.significance import CORRECTIONS, TESTS, TOLERANCE, Correction, Test
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import EvaluationWarning, InputError, check_choice
+from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
 from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.scoring.bootstrap import studentized_interval
 from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.summaries import of_mean, summarize
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,20 +75,24 @@ def compare(
     test        randomization, t, wilcoxon, sign or tukey-hsd; see `p_values` and `tukey_hsd`
     correction  over the pairs of a measure: holm (default), bonferroni, bh or none
     draws       permutations, and bootstrap samples
-    alpha       the interval covers 1 − alpha
+    alpha       significance level; each interval by itself covers 1 − alpha
     seed        of the draws
 
-    Returns a frame with the columns measure, run, baseline, topics, mean, baseline_mean, difference (run − baseline),
-    relative (difference / baseline_mean, blank for a mean of 0), wins, ties, losses (topics, of the run), effect (mean
-    difference / deviation), low, high (paired bootstrap), p, p_corrected, conclusive. `conclusive` is False where the
-    difference of means is no larger than the mean residual of the lower run: judging its unjudged documents could
-    reverse the order; blank where the measure has no residual. Where no p can come down to alpha a warning of the class
-    `gradedeval.EvaluationWarning` says so. Raises InputError for fewer than two runs, and for a measure with a single
-    topic.
+    Returns a frame with the columns measure, run, baseline, topics, mean (or total, or geometric mean: what `evaluate`
+    gives), baseline_mean, difference (run − baseline), relative (difference / baseline_mean, blank for a mean of 0),
+    wins, ties, losses (topics, of the run; where lower is better, a lower score wins; blank where neither is), effect
+    (mean difference / deviation), tested, low, high (the interval, by the studentized bootstrap), p, p_corrected,
+    conclusive. `tested` is `difference`, or `ratio` for geometric means: effect, p and the interval are then of
+    differences of logarithms, and low and high are ratios, 1 where the runs are equal. `conclusive` is False where the
+    difference is no larger than the residual of the lower run: judging its unjudged documents could reverse the order;
+    blank where the measure has no residual. What cannot be significant, has an interval without an end, or is taken for
+    a mean is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs,
+    and for a measure with a single topic.
     """
     settings = TestSettings(test, correction, draws, alpha, seed)
-    frame, notes = compare_matrix(to_matrix(scores), baseline, settings, progress)
-    for note in notes:
+    matrix = to_matrix(scores)
+    frame, notes = compare_matrix(matrix, baseline, settings, progress)
+    for note in [*matrix.reading_notes(), *notes]:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return frame
 
@@ -102,9 +108,8 @@ def compare_matrix(
 
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
     frames = [pd.DataFrame(_columns(paired, first, second, settings, progress)) for paired in measures]
-    return pd.concat(frames, ignore_index=True).astype({"conclusive": "boolean"}), _unattainable_notes(
-        measures, len(first), settings
-    )
+    frame = pd.concat(frames, ignore_index=True).astype({"conclusive": "boolean", "wins": "Int64", "losses": "Int64"})
+    return frame, [*_unattainable_notes(measures, len(first), settings), *_interval_notes(frame, settings.alpha)]
 
 
 def shared_topics(matrix: Matrix, measure: str) -> Paired:
@@ -133,6 +138,18 @@ def _unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettin
     return [f"{', '.join(names)}: {what}; {hint}" for (what, hint), names in causes.items()]
 
 
+def _interval_notes(frame: pd.DataFrame, alpha: float) -> list[str]:
+    """A note for measures by which an interval has no end."""
+    endless = ~np.isfinite(frame["high"]) | (frame["low"] == np.where(frame["tested"] == "ratio", 0, -np.inf))
+    counts = [(name, int(own.sum()), len(own)) for name, own in endless.groupby(frame["measure"], sort=False)]
+    what = f"no end at {100 * (1 - alpha):.10g}%: too few topics differ, or draws are too few"
+    return [
+        f"{name}: {count} of {pairs} {plural(pairs, 'interval')} {'has' if count == 1 else 'have'} {what}"
+        for name, count, pairs in counts
+        if count
+    ]
+
+
 def run_pairs(runs: int, baseline: int | None) -> tuple[Ints, Ints]:
     """The indices of the baseline and of the run of each pair."""
     if baseline is None:
@@ -142,49 +159,62 @@ def run_pairs(runs: int, baseline: int | None) -> tuple[Ints, Ints]:
     return np.full(len(others), baseline), others
 
 
-def topic_differences(paired: Paired, first: Ints, second: Ints) -> Floats:
-    """pairs × topics: score of the second run − score of the first, 0 where only the last bits differ."""
-    differences: Floats = paired.score[second] - paired.score[first]
+def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
+    """pairs × topics: value of the second run − value of the first, 0 where only the last bits differ.
+
+    values  runs × topics
+    """
+    differences: Floats = values[second] - values[first]
     differences[np.abs(differences) <= TOLERANCE] = 0
     return differences
 
 
 def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, progress: Progress) -> dict[str, Any]:
-    differences = topic_differences(paired, first, second)
-    means, difference = paired.means, differences.mean(1)
+    summary, draws, seed = paired.reading.summary, settings.draws, settings.seed
+    differences, summaries = topic_differences(paired.values, first, second), paired.summaries
+    difference = summarize(differences, summary)
+    if summary == "geometric":
+        difference = np.where(differences.any(1), summaries[second] - summaries[first], 0.0)
     if settings.test == "tukey-hsd":
-        p = tukey_hsd(paired.score, settings.draws, settings.seed, progress)(difference)
+        p = tukey_hsd(paired.values, draws, seed, progress)(differences.mean(1))
     else:
-        p = significance.p_values(differences, settings.test, settings.draws, settings.seed, progress)
-    low, high = bootstrap_interval(differences, settings.draws, settings.seed, settings.alpha, progress)
+        p = significance.p_values(differences, settings.test, draws, seed, progress)
+    ends = studentized_interval(differences, draws, seed, settings.alpha, progress)
+    low, high = (of_mean(end, len(paired.topics), summary) for end in ends)
     with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(means[first] == 0, np.nan, difference / means[first])
+        relative = np.where(summaries[first] == 0, np.nan, difference / summaries[first])
     names = np.array(paired.runs, dtype=object)
     return {
         "measure": paired.measure,
         "run": names[second],
         "baseline": names[first],
         "topics": len(paired.topics),
-        "mean": means[second],
-        "baseline_mean": means[first],
+        "mean": summaries[second],
+        "baseline_mean": summaries[first],
         "difference": difference,
         "relative": relative,
-        "wins": (differences > 0).sum(1),
-        "ties": (differences == 0).sum(1),
-        "losses": (differences < 0).sum(1),
+        **_wins(paired, first, second),
         "effect": significance.effect_size(differences),
+        "tested": paired.tested,
         "low": low,
         "high": high,
         "p": p,
         "p_corrected": significance.correct_p_values(p, settings.correction_applied),
-        "conclusive": _conclusive(difference, paired.mean_residual[first], paired.mean_residual[second]),
+        "conclusive": _conclusive(difference, paired.residuals[first], paired.residuals[second]),
     }
+
+
+def _wins(paired: Paired, first: Ints, second: Ints) -> dict[str, Any]:
+    """The topics that the second run of each pair wins, ties and loses; only ties where neither score is better."""
+    gains = topic_differences(paired.score, first, second) * paired.reading.sign
+    won, lost = ((gains > 0).sum(1), (gains < 0).sum(1)) if paired.reading.better != "neither" else (None, None)
+    return {"wins": won, "ties": (gains == 0).sum(1), "losses": lost}
 
 
 def _conclusive(difference: Floats, first: Floats, second: Floats) -> list[bool | None]:
     """Whether no judgment of unjudged documents could reverse the order of two means; None without a residual.
 
-    first, second  mean residuals. If the means are equal, either run may be the lower one
+    first, second  residuals of the two. If the means are equal, either run may be the lower one
     """
     lower = np.where(difference > 0, first, np.where(difference < 0, second, np.maximum(first, second)))
     conclusive = (np.abs(difference) > lower) | ((difference == 0) & (lower == 0))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.analysis.fit import FitResult
-from gradedeval.analysis.parameter_search import MeasureRange, best_of, read_ranges, search
+from gradedeval.analysis.parameter_search import MeasureRange, best_of, read_ranges, resolution, search
 from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
@@ -52,10 +52,11 @@ def fit_weights(
                  geometric distribution has below `ranks` counts against it
     precision    of the value
 
-    The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the range around it within 0.001
-    nats), depth, covered (what the measure's weights sum to down to `ranks`), renormalized; those of `curve` measure,
-    parameter, value, divergence. Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError if the
-    vector is too short, a measure has no fixed rank weights, or its weights sum to more than 1.
+    The columns of `frame` are measure, parameter, step (of the values tried over the whole range), value, divergence
+    (nats), low, high (the range around it within 0.001 nats), depth, covered (what the measure's weights sum to down to
+    `ranks`), renormalized; those of `curve` measure, parameter, value, divergence. Zhang et al., Information Retrieval
+    2010, section 5.2. Raises InputError if the vector is too short, a measure has no fixed rank weights, or its weights
+    sum to more than 1.
     """
     reference = _reference(weights, ranks)
     depth = len(reference)
@@ -72,15 +73,16 @@ def fit_weights(
     for range_, (values,) in zip(ranges, search(ranges, closeness, 1, precision), strict=True):
         value, good, low, high, note = best_of(range_, values)
         head: dict[str, Any] = {"measure": range_.text, "parameter": range_.parameter}
+        step = range_.resolution(precision)
         covered = float(static_weights(range_.at(value), depth).sum())
         fitted = {"value": value, "divergence": -good, "low": low, "high": high, "depth": depth}
-        rows.append({**head, **fitted, "covered": covered, "renormalized": renormalize})
+        rows.append({**head, "step": step, **fitted, "covered": covered, "renormalized": renormalize})
         curve += [{**head, "value": tried, "divergence": -values[tried]} for tried in sorted(values)]
         notes += [f"{range_.text}: {note}"] if note else []
     import pandas as pd  # not before it is needed
 
     scaling = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
-    settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | to {precision:g}"
+    settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | {resolution(ranges, precision)}"
     return FitResult(pd.DataFrame(rows), pd.DataFrame(curve), settings, "", notes)
 
 

@@ -85,9 +85,13 @@ def power_document(result: Power, matrix: Matrix, layout: Layout) -> Document:
     counts = (Column(name, "count") for name in ("runs", "topics", "pairs", "significant"))
     shown: Shown = {
         **_same(Column("measure"), *counts, Column("power", "share")),
-        Column("difference needed", "score"): itemgetter("needed"),
+        Column("difference needed", "score"): _needed,
     }
     return frame_document(result.frame, layout, shown, signature_lines(result.settings, matrix.signature))
+
+
+def _needed(row: Row) -> Any:
+    return _ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
 
 
 # Fits
@@ -99,6 +103,7 @@ def fit_document(result: FitResult, layout: Layout) -> Document:
         "measure": _same(Column("measure")),
         "by": _same(Column("by")),
         "parameter": _same(Column("parameter")),
+        "step": {Column("step", "number"): itemgetter("step")},
         "value": {Column("best", "number"): itemgetter("value")},
         "agreement": _same(Column("agreement", "score")),
         "divergence": {Column("KL (nats)", "score"): itemgetter("divergence")},
@@ -129,9 +134,28 @@ def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: Test
     pairs = len(frame) // len(measures)
     tests = dict.fromkeys(test_settings.describe(matrix.paired(name), pairs) for name in measures)
     alpha, draws, seed = test_settings.alpha, test_settings.draws, test_settings.seed
-    interval = f"{1 - alpha:.0%} interval: paired bootstrap, {draws} draws, seed {seed}"
+    interval = f"{100 * (1 - alpha):.10g}% interval: studentized paired bootstrap, {draws} draws, seed {seed}"
+    interval += "" if pairs == 1 else ", not corrected"
     against = [] if frame["baseline"].nunique() > 1 else [f"baseline {frame['baseline'].iloc[0]}"]
-    return " | ".join([*against, *tests, f"* p ≤ {alpha:g}", interval])
+    return " | ".join([*against, *tests, f"* p ≤ {alpha:g}", interval, *_readings(matrix, measures)])
+
+
+def _readings(matrix: Matrix, measures: list[str]) -> list[str]:
+    """By which measures lower scores win, or none do, and which are tested by ratios."""
+    said: dict[str, list[str]] = {}
+    for name in measures:
+        reading = matrix.reading(matrix.measure_index(name))
+        for word in (reading.summary, reading.better):
+            if word in _READINGS:
+                said.setdefault(_READINGS[word], []).append(name)
+    return [f"{', '.join(names)}: {words}" for words, names in said.items()]
+
+
+_READINGS = {
+    "geometric": "ratio of geometric means, tested by logarithms",
+    "lower": "lower is better",
+    "neither": "neither more nor less is better",
+}
 
 
 def comparison_document(
@@ -146,13 +170,29 @@ def comparison_document(
         Column("baseline mean", "score"): itemgetter("baseline_mean"),
         Column("difference", "signed"): itemgetter("difference"),
         Column("%", "percent"): itemgetter("relative"),
-        Column("interval", "figures"): lambda row: f"{row['low']:+.4f} to {row['high']:+.4f}",
-        Column("won/tied/lost", "figures"): lambda row: f"{row['wins']}/{row['ties']}/{row['losses']}",
+        Column(f"{100 * (1 - test_settings.alpha):.10g}% interval", "figures"): _interval,
+        Column("won/tied/lost", "figures"): _won,
         Column("effect", "signed", digits=2): itemgetter("effect"),
         Column(title, "figures"): lambda row: _p_value(row["p_corrected"], test_settings.alpha),
         Column("order", "figures"): lambda row: ORDER[row["conclusive"]],
     }
     return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))
+
+
+def _ratio(value: float) -> str:
+    return f"×{value:.4f}"
+
+
+def _interval(row: Row) -> str:
+    """Of a ratio of geometric means, or of a difference."""
+    number = _ratio if row["tested"] == "ratio" else "{:+.4f}".format
+    return f"{number(row['low'])} to {number(row['high'])}"
+
+
+def _won(row: Row) -> str:
+    """Only ties where neither score is better."""
+    won, tied, lost = (row[name] for name in ("wins", "ties", "losses"))
+    return f"–/{tied}/–" if won is None else f"{won}/{tied}/{lost}"
 
 
 ORDER = {True: "", False: "inconclusive", None: "no residual"}

@@ -89,7 +89,7 @@ def matrix_from(
     else:
         standardized = standardization(keywords)
         matrix, name = with_baseline(files, baseline, *prepared(measures, keywords), standardized)
-    warn([*matrix.notes, *(matrix.omission_notes() if paired else [])])
+    warn([*matrix.notes, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
     return matrix, name
 
 

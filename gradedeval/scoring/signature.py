@@ -15,6 +15,10 @@ from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import prior_of
 from gradedeval.version import __version__
 
+DRAWS, SEED = 10_000, 0
+"""The bootstrap samples of --interval."""
+INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
+
 
 def signature(qrels: Qrels, options: Options, measures: Sequence[Measure], counts: Sequence[tuple[int, int]]) -> str:
     """Version, qrels, topics, order of documents, every option that is not the default, and the gains of each measure.
@@ -33,6 +37,7 @@ def signature(qrels: Qrels, options: Options, measures: Sequence[Measure], count
         f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}" + (f" ({most})" if any(missing) else ""),
         "order file" if options.order == "file" else f"ties {options.ties}",
         *_changed(options),
+        *([] if options.interval is None else [f"{100 * options.interval:.10g}% {INTERVAL}"]),
         *_gains(measures),
         *(f"{_with_digest(prior, prior[1:])} prior" for prior in priors),
         *(_with_digest(file, file) for file in files),

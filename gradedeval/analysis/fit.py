@@ -102,10 +102,10 @@ class Target:
 class FitResult:
     """The result of a fit.
 
-    frame      a row for each measure and kind of agreement: measure, parameter, by, step (of the values tried over the
-               whole range), value (the best), agreement, low, high (the range around it with an agreement within
-               0.001), pairs; after a validation too: agreement_there
-               (of the same value), value_there (the best there), best_there (its agreement)
+    frame      a row for each measure and kind of agreement: measure, parameter, by, value (the best), agreement, low,
+               high (the range around it with an agreement within 0.001), pairs; after a validation too: agreement_there
+               (of the same value), value_there (the best there), best_there (its agreement); step (of the values that
+               were tried over the whole range)
     curve      measure, parameter, by, value, agreement[, agreement_there]: every value agreements_of
     settings   how it was fitted
     signature  what the scores depend on
@@ -209,7 +209,7 @@ def fit_ranges(
             }
             if second is not None and values_there is not None:
                 row |= _validation(range_, kind, best(values), values_there, second)
-            rows.append(row)
+            rows.append({**row, "step": range_.resolution(precision)})
             notes += [f"{range_.text} by {kind}: {note}"] if note else []
             curve += _curve(head, values, values_there)
     import pandas as pd  # not before it is needed

@@ -81,8 +81,8 @@ def compare(
     Returns a frame with the columns measure, run, baseline, topics, mean (or total, or geometric mean: what `evaluate`
     gives), baseline_mean, difference (run − baseline), relative (difference / baseline_mean, blank for a mean of 0),
     wins, ties, losses (topics, of the run; where lower is better, a lower score wins; blank where neither is), effect
-    (mean difference / deviation), tested, low, high (the interval, by the studentized bootstrap), p, p_corrected,
-    conclusive. `tested` is `difference`, or `ratio` for geometric means: effect, p and the interval are then of
+    (mean difference / deviation), low, high (the interval, by the studentized bootstrap), p, p_corrected, conclusive,
+    tested. `tested` is `difference`, or `ratio` for geometric means: effect, p and the interval are then of
     differences of logarithms, and low and high are ratios, 1 where the runs are equal. `conclusive` is False where the
     difference is no larger than the residual of the lower run: judging its unjudged documents could reverse the order;
     blank where the measure has no residual. What cannot be significant, has an interval without an end, or is taken for
@@ -195,12 +195,12 @@ def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, 
         "relative": relative,
         **_wins(paired, first, second),
         "effect": significance.effect_size(differences),
-        "tested": paired.tested,
         "low": low,
         "high": high,
         "p": p,
         "p_corrected": significance.correct_p_values(p, settings.correction_applied),
         "conclusive": _conclusive(difference, paired.residuals[first], paired.residuals[second]),
+        "tested": paired.tested,
     }
 
 

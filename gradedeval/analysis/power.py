@@ -28,10 +28,10 @@ class Power:
     """The discriminative power of measures.
 
     frame     a row for each measure: measure, runs, topics, pairs, significant (pairs with a level below alpha), power
-              (their share), tested, needed (what is significant for every pair: a difference of means or totals, or
-              where `tested` is `ratio` a ratio of geometric means)
+              (their share), needed (what is significant for every pair), tested (`difference` of means or totals, or
+              `ratio` of geometric means, which needed is)
     curve     a row for each measure and pair, from the highest level to the lowest: measure, pair (its number from 1),
-              run, other, tested, difference (or ratio), level, needed
+              run, other, difference (or ratio), level, needed, tested
     settings  draws, alpha and seed
     """
 
@@ -101,15 +101,15 @@ def _levels(paired: Paired, draws: int, alpha: float, seed: int, progress: Progr
         "pair": np.arange(1, len(order) + 1),
         "run": names[second[order]],
         "other": names[first[order]],
-        "tested": paired.tested,
         "difference": of_mean(differences.mean(1), topics, summary)[order],
         "level": level[order],
         "needed": of_mean(needed, topics, summary)[order],
+        "tested": paired.tested,
     }
 
 
 def _row(paired: Paired, curve: pd.DataFrame, alpha: float) -> dict[str, Any]:
     significant = int((curve["level"] < alpha).sum())
     counts = {"runs": len(paired.runs), "topics": len(paired.topics), "pairs": len(curve), "significant": significant}
-    found = {"tested": paired.tested, "needed": curve["needed"].max()}
+    found = {"needed": curve["needed"].max(), "tested": paired.tested}
     return {"measure": paired.measure, **counts, "power": significant / len(curve), **found}

@@ -16,6 +16,7 @@ from gradedeval.version import __version__ as __version__
 
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
+    from gradedeval.analysis.anova import anova as anova
     from gradedeval.analysis.bounds import Bound as Bound
     from gradedeval.analysis.check import check as check
     from gradedeval.analysis.compare import compare as compare
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from gradedeval.analysis.power import power as power
     from gradedeval.analysis.rank_weights import Weights as Weights
     from gradedeval.analysis.rank_weights import weights as weights
+    from gradedeval.analysis.risk import risk as risk
     from gradedeval.analysis.standardize import standardize as standardize
+    from gradedeval.analysis.topic_plan import plan_topics as plan_topics
     from gradedeval.errors import EvaluationWarning as EvaluationWarning
     from gradedeval.errors import InputError as InputError
     from gradedeval.measures.cwl_family.define import cwl as cwl
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 
 # Module -> the public names in it, imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _PUBLIC = {
+    "analysis.anova": "anova",
     "analysis.bounds": "Bound",
     "analysis.check": "check",
     "analysis.compare": "compare",
@@ -57,7 +61,9 @@ _PUBLIC = {
     "analysis.fit_weights": "fit_weights",
     "analysis.power": "power",
     "analysis.rank_weights": "Weights weights",
+    "analysis.risk": "risk",
     "analysis.standardize": "standardize",
+    "analysis.topic_plan": "plan_topics",
     "errors": "EvaluationWarning InputError",
     "measures.cwl_family.define": "cwl",
     "measures.cwl_family.user_state": "UserState",

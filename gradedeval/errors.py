@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 SHOWN = 10
 """Problems of one file that a message lists; the others are counted."""
+
+# Control characters, ends of lines, and marks that turn the direction of the text after them.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 class InputError(ValueError):
@@ -50,7 +54,7 @@ class InputError(ValueError):
     @property
     def line(self) -> str:
         head = f"{self.place}: {self.problem}" if self.place else self.problem
-        return f"{head}; {self.hint}" if self.hint else head
+        return visible(f"{head}; {self.hint}" if self.hint else head)
 
     def __str__(self) -> str:
         lines = [self.line, *(other.line for other in self.also)]
@@ -112,6 +116,12 @@ def plural(count: int, noun: str) -> str:
 def reason(error: Exception) -> str:
     """Why something failed, in the words of the operating system if it has any."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+
+
+def visible(text: str) -> str:
+    """Text for people in one line, characters that nobody sees as escapes: names of files may hold any of them, and
+    must neither add a row to a table nor change the colors of a terminal."""
+    return text if text.isprintable() else _UNSEEN.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def shorten(words: Iterable[str], maximum: int = 5) -> str:

@@ -8,12 +8,13 @@ the plain table waits for none.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from gradedeval.errors import InputError, did_you_mean
+from gradedeval.errors import InputError, did_you_mean, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +50,11 @@ class Column:
     digits: int = 4
 
     def cells(self, values: Iterable[Any], digits: int | None = None) -> list[str]:
-        """The values as text for people: blank where None; strings and whole numbers as they are."""
+        """The values as text for people: blank where None; strings in one line, and whole numbers as they are."""
         form = _SPECIFICATIONS[self.kind].replace("D", str(self.digits if digits is None else digits))
         return [
-            format(value, form) if isinstance(value, float) else "" if value is None else str(value) for value in values
+            format(value, form) if isinstance(value, float) else "" if value is None else visible(str(value))
+            for value in values
         ]
 
 
@@ -126,14 +128,25 @@ def as_text(document: Document, digits: int | None) -> str:
 
 def as_markdown(document: Document, digits: int | None) -> str:
     """GitHub's tables. A paragraph of several lines keeps them."""
-    blocks = []
-    for block in document.blocks:
-        if isinstance(block, Table):
-            blocks.append(_tabulated(block, digits, "github", lambda cell: cell.replace("|", "\\|")))
-        else:
-            blocks.append(f"```\n{block}\n```" if "\n" in block else block)
-    title = document.title and f"**{document.title}**"
-    return "\n\n".join(part for part in (title, *blocks, document.signature) if part) + "\n"
+    blocks = [
+        _tabulated(block, digits, "github", lambda cell: _plain_markdown(cell).replace("|", "\\|"))
+        if isinstance(block, Table)
+        else (f"```\n{block}\n```" if "\n" in block else _plain_markdown(block))
+        for block in document.blocks
+    ]
+    title = document.title and f"**{_plain_markdown(document.title)}**"
+    return "\n\n".join(part for part in (title, *blocks, _plain_markdown(document.signature)) if part) + "\n"
+
+
+# An underscore within a word is one.
+_MARKUP = re.compile(r"[\\`*~$\[\]]|(?<![^\W_])_|_(?![^\W_])")
+
+
+def _plain_markdown(text: str) -> str:
+    """Text that markdown shows as it is."""
+    from html import escape
+
+    return _MARKUP.sub(r"\\\g<0>", escape(text, quote=False))
 
 
 def as_latex(document: Document, digits: int | None) -> str:
@@ -162,8 +175,7 @@ def as_html(document: Document, digits: int | None) -> str:
 def as_trec(document: Document, digits: int | None) -> str:
     """The rows in trec_eval's three columns: measure, topic, value."""
     table = document.table
-    values = table.columns[-1].cells([row[-1] for row in table.rows], digits)
-    return "".join(trec_line(name, topic, value) for (name, topic, _), value in zip(table.rows, values, strict=True))
+    return "".join(trec_line(*cells) for cells in table.cells(digits))
 
 
 def trec_line(name: str, topic: str, value: str) -> str:
@@ -289,7 +301,7 @@ def _plain(value: Any) -> Any:
 
 def _aligned(table: Table, digits: int | None) -> str:
     """A plain table: columns two spaces apart, a rule below the header."""
-    header, body = table.names, table.cells(digits)
+    header, body = list(map(visible, table.names)), table.cells(digits)
     widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
     line = "  ".join(f"{{:{'<' if left else '>'}{width}}}" for left, width in zip(table.left, widths, strict=True))
     rows = [header, ["-" * width for width in widths], *body]
@@ -300,6 +312,6 @@ def _tabulated(table: Table, digits: int | None, style: str, escape: Callable[[s
     """A table in one of tabulate's styles."""
     from tabulate import tabulate
 
-    header, *body = [[escape(cell) for cell in row] for row in (table.names, *table.cells(digits))]
+    header, *body = [[escape(cell) for cell in row] for row in (map(visible, table.names), *table.cells(digits))]
     align = ["left" if left else "right" for left in table.left]
     return tabulate(body, headers=header, tablefmt=style, disable_numparse=True, colalign=align if body else None)

@@ -13,7 +13,7 @@ from gradedeval.errors import plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.properties import RankingWeights
-from gradedeval.options import Options
+from gradedeval.options import OPTIONS, Options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.qrels import Qrels
@@ -63,6 +63,8 @@ def background(
 
     Zhang et al., Information Retrieval 2010, section 3.4. Raises InputError as `evaluate` does.
     """
+    if options.ties == "average":
+        raise OPTIONS["ties"].error("weights in a ranking need one order", "choose an order")
     scorer = Scorer(qrels, measures, options, workers.limits)
     grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)

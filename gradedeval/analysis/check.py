@@ -14,9 +14,9 @@ from gradedeval.analysis import significance
 from gradedeval.analysis.bounds import COMPARED, Bound
 from gradedeval.analysis.compare import TestSettings, topic_differences
 from gradedeval.analysis.score_matrix import Matrix, Paired, to_matrix
-from gradedeval.analysis.significance import TOLERANCE, Test
+from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, TOLERANCE, Test
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, plural
+from gradedeval.errors import InputError, plural, visible
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.summaries import summarize_rises
 
@@ -74,7 +74,7 @@ class Verdict:
     @property
     def line(self) -> str:
         """All of it in one line."""
-        return "; ".join(part for part in (f"{self.run}: {self.sentence}", self.topics) if part)
+        return visible("; ".join(part for part in (f"{self.run}: {self.sentence}", self.topics) if part))
 
 
 def check(
@@ -125,8 +125,8 @@ def _tests(
     wanted = [(run, bound) for run in runs for bound in bounds if bound.kind == "significant"]
     if not wanted or baseline is None:
         return {}, ""
-    if settings.test == "tukey-hsd":
-        raise InputError("--test", "tukey-hsd compares all pairs of runs", "choose another test", usage=True)
+    if settings.test not in PAIR_TESTS:
+        raise InputError("--test", f"{settings.test} {NOT_BY_PAIR[settings.test]}", "choose another test", usage=True)
     pairs = [matrix.select(runs=[baseline, run]).paired(bound.measure) for run, bound in wanted]
     _check_reach(pairs, [bound for _, bound in wanted], settings)
     test, draws, seed = settings.test, settings.draws, settings.seed

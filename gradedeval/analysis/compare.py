@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.analysis import significance
+from gradedeval.analysis.anova import tukey
+from gradedeval.analysis.bayes import ROPE, posterior
 from gradedeval.analysis.resampling import tukey_hsd
-from gradedeval.analysis.score_matrix import Matrix, Paired, to_matrix
-from gradedeval.analysis.significance import CORRECTIONS, TESTS, TOLERANCE, Correction, Test
+from gradedeval.analysis.score_matrix import Matrix, Paired, shared_topics, to_matrix
+from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, TOLERANCE, Correction, Test
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
 from gradedeval.parallel.progress import Progress, no_progress
@@ -34,23 +37,39 @@ class TestSettings:
     draws: int = 10_000
     alpha: float = 0.05
     seed: int = 0
+    rope: float | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.test, TESTS, "--test")
         if self.correction is not None:
             check_choice(self.correction, CORRECTIONS, "--correction")
         significance.check_draws(self.draws, self.alpha, self.seed)
-        if self.test == "tukey-hsd" and self.correction not in (None, "none"):
-            what = "tukey-hsd already corrects for all pairs"
+        if self.test in NOT_BY_PAIR and self.correction not in (None, "none"):
+            what = f"{self.test} {NOT_BY_PAIR[self.test]}"
             raise InputError("--correction", what, "leave out --correction, or choose another test", usage=True)
+        if self.rope is not None and self.test != "bayes":
+            what = f"the test {self.test} has no region of practical equivalence"
+            raise InputError("--rope", what, "add --test bayes", usage=True)
+        if self.rope is not None and not 0 <= self.rope < math.inf:
+            what = f"{self.rope:g} is not a difference of scores"
+            raise InputError("--rope", what, "give 0 or more, such as 0.01", usage=True)
 
     @property
     def correction_applied(self) -> Correction:
-        """`tukey-hsd` corrects for all pairs itself."""
-        return self.correction or ("none" if self.test == "tukey-hsd" else "holm")
+        """Holm's, where the test takes one."""
+        return self.correction or ("none" if self.test in NOT_BY_PAIR else "holm")
+
+    @property
+    def rope_applied(self) -> float:
+        """Half the width of the region of practical equivalence."""
+        return ROPE if self.rope is None else self.rope
 
     def describe(self, paired: Paired, pairs: int) -> str:
         """The test and its correction in words, for the line under a table."""
+        if self.test == "anova":
+            return "anova: two-way, runs × topics; Tukey's HSD over all pairs"
+        if self.test == "bayes":
+            return f"bayes: t posterior, region of practical equivalence ±{self.rope_applied:g}"
         test = significance.describe_test(self.test, len(paired.topics), self.draws, self.seed, len(paired.runs))
         if self.correction_applied == "none" or pairs == 1:
             return test
@@ -66,30 +85,34 @@ def compare(
     draws: int = 10_000,
     alpha: float = 0.05,
     seed: int = 0,
+    rope: float | None = None,
     progress: Progress = no_progress,
 ) -> pd.DataFrame:
     """Compare runs pair by pair, by every measure, on the topics that all runs are scored on.
 
     scores      what `gradedeval.evaluate` returns, with residuals="total" to get `conclusive`; or saved scores
     baseline    the run that the others are compared with; None: all pairs, each with the run listed before it
-    test        randomization, t, wilcoxon, sign or tukey-hsd; see `p_values` and `tukey_hsd`
+    test        randomization, t, wilcoxon, sign, tukey-hsd, anova (two-way, with Tukey's HSD) or bayes
     correction  over the pairs of a measure: holm (default), bonferroni, bh or none
     draws       permutations, and bootstrap samples
     alpha       significance level; each interval by itself covers 1 − alpha
     seed        of the draws
+    rope        of bayes: means that differ by no more are practically equal; None: 0.01
 
     Returns a frame with the columns measure, run, baseline, topics, mean (or total, or geometric mean: what `evaluate`
     gives), baseline_mean, difference (run − baseline), relative (difference / baseline_mean, blank for a mean of 0),
     wins, ties, losses (topics, of the run; where lower is better, a lower score wins; blank where neither is), effect
-    (mean difference / deviation), low, high (the interval, by the studentized bootstrap), p, p_corrected, conclusive,
-    tested. `tested` is `difference`, or `ratio` for geometric means: effect, p and the interval are then of
-    differences of logarithms, and low and high are ratios, 1 where the runs are equal. `conclusive` is False where the
-    difference is no larger than the residual of the lower run: judging its unjudged documents could reverse the order;
-    blank where the measure has no residual. What cannot be significant, has an interval without an end, or is taken for
-    a mean is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs,
-    and for a measure with a single topic.
+    (mean difference / deviation), low, high (the interval, by the studentized bootstrap; of anova Tukey's simultaneous
+    one), p, p_corrected, conclusive, tested. `tested` is `difference`, or `ratio` for geometric means: effect, p and
+    the interval are then of differences of logarithms, and low and high are ratios, 1 where the runs are equal. With
+    bayes, better, equivalent and worse stand in place of p: the probabilities that the true difference is above rope,
+    within ±rope, and below −rope, or the other way round where lower is better; low and high are a credible interval.
+    `conclusive` is False where the difference is no larger than the residual of the lower run: judging its unjudged
+    documents could reverse the order; blank where the measure has no residual. What cannot be significant, has an
+    interval without an end, or is taken for a mean is told in a warning of the class `gradedeval.EvaluationWarning`.
+    Raises InputError for fewer than two runs, and for a measure with a single topic.
     """
-    settings = TestSettings(test, correction, draws, alpha, seed)
+    settings = TestSettings(test, correction, draws, alpha, seed, rope)
     matrix = to_matrix(scores)
     frame, notes = compare_matrix(matrix, baseline, settings, progress)
     for note in [*matrix.reading_notes(), *notes]:
@@ -110,15 +133,6 @@ def compare_matrix(
     frames = [pd.DataFrame(_columns(paired, first, second, settings, progress)) for paired in measures]
     frame = pd.concat(frames, ignore_index=True).astype({"conclusive": "boolean", "wins": "Int64", "losses": "Int64"})
     return frame, [*_unattainable_notes(measures, len(first), settings), *_interval_notes(frame, settings.alpha)]
-
-
-def shared_topics(matrix: Matrix, measure: str) -> Paired:
-    """One measure on the topics that all runs are scored on. Raises InputError if there are fewer than two."""
-    paired = matrix.paired(measure)
-    if len(paired.topics) < 2:
-        what = f"all {len(paired.runs)} runs share a single topic ({paired.topics[0]}), and a test needs two"
-        raise InputError(f"measure '{measure}'", what, "compare runs with more topics in common")
-    return paired
 
 
 def _unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettings) -> list[str]:
@@ -170,17 +184,11 @@ def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
 
 
 def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, progress: Progress) -> dict[str, Any]:
-    summary, draws, seed = paired.reading.summary, settings.draws, settings.seed
-    differences, summaries = topic_differences(paired.values, first, second), paired.summaries
+    summary, summaries = paired.reading.summary, paired.summaries
+    differences = topic_differences(paired.values, first, second)
     difference = summarize(differences, summary)
     if summary == "geometric":
         difference = np.where(differences.any(1), summaries[second] - summaries[first], 0.0)
-    if settings.test == "tukey-hsd":
-        p = tukey_hsd(paired.values, draws, seed, progress)(differences.mean(1))
-    else:
-        p = significance.p_values(differences, settings.test, draws, seed, progress)
-    ends = studentized_interval(differences, draws, seed, settings.alpha, progress)
-    low, high = (of_mean(end, len(paired.topics), summary) for end in ends)
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(summaries[first] == 0, np.nan, difference / summaries[first])
     names = np.array(paired.runs, dtype=object)
@@ -193,22 +201,47 @@ def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, 
         "baseline_mean": summaries[first],
         "difference": difference,
         "relative": relative,
-        **_wins(paired, first, second),
+        **paired.wins(topic_differences(paired.score, first, second)),
         "effect": significance.effect_size(differences),
-        "low": low,
-        "high": high,
-        "p": p,
-        "p_corrected": significance.correct_p_values(p, settings.correction_applied),
+        **_inference(paired, differences, settings, progress),
         "conclusive": _conclusive(difference, paired.residuals[first], paired.residuals[second]),
         "tested": paired.tested,
     }
 
 
-def _wins(paired: Paired, first: Ints, second: Ints) -> dict[str, Any]:
-    """The topics that the second run of each pair wins, ties and loses; only ties where neither score is better."""
-    gains = topic_differences(paired.score, first, second) * paired.reading.sign
-    won, lost = ((gains > 0).sum(1), (gains < 0).sum(1)) if paired.reading.better != "neither" else (None, None)
-    return {"wins": won, "ties": (gains == 0).sum(1), "losses": lost}
+def _inference(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
+    """The interval of each pair, and its p or posterior probabilities."""
+    found = _tested(paired, differences, settings, progress)
+    ends = {end: of_mean(found[end], len(paired.topics), paired.reading.summary) for end in ("low", "high")}
+    return {**found, **ends}
+
+
+def _tested(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
+    """As `_inference`, with an interval of the mean difference of values."""
+    difference = differences.mean(1)
+    if settings.test == "bayes":
+        return _posterior(paired, differences, settings)
+    if settings.test == "anova":
+        p, margin = tukey(paired.values, difference, settings.alpha)
+        return {"low": difference - margin, "high": difference + margin, "p": p, "p_corrected": p}
+    if settings.test == "tukey-hsd":
+        p = tukey_hsd(paired.values, settings.draws, settings.seed, progress)(difference)
+    else:
+        p = significance.p_values(differences, settings.test, settings.draws, settings.seed, progress)
+    low, high = studentized_interval(differences, settings.draws, settings.seed, settings.alpha, progress)
+    p_corrected = significance.correct_p_values(p, settings.correction_applied)
+    return {"low": low, "high": high, "p": p, "p_corrected": p_corrected}
+
+
+def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
+    """The rope of totals is for the total, that of a geometric mean a difference of logarithms."""
+    rope = settings.rope_applied / (len(paired.topics) if paired.reading.summary == "total" else 1)
+    found = posterior(differences, rope, settings.alpha)
+    if paired.reading.better == "lower":
+        found |= {"better": found["worse"], "worse": found["better"]}
+    if paired.reading.better == "neither":
+        found |= dict.fromkeys(("better", "worse"), np.full(len(differences), np.nan))
+    return found
 
 
 def _conclusive(difference: Floats, first: Floats, second: Floats) -> list[bool | None]:

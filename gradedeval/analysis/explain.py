@@ -153,6 +153,8 @@ def explain_topic(
     for name, described in OPTIONS.items():
         if described.commands == "scoring" and getattr(options, name) != described.default:
             raise described.error("does not apply to explain", "leave it out")
+    if options.ties == "average":
+        raise OPTIONS["ties"].error("an average over orders has no ranks to explain", "choose an order")
     ((name, source),) = runs.items()
     judged = qrels_for(runs, qrels, options)
     wanted = _wanted(topic, judged, options)

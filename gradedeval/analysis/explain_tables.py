@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.analysis.explain import BEFORE, BEYOND, DOCUMENT, LAST, Explained, Explanation
+from gradedeval.errors import visible
 from gradedeval.formats import Column, Document, Kind, Layout, Table
 
 SHOWN = 20
@@ -26,8 +27,8 @@ def explanation_document(
     if layout == "long":
         return _long(explanation)
     blocks: list[Table | str] = [
-        f"topic {explanation.topic} of {explanation.run} | {explanation.retrieved} retrieved, {explanation.judged} of"
-        f" them judged | {explanation.pool} judged in all"
+        f"topic {explanation.topic} of {visible(explanation.run)} | {explanation.retrieved} retrieved,"
+        f" {explanation.judged} of them judged | {explanation.pool} judged in all"
     ]
     for explained in explanation.measures:
         ranks = explained.measure.cutoff or SHOWN if shown is None else shown

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.compare import run_pairs, shared_topics, topic_differences
+from gradedeval.analysis.compare import run_pairs, topic_differences
 from gradedeval.analysis.resampling import studentized
-from gradedeval.analysis.score_matrix import Matrix, Paired, to_matrix
+from gradedeval.analysis.score_matrix import Matrix, Paired, shared_topics, to_matrix
 from gradedeval.analysis.significance import TOLERANCE, check_draws
 from gradedeval.errors import InputError
 from gradedeval.parallel.progress import Progress, no_progress

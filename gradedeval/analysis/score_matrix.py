@@ -147,6 +147,12 @@ class Paired:
         """The residual of each summary; nan where the measure has none."""
         return summarize_rises(self.score, self.residual, self.reading.summary)
 
+    def wins(self, differences: Floats) -> dict[str, Any]:
+        """How many topics each row of differences of scores wins, ties and loses; only ties where neither is better."""
+        gains, known = differences * self.reading.sign, self.reading.better != "neither"
+        counts = {"wins": (gains > 0).sum(1), "ties": (gains == 0).sum(1), "losses": (gains < 0).sum(1)}
+        return counts if known else {**counts, "wins": None, "losses": None}
+
     @property
     def values(self) -> Floats:
         """runs × topics: the values whose means are tested and sampled: logarithms for geometric means."""
@@ -156,6 +162,15 @@ class Paired:
     def tested(self) -> str:
         """What of two runs is tested: the `difference` of their summaries, or the `ratio` of geometric means."""
         return "ratio" if self.reading.summary == "geometric" else "difference"
+
+
+def shared_topics(matrix: Matrix, measure: str) -> Paired:
+    """One measure on the topics that all runs are scored on. Raises InputError if there are fewer than two."""
+    paired = matrix.paired(measure)
+    if len(paired.topics) < 2:
+        what = f"all {len(paired.runs)} runs share a single topic ({paired.topics[0]}), and a test needs two"
+        raise InputError(f"measure '{measure}'", what, "compare runs with more topics in common")
+    return paired
 
 
 ARRAYS = ("score", "residual", "unjudged", "included")

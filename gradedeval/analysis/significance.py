@@ -13,9 +13,16 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, plural
 from gradedeval.parallel.progress import Progress, no_progress
 
-Test = Literal["randomization", "t", "wilcoxon", "sign", "tukey-hsd"]
+Test = Literal["randomization", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 TESTS: tuple[str, ...] = get_args(Test)
+NOT_BY_PAIR = {
+    "tukey-hsd": "already corrects for all pairs",
+    "anova": "already corrects for all pairs, by Tukey's HSD",
+    "bayes": "gives posterior probabilities, which need no correction",
+}
+"""Tests that do not give a p for each pair by itself, and why theirs is not corrected."""
+PAIR_TESTS: tuple[str, ...] = tuple(test for test in TESTS if test not in NOT_BY_PAIR)
 CORRECTIONS: tuple[str, ...] = get_args(Correction)
 RANDOMIZED = ("randomization", "tukey-hsd")
 
@@ -142,11 +149,17 @@ def effect_size(differences: Floats) -> Floats:
     0 where no topic differs, infinite where all differ alike. Sakai, SIGIR Forum 2014.
     """
     mean = differences.mean(1)
-    deviation = differences.std(1, ddof=1) if differences.shape[1] > 1 else np.zeros(len(differences))
-    deviation = np.where(deviation <= TOLERANCE * np.abs(mean), 0.0, deviation)
     with np.errstate(divide="ignore", invalid="ignore"):
-        effect: Floats = mean / deviation
+        effect: Floats = mean / deviations(differences)
     return np.where(mean == 0, 0.0, effect)
+
+
+def deviations(differences: Floats) -> Floats:
+    """The sample deviation of each pair's differences; 0 for a single topic, and where all differ alike."""
+    if differences.shape[1] < 2:
+        return np.zeros(len(differences))
+    deviation = differences.std(1, ddof=1)
+    return np.where(deviation <= TOLERANCE * np.abs(differences.mean(1)), 0.0, deviation)
 
 
 def describe_test(test: str, topics: int, draws: int, seed: int, runs: int = 2) -> str:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from gradedeval.analysis.anova import anova
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.correlate import BY_TOPIC, NAMES
 from gradedeval.analysis.fit import FitResult
 from gradedeval.analysis.power import Power
 from gradedeval.analysis.score_matrix import Matrix
+from gradedeval.analysis.topic_plan import Aim
+from gradedeval.errors import visible
 from gradedeval.formats import Column, Document, Layout, Table, frame_rows, frame_table
 
 if TYPE_CHECKING:
@@ -94,6 +98,25 @@ def _needed(row: Row) -> Any:
     return _ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
 
 
+def plan_settings(aim: Aim) -> str:
+    """What the topics of a plan suffice for."""
+    found = f"topics to detect a difference of {aim.difference:g} with power {1 - aim.beta:g} at alpha {aim.alpha:g}"
+    return f"{found} | interval: {1 - aim.alpha:.0%}, as wide as that difference"
+
+
+def plan_document(frame: pd.DataFrame, signature: str, settings: str, layout: Layout) -> Document:
+    """The result of `power --plan`."""
+    known = [] if frame["measure"].isna().all() else [Column("measure")]
+    had = [] if frame["topics"].isna().all() else [Column("topics", "count")]
+    shown: Shown = {
+        **_same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
+        Column("topics needed", "count"): itemgetter("needed"),
+        **_same(Column("power", "share")),
+        Column("interval width", "score"): itemgetter("width"),
+    }
+    return frame_document(frame, layout, shown, signature_lines(settings, signature))
+
+
 # Fits
 
 
@@ -134,10 +157,15 @@ def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: Test
     pairs = len(frame) // len(measures)
     tests = dict.fromkeys(test_settings.describe(matrix.paired(name), pairs) for name in measures)
     alpha, draws, seed = test_settings.alpha, test_settings.draws, test_settings.seed
-    interval = f"{100 * (1 - alpha):.10g}% interval: studentized paired bootstrap, {draws} draws, seed {seed}"
-    interval += "" if pairs == 1 else ", not corrected"
-    against = [] if frame["baseline"].nunique() > 1 else [f"baseline {frame['baseline'].iloc[0]}"]
-    return " | ".join([*against, *tests, f"* p ≤ {alpha:g}", interval, *_readings(matrix, measures)])
+    level = f"{100 * (1 - alpha):.10g}%"
+    bootstrap = f"{level} interval: studentized paired bootstrap, {draws} draws, seed {seed}"
+    bootstrap += "" if pairs == 1 else ", not corrected"
+    mark, interval = {
+        "anova": (f"* p ≤ {alpha:g}", f"{level} interval: Tukey's, of all pairs together"),
+        "bayes": (f"* probability ≥ {1 - alpha:g}", f"{level} credible interval"),
+    }.get(test_settings.test, (f"* p ≤ {alpha:g}", bootstrap))
+    against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
+    return " | ".join([*against, *tests, mark, interval, *_readings(matrix, measures)])
 
 
 def _readings(matrix: Matrix, measures: list[str]) -> list[str]:
@@ -161,7 +189,7 @@ _READINGS = {
 def comparison_document(
     frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings, settings: str, layout: Layout
 ) -> Document:
-    """The result of `compare`."""
+    """The result of `compare`; with anova the analysis of variance too."""
     one_pair = len(frame) == frame["measure"].nunique()
     title = "p" if test_settings.correction_applied == "none" or one_pair else f"p ({test_settings.correction_applied})"
     shown: Shown = {
@@ -171,12 +199,20 @@ def comparison_document(
         Column("difference", "signed"): itemgetter("difference"),
         Column("%", "percent"): itemgetter("relative"),
         Column(f"{100 * (1 - test_settings.alpha):.10g}% interval", "figures"): _interval,
-        Column("won/tied/lost", "figures"): _won,
+        WON: _won,
         Column("effect", "signed", digits=2): itemgetter("effect"),
-        Column(title, "figures"): lambda row: _p_value(row["p_corrected"], test_settings.alpha),
+        **_verdict(test_settings, title),
         Column("order", "figures"): lambda row: ORDER[row["conclusive"]],
     }
-    return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))
+    document = frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))
+    if test_settings.test != "anova":
+        return document
+    variances = frame_document(anova(matrix), layout, ANOVA, "").table
+    if layout == "long":
+        return replace(
+            document, head={"anova": [dict(zip(variances.names, row, strict=True)) for row in variances.rows]}
+        )
+    return replace(document, blocks=[*document.blocks, variances])
 
 
 def _ratio(value: float) -> str:
@@ -196,8 +232,55 @@ def _won(row: Row) -> str:
 
 
 ORDER = {True: "", False: "inconclusive", None: "no residual"}
+ANOVA: Shown = {
+    **_same(Column("measure"), Column("source")),
+    Column("sum of squares", "score"): itemgetter("squares"),
+    **_same(Column("df", "count")),
+    Column("mean square", "number"): itemgetter("mean_square"),
+    Column("F", "score", digits=2): itemgetter("f"),
+    Column("p", "figures"): lambda row: None if row["p"] is None else _p_value(row["p"]),
+}
+"""The analysis of variance for people."""
 
 
-def _p_value(p: float, alpha: float) -> str:
-    """Four digits, or that it is smaller; with an asterisk if it is significant."""
-    return ("<0.0001" if p < 0.0001 else f"{p:.4f}") + ("*" if p <= alpha else " ")
+WON = Column("won/tied/lost", "figures")
+
+
+def _verdict(settings: TestSettings, title: str) -> Shown:
+    """p, or the posterior probabilities, with an asterisk where they reach the level."""
+    alpha = settings.alpha
+    if settings.test != "bayes":
+        return {Column(title, "figures"): lambda row: _p_value(row["p_corrected"], alpha)}
+
+    def probability(name: str) -> Callable[[Row], str | None]:
+        return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
+
+    return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
+
+
+def _p_value(p: float, alpha: float | None = None) -> str:
+    """Four digits, or that it is smaller; with an asterisk if it is significant, where a level is given."""
+    return ("<0.0001" if p < 0.0001 else f"{p:.4f}") + ("" if alpha is None else "*" if p <= alpha else " ")
+
+
+# Risk
+
+
+def risk_settings(frame: pd.DataFrame, alpha: float) -> str:
+    """What runs are compared with, and how much a loss counts."""
+    baseline, runs = frame["baseline"].iloc[0], frame["run"].nunique()
+    return f"baseline {baseline} | α {alpha:g}: a loss counts {1 + alpha:g} times | GeoRisk among {runs} runs"
+
+
+def risk_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
+    """The result of `risk`."""
+    shown: Shown = {
+        **_same(Column("measure"), Column("run"), Column("mean", "score")),
+        Column("baseline mean", "score"): itemgetter("baseline_mean"),
+        WON: _won,
+        Column("URisk", "signed"): itemgetter("u_risk"),
+        Column("TRisk", "signed", digits=2): itemgetter("t_risk"),
+        Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
+        Column("GeoRisk", "score"): itemgetter("geo_risk"),
+    }
+    return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))

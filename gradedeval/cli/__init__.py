@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "measures": ("measures", "List the measures, or describe one."),
     "weights": ("weights", "Print the weight that a measure gives each rank."),
     "compare": ("compare", "Compare runs, with significance tests."),
+    "risk": ("risk", "Report what runs risk against a baseline."),
     "check": ("check", "Check runs against bounds; exit code 1 if a bound fails."),
     "correlate": ("correlate", "Correlate measures."),
     "fit": ("fit", "Fit a parameter so that a measure agrees best with another."),

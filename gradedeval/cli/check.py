@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import click
 
@@ -11,7 +11,7 @@ from gradedeval.analysis.check import verdicts
 from gradedeval.analysis.check_config import find_settings
 from gradedeval.analysis.check_report import FORMATS, format_of, render
 from gradedeval.analysis.compare import TestSettings
-from gradedeval.analysis.significance import Test
+from gradedeval.analysis.significance import PAIR_TESTS
 from gradedeval.cli.arguments import check_output, measure_table
 from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, with_baseline
 from gradedeval.cli.options import command_line, is_given, measure_option, option
@@ -32,7 +32,7 @@ OPTIONS = [
            "raise the mean by at most X (column 'unjudged' of --residuals split)."),
     option("--config", metavar="FILE.toml", help="Read bounds and options from a file. Default: gradedeval.toml, or "
            "[tool.gradedeval] in pyproject.toml, if present."),
-    option("--test", type=click.Choice([test for test in get_args(Test) if test != "tukey-hsd"]),
+    option("--test", type=click.Choice(PAIR_TESTS),
            help="Significance test of --significant. Default: randomization."),
     option("--draws", type=int, metavar="N", help="Number of permutations. Default: 10000."),
     option("--seed", type=int, metavar="N", help="Random seed. Default: 0."),

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import click
 
+from gradedeval.analysis.bayes import ROPE
 from gradedeval.analysis.compare import TestSettings, compare_matrix
 from gradedeval.analysis.significance import Correction, Test
 from gradedeval.analysis.tables import comparison_document, comparison_settings
@@ -20,9 +21,12 @@ OPTIONS = [
     option("--baseline", metavar="RUN|SCORES.csv", help="Compare every run with this one: one of RUN, another file, or "
            "saved scores. Default: compare all pairs."),
     option("--test", type=click.Choice(get_args(Test)), default="randomization", help="Significance test. tukey-hsd is "
-           "the randomized Tukey HSD test, which corrects for all pairs itself. Default: randomization."),
+           "the randomized Tukey HSD test, anova a two-way analysis of variance with Tukey's HSD; both correct for all "
+           "pairs themselves. bayes gives posterior probabilities instead of p. Default: randomization."),
     option("--correction", type=click.Choice(get_args(Correction)), help="Correction for multiple comparisons, over "
            "the pairs of each measure. Default: holm."),
+    option("--rope", type=float, metavar="D", help="Of --test bayes: means that differ by no more than D are "
+           f"practically equal. Default: {ROPE}."),
     ALPHA,
     *draw_options(10_000, "Number of permutations and of bootstrap samples."),
 ]  # fmt: skip
@@ -36,6 +40,7 @@ def command(
     draws: int,
     alpha: float,
     seed: int,
+    rope: float | None,
     **keywords: Any,
 ) -> None:
     """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals, p-values.
@@ -43,7 +48,7 @@ def command(
     The order of two runs is 'inconclusive' where their difference is no larger than the mean residual of the lower run:
     judging its unjudged documents could reverse it.
     """
-    test_settings = TestSettings(test, correction, draws, alpha, seed)
+    test_settings = TestSettings(test, correction, draws, alpha, seed, rope)
     target = Target(keywords)
     matrix, name = matrix_from(keywords, baseline)
     frame, notes = compare_matrix(matrix, name, test_settings, partial(with_progress, label="draws"))

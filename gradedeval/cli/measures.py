@@ -40,7 +40,7 @@ def command(files: tuple[str, ...], measures_from: tuple[str, ...], form: str) -
     elif form == "table":
         write(_list(table))
     else:
-        rows = [_row(measure, "`" if form == "markdown" else "") for measure in table.values()]
+        rows = [_row(measure) for measure in table.values()]
         write(render(lambda _: Document([Table([Column(title) for title in HEADER], rows)]), form))
 
 
@@ -60,6 +60,7 @@ def _page(measure: Measure) -> str:
         "gains": _gains(measure),
         "cutoff": _CUTOFF[definition.cutoff],
         "residual": _RESIDUAL[_residual(definition)],
+        "ties": "--ties average takes the mean over all their orders" if definition.over_ties else "",
         "over topics": definition.summary,
         "better": _BETTER[measure.reading.better],
         "also called": ", ".join(others),
@@ -83,14 +84,14 @@ def _list(table: Mapping[str, Measure]) -> str:
     )
 
 
-def _row(measure: Measure, quote: str = "", formula: bool = True) -> list[str]:
-    """The columns of HEADER; `quote` stands around code."""
+def _row(measure: Measure, formula: bool = True) -> list[str]:
+    """The columns of HEADER."""
     definition = measure.definition
     what, equation, source = (*definition.paragraphs, "", "", "")[:3]
     return [
-        f"{quote}{measure.name}{quote}",
-        f"{what} {quote}{equation}{quote}" if equation and formula else what,
-        ", ".join(f"{quote}{part}{quote}" for part in _parameters(measure).split(", ") if part),
+        measure.name,
+        f"{what} {equation}" if equation and formula else what,
+        _parameters(measure),
         _gains(measure),
         definition.cutoff,
         _residual(definition),

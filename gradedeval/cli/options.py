@@ -15,8 +15,9 @@ from gradedeval.options.definition import GAINS, OUTPUT, READING, RESIDUALS, Com
 Decorator = Callable[[Any], Any]
 
 THIS_COMMAND, STANDARDIZATION, MANY_RUNS = "Options of this command", "Standardization", "Many runs"
+PLANNING = "Planning"
 HELP = "Help"
-SECTIONS = (THIS_COMMAND, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, MANY_RUNS, READING, HELP)
+SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, MANY_RUNS, READING, HELP)
 """The sections of a help page, in order."""
 
 BARE = ""

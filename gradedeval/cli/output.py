@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, visible
 from gradedeval.trec.lines import encode
-
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 def write(text: str, target: str | None = None) -> None:
@@ -43,15 +41,31 @@ def _replace(target: str, content: bytes) -> None:
 
     path = Path(target).resolve()  # replaces the file that a link points to, not the link
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with _undisturbed():
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as beside:
+                beside.write(content)
+            Path(name).chmod(mode)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals that end this process wait meanwhile: none leaves a temporary file behind."""
+    import signal  # only for files
+
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
     try:
-        with os.fdopen(handle, "wb") as beside:
-            beside.write(content)
-        Path(name).chmod(mode)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _umask() -> int:
@@ -62,8 +76,7 @@ def _umask() -> int:
 
 def say(text: str) -> None:
     """A message for the user on stderr; a closed stderr is not an error."""
-    # Control bytes of a file must not reach the terminal: they are shown as escapes.
-    shown = _CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
+    shown = "\n".join(map(visible, text.split("\n")))
     try:
         sys.stderr.buffer.write(encode(shown) + b"\n")
         sys.stderr.buffer.flush()

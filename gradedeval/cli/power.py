@@ -1,12 +1,15 @@
-"""`gradedeval power RUN... QRELS`: the discriminative power of measures."""
+"""`gradedeval power RUN... QRELS`: the discriminative power of measures, and how many topics are needed."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
+import click
+
 from gradedeval.analysis.power import power
-from gradedeval.analysis.tables import power_document
+from gradedeval.analysis.tables import plan_document, plan_settings, power_document
+from gradedeval.analysis.topic_plan import BETA, DIFFERENCE, Aim, plan_topics
 from gradedeval.cli.arguments import Target
 from gradedeval.cli.many_runs import (
     ALPHA,
@@ -17,7 +20,8 @@ from gradedeval.cli.many_runs import (
     matrix_from,
     write_curve,
 )
-from gradedeval.cli.options import command_line, option
+from gradedeval.cli.options import PLANNING, command_line, given, option
+from gradedeval.errors import InputError
 from gradedeval.parallel.progress import with_progress
 
 OPTIONS = [
@@ -27,18 +31,58 @@ OPTIONS = [
     option("--curve", metavar="FILE.csv", help="Write the achieved significance level of every pair, from the highest "
            "to the lowest."),
 ]  # fmt: skip
+PLAN_OPTIONS = [
+    option("--plan", section=PLANNING, is_flag=True, help="Print how many topics are needed to detect a difference."),
+    option("--difference", section=PLANNING, type=float, default=DIFFERENCE, metavar="D", help="Difference of means to "
+           "detect, in an analysis of variance between the best and the worst system, and the width that the interval "
+           f"may have. Default: {DIFFERENCE}."),
+    option("--beta", section=PLANNING, type=float, default=BETA, metavar="P", help="Probability of missing it. "
+           f"Default: {BETA}."),
+    option("--systems", section=PLANNING, type=int, metavar="N", help="Number of systems that an analysis of variance "
+           "compares. Default: the number of runs, or 2."),
+    option("--variance", section=PLANNING, type=float, metavar="V", help="Variance of the scores of a run, in place of "
+           "RUN... QRELS."),
+]  # fmt: skip
 
 
-@command_line("power", "RUN... QRELS", OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
-def command(draws: int, alpha: float, seed: int, best: int | None, curve: str | None, **keywords: Any) -> None:
+@command_line("power", "RUN... QRELS", OPTIONS, PLAN_OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
+def command(plan: bool, alpha: float, **keywords: Any) -> None:
     """Report how many pairs of runs each measure finds significantly different, and how large a difference that takes.
 
-    Uses Sakai's paired bootstrap test (studentized, on shifted differences).
+    Uses Sakai's paired bootstrap test (studentized, on shifted differences). With --plan: how many topics a collection
+    needs (Sakai's topic set size design).
     """
+    _check_plan(plan)
     target = Target(keywords)
+    of_plan = {name: keywords.pop(name) for name in ("difference", "beta", "systems", "variance")}
+    of_pairs = {name: keywords.pop(name) for name in ("draws", "seed", "best")}
+    curve = keywords.pop("curve")
+    if plan:
+        _plan(target, alpha, keywords, **of_plan)
+        return
     curve_form(curve)
     matrix, _ = matrix_from(keywords)
-    progress = partial(with_progress, label="draws")
-    result = power(matrix, draws=draws, alpha=alpha, seed=seed, best=best, progress=progress)
+    result = power(matrix, alpha=alpha, progress=partial(with_progress, label="draws"), **of_pairs)
     write_curve(result.curve, curve, result.settings)
     target.deliver(partial(power_document, result, matrix), result.settings)
+
+
+def _check_plan(plan: bool) -> None:
+    """Raise InputError (usage) for an option of the other half of the command."""
+    context = click.get_current_context()
+    planning = ("difference", "beta", "systems", "variance")
+    for name in ("draws", "seed", "best", "curve") if plan else planning:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            what = "does not go with --plan" if plan else "needs --plan"
+            raise InputError(f"--{name}", what, "leave one of them out" if plan else "add --plan", usage=True)
+
+
+def _plan(target: Target, alpha: float, keywords: dict[str, Any], variance: float | None, **sought: Any) -> None:
+    aim = Aim(sought["difference"], alpha, sought["beta"])
+    if variance is not None and given(keywords):
+        what, hint = "takes the place of runs and their options", "give either --variance or RUN... QRELS"
+        raise InputError("--variance", what, hint, usage=True)
+    matrix = None if variance is not None else matrix_from(keywords)[0]
+    frame = plan_topics(matrix, variance=variance, alpha=alpha, **sought)
+    settings = plan_settings(aim)
+    target.deliver(partial(plan_document, frame, "" if matrix is None else matrix.signature, settings), settings)

@@ -16,7 +16,7 @@ from gradedeval.trec_eval.evaluate import drop_in_options, evaluate_drop_in
 from gradedeval.trec_eval.help import help_text
 from gradedeval.trec_eval.measures import FORMATS as QRELS_FORMATS
 from gradedeval.trec_eval.measures import select_lines
-from gradedeval.trec_eval.output_lines import UNLIMITED, VERSIONS, Setting
+from gradedeval.trec_eval.output_lines import VERSIONS, Setting
 from gradedeval.trec_eval.printing import PrintOptions, read_norms
 from gradedeval.version import __version__
 
@@ -32,7 +32,7 @@ OPTIONS = [
            "highest-ranked documents of each topic."),
     option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop unjudged documents."),
     option("--Number_docs_in_coll", "-N", "documents", type=click.IntRange(min=1), metavar="N", help="Number of "
-           "documents in the collection, for utility."),
+           "documents in the collection, for utility. Default: 0."),
     option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
            "measures (official, all_trec, set), or a measure in gradedeval's notation, such as err@20. May be "
            "repeated. Default: official."),
@@ -84,7 +84,7 @@ def command(
         write(help_text(click.get_current_context().get_help(), measures, qrels_format))
         return
     _check_usage(files, form, [flag for flag, given in (("-Z", norms), ("-n", no_summary)) if given], qrels_format)
-    lines = select_lines(measures or ["official"], Setting(compat, documents or UNLIMITED), form=qrels_format)
+    lines = select_lines(measures or ["official"], Setting(compat, documents or 0), form=qrels_format)
     printing = PrintOptions(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
     options = drop_in_options(complete, level, depth, judged_only, compat)
     text, notes = evaluate_drop_in(

@@ -53,9 +53,15 @@ def useful(chance: Floats, rank: Floats, utility: str) -> Floats:
 
 def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Floats:
     """topics: the mean of φ(rank) γ^(rank−1) over the ranks where the user stops."""
-    reached = np.cumprod(1 - g.gain, axis=1)
-    stops = g.gain.copy()
-    stops[:, 1:] *= reached[:, :-1]
+    if g.first is None:
+        reached = np.cumprod(1 - g.gain, axis=1)
+        stops = g.gain.copy()
+        stops[:, 1:] *= reached[:, :-1]
+    else:
+        from gradedeval.measures.tied import survival  # few evaluations average over ties
+
+        reached = survival(g)
+        stops = -np.diff(reached, axis=1, prepend=1.0)
     score = row_sums(useful(stops * gamma ** (g.rank - 1), g.rank, utility))
     if g.tail:
         left = reached[:, -1] if reached.shape[1] else np.ones(len(score))
@@ -102,7 +108,7 @@ def _nerr_details(g: Gains) -> dict[str, Floats]:
     return {**stops(g), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
 
 
-@measure(gain="exp", scale="unit", residual="beyond_run", ceiling=1, details=stops)
+@measure(gain="exp", scale="unit", residual="beyond_run", ceiling=1, over_ties=True, details=stops)
 def err(g: Gains) -> Floats:
     """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops.
 
@@ -113,7 +119,15 @@ def err(g: Gains) -> Floats:
     return expected_utility(g)
 
 
-@measure(gain="exp", scale="unit", residual="within_run", cutoff="renormalizes", ceiling=1, details=_nerr_details)
+@measure(
+    gain="exp",
+    scale="unit",
+    residual="within_run",
+    cutoff="renormalizes",
+    ceiling=1,
+    over_ties=True,
+    details=_nerr_details,
+)
 def nerr(g: Gains) -> Floats:
     """ERR as a share of the ideal ranking's.
 
@@ -133,6 +147,7 @@ _UTILITY = Check(
     gain="exp",
     scale="unit",
     residual="beyond_run",
+    over_ties=True,
     checks={
         "utility": _UTILITY,
         "gamma": UP_TO_1,
@@ -157,6 +172,7 @@ def _first_relevant(g: Gains) -> Floats:
 @measure(
     residual="beyond_run",
     ceiling=1,
+    over_ties=True,
     details=stops,
     weights_in_ranking=RankingWeights(_first_relevant, finite=True),
 )
@@ -167,12 +183,12 @@ def rr(g: Gains) -> Floats:
 
     Voorhees & Tice, TREC-8, 1999; ERR with gains 0 and 1.
     """
-    if g.tail:
+    if g.tail or g.first is not None:
         return expected_utility(g)
     return 1 / g.ranks_of_relevant[:, 0] if g.ranks_of_relevant.shape[1] else np.zeros(len(g.gain))
 
 
-@measure(residual="beyond_run", ceiling=1, details=lambda g: stops(g, "one"))
+@measure(residual="beyond_run", ceiling=1, over_ties=True, details=lambda g: stops(g, "one"))
 def success(g: Gains) -> Floats:
     """Whether there is a relevant document.
 
@@ -180,4 +196,6 @@ def success(g: Gains) -> Floats:
 
     Craswell & Hawking, TREC 2004; trec_eval's success.
     """
-    return expected_utility(g, "one") if g.tail else np.minimum(g.num_relevant_retrieved, 1.0)
+    if g.tail or g.first is not None:
+        return expected_utility(g, "one")
+    return np.minimum(g.num_relevant_retrieved, 1.0)

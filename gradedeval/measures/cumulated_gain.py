@@ -49,7 +49,7 @@ def _blended_ratio(g: Gains, *, beta: float = 1.0) -> Floats:
 LOG = {"log": ("a base above 1", lambda base: isinstance(base, int | float) and base > 1)}
 
 
-@measure(gain="linear", residual="within_run", checks=LOG, details=_discounts)
+@measure(gain="linear", residual="within_run", over_ties=True, checks=LOG, details=_discounts)
 def dcg(g: Gains, *, log: float | None = None) -> Floats:
     """Discounted cumulated gain; log=b for the discount of Järvelin & Kekäläinen.
 
@@ -61,7 +61,13 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
 
 
 @measure(
-    gain="linear", residual="within_run", cutoff="renormalizes", ceiling=1, checks=LOG, details=_discounts_and_ideal
+    gain="linear",
+    residual="within_run",
+    cutoff="renormalizes",
+    ceiling=1,
+    over_ties=True,
+    checks=LOG,
+    details=_discounts_and_ideal,
 )
 def ndcg(g: Gains, *, log: float | None = None) -> Floats:
     """DCG as a share of the ideal ranking's.

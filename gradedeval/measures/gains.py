@@ -32,7 +32,10 @@ class Gains:
                distinguishes them
     intents    the batch by intent, for the measures that need it
     memo       intermediate results that several measures share
-    unsampled  topics × ranks: whether the document was pooled but not sampled for judging (grade −1); None: none was
+    unsampled  topics × ranks: whether the document was pooled but not sampled (grade below 0); None: none was
+    first      topics × all ranks, below the cutoff too: the column where the documents tied with each one begin; then
+               `gain` is their mean gain, and `uncut` topics × all ranks what each of them is worth. None unless scores
+               are means over the orders of tied documents
     """
 
     gain: Floats
@@ -45,6 +48,8 @@ class Gains:
     tail: float = 0.0
     cost: Floats | None = None
     unsampled: Bools | None = None
+    first: Ints | None = None
+    uncut: Floats | None = None
     types: tuple[bytes, ...] = ()
     kind: Ints | None = None
     intents: Intents | None = None
@@ -113,8 +118,10 @@ class Gains:
         return shared(np.arange(1.0, self.ranks_of_relevant.shape[1] + 1))
 
     @cached_property
-    def num_relevant_retrieved(self) -> Ints:
-        """topics: the number of relevant documents retrieved, down to the cutoff."""
+    def num_relevant_retrieved(self) -> Ints | Floats:
+        """topics: the number of relevant documents retrieved, down to the cutoff; over ties the sum of mean gains."""
+        if self.first is not None:
+            return shared(row_sums(self.gain))
         return shared(np.count_nonzero(np.isfinite(self.ranks_of_relevant), axis=1))
 
     @cached_property
@@ -138,7 +145,7 @@ class Gains:
     def ideal_batch(self) -> Gains:
         """The ideal ranking of the pool, cut like this one."""
         ideal = self.ideal[:, : self.k]
-        return replace(self, gain=ideal, retrieved=np.count_nonzero(ideal, axis=1), tail=0.0)
+        return replace(self, gain=ideal, retrieved=np.count_nonzero(ideal, axis=1), tail=0.0, first=None)
 
     def ideal_at_ranks(self) -> Floats:
         """topics × ranks: the ideal ranking's gains, cut or padded to the columns of `gain`."""

@@ -23,7 +23,7 @@ def _gap_details(g: Gains) -> dict[str, Floats]:
     return {"precision": g.gain.cumsum(1) / g.rank, "term": terms, "ideal_term": ideal}
 
 
-@measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1, details=_gap_details)
+@measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1, over_ties=True, details=_gap_details)
 def gap(g: Gains) -> Floats:
     """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades.
 
@@ -40,7 +40,7 @@ def gap(g: Gains) -> Floats:
     return safe_divide(precisions, row_sums(g.ideal))
 
 
-@measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1)
+@measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1, over_ties=True)
 def grecall(g: Gains) -> Floats:
     """Graded recall: the expected share of the documents a user regards as relevant that is retrieved.
 
@@ -51,7 +51,7 @@ def grecall(g: Gains) -> Floats:
     return safe_divide(row_sums(g.gain), row_sums(g.ideal))
 
 
-@measure(gain="thresholds", scale="thresholds", residual="beyond_run", cutoff="required", ceiling=1)
+@measure(gain="thresholds", scale="thresholds", residual="beyond_run", cutoff="required", ceiling=1, over_ties=True)
 def gprecision(g: Gains) -> Floats:
     """Graded precision: the expected share of the first k that a user regards as relevant.
 

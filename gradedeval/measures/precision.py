@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradedeval.arrays import Floats
+from gradedeval.arrays import Floats, Ints
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import BELOW_1, NOT_NEGATIVE, POSITIVE, SHARE, Check
@@ -13,10 +13,22 @@ from gradedeval.measures.properties import RankingWeights
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
     """topics: the sum of the precisions at the documents whose gain is above 0 and `min_gain` or more."""
+    if g.first is not None:
+        from gradedeval.measures.tied import mean_summed_precision  # few evaluations average over ties
+
+        return mean_summed_precision(g, min_gain)
     if not min_gain:
         return row_sums(g.ordinal / g.ranks_of_relevant)
     relevant = g.gain >= min_gain
     return row_sums(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
+
+
+def found(g: Gains, depth: Ints) -> Ints | Floats:
+    """topics: the number of relevant documents among so many first ones; over ties the sum of mean gains."""
+    if g.first is not None:
+        return row_sums(np.where(g.rank <= depth[:, None], g.gain, 0.0))
+    counts: Ints = np.count_nonzero(g.ranks_of_relevant <= depth[:, None], axis=1)
+    return counts
 
 
 def average_precision(g: Gains) -> Floats:
@@ -60,6 +72,7 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
 @measure(
     residual="within_run",
     ceiling=1,
+    over_ties=True,
     details=_precision_and_ideal,
     weights_in_ranking=RankingWeights(_precision, divided_by_r=True),
 )
@@ -75,6 +88,7 @@ def ap(g: Gains) -> Floats:
 
 @measure(
     residual="within_run",
+    over_ties=True,
     details=lambda g: {"precision": _precision(g)},
     weights_in_ranking=RankingWeights(_precision),
 )
@@ -88,7 +102,7 @@ def sp(g: Gains) -> Floats:
     return summed_precision(g)
 
 
-@measure(residual="beyond_run", cutoff="required", ceiling=1)
+@measure(residual="beyond_run", cutoff="required", ceiling=1, over_ties=True)
 def p(g: Gains) -> Floats:
     """Precision: the share of the first k that is relevant; k also where fewer are retrieved.
 
@@ -99,7 +113,7 @@ def p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
 
 
-@measure(residual="within_run", ceiling=1)
+@measure(residual="within_run", ceiling=1, over_ties=True)
 def recall(g: Gains) -> Floats:
     """The share of the relevant documents that is retrieved.
 
@@ -110,7 +124,7 @@ def recall(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, g.num_relevant)
 
 
-@measure(cutoff="none", ceiling=1)
+@measure(cutoff="none", ceiling=1, over_ties=True)
 def rprec(g: Gains) -> Floats:
     """R-precision: precision at rank R.
 
@@ -118,7 +132,7 @@ def rprec(g: Gains) -> Floats:
 
     trec_eval's Rprec.
     """
-    return safe_divide(np.count_nonzero(g.ranks_of_relevant <= g.num_relevant[:, None], axis=1), g.num_relevant)
+    return safe_divide(found(g, g.num_relevant), g.num_relevant)
 
 
 @measure(
@@ -199,7 +213,7 @@ def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5)
     return sum((interpolated(g, level, add) for level in levels), start=np.zeros(len(g.gain))) / len(levels)
 
 
-@measure(cutoff="none", ceiling=1, checks={"times": POSITIVE})
+@measure(cutoff="none", ceiling=1, over_ties=True, checks={"times": POSITIVE})
 def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     """Precision at a multiple of R.
 
@@ -209,7 +223,7 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     """
     depth = np.floor(times * g.num_relevant + 0.9).astype(np.int64)
     depth = np.where(g.num_relevant > 0, depth, 0)
-    return safe_divide(np.count_nonzero(g.ranks_of_relevant <= depth[:, None], axis=1), depth)
+    return safe_divide(found(g, depth), depth)
 
 
 # trec_eval's guard against a sample without a document above.
@@ -251,13 +265,13 @@ def yaap(g: Gains) -> Floats:
     return np.where(g.num_relevant > 0, odds, 0.0)
 
 
-@measure(ceiling=1, uses_grade_minus_one=True)
+@measure(ceiling=1, uses_unsampled=True)
 def infap(g: Gains) -> Floats:
     """Inferred average precision: average precision estimated where only a sample of the pool is judged.
 
     1/R Σ_{i relevant} 1/i + (i−1)/i · (pooled above i)/(i−1) · (relevant above + ε) / (judged above + 2ε), ε=0.00001
 
-    Yilmaz & Aslam, CIKM 2006. Grade −1 says pooled and not sampled; it needs --negative unjudged.
+    Yilmaz & Aslam, CIKM 2006; trec_eval's infAP. With --negative unjudged a grade below 0 says pooled and not sampled.
     """
     relevant_above = g.ordinal - 1
     sampled = relevant_above + g.nonrelevant_above

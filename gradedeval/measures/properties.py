@@ -58,18 +58,20 @@ class Properties:
 
     What a cutoff does, what the residual is, and where scores lie.
 
-    cutoff    `truncates`: the sum stops at k and nothing else changes; `renormalizes`: k also changes what the sum is
-              divided by; `sums_to_k`: the weights are those of the full depth, summed to k; `required`: the measure
-              has no score without a k, which is a parameter of it; `none`: the measure takes no cutoff
-    residual  `beyond_run`: ranks past the end of the run could still add to the score; `within_run`: only retrieved
-              documents could; `none`: no residual is printed, because filling in the unjudged documents gives no bound:
-              some judgment of them can lift a score above score + residual; a function of the arguments where it
-              depends on them
-    floor     the lowest possible score
-    ceiling   the highest possible score
-    summary   how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, where scores below 0.00001
-              are raised to that
-    better    whether `higher` scores are better, `lower` ones, or `neither`; of a C/W/L measure, expected utility
+    cutoff     `truncates`: the sum stops at k and nothing else changes; `renormalizes`: k also changes what the sum is
+               divided by; `sums_to_k`: the weights are those of the full depth, summed to k; `required`: the measure
+               has no score without a k, which is a parameter of it; `none`: the measure takes no cutoff
+    residual   `beyond_run`: ranks past the end of the run could still add to the score; `within_run`: only retrieved
+               documents could; `none`: no residual is printed, because filling in the unjudged documents gives no
+               bound: some judgment of them can lift a score above score + residual; a function of the arguments where
+               it depends on them
+    floor      the lowest possible score
+    ceiling    the highest possible score
+    over_ties  whether `--ties average` gives its mean over all orders of tied documents: the score is linear in the
+               gains, which are mean gains then, or its function looks at `Gains.first`
+    summary    how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, where scores below
+               0.00001 are raised to that
+    better     whether `higher` scores are better, `lower` ones, or `neither`; of a C/W/L measure, expected utility
 
     What the parameters may be.
 
@@ -82,7 +84,7 @@ class Properties:
     monotone              whether a better document moved up never lowers the score; False where a good document can end
                           the search, or lower ranks weigh more; a function of the arguments where it depends on them
     relevance_only        whether relevant documents alone make the score
-    uses_grade_minus_one  whether it reads grade −1, where that counts as unjudged, as pooled but not sampled
+    uses_unsampled        whether it reads grades below 0, where they count as unjudged, as pooled but not sampled
     """
 
     gain: str | None = "binary"
@@ -92,13 +94,14 @@ class Properties:
     residual: Residual | Callable[[Arguments], Residual] = "none"
     floor: float = 0.0
     ceiling: float = np.inf
+    over_ties: bool = False
     summary: Summary = "mean"
     better: Better = "higher"
     checks: Checks | None = None
     validate: Callable[[Arguments, int | None], None] | None = None
     monotone: bool | Callable[[Arguments], bool] = True
     relevance_only: bool = True
-    uses_grade_minus_one: bool = False
+    uses_unsampled: bool = False
 
     def __post_init__(self) -> None:
         graded = self.gain not in ("binary", None)

@@ -10,7 +10,7 @@ from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import NOT_NEGATIVE
 
 
-@measure(residual="within_run", cutoff="required", ceiling=1)
+@measure(residual="within_run", cutoff="required", ceiling=1, over_ties=True)
 def relative_p(g: Gains) -> Floats:
     """Precision as a share of the best possible at the cutoff.
 
@@ -21,7 +21,7 @@ def relative_p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, np.minimum(g.effective_depth, g.num_relevant))
 
 
-@measure(residual="within_run", cutoff="renormalizes", ceiling=1)
+@measure(residual="within_run", cutoff="renormalizes", ceiling=1, over_ties=True)
 def set_p(g: Gains) -> Floats:
     """Precision of the retrieved set.
 
@@ -32,7 +32,7 @@ def set_p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, g.retrieved)
 
 
-@measure(residual="within_run", cutoff="renormalizes", ceiling=1)
+@measure(residual="within_run", cutoff="renormalizes", ceiling=1, over_ties=True)
 def set_relative_p(g: Gains) -> Floats:
     """Precision of the retrieved set as a share of the best possible for a set of its size.
 
@@ -43,7 +43,7 @@ def set_relative_p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, np.minimum(g.retrieved, g.num_relevant))
 
 
-@measure(residual="within_run", ceiling=1)
+@measure(residual="within_run", ceiling=1, over_ties=True)
 def set_recall(g: Gains) -> Floats:
     """Recall of the retrieved set.
 
@@ -65,7 +65,7 @@ def set_map(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved**2, g.retrieved * g.num_relevant)
 
 
-@measure(residual="within_run", cutoff="renormalizes", ceiling=1, checks={"x": NOT_NEGATIVE})
+@measure(residual="within_run", cutoff="renormalizes", ceiling=1, checks={"x": NOT_NEGATIVE}, over_ties=True)
 def set_f(g: Gains, *, x: float = 1.0) -> Floats:
     """F: the weighted harmonic mean of the set's precision and recall; a larger x favors recall.
 
@@ -79,7 +79,7 @@ def set_f(g: Gains, *, x: float = 1.0) -> Floats:
     return safe_divide((x + 1) * precision * recall, recall + x * precision)
 
 
-@measure(floor=-np.inf, relevance_only=False, checks={"docs": NOT_NEGATIVE})
+@measure(floor=-np.inf, relevance_only=False, checks={"docs": NOT_NEGATIVE}, over_ties=True)
 def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: float = 0.0, docs: float = 0.0) -> Floats:
     """Linear utility of the retrieved set: each document counts by whether it is relevant and whether it is retrieved.
 
@@ -103,7 +103,7 @@ def num_nonrel_judged_ret(g: Gains) -> Floats:
     return row_sums(g.judged & ~g.relevant)
 
 
-@measure(gain=None, summary="total", better="neither")
+@measure(gain=None, summary="total", better="neither", over_ties=True)
 def num_ret(g: Gains) -> Floats:
     """Number of documents retrieved.
 
@@ -114,7 +114,7 @@ def num_ret(g: Gains) -> Floats:
     return g.retrieved.astype(np.float64)
 
 
-@measure(cutoff="none", summary="total", better="neither")
+@measure(cutoff="none", summary="total", better="neither", over_ties=True)
 def num_rel(g: Gains) -> Floats:
     """Number of relevant documents in the pool.
 
@@ -125,7 +125,7 @@ def num_rel(g: Gains) -> Floats:
     return g.num_relevant.astype(np.float64)
 
 
-@measure(summary="total")
+@measure(summary="total", over_ties=True)
 def num_rel_ret(g: Gains) -> Floats:
     """Number of relevant documents retrieved.
 
@@ -133,10 +133,10 @@ def num_rel_ret(g: Gains) -> Floats:
 
     trec_eval's num_rel_ret.
     """
-    return row_sums(g.relevant)
+    return np.asarray(g.num_relevant_retrieved, dtype=np.float64)
 
 
-@measure(gain=None, cutoff="none", summary="total", better="neither")
+@measure(gain=None, cutoff="none", summary="total", better="neither", over_ties=True)
 def num_q(g: Gains) -> Floats:
     """Number of topics.
 

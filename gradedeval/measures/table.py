@@ -17,6 +17,7 @@ ALIASES: dict[str, str] = {
     "precision": "p",
     "recip_rank": "rr",
     "mrr": "rr",
+    "compatibility": "compat",
     "r": "recall",
     "ndcg_cut": "ndcg",
     "unj": "unjudged",
@@ -38,6 +39,7 @@ ALIASES: dict[str, str] = {
 LINES = (
     ("cascade_models", "err nerr cascade"),
     ("cumulated_gain", "ndcg dcg q"),
+    ("compatibility", "compat"),
     ("cwl_family.user_models", "rbp insq inst sdcg cwlp cwlrr cwlap tbg u set npv"),
     ("cwl_family.goal_models", "bpm bpmd ift"),
     ("cwl_family.user_models", "nerr8 nerr9 nerr10 nerr11 nerr5 nerr6"),
@@ -53,6 +55,7 @@ LINES = (
     ("graded_precision", "gprecision grecall"),
     ("precision", "iprec iprec_avg rprec_mult"),
     ("sets", "relative_p"),
+    ("search_length", "esl"),
     ("precision", "gm_ap gm_bpref infap yaap"),
     ("trec_eval_only", "bing g ndcg_rel rndcg"),
     ("trec_eval_only", "rbp_topic rbp_resid"),

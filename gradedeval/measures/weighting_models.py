@@ -49,7 +49,7 @@ def weighting(**properties: Any) -> Callable[[Callable[..., Weights]], Measure]:
             return {"W": np.broadcast_to(model(g.last_rank, **parameters).at(g.rank), g.gain.shape)}
 
         update_wrapper(function, model)
-        unit: Any = {"gain": "linear", "scale": "unit", "residual": "beyond_run", "ceiling": 1}
+        unit: Any = {"gain": "linear", "scale": "unit", "residual": "beyond_run", "ceiling": 1, "over_ties": True}
         return measure(**unit, **properties, details=details)(function)
 
     return define

@@ -13,7 +13,7 @@ from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Option, else
 from gradedeval.options.values import Costs, chosen_topics, read_costs, read_gain, read_topics
 
 Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval"]
-Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst"]
+Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst", "average"]
 Order = Literal["score", "file"]
 Precision = Literal["float64", "float32"]
 Topics = Literal["qrels", "both", "run", "relevant"]
@@ -34,7 +34,8 @@ class Options:
     # fmt: off
     like: Like | None = option(None, "Follow the conventions of another tool.")
     ties: Ties = option("docno-desc", "Order of documents with equal scores: by docno, descending or ascending; as in "
-        "the file; by the rank column; or so that the score is the best or the worst.", signature=elsewhere)
+        "the file; by the rank column; so that the score is the best or the worst; or the average over all "
+        "orders.", signature=elsewhere)
     order: Order = option("score", "Rank documents by score, or keep the order of the file and ignore the scores.",
         signature=elsewhere)
     scores: Precision = option("float64", "Floating-point precision in which scores are compared.")
@@ -88,6 +89,11 @@ class Options:
         if self.residuals == "difference" and (self.max_residual is not None or self.residual_depth == "full"):
             hint = "--max-residual and --residual-depth full take --residuals total"
             raise InputError("--residuals difference", "a signed difference is not a bound", hint, usage=True)
+        if self.ties == "average":
+            excluded = {"--order file": self.order == "file", "--depth": self.depth, "--costs": self.costs}
+            for flag in (flag for flag, given in excluded.items() if given):
+                hint = "cut the measures, as in ap@100" if flag == "--depth" else "leave out one of them"
+                raise OPTIONS["ties"].error(f"average cannot be combined with {flag}", hint)
         if self.judged_only and self.wants_residuals:
             what = "a condensed list has no residual: a document judged later could enter above others"
             raise OPTIONS["judged_only"].error(what, "leave out --judged-only or the residuals")

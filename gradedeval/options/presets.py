@@ -40,7 +40,7 @@ PRESETS: dict[str, Preset] = {
         digits=5,
     ),
     "ir_measures": Preset(
-        {"topics": "qrels", "top_grade": 4},
+        {"topics": "qrels", "top_grade": 4, "scores": "float32"},
         {"err": {"gain": "exp"}, "ndcg": {"gain": "linear"}, "rbp": {"rel": 1, "p": 0.8}},
     ),
     "cwl_eval": Preset(

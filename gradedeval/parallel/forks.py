@@ -19,9 +19,11 @@ Result = TypeVar("Result")
 PIPE = 1 << 20
 """Bytes of results that may wait in the pipe of a process until they are looked at."""
 
-
 WAITING = 2
 """Results of a process that wait until they are written."""
+
+PR_SET_PDEATHSIG = 1
+"""Linux: the signal that a process is to get when its parent ends; from linux/prctl.h."""
 
 
 class Failed:
@@ -168,21 +170,23 @@ def _child(work: Callable[[int], Any], tasks: int, others: list[int]) -> tuple[i
     ours, theirs = os.pipe()
     with suppress(OSError):  # all of one user's pipes share a limit; a smaller pipe waits more often
         fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIPE)
+    parent = os.getpid()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads that sleep inside numpy's libraries
         child = os.fork()
     if not child:
-        _be_child(work, tasks, theirs, [ours, *others])
+        _be_child(work, tasks, theirs, [ours, *others], parent)
     os.close(theirs)
     return child, ours
 
 
-def _be_child(work: Callable[[int], Any], tasks: int, pipe: int, others: list[int]) -> None:
+def _be_child(work: Callable[[int], Any], tasks: int, pipe: int, others: list[int], parent: int) -> None:
     """Work until there are no numbers any more, and end this process."""
     import signal
 
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+        _end_with(parent)
         for other in others:
             os.close(other)
         results = _Sender(pipe)
@@ -195,6 +199,17 @@ def _be_child(work: Callable[[int], Any], tasks: int, pipe: int, others: list[in
                 stream.flush()
     finally:
         os._exit(0)  # nothing of the parent is the child's to finish
+
+
+def _end_with(parent: int) -> None:
+    """Have this process end when its parent does, even where that is killed and has no time to end its children."""
+    import ctypes
+    import signal
+
+    with suppress(OSError, AttributeError):  # a system without prctl: it ends when it writes to its pipe
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # which ended before the system knew
+        os._exit(0)
 
 
 def _done(work: Callable[[int], Result], number: int) -> Result | Failed:

@@ -26,6 +26,7 @@ class Batch:
     docnos     topic -> docnos in rank order, for the topics that the caller asked for
     types      what column 2 of the run calls its documents, where that was asked for
     kinds      topics × ranks: index into `types`, −1 beyond the end; None where it was not asked for
+    first      topics × ranks: the column where the documents tied with each one begin, for `--ties average`
     """
 
     topics: list[bytes]
@@ -35,6 +36,7 @@ class Batch:
     docnos: dict[bytes, list[bytes]] = field(default_factory=dict)
     types: list[bytes] = field(default_factory=list)
     kinds: Ints | None = None
+    first: Ints | None = None
 
     @property
     def unjudged(self) -> int:
@@ -134,12 +136,16 @@ def _concatenate(batches: list[Batch]) -> Batch:
     sizes = [len(batch.topics) for batch in batches]
     width = max(batch.codes.shape[1] for batch in batches)
     codes = np.full((sum(sizes), width), batches[0].beyond, dtype=batches[0].codes.dtype)
+    first = None if batches[0].first is None else np.tile(np.arange(width), (len(codes), 1))
     for begin, batch in zip(np.cumsum([0, *sizes]).tolist(), batches, strict=False):
         codes[begin : begin + len(batch.topics), : batch.codes.shape[1]] = batch.codes
+        if first is not None and batch.first is not None:
+            first[begin : begin + len(batch.topics), : batch.codes.shape[1]] = batch.first
     return Batch(
         [topic for batch in batches for topic in batch.topics],
         codes,
         np.concatenate([batch.retrieved for batch in batches]),
         np.concatenate([batch.pool for batch in batches]),
         {topic: docnos for batch in batches for topic, docnos in batch.docnos.items()},
+        first=first,
     )

@@ -108,6 +108,7 @@ class ListedTopics:
         """The documents of these topics as columns, with the codes of their grades."""
         qrels, options = grader.qrels, grader.options
         rankings = [self.run.topics.get(topic) or TopicResults() for topic in self.topics]
+        by_score = options.order == "score"
         unjudged = len(qrels.labels)
         docnos: list[Any] = []
         codes: list[int] = []
@@ -131,8 +132,8 @@ class ListedTopics:
             np.array([len(ranking.docnos) for ranking in rankings], dtype=np.int64),
             # Bytes are the quickest way from a list to an array.
             np.frombuffer(bytes(codes), np.uint8) if unjudged < 255 else np.array(codes, small),
-            _concatenated([ranking.scores for ranking in rankings]) if options.order == "score" else None,
-            _concatenated([ranking.ranks for ranking in rankings]) if options.ties == "rank" else None,
+            _concatenated([ranking.scores for ranking in rankings]) if by_score else None,
+            _concatenated([ranking.ranks for ranking in rankings]) if by_score and options.ties == "rank" else None,
             docno,
             types,
             np.array([kind_of[kind] for ranking in rankings for kind in ranking.types], np.int64) if types else None,

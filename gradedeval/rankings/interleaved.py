@@ -197,7 +197,8 @@ class _Text:
         if not stream.plain:
             from tempfile import TemporaryFile
 
-            self._file = TemporaryFile()  # noqa: SIM115
+            with temporary_file_errors():
+                self._file = TemporaryFile()  # noqa: SIM115
 
     def add(self, block: Block) -> None:
         if self._file is not None:

@@ -48,7 +48,19 @@ def to_batch(
         _named(documents, order, retrieved, keep_docnos_for),
         documents.types,
         _to_matrix(kind, retrieved, -1) if kind is not None else None,
+        _ties(documents, order, retrieved, options) if options.ties == "average" else None,
     )
+
+
+def _ties(documents: Documents, order: Ints | None, retrieved: Ints, options: Options) -> Ints:
+    """topics × ranks: the column where the documents tied with each one begin."""
+    assert documents.score is not None
+    falling = _falling(documents.score if order is None else documents.score[order], options)
+    within = ranks(retrieved)
+    begins = (within == 0) | np.append(True, falling[1:] != falling[:-1])[: len(within)]
+    first = within[np.maximum.accumulate(np.where(begins, np.arange(len(within)), 0))]
+    matrix = _to_matrix(first, retrieved, -1)
+    return np.where(matrix < 0, np.arange(matrix.shape[1]), matrix)
 
 
 def _to_matrix(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
@@ -88,16 +100,13 @@ def _order(
     # Most runs list their documents from the best to the worst already.
     if score is None or (options.scores == "float64" and _falls(score, documents.counts)):
         return None
-    falling: NDArray[Any] = -score
-    if options.scores == "float32":
-        with np.errstate(over="ignore"):  # what no single float holds is infinite, and ties
-            falling = falling.astype(np.float32).astype(np.float64)
+    falling = _falling(score, options)
     code = documents.code
     if options.ties == "rank" and documents.rank is not None:
         return np.lexsort((documents.rank, falling, topic))
-    if options.ties in ("best", "worst"):
+    if options.ties in ("best", "worst", "average"):
         grade = np.where(code == unjudged, -1, code.astype(np.int64))  # the unjudged stand below every grade
-        return np.lexsort((-grade if options.ties == "best" else grade, falling, topic))
+        return np.lexsort((grade if options.ties == "worst" else -grade, falling, topic))
     same = topic[1:] == topic[:-1]
     order = None
     rises = (falling[1:] < falling[:-1]) & same
@@ -120,6 +129,15 @@ def _order(
     order = np.arange(len(topic)) if order is None else order
     _settle_ties(order, tied, matters, documents.docno, options.ties == "docno-desc")
     return order
+
+
+def _falling(score: NDArray[Any], options: Options) -> NDArray[Any]:
+    """The scores as they are compared, from the least for the best."""
+    falling: NDArray[Any] = -score
+    if options.scores == "float32":
+        with np.errstate(over="ignore"):  # what no single float holds is infinite, and ties
+            falling = falling.astype(np.float32).astype(np.float64)
+    return falling
 
 
 def _falls(score: NDArray[Any], counts: Ints) -> bool:

@@ -16,9 +16,6 @@ from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader
 from gradedeval.scoring.intents import ByIntent
 
-UNSAMPLED = -1
-"""The grade of documents that were pooled and left out of the sample that was judged, as trec_eval's infAP has it."""
-
 
 def last_rank(measure: Measure) -> int | None:
     """The last rank that a measure looks at; None where it looks at all: weights of the full depth need the gains of
@@ -31,7 +28,7 @@ class GainsCache:
 
     def __init__(self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent]) -> None:
         self.batch, self.by_intent, self.cells = batch, by_intent, grader.limits.cells
-        self.unsampled_code = np.append(grader.qrels.labels == UNSAMPLED, [False, False])
+        self.unsampled_code = np.append(grader.qrels.labels < 0, [False, False])
         self.cost = _costs(batch, grader.options.costs)
         self.judged_code = judged = grader.judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
@@ -58,7 +55,12 @@ class GainsCache:
         return replace(self.seen[key], intents=intents)
 
     def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
-        gain, ideal = self._gain(table, unjudged, last), self._ideal(table)
+        gain, ideal, first, uncut = self._gain(table, unjudged, last), self._ideal(table), self.batch.first, None
+        if first is not None:
+            from gradedeval.measures.tied import mean_gains  # few evaluations average over ties
+
+            uncut = self._gain(table, unjudged, None)
+            gain = mean_gains(uncut, first)[:, :last]
         if last not in self.judged:
             self.judged[last] = self.judged_code[self.batch.codes[:, :last]]
         judged = self.judged[last]
@@ -80,6 +82,8 @@ class GainsCache:
             types=tuple(self.batch.types),
             kind=kinds[:, :last] if kinds is not None else None,
             unsampled=unsampled[self.batch.codes[:, :last]] if unsampled.any() else None,
+            first=first,
+            uncut=uncut,
         )
 
     def _gain(self, table: GainTable, unjudged: float, last: int | None) -> Floats:

@@ -88,6 +88,7 @@ class Scorer:
         self.grades = _grades(qrels, options)
         self.tables = _tables(self.measures, self.grades)
         check_intents(self.measures, qrels.subtopics is not None)
+        _check_ties(self.measures, options)
         self.by_intent = {
             replace(measure, cutoff=None): ByIntent(qrels, measure, self.grades, _table)
             for measure in self.measures
@@ -101,7 +102,7 @@ class Scorer:
     def last_rank(self) -> int | None:
         """The last rank that any measure looks at; None where one looks at all."""
         last = [last_rank(measure) for measure in self.measures]
-        if self.options.residual_depth == "full" or None in last:
+        if self.options.residual_depth == "full" or self.options.ties == "average" or None in last:
             return None
         return max((rank for rank in last if rank), default=None)
 
@@ -112,6 +113,10 @@ class Scorer:
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))
+        sampled = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_unsampled)
+        if sampled and self.options.negative == "judged" and self.qrels.labels[0] < 0:
+            what = f"{self.qrels.place}: grades below 0 count as judged and not relevant in {', '.join(sampled)}"
+            notes.append(Note(what, "--negative unjudged takes them as pooled and not sampled"))
         units = {} if self.options.costs else {measure.name: measure.definition.cost_unit for measure in self.measures}
         notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
         notes += dict.fromkeys(note for by_intent in self.by_intent.values() for note in by_intent.notes)
@@ -234,6 +239,15 @@ def _run_measure(measure: Measure, gains: Gains) -> Floats:
         what = f"returned shape {scores.shape}"
         raise InputError(f"measure '{measure}'", what, f"expected one score per topic, ({len(gains.gain)},)")
     return scores
+
+
+def _check_ties(measures: Sequence[Measure], options: Options) -> None:
+    """Raise InputError (usage) where scores are to be averaged over ties, and a measure has no closed form of that."""
+    for measure in measures:
+        if options.ties == "average" and not measure.definition.over_ties:
+            known = ", ".join(name for name, other in MEASURES.items() if other.definition.over_ties)
+            what = f"{measure.name} has no average over ties"
+            raise InputError("--ties average", what, f"it takes {known}", usage=True)
 
 
 def _grades(qrels: Qrels, options: Options) -> Grades:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from gradedeval.arrays import Floats
+from gradedeval.errors import visible
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import UNIFORM
 from gradedeval.measures.notation import IA, Value, write_value
@@ -42,7 +43,7 @@ def signature(qrels: Qrels, options: Options, measures: Sequence[Measure], count
         *(f"{_with_digest(prior, prior[1:])} prior" for prior in priors),
         *(_with_digest(file, file) for file in files),
     ]
-    return " | ".join(parts)
+    return visible(" | ".join(parts))
 
 
 def _range(values: Sequence[float] | Floats) -> str:

@@ -80,11 +80,14 @@ def read_groups(path: str, holds: str) -> JudgmentGroups:
 
 
 def score_preferences(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
-    """Score a run by preference measures. Raises InputError for an invalid run."""
+    """Score a run by preference measures. Raises InputError for an invalid run, and contradictory preferences."""
     run, topics, notes = _read(path, groups, options)
     values = np.zeros((len(topics), len(lines)))
     for row, topic in enumerate(topics):
-        scores = preference_scores(groups.topics[topic], _ranking(run.topics.get(topic), options))
+        try:
+            scores = preference_scores(groups.topics[topic], _ranking(run.topics.get(topic), options))
+        except InputError as error:
+            raise error.replace(place=f"{groups.place}: topic {decode(topic)}") from None
         values[row] = [scores.get(line.name, np.nan) for line in lines]
     return _scored(name, run, topics, values, notes)
 

@@ -52,8 +52,8 @@ ENTRIES: dict[str, Entry] = {
     "relstring": Entry(
         relevance_string,
         ALL,
-        "The grades of the first documents of a topic as a string: - is not in the qrels, or grade -2; . is grade "
-        "-1, < a lower one, > one above 9.",
+        "The grades of the first documents of a topic as a string: - is not in the qrels, . is a grade below 0, > one "
+        "above 9.",
         "how many documents, as in .20",
     ),
     "recall": Entry(at_cutoffs("recall", DEPTHS), ALL, "", CUTOFFS),

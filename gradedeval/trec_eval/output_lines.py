@@ -13,8 +13,6 @@ from gradedeval.measures.properties import Summary
 from gradedeval.measures.table import MEASURES
 
 VERSIONS = ("10", "9")
-UNLIMITED = 2**63 - 1
-"""The number of documents in the collection, if -N is not given."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +42,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Setting:
-    """What measures depend on besides their parameters: the version to follow, and -N."""
+    """What measures depend on besides their parameters: the version to follow, and -N, which is 0 unless given."""
 
     version: str = "10"
-    documents: int = UNLIMITED
+    documents: int = 0
 
 
 Lines = Callable[[str, str, Setting], list[Line]]

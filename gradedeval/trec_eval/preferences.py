@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats
+from gradedeval.errors import InputError
+from gradedeval.trec.lines import decode
 
 Lists = dict[bytes, dict[bytes, float]]
 """Subgroup -> docno -> value: the lists of one judgment group."""
@@ -22,7 +24,7 @@ Lists = dict[bytes, dict[bytes, float]]
 class _Group:
     """A judgment group and a ranking.
 
-    number  documents: the index among all documents of the topic
+    number  documents, ascending by docno: the index among all documents of the topic
     before  documents × documents: whether the row is preferred to the column
     value   documents: the largest value in any list; 0 and below is not relevant
     rank    documents: the rank, infinite if not retrieved
@@ -52,19 +54,23 @@ class _Group:
 
 
 def _group(lists: Lists, number: Mapping[bytes, int], rank: Mapping[bytes, int]) -> _Group:
-    docnos = list(dict.fromkeys(docno for listed in lists.values() for docno in listed))
+    docnos = sorted({docno for listed in lists.values() for docno in listed})
     row_of = {docno: row for row, docno in enumerate(docnos)}
     before = np.zeros((len(docnos), len(docnos)), dtype=bool)
+    highest, zero = np.full(len(docnos), -np.inf), np.zeros(len(docnos), dtype=bool)
     for listed in lists.values():
         rows = np.array([row_of[docno] for docno in listed])
         values = np.array(list(listed.values()))
         before[np.ix_(rows, rows)] |= values[:, None] > values[None, :]
+        highest[rows] = np.maximum(highest[rows], values)
+        zero[rows] |= values == 0
     if len(lists) > 1:
         before = _closed(before)
+        _check(before, zero & (highest > 0), docnos)
     return _Group(
         np.array([number[docno] for docno in docnos]),
         before,
-        np.array([max(listed[docno] for listed in lists.values() if docno in listed) for docno in docnos]),
+        highest,
         np.array([rank.get(docno, np.inf) for docno in docnos], dtype=np.float64),
         len(lists) == 1,
     )
@@ -78,11 +84,26 @@ def _closed(before: Bools) -> Bools:
     return before
 
 
-def _with_r_others(group: _Group, retrieved: bool) -> float:
-    """The share of preferences satisfied if R nonrelevant documents count, as many as there are relevant ones.
+def _check(before: Bools, both: Bools, docnos: list[bytes]) -> None:
+    """Raise InputError where lists contradict each other, as trec_eval refuses them. `both`: documents of value 0 in
+    one list, and above 0 in another."""
+    pairs = np.argwhere(before & before.T)
+    if len(pairs):
+        one, other = (decode(docnos[row]) for row in pairs[0].tolist())
+        what = f"contradictory preferences: '{one}' before '{other}' and '{other}' before '{one}'"
+    elif both.any():
+        what = f"document '{decode(docnos[int(both.argmax())])}' has the value 0 in one list and more in another"
+    else:
+        return
+    raise InputError("", what, "give judges who disagree groups of their own (column 2)", kind="contradiction")
 
-    Where there are fewer, unseen ones are assumed after all retrieved documents. With `retrieved` only retrieved
-    documents count, and R is the number of relevant ones retrieved.
+
+def _with_r_others(group: _Group, retrieved: bool) -> float:
+    """The share of preferences satisfied if R nonrelevant documents count, as many as there are relevant ones; nan of
+    none.
+
+    Where there are fewer, unseen ones are assumed after all retrieved documents; where there are more, the first count.
+    With `retrieved` only retrieved documents count, and R is the number of relevant ones retrieved.
     """
     relevant, seen = group.value > 0, group.retrieved
     reached = int((relevant & seen).sum())
@@ -92,9 +113,14 @@ def _with_r_others(group: _Group, retrieved: bool) -> float:
     if group.single and count > limit:
         return _crowded(group, relevant & seen if retrieved else relevant, others, limit)
     pairs = group.pairs("_ret" if retrieved else "")
+    if count > limit:
+        # trec_eval drops those after the R-th of all, also where R counts the retrieved ones alone.
+        rows = np.flatnonzero(others & (group.value == 0))
+        dropped = rows[np.argsort(group.rank[rows], kind="stable")][int(relevant.sum()) :]
+        pairs[dropped], pairs[:, dropped] = False, False
     unseen = max(limit - count, 0)
     satisfied = int((group.satisfied & pairs).sum()) + reached * unseen
-    return _ratio(satisfied, int((group.before & pairs).sum()) + int(relevant.sum()) * unseen)
+    return _ratio(satisfied, int((group.before & pairs).sum()) + int(relevant.sum()) * unseen, np.nan)
 
 
 def _crowded(group: _Group, relevant: Bools, others: Bools, limit: int) -> float:
@@ -107,11 +133,11 @@ def _crowded(group: _Group, relevant: Bools, others: Bools, limit: int) -> float
     ranks = np.sort(group.rank[others])
     above = np.searchsorted(np.sort(group.rank[relevant]), ranks[:limit]) + np.searchsorted(ranks, ranks[:limit])
     satisfied = int(above.sum()) + int(group.satisfied[within].sum())
-    return _ratio(satisfied, limit * (len(ranks) + limit) + int(group.before[within].sum()))
+    return _ratio(satisfied, limit * (len(ranks) + limit) + int(group.before[within].sum()), np.nan)
 
 
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
+def _ratio(part: float, whole: float, none: float = 0.0) -> float:
+    return part / whole if whole else none
 
 
 KINDS = ("", "_ret", "_imp")
@@ -119,7 +145,8 @@ KINDS = ("", "_ret", "_imp")
 
 
 def preference_scores(groups: Mapping[bytes, Lists], ranking: Iterable[bytes]) -> dict[str, float]:
-    """The preference measures of one topic, by trec_eval's names."""
+    """The preference measures of one topic, by trec_eval's names. Raises InputError where lists of a group contradict
+    each other."""
     rank = {docno: place for place, docno in enumerate(ranking, 1)}
     docnos = dict.fromkeys(docno for lists in groups.values() for values in lists.values() for docno in values)
     number = {docno: index for index, docno in enumerate(docnos)}
@@ -137,7 +164,9 @@ def preference_scores(groups: Mapping[bytes, Lists], ranking: Iterable[bytes]) -
         scores[f"prefs_pair{kind}"] = _by_pair(judged, within, len(docnos))
         scores[f"prefs_avgjg{kind}"] = sum(map(_ratio, satisfied, every)) / len(judged)
     for kind, retrieved in (("", False), ("_ret", True)):
-        scores[f"prefs_avgjg_Rnonrel{kind}"] = sum(_with_r_others(group, retrieved) for group in judged) / len(judged)
+        # One group without any such preference makes the topic's score 0 in trec_eval.
+        mean = sum(_with_r_others(group, retrieved) for group in judged) / len(judged)
+        scores[f"prefs_avgjg_Rnonrel{kind}"] = 0.0 if np.isnan(mean) else mean
     return scores
 
 

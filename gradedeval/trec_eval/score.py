@@ -88,5 +88,5 @@ def _relevance_strings(batches: Sequence[Batch], labels: Floats, length: int) ->
 
 def _character(label: float) -> str:
     if label < 0:
-        return {-1: ".", -2: "-"}.get(int(label), "<")
+        return "."
     return ">" if label > 9 else str(int(label))

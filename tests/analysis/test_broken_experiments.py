@@ -231,6 +231,9 @@ def test_no_two_cases_go_by_one_name() -> None:
         ("correlate", *TWO, "-m", "rr"),
         (*FIT, "-m", "nerr9@1..3"),
         ("check", *TWO, "--baseline", "b.run", "--significant", "0.05", "--test", "t"),
+        ("compare", *TWO, "--test", "anova"),
+        ("compare", *TWO, "--test", "bayes"),
+        ("power", *TWO, "--plan"),
     ],
 )
 def test_a_missing_scipy_is_one_line_with_its_cure(
@@ -254,6 +257,7 @@ def test_what_needs_no_scipy_does_without(tmp_path: Path, cli: Command, monkeypa
         ("compare", *TWO, "--test", "tukey-hsd"),
         ("check", *TWO, "--baseline", "b.run", "--significant", "0.5"),
         ("power", *TWO),
+        ("risk", *TWO),
         ("correlate", *TWO, "-m", "rr", "--above", "tau-ap", "--below", "tau-ap"),
         (*TWO, "--standardize"),
     ):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import html
 import io
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -66,6 +69,36 @@ def test_a_killed_command_leaves_no_file_and_soon_no_process(number: signal.Sign
     assert out == b""
     wait_for(lambda: processes_of(process.pid) == [])
     assert sorted(folder.iterdir()) == before
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_children_end_with_their_parent_whatever_they_wait_for(number: signal.Signals, folder: Path) -> None:
+    for name in ("never.run", "neither.run"):
+        os.mkfifo(folder / name)
+    process = started(folder, "never.run", "neither.run", "qrels.txt", "-m", "ap", "--jobs", "2")
+    wait_for(lambda: len(processes_of(process.pid)) == 2)
+    process.send_signal(number)
+    process.communicate(timeout=20)
+    wait_for(lambda: processes_of(process.pid) == [])
+
+
+@linux
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+def test_a_signal_while_a_file_is_written_leaves_nothing_beside_it(
+    number: signal.Signals, code: int, folder: Path
+) -> None:
+    before = {path.name for path in folder.iterdir()}
+    late = (
+        "import os, pathlib; replace = pathlib.Path.replace;"
+        f"pathlib.Path.replace = lambda *paths: (os.kill(os.getpid(), {number:d}), replace(*paths));"
+    )
+    words = "0.run qrels.txt -m ap -f csv -o out.csv"
+    done = shell(f"'{sys.executable}' -c '{late}{MAIN}' {words}; exit $?", folder)  # the code that a shell has of it
+    assert (done.code, done.out) == (code, b"")
+    assert "Traceback" not in done.err.decode()
+    assert {path.name for path in folder.iterdir()} == {*before, "out.csv"}
+    assert len((folder / "out.csv").read_text().splitlines()) == 2
 
 
 @linux
@@ -157,6 +190,17 @@ def test_a_pipe_larger_than_memory_needs_a_folder_for_it(folder: Path) -> None:
     said = shell(script, folder).text
     assert "Traceback" not in said
     assert said.startswith("temporary file: cannot be written (")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_packed_topics_that_take_turns_need_a_folder_for_it(piped: bool, folder: Path) -> None:
+    lines = [f"{topic} Q0 document-{at} 1 {at} t\n" for at in range(30_000) for topic in range(1, 4)]
+    (folder / "turns.run.gz").write_bytes(gzip.compress("".join(lines).encode(), 1))
+    source = "-" if piped else "turns.run.gz"
+    command = f'cat turns.run.gz | "{sys.executable}" -m gradedeval {source} qrels.txt -m ap 2>&1 | cat'
+    said = shell(f"ulimit -f 0; {command}", folder).text
+    assert said.startswith("temporary file: cannot be written (No usable temporary directory")
     assert said.count("\n") == 1
 
 
@@ -270,10 +314,49 @@ def test_saved_scores_keep_every_name(separator: str, oddly_named: list[str], fo
     assert cli("power", "--from-scores", f"s.{separator}", "--draws", "10", "-f", "csv").out == direct.out
 
 
-def test_no_name_becomes_markup_in_html(oddly_named: list[str], folder: Path, cli: Command) -> None:
-    names = [name for name in oddly_named if not {"\x1b", "\r"} & set(name)]
-    text = cli(*(f"./{name}" for name in names), "qrels.txt", "-m", "ap", "-f", "html").text
-    table = ElementTree.fromstring(f"<page>{text}</page>")
-    cells = ["".join(row[0].itertext()) for row in table.iter("tr")][1:]
-    assert [cell.strip() for cell in cells] == [name.strip() for name in names]
+# As people see them: in one line, without what nobody sees.
+SEEN = {
+    "a\nb": r"a\nb",
+    "a\r\nb": r"a\r\nb",
+    "t\tab": r"t\tab",
+    "\x1b[31mred": r"\x1b[31mred",
+    "\u202egnp": r"\u202egnp",
+}
+
+
+def test_a_name_for_people_is_one_row_and_no_markup(oddly_named: list[str], folder: Path, cli: Command) -> None:
+    words = [*(f"./{name}" for name in oddly_named), "qrels.txt", "-m", "ap", "-f"]
+    seen = [SEEN.get(name, name) for name in oddly_named]
+    shown = {form: cli(*words, form).text for form in ("table", "trec", "markdown", "latex", "html")}
+    assert not [form for form, text in shown.items() if set(text.replace("\n", "")) & set("\r\x1b\u202e")]
+    assert [line[: -len("  0.0000")].rstrip() for line in shown["table"].splitlines()[2:-2]] == [
+        s.rstrip() for s in seen
+    ]
+    assert [line.split("\t")[2] for line in shown["trec"].splitlines() if line.startswith("runid")] == seen
+    assert len(shown["latex"].split("midrule")[1].splitlines()) == len(seen) + 4
+    table = ElementTree.fromstring(f"<page>{shown['html']}</page>")
+    assert ["".join(row[0].itertext()).strip() for row in table.iter("tr")][1:] == [name.strip() for name in seen]
     assert {element.tag for element in table.iter()} <= {"page", "table", "thead", "tbody", "tr", "th", "td", "p"}
+    cells = [re.split(r"(?<!\\)(?:\\\\)*\|", line)[1].strip() for line in shown["markdown"].splitlines()[2:-2]]
+    assert [html.unescape(re.sub(r"\\(.)", r"\1", cell)) for cell in cells] == [name.strip() for name in seen]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "compare {name} 1.run qrels.txt -m ap --draws 20",
+        "explain {name} qrels.txt --topic 1 -m ap",
+        "lint {name} --qrels qrels.txt",
+        "check {name} qrels.txt --min ap=2",
+        "check {name} qrels.txt --min ap=2 -f github",
+        "{name} missing.txt",
+    ],
+)
+def test_no_command_shows_a_name_in_two_lines(words: str, folder: Path, cli: Command) -> None:
+    name = "a\nzz\x1b[31m"
+    (folder / name).write_text(RUN)
+    done = cli(*(word.format(name=name) for word in words.split()))
+    said = done.out + done.err
+    assert b"\nzz" not in said
+    assert b"\x1b" not in said
+    assert rb"a\nzz\x1b" in said or b"missing" in said

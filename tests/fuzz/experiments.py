@@ -14,6 +14,7 @@ from typing import Any
 from fuzz import command
 from fuzz.case import Case, Kind
 from fuzz.scores import some_measure
+from gradedeval.analysis.significance import PAIR_TESTS, TESTS
 from support.commands import Outcome
 
 LABELS = [0.0, 1.0, 2.0, 3.0]
@@ -63,7 +64,7 @@ def draw(dice: random.Random) -> Case:
     measures = tuple(dict.fromkeys(some_measure(dice, LABELS) for _ in range(dice.choice([1, 2, 4]))))
     more: dict[str, Any] = {
         "seed": dice.randrange(1 << 30),
-        "test": dice.choice(["randomization", "t", "wilcoxon", "sign", "tukey-hsd"]),
+        "test": dice.choice(TESTS),
         "correction": dice.choice(["holm", "bonferroni", "bh", "none"]),
         "name": dice.choice(NAMES),
         "way": dice.randrange(100),
@@ -106,13 +107,13 @@ def unlike(a: Outcome, b: Outcome, keys: tuple[str, ...], skip: tuple[str, ...] 
 
 def compared(case: Case, folder: Path, *files: str, words: tuple[str, ...] = ()) -> Outcome:
     more = ["--test", case.more["test"], "--draws", "100", "-f", "csv"]
-    if case.more["test"] != "tukey-hsd":
+    if case.more["test"] in PAIR_TESTS:
         more += ["--correction", case.more["correction"]]
     return command.run(["compare", *files, *case.words, *more, *words], folder)
 
 
 KEYS = ("measure", "run", "baseline")
-EXACT = ("t", "wilcoxon", "sign")
+EXACT = ("t", "wilcoxon", "sign", "anova", "bayes")
 
 
 def check_mirror(case: Case, folder: Path) -> str | None:
@@ -143,6 +144,7 @@ def not_mirrored(left: Any, right: Any) -> str | None:
             ("ties", "ties", 1),
         ]
         pairs += [("effect", "effect", -1), ("p", "p", 1), ("p_corrected", "p_corrected", 1), ("low", "high", -1)]
+        pairs += [("better", "worse", 1), ("equivalent", "equivalent", 1)]
         for mine, theirs, sign in pairs:
             if mine in row and not near(row[mine], other[theirs], sign):
                 return f"{mine}: {measure} {row[mine]} and {other[theirs]}"
@@ -198,11 +200,13 @@ def check_saved(case: Case, folder: Path) -> str | None:
     verbs: dict[str, list[str]] = {
         "compare": ["-f", "csv", "--test", case.more["test"], *draws],
         "power": ["-f", "csv", *draws],
+        "power --plan": ["-f", "csv"],
+        "risk": ["-f", "csv"],
         "correlate": ["-f", "csv"],
     }
     for verb, words in verbs.items():
-        direct = command.run([verb, *files, *case.words, *words], folder)
-        again = command.run([verb, "--from-scores", f"saved.{form}", *words], folder)
+        direct = command.run([*verb.split(), *files, *case.words, *words], folder)
+        again = command.run([*verb.split(), "--from-scores", f"saved.{form}", *words], folder)
         for found in (direct, again):
             if wrong := command.unclean(found):
                 return f"{verb} {wrong}"
@@ -264,7 +268,7 @@ def check_itself(case: Case, folder: Path) -> str | None:
     (folder / "same").write_bytes(case.files["r1"])
     words = ["--max-drop", f"{case.measures[0]}=0", "--max-topic-drop", f"{case.measures[-1]}=0"]
     words += ["--significant", f"{case.measures[0]}=0.05", "--draws", "50", *case.more["options"]]
-    if case.more["test"] != "tukey-hsd":
+    if case.more["test"] in PAIR_TESTS:
         words += ["--test", case.more["test"]]
     found = command.run(["check", "r1", "qrels", "--baseline", "same", "--top-grade", "3", *words], folder)
     if wrong := command.unclean(found):

@@ -525,7 +525,7 @@ def test_a_missing_topic_could_still_have_the_best_possible_score(measure: str, 
     assert found.residual[row, 0] == pytest.approx(best, abs=1e-12)
 
 
-@every(measure for measure in VARIANTS if not measure.definition.uses_grade_minus_one)
+@every(measure for measure in VARIANTS if not measure.definition.uses_unsampled)
 def test_negative_grades_that_count_as_unjudged_are_as_if_nobody_had_judged(measures: Sequence[Measure]) -> None:
     rankings = [(None, 1, 0), (2, None), (None,), (0, None, None, 3, 1), (None, None, None, None, 2)]
     spam = [Topic(tuple(-1 if grade is None else grade for grade in r), (2, -1)) for r in rankings]

@@ -339,3 +339,13 @@ def test_broken_packed_runs_are_told_as_before(packed: Callable[[bytes], bytes])
 
 
 # Numbers and tokens ---------------------------------------------------------------------------------------------------
+
+
+def test_ranks_that_do_not_matter_are_in_no_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--order file` beats `--ties rank`; with a bad line skipped the line reader stands in, and batches are small."""
+    run = b"1 Q0 a 1 1 t\n1 Q0 b 2 2 t\n1 Q0 c 3 3 t\n2 Q0 a x 1 t\nbad\n"
+    judgments, rules = Qrels(io.BytesIO(b"1 0 b 1\n2 0 a 2\n")), Options(order="file", ties="rank", lenient=True)
+    expected = outcome(lambda: read_by_line("run", run, judgments, Options(order="file", lenient=True)))
+    monkeypatch.setattr(workers, "LIMITS", Limits(cells=1))
+    assert outcome(lambda: read_by_line("run", run, judgments, rules)) == expected
+    assert [codes for _, (codes, *_) in expected[0]] == [[2, 0, 2], [1]]

@@ -717,7 +717,7 @@ def test_measures_are_listed_in_their_order(cli: Command) -> None:
     found = [line.split()[0] for line in text.splitlines() if re.match(r"[a-z]\w* ", line)]
     assert [name for name in found if name in gradedeval.MEASURES] == list(gradedeval.MEASURES)
     table = succeed(cli("measures", "-f", "markdown")).text
-    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == list(gradedeval.MEASURES)
+    assert re.findall(r"^\| (\w+) ", table, re.MULTILINE)[1:] == list(gradedeval.MEASURES)
 
 
 @pytest.mark.parametrize("name", gradedeval.MEASURES)

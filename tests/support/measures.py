@@ -33,6 +33,8 @@ VALUES: dict[str, list[Any]] = {
     "times": [0.4, 2],
     "x": [0.5, 3],
     "a": [2],
+    "n": [2],
+    "docs": [100],
 }
 
 # Two parameters at once, other schemes, and gains that are odd but allowed: one for grade 0, and a fall at the top.

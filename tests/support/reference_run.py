@@ -51,7 +51,7 @@ RENORMALIZED = (
 PRESETS: dict[str, dict[str, Any]] = {
     "trec_eval": {"topics": "both", "negative": "unjudged", "duplicates": "refuse"},
     "gdeval": {"topics": "relevant", "top_grade": 4},
-    "ir_measures": {"topics": "qrels", "top_grade": 4},
+    "ir_measures": {"topics": "qrels", "top_grade": 4, "scores": "float32"},
     "cwl_eval": {"topics": "run", "order": "file", "gain": "grade", "max_gain": 1},
 }
 PRESET_PARAMETERS: dict[str, dict[str, dict[str, Any]]] = {
@@ -312,7 +312,7 @@ def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], gi
             docs = [entry for entry in docs if entry.docno in judged]
         docs = docs[:depth]
         ranking = [judged.get(entry.docno) for entry in docs]
-        unsampled = [grades.get(entry.docno) == -1 and entry.docno not in judged for entry in docs]
+        unsampled = [grades.get(entry.docno, 0) < 0 and entry.docno not in judged for entry in docs]
         costs = None if "costs" not in options else [options["costs"][entry.kind.decode()] for entry in docs]
         result.scores[name] = [
             one(asked, ranking, list(judged.values()), scale, options, residuals if wants else None, unsampled, costs)

@@ -99,7 +99,7 @@ def test_graded_runs_come_out_as_trec_eval_9_prints_them(name: str, cli: Command
     with gzip.open(DL_HARD / "expected" / f"{name}.trec_eval-l2.txt.gz", "rt", encoding="utf-8") as printed:
         pairs = zip(printed, ours.text.splitlines(keepends=True), strict=True)
         unlike = [(theirs, own) for theirs, own in pairs if theirs != own]
-    # Version 9 adds up what is of grade 1 or more there, whatever -l says; ours is the sum of its own topics' lines.
+    # trec_eval adds up what is of grade 1 or more there, whatever -l says; ours is the sum of its own topics' lines.
     assert unlike == [(f"{'num_rel':<22}\tall\t3358\n", f"{'num_rel':<22}\tall\t841\n")]
 
 
@@ -107,12 +107,12 @@ def test_graded_runs_come_out_as_trec_eval_9_prints_them(name: str, cli: Command
 
 
 def random_files(seed: int, folder: Path) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Qrels and a run of a few topics, with ties, unjudged documents and grades from -1 (pooled, not sampled) to 3."""
+    """Qrels and a run of a few topics, with ties, unjudged documents and grades from -2 to 3."""
     dice = random.Random(seed)
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {}
     for topic in map(str, range(6)):
-        grades = [-1, 0, 0, 1, 2, 3] if seed % 2 else [0, 0, 0, 1]
+        grades = [-2, -1, 0, 0, 1, 2, 3] if seed % 2 else [0, 0, 0, 1]
         qrels[topic] = {f"d{at}": dice.choice(grades) for at in dice.sample(range(60), dice.randint(1, 40))}
         qrels[topic]["d0"] = 0  # a topic without a grade from 0 up makes pytrec_eval crash
         run[topic] = {f"d{at}": dice.randint(0, 40) / 4 for at in dice.sample(range(60), dice.randint(1, 50))}
@@ -352,11 +352,33 @@ def test_trec_eval_cuts_before_it_drops_the_unjudged(like: str | None, retrieved
     assert scores.means == {"num_ret": retrieved}
 
 
-@pytest.mark.parametrize(("grade", "expected"), [(-1, 1 / 2 + 1 / 2 * 1 * 0.5), (-2, 1 / 2)])
-def test_grade_minus_1_is_pooled_and_not_sampled(grade: int, expected: float) -> None:
+@pytest.mark.parametrize("grade", [-1, -2, -0.5])
+def test_a_grade_below_0_is_pooled_and_not_sampled(grade: float) -> None:
     qrels = {"1": {"a": grade, "b": 1}}
     found = gradedeval.evaluate({"1": {"a": 2.0, "b": 1.0}}, qrels, "infap", negative="unjudged").means["infap"]
-    assert found == pytest.approx(expected)
+    assert found == pytest.approx(1 / 2 + 1 / 2 * 1 * 0.5)
+
+
+def test_every_negative_grade_is_pooled_in_the_drop_in(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 x -2\n1 0 b 1\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 3 t\n1 Q0 x 2 2 t\n1 Q0 b 3 1 t\n")
+    found = by_line(succeed(cli("trec_eval", "-q", "-m", "infAP", "-m", "relstring", "qrels", "run")).text)
+    assert (found["infAP", "1"], found["relstring", "1"]) == ("1.0000", "'1.1'")
+
+
+def test_infap_says_that_grades_below_0_are_judged() -> None:
+    with pytest.warns(gradedeval.EvaluationWarning) as told:
+        scores = gradedeval.evaluate({"1": {"x": 2.0, "b": 1.0}}, {"1": {"x": -1, "b": 1}}, "ap infap")
+    says = "qrels: grades below 0 count as judged and not relevant in infap"
+    assert [str(note.message) for note in told] == [f"{says}; --negative unjudged takes them as pooled and not sampled"]
+    assert scores.means["infap"] == pytest.approx(0.5, abs=1e-4)
+
+
+@pytest.mark.usefixtures("files")
+def test_a_collection_without_n_has_no_documents(cli: Command) -> None:
+    """Topic 9: 5 retrieved, 2 of its 3 relevant ones, so 2 − 3 + 0.3 + 0.2 (0 − 5 − 3 + 2)."""
+    found = by_line(succeed(cli("trec_eval", "-q", "-m", "utility.1,-1,0.3,0.2", "qrels", "run")).text)
+    assert found["utility_1,-1,0.3,0.2", "9"] == "-1.9000"
 
 
 @pytest.mark.usefixtures("files")
@@ -526,6 +548,39 @@ def test_what_follows_from_two_lists_is_a_preference_too() -> None:
     found = scores_of({"0": {"0": {"a": 2, "b": 1}, "1": {"b": 2, "c": 1}}}, "a c b")
     assert found["prefs_num_prefs_poss"] == 3  # a > b, b > c, and so a > c
     assert found["prefs_num_prefs_ful"] == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("0 0 a 2\n0 0 b 1\n0 1 b 2\n0 1 a 1", "contradictory preferences: 'a' before 'b' and 'b' before 'a'"),
+        ("0 0 a 2\n0 0 b 1\n0 1 b 2\n0 1 c 1\n0 2 c 2\n0 2 a 1", "contradictory preferences: 'a' before 'b' and 'b' "
+         "before 'a'"),
+        ("0 0 a 1\n0 0 b 0\n0 1 c 2\n0 1 b 1", "document 'b' has the value 0 in one list and more in another"),
+    ],
+)  # fmt: skip
+def test_lists_of_a_group_that_contradict_each_other_are_refused(
+    lines: str, says: str, cli: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "prefs").write_text("".join(f"9 {line}\n" for line in lines.split("\n")))
+    (tmp_path / "run").write_text("9 Q0 a 1 2 t\n")
+    found = cli("trec_eval", "-R", "prefs", "-m", "prefs", "prefs", "run")
+    hint = "give judges who disagree groups of their own (column 2)"
+    assert (found.code, found.out, found.messages) == (1, b"", [f"prefs: topic 9: {says}; {hint}"])
+
+
+def test_a_group_without_preferences_makes_rnonrel_0_as_in_trec_eval() -> None:
+    groups = {"0": {"0": {"a": 1, "b": 0}}, "1": {"0": {"c": 1, "d": 1, "e": 0}}}
+    found = scores_of(groups, "a b")  # of the second group nothing is retrieved: 0 / 0
+    assert found["prefs_avgjg_ret"] == 1 / 2
+    assert found["prefs_avgjg_Rnonrel_ret"] == 0
+    assert found["prefs_avgjg_Rnonrel"] == (1 / 1 + 0) / 2
+
+
+def test_rnonrel_drops_nonrelevant_documents_of_several_lists_beyond_the_rth() -> None:
+    # R = 1: of x and y, both not relevant and after one another in the run, y is dropped; a > x remains, and a > y not.
+    found = scores_of({"0": {"0": {"a": 1, "x": 0}, "1": {"a": 1, "y": 0}}}, "x a y")
+    assert (found["prefs_avgjg"], found["prefs_avgjg_Rnonrel"], found["prefs_avgjg_Rnonrel_ret"]) == (1 / 2, 0, 0)
 
 
 def test_a_group_is_scored_as_qrels_of_its_own(cli: Command, files: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from gradedeval.analysis.lint.checks import DEPTHS, Facts
 from gradedeval.analysis.lint.lint import Report
 from gradedeval.analysis.lint.submissions import Defect, Submission
-from gradedeval.errors import SHOWN, plural
+from gradedeval.errors import SHOWN, plural, visible
 from gradedeval.formats import Column, Document, Layout, Table
 
 
@@ -26,8 +26,9 @@ def lint_document(report: Report, layout: Layout, *, show_all: bool = False) -> 
 def _problems(file: Submission, show_all: bool) -> str:
     """How many defects a file has, and below that the defects."""
     errors, warnings = file.count("error"), file.count("warning")
-    head = f"{file.place}: {errors} {plural(errors, 'error')}, {warnings} {plural(warnings, 'warning')}"
-    lines = [head if errors or warnings else f"{file.place}: no problems found"]
+    place = visible(file.place)
+    head = f"{place}: {errors} {plural(errors, 'error')}, {warnings} {plural(warnings, 'warning')}"
+    lines = [head if errors or warnings else f"{place}: no problems found"]
     ranked = sorted(file.defects, key=lambda defect: (defect.weight, _first(file, defect.kind)))
     for (weight, kind), group in groupby(ranked, key=lambda defect: (defect.weight, defect.kind)):
         defects = list(group)
@@ -35,7 +36,7 @@ def _problems(file: Submission, show_all: bool) -> str:
         lines += [f"  {weight:<8} {defect}" for defect in shown]
         rest = len(defects) - len(shown)
         if rest:
-            lines.append(f"  {weight:<8} {file.place}: {rest} more of the kind '{kind}'; --all lists them")
+            lines.append(f"  {weight:<8} {place}: {rest} more of the kind '{kind}'; --all lists them")
     return "\n".join(lines)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, plural
+from gradedeval.errors import InputError, plural, visible
 from gradedeval.rankings.run import score_of
 from gradedeval.trec import lines
 from gradedeval.trec.duplicates import document, duplicate
@@ -32,7 +32,7 @@ class Defect:
     hint: str = ""
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.problem}" + (f"; {self.hint}" if self.hint else "")
+        return visible(f"{self.place}: {self.problem}" + (f"; {self.hint}" if self.hint else ""))
 
 
 @dataclass

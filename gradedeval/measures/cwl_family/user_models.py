@@ -18,7 +18,7 @@ def below(state: UserState) -> Any:
     return state.rank < (np.inf if state.k is None else state.k)
 
 
-@cwl(cutoff="required")
+@cwl(cutoff="required", over_ties=True)
 def cwlp(state: UserState) -> Any:
     """Precision as a C/W/L measure: everyone looks at k documents.
 
@@ -29,7 +29,7 @@ def cwlp(state: UserState) -> Any:
     return below(state) * 1.0
 
 
-@cwl(cutoff="required")
+@cwl(cutoff="required", over_ties=True)
 def sdcg(state: UserState) -> Any:
     """Scaled DCG: DCG's discounts down to k, as weights that sum to 1.
 
@@ -40,7 +40,7 @@ def sdcg(state: UserState) -> Any:
     return below(state) * np.log2(state.rank + 1) / np.log2(state.rank + 2)
 
 
-@cwl(tail=lambda state, p: geometric(p), checks={"p": BELOW_1})
+@cwl(tail=lambda state, p: geometric(p), checks={"p": BELOW_1}, over_ties=True)
 def rbp(state: UserState, *, p: float = 0.8) -> Any:
     """Rank-biased precision: the user goes on to the next document with probability p.
 
@@ -81,7 +81,9 @@ def cwlap(state: UserState) -> Any:
     return np.divide(after, to_come, out=np.zeros(after.shape), where=to_come > 0)
 
 
-@cwl(tail=lambda state, T: (state.end + 2 * T) ** 2 * trigamma(state.end + 2 * T), checks={"T": POSITIVE})
+@cwl(
+    tail=lambda state, T: (state.end + 2 * T) ** 2 * trigamma(state.end + 2 * T), checks={"T": POSITIVE}, over_ties=True
+)
 def insq(state: UserState, *, T: float = 1.0) -> Any:
     """INSQ: the further down, the more a user is inclined to go on; T is the number of documents wanted.
 
@@ -108,7 +110,12 @@ def inst(state: UserState, *, T: float = 1.0) -> Any:
     return ((base - 1) / base) ** 2
 
 
-@cwl(tail=lambda state, h: -1 / np.expm1(-np.log(2) / h), checks={"h": POSITIVE}, cost_unit="h is in seconds")
+@cwl(
+    tail=lambda state, h: -1 / np.expm1(-np.log(2) / h),
+    checks={"h": POSITIVE},
+    cost_unit="h is in seconds",
+    over_ties=True,
+)
 def tbg(state: UserState, *, h: float = 224.0) -> Any:
     """Time-biased gain: half of the users are gone after each h of cost.
 
@@ -126,7 +133,7 @@ def _u_rest(state: UserState, L: float) -> Floats:
     return viewed
 
 
-@cwl(tail=_u_rest, checks={"L": POSITIVE}, cost_unit="L is in characters")
+@cwl(tail=_u_rest, checks={"L": POSITIVE}, cost_unit="L is in characters", over_ties=True)
 def u(state: UserState, *, L: float = 1000.0) -> Any:
     """U-measure: attention falls in a straight line, to 0 where the cost is L.
 
@@ -138,7 +145,7 @@ def u(state: UserState, *, L: float = 1000.0) -> Any:
     return np.divide(after, before, out=np.zeros(state.gain.shape), where=before > 0)
 
 
-@cwl(cutoff="required", checks={"beta": UP_TO_1})
+@cwl(cutoff="required", checks={"beta": UP_TO_1}, over_ties=True)
 def set_(state: UserState, *, beta: float = 0.5) -> Any:
     """Search economic theory: diminishing returns, a total of i^β documents' worth after rank i, down to k.
 
@@ -151,7 +158,7 @@ def set_(state: UserState, *, beta: float = 0.5) -> Any:
     return below(state) * after / weight
 
 
-@cwl(tail=lambda state, rate: 1 + 1 / rate, checks={"rate": POSITIVE})
+@cwl(tail=lambda state, rate: 1 + 1 / rate, checks={"rate": POSITIVE}, over_ties=True)
 def npv(state: UserState, *, rate: float = 0.1) -> Any:
     """Net present value: RBP with p = 1 / (1 + rate).
 

@@ -1,0 +1,140 @@
+"""`power --plan`: how many topics a test collection needs, so that a difference is found or an interval is narrow."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gradedeval.analysis.anova import TwoWay
+from gradedeval.analysis.score_matrix import Matrix, shared_topics, to_matrix
+from gradedeval.analysis.significance import check_draws, scipy_stats
+from gradedeval.errors import InputError
+from gradedeval.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DIFFERENCE, BETA = 0.1, 0.2
+MOST = 10_000_000
+"""No plan asks for more topics."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a plan is to reach: see `plan_topics`. Raises InputError (usage) if a value is invalid."""
+
+    difference: float = DIFFERENCE
+    alpha: float = 0.05
+    beta: float = BETA
+
+    def __post_init__(self) -> None:
+        check_draws(1, self.alpha)
+        if not 0 < self.beta < 1:
+            what = f"{self.beta:g} is not a probability of missing the difference"
+            raise InputError("--beta", what, "give a number between 0 and 1, such as 0.2", usage=True)
+        if not 0 < self.difference < math.inf:
+            what = f"{self.difference:g} is not a difference to detect"
+            raise InputError("--difference", what, "give a number above 0, such as 0.1", usage=True)
+
+    def power(self, topics: int, variance: float, df: tuple[int, int]) -> float:
+        """The probability that the F test with df finds a range of means as large as the difference, the runs between
+        the best and the worst in the middle, where it is hardest. With df (1, n − 1) it is the paired t test."""
+        if variance == 0:
+            return 1.0
+        stats = scipy_stats()
+        critical = stats.f.isf(self.alpha, *df)
+        return float(stats.ncf.sf(critical, *df, topics * self.difference**2 / (2 * variance)))
+
+    def width(self, topics: int, variance: float) -> float:
+        """The expected width of the t interval, at level 1 − alpha, of the difference of two means."""
+        t = float(scipy_stats().t.isf(self.alpha / 2, topics - 1))
+        # A sample deviation is on average that of the population times √(2 / (n−1)) · Γ(n/2) / Γ((n−1)/2).
+        ratio = math.exp(math.lgamma(topics / 2) - math.lgamma((topics - 1) / 2))
+        return 4 * t * ratio * math.sqrt(variance / (topics * (topics - 1)))
+
+
+def plan_topics(
+    scores: Scores | Matrix | pd.DataFrame | str | Path | None = None,
+    *,
+    variance: float | None = None,
+    difference: float = DIFFERENCE,
+    systems: int | None = None,
+    alpha: float = 0.05,
+    beta: float = BETA,
+) -> pd.DataFrame:
+    """How many topics are needed, by Sakai's topic set size design: each the smallest number that suffices.
+
+    scores      runs on pilot topics, of which the variance is estimated: as of `evaluate`, or saved scores
+    variance    of a score around the mean of its run, in place of scores
+    difference  of two means (of logarithms, for geometric means; of a topic, for totals) that is to be detected, for an
+                analysis of variance between the best and the worst system; and how wide the interval of it may be
+    systems     how many an analysis of variance compares; None: the runs, or 2 where there are none
+    alpha       significance level; the interval covers 1 − alpha
+    beta        the probability of missing the difference: the power is 1 − beta
+
+    Returns a frame with a row for each measure and design: measure, design, systems, variance, topics (of the runs),
+    needed (topics), power (with these), width (expected, of the interval). Designs: `t`, a paired t test; `anova`,
+    two-way over runs × topics; `one-way anova`; `interval`, that of a paired difference. The variance of
+    `one-way anova` is that of the scores of a run, as Sakai takes it; of the others that of the residual of runs ×
+    topics, which is half the mean variance of the differences of two runs. Raises InputError (usage) for neither or
+    both of scores and variance, fewer than two runs, and invalid values. Sakai, Information Retrieval Journal 19, 2016.
+    """
+    aim = Aim(difference, alpha, beta)
+    if (scores is None) == (variance is None):
+        what = "takes the place of runs" if scores is not None else "no runs to estimate the variance from"
+        raise InputError("--variance", what, "give either --variance or RUN... QRELS", usage=True)
+    if systems is not None and systems < 2:
+        raise InputError("--systems", f"{systems} is too few", "give 2 or more", usage=True)
+    import pandas as pd  # not before it is needed
+
+    if variance is not None:
+        if not 0 < variance < math.inf:
+            what = f"{variance:g} is not a variance"
+            raise InputError("--variance", what, "give a number above 0, such as 0.05", usage=True)
+        return pd.DataFrame(_rows(aim, systems or 2, variance, variance, None, None))
+    matrix = to_matrix(scores)  # type: ignore[arg-type]  # there are scores
+    if len(matrix.runs) < 2:
+        raise InputError("", "a plan needs at least two runs", "add a run, or give --variance", usage=True)
+    rows = []
+    for measure in matrix.comparable_measures():
+        paired = shared_topics(matrix, measure)
+        residual = float(TwoWay.of(paired.values).mean_squares[2])
+        own = float(paired.values.var(1, ddof=1).mean())
+        rows += _rows(aim, systems or len(matrix.runs), residual, own, measure, len(paired.topics))
+    return pd.DataFrame(rows)
+
+
+def _rows(
+    aim: Aim, systems: int, residual: float, own: float, measure: str | None, topics: int | None
+) -> list[dict[str, Any]]:
+    def row(design: str, runs: int, variance: float, needed: int, **reached: float) -> dict[str, Any]:
+        head = {"measure": measure, "design": design, "systems": runs, "variance": variance}
+        return {**head, "topics": topics, "needed": needed, "power": None, "width": None, **reached}
+
+    def tested(design: str, runs: int, variance: float, df: Callable[[int], tuple[int, int]]) -> dict[str, Any]:
+        needed = _smallest(lambda n: aim.power(n, variance, df(n)) >= 1 - aim.beta)
+        return row(design, runs, variance, needed, power=aim.power(needed, variance, df(needed)))
+
+    needed = _smallest(lambda n: aim.width(n, residual) <= aim.difference)
+    return [
+        tested("t", 2, residual, lambda n: (1, n - 1)),
+        tested("anova", systems, residual, lambda n: (systems - 1, (systems - 1) * (n - 1))),
+        tested("one-way anova", systems, own, lambda n: (systems - 1, systems * (n - 1))),
+        row("interval", 2, residual, needed, width=aim.width(needed, residual)),
+    ]
+
+
+def _smallest(enough: Callable[[int], bool]) -> int:
+    """The smallest number of topics, two or more, that is enough, where more always are. Raises InputError (usage) if
+    that is more than MOST."""
+    high = 2
+    while not enough(high):
+        high *= 2
+        if high > MOST:
+            hint = "plan for a larger --difference"
+            raise InputError("--difference", f"more than {MOST} topics are needed", hint, usage=True)
+    return bisect_left(range(high + 1), True, lo=2, key=enough)

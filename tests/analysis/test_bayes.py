@@ -1,0 +1,107 @@
+"""`compare --test bayes`: posterior probabilities of a difference, against simulation, the t test and by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gradedeval.analysis.bayes import posterior
+from support.commands import Command
+
+SAMPLES = Path(__file__).parents[2] / "qrels_samples"
+FILES = [str(SAMPLES / f"rivers-{name}") for name in ("bm25.run", "neural.run", "bm25-rm3.run")]
+QRELS = str(SAMPLES / "rivers.qrels")
+
+
+def one(differences: list[float], rope: float, alpha: float = 0.05) -> dict[str, float]:
+    return {name: float(values[0]) for name, values in posterior(np.array([differences]), rope, alpha).items()}
+
+
+def test_by_hand() -> None:
+    # Mean .2, deviation .2·√2, over √2: .2. With one degree of freedom P(T > t) = ½ − atan(t)/π.
+    found = one([0.0, 0.4], rope=0.4)
+    assert found["better"] == pytest.approx(1 / 4)  # t = 1
+    assert found["worse"] == pytest.approx(0.5 - np.arctan(3) / np.pi)
+    assert found["equivalent"] == pytest.approx(1 - found["better"] - found["worse"])
+    half = one([0.0, 0.4], rope=0, alpha=0.5)
+    assert (half["low"], half["high"]) == (pytest.approx(0), pytest.approx(0.4))
+
+
+def test_without_a_region_it_mirrors_the_t_test() -> None:
+    differences = np.random.default_rng(3).normal(0.05, 0.2, 20)
+    found, test = one(differences.tolist(), rope=0), stats.ttest_1samp(differences, 0)
+    assert found["equivalent"] == 0
+    assert 2 * min(found["better"], found["worse"]) == pytest.approx(test.pvalue)
+    interval = test.confidence_interval(0.95)
+    assert (found["low"], found["high"]) == (pytest.approx(interval.low), pytest.approx(interval.high))
+
+
+def test_draws_from_the_posterior_agree() -> None:
+    """μ and σ² drawn from their joint posterior: σ² scaled inverse χ², μ normal given σ²."""
+    draw = np.random.default_rng(7)
+    differences = draw.normal(0.01, 0.1, 12)
+    variance = 11 * differences.var(ddof=1) / draw.chisquare(11, 400_000)
+    mu = draw.normal(differences.mean(), np.sqrt(variance / 12))
+    found = one(differences.tolist(), rope=0.02)
+    assert found["better"] == pytest.approx((mu > 0.02).mean(), abs=0.003)
+    assert found["equivalent"] == pytest.approx((np.abs(mu) <= 0.02).mean(), abs=0.003)
+    assert found["worse"] == pytest.approx((mu < -0.02).mean(), abs=0.003)
+
+
+@pytest.mark.parametrize(
+    ("difference", "expected"), [(0.3, (1, 0, 0)), (0.01, (0, 1, 0)), (0.0, (0, 1, 0)), (-0.3, (0, 0, 1))]
+)
+def test_equal_differences_leave_no_doubt(difference: float, expected: tuple[int, int, int]) -> None:
+    found = one([difference] * 3, rope=0.01)
+    assert (found["better"], found["equivalent"], found["worse"]) == expected
+    assert (found["low"], found["high"]) == pytest.approx((difference, difference))
+
+
+def test_exchanged_runs_exchange_better_and_worse(cli: Command) -> None:
+    def row(*files: str) -> dict[str, float]:
+        (found,) = csv.DictReader(io.StringIO(cli("compare", *files, QRELS, *words, "-f", "csv").text))
+        return {name: float(found[name]) for name in ("better", "equivalent", "worse", "low", "high")}
+
+    words = ("-m", "ap", "--test", "bayes", "--rope", "0.04")
+    one, other = row(*FILES[::2]), row(*FILES[::-2])
+    assert other["better"] == pytest.approx(one["worse"])
+    assert other["low"] == pytest.approx(-one["high"])
+    assert sum(one[name] for name in ("better", "equivalent", "worse")) == pytest.approx(1)
+    assert one["equivalent"] > 0.1
+
+
+def test_no_p_is_printed(cli: Command) -> None:
+    text = cli("compare", *FILES, QRELS, "-m", "ap", "--test", "bayes").text
+    header, settings = text.splitlines()[0], text.splitlines()[-2]
+    assert header.split()[-4:] == ["P(better)", "P(equivalent)", "P(worse)", "order"]
+    assert settings == (
+        "bayes: t posterior, region of practical equivalence ±0.01 | * probability ≥ 0.95 | 95% credible interval"
+    )
+    rows = cli("compare", *FILES, QRELS, "-m", "ap", "--test", "bayes", "-f", "csv").text.splitlines()
+    assert not {"p", "p_corrected"} & set(rows[0].split(","))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--rope", "0.1"), "--rope: the test randomization has no region of practical equivalence; add --test bayes"),
+        (("--test", "bayes", "--rope", "-1"), "--rope: -1 is not a difference of scores; give 0 or more, such as 0.01"),
+        (
+            ("--test", "bayes", "--rope", "nan"),
+            "--rope: nan is not a difference of scores; give 0 or more, such as 0.01",
+        ),
+        (
+            ("--test", "bayes", "--correction", "bh"),
+            "--correction: bayes gives posterior probabilities, which need no correction; leave out --correction, or "
+            "choose another test",
+        ),
+    ],
+)
+def test_faults_of_usage(words: tuple[str, ...], said: str, cli: Command) -> None:
+    found = cli("compare", *FILES, QRELS, "-m", "ap", *words)
+    assert (found.code, found.messages) == (2, [said])

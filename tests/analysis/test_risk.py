@@ -1,0 +1,121 @@
+"""`risk`: URisk, TRisk, ZRisk and GeoRisk by hand, by loops that follow the papers, and at the prompt."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from pathlib import Path
+from statistics import NormalDist, stdev
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import gradedeval
+from gradedeval.errors import EvaluationWarning, InputError
+from support.commands import Command
+
+SAMPLES = Path(__file__).parents[2] / "qrels_samples"
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
+QRELS = str(SAMPLES / "rivers.qrels")
+
+
+def saved(score: list[list[float]]) -> pd.DataFrame:
+    """Scores of runs × topics as saved scores."""
+    rows = [(f"r{run}", f"t{topic}", "ap", value) for (run, topic), value in np.ndenumerate(score)]
+    return pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])
+
+
+def test_by_hand() -> None:
+    """The example of docs/background/statistics.md."""
+    frame = gradedeval.risk(saved([[0.5, 0.5, 0.5, 0.5], [0.8, 0.6, 0.5, 0.2]]), "r0", alpha=1)
+    base, run = frame.iloc[0], frame.iloc[1]
+    assert (run["wins"], run["ties"], run["losses"]) == (2, 1, 1)
+    assert run["u_risk"] == pytest.approx(-0.05)  # (.3 + .1 + 0 − 2·.3) / 4
+    assert run["t_risk"] == pytest.approx(-0.05 / math.sqrt(0.15 / 4))
+    assert (base["u_risk"], base["t_risk"]) == (0, 0)
+    # Expected of the run: 2.1/4.1 of 1.3, 1.1, 1 and .7.
+    expected = [2.1 * total / 4.1 for total in (1.3, 1.1, 1.0, 0.7)]
+    z = [(x - e) / math.sqrt(e) for x, e in zip((0.8, 0.6, 0.5, 0.2), expected, strict=True)]
+    assert [round(value, 4) for value in z] == [0.1644, 0.0487, -0.0170, -0.2648]
+    assert run["z_risk"] == pytest.approx(z[0] + z[1] + 2 * (z[2] + z[3]))
+    assert run["geo_risk"] == pytest.approx(math.sqrt(2.1 / 4 * NormalDist().cdf(run["z_risk"] / 4)))
+    assert (round(run["z_risk"], 4), round(run["geo_risk"], 4)) == (-0.3505, 0.4941)
+
+
+def by_loops(score: np.ndarray, base: np.ndarray, run: int, alpha: float) -> tuple[float, float, float, float]:
+    """As the papers write them, topic by topic."""
+    topics = range(score.shape[1])
+    rewards = [max(0.0, score[run, topic] - base[topic]) for topic in topics]
+    risks = [max(0.0, base[topic] - score[run, topic]) for topic in topics]
+    utility = [reward - (1 + alpha) * risk for reward, risk in zip(rewards, risks, strict=True)]
+    u_risk = sum(utility) / len(utility)
+    positive = negative = 0.0
+    for topic in topics:
+        expected = sum(score[run]) * sum(score[:, topic]) / sum(score.ravel())
+        z = (score[run, topic] - expected) / math.sqrt(expected)
+        if z > 0:
+            positive += z
+        else:
+            negative += z
+    z_risk = positive + (1 + alpha) * negative
+    geo_risk = math.sqrt(sum(score[run]) / len(topics) * NormalDist().cdf(z_risk / len(topics)))
+    return u_risk, math.sqrt(len(topics)) * u_risk / stdev(utility), z_risk, geo_risk
+
+
+@pytest.mark.parametrize("alpha", [0, 1, 10])
+@pytest.mark.parametrize("baseline", [None, "r2"])
+def test_against_loops(baseline: str | None, alpha: float) -> None:
+    score = np.random.default_rng(6).beta(1, 3, (4, 25))
+    frame = gradedeval.risk(saved(score.tolist()), baseline, alpha=alpha)
+    base = score.mean(0) if baseline is None else score[2]
+    for run in (0, 1, 3):
+        found = frame.loc[run, ["u_risk", "t_risk", "z_risk", "geo_risk"]].astype(float)
+        np.testing.assert_allclose(found, by_loops(score, base, run, alpha), rtol=1e-12)
+    assert frame["baseline"].unique().tolist() == [baseline or "(mean of runs)"]
+
+
+@pytest.mark.filterwarnings("ignore:.* no end at 95%.*:gradedeval.EvaluationWarning")
+def test_without_weight_urisk_is_the_difference_and_trisk_student_s_t() -> None:
+    scores = gradedeval.evaluate(RUNS, QRELS, "ap")
+    frame = gradedeval.risk(scores, "rivers-bm25.run", alpha=0).set_index("run")
+    pairs = gradedeval.compare(scores, "rivers-bm25.run", test="t", draws=10).set_index("run")
+    for run, pair in pairs.iterrows():
+        assert frame.loc[run, "u_risk"] == pytest.approx(pair["difference"])
+        p = 2 * stats.t.sf(abs(frame.loc[run, "t_risk"]), pair["topics"] - 1)
+        assert p == pytest.approx(pair["p"])
+
+
+def test_topics_and_runs_without_any_score() -> None:
+    frame = gradedeval.risk(saved([[0, 0, 0], [0, 0.2, 0.4]]), "r0")
+    assert frame["geo_risk"][0] == 0
+    assert np.isfinite(frame[["u_risk", "t_risk", "z_risk", "geo_risk"]]).all(axis=None)
+    nothing = gradedeval.risk(saved([[0, 0], [0, 0]]))
+    assert not nothing[["u_risk", "t_risk", "z_risk", "geo_risk"]].any(axis=None)
+
+
+def test_scores_below_0_have_no_georisk() -> None:
+    with pytest.warns(EvaluationWarning, match="ap: some scores are below 0, so there is no GeoRisk"):
+        frame = gradedeval.risk(saved([[0.1, -0.5], [0.2, 0.3]]), "r0", alpha=2)
+    assert frame["geo_risk"].isna().all()
+    assert frame["u_risk"].tolist() == [0, pytest.approx(0.45)]
+
+
+def test_at_the_prompt(cli: Command) -> None:
+    words = ("risk", *RUNS[1:], QRELS, "-m", "ap", "--baseline", RUNS[0], "--alpha", "1")
+    text = cli(*words).text
+    assert "baseline rivers-bm25.run | α 1: a loss counts 2 times | GeoRisk among 3 runs" in text
+    rows = list(csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text)))
+    expected = gradedeval.risk(gradedeval.evaluate([*RUNS[1:], RUNS[0]], QRELS, "ap"), "rivers-bm25.run", alpha=1)
+    assert list(rows[0]) == list(expected)
+    assert [float(row["geo_risk"]) for row in rows] == pytest.approx(expected["geo_risk"].tolist())
+
+
+def test_faults_of_usage(cli: Command) -> None:
+    for alpha in ("-1", "nan", "inf"):
+        found = cli("risk", *RUNS, QRELS, "-m", "ap", "--alpha", alpha)
+        assert (found.code, found.messages) == (2, [f"--alpha: {alpha} cannot weigh losses; give 0 or more, such as 5"])
+    with pytest.raises(InputError, match="risk needs at least two runs; add a run or --baseline"):
+        gradedeval.risk(saved([[0.1, 0.2]]))

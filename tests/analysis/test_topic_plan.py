@@ -1,0 +1,144 @@
+"""`power --plan`: numbers of topics, against known tables, scipy's noncentral t, statsmodels and simulation."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import gradedeval
+from gradedeval.analysis.score_matrix import to_matrix
+from gradedeval.analysis.topic_plan import Aim
+from gradedeval.errors import InputError
+from support.commands import Command
+
+SAMPLES = Path(__file__).parents[2] / "qrels_samples"
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
+QRELS = str(SAMPLES / "rivers.qrels")
+
+
+def needed(**settings: Any) -> dict[str, int]:
+    frame = gradedeval.plan_topics(**settings)
+    return dict(zip(frame["design"], frame["needed"], strict=True))
+
+
+def test_known_sample_sizes() -> None:
+    """Cohen 1988 and G*Power: paired t, d = .5: 34, d = .2: 199; one-way, three groups, f = .25: 53 each."""
+    assert needed(variance=1, difference=0.5 * math.sqrt(2))["t"] == 34
+    assert needed(variance=1, difference=0.2 * math.sqrt(2))["t"] == 199
+    assert needed(variance=1, difference=0.25 * math.sqrt(6), systems=3)["one-way anova"] == 53
+
+
+def test_sakai_s_relations() -> None:
+    """ANOVA of two systems is the t test, and of ten close to the interval as wide as the difference."""
+    two = needed(variance=0.0471, difference=0.1)
+    assert two["anova"] == two["t"]
+    assert abs(two["one-way anova"] - two["t"]) <= 1
+    ten = needed(variance=0.0471, difference=0.1, systems=10)
+    assert abs(ten["one-way anova"] - ten["interval"]) <= 2
+
+
+@pytest.mark.parametrize("difference", [0.05, 0.1, 0.3, 2])
+@pytest.mark.parametrize(("alpha", "beta"), [(0.05, 0.2), (0.01, 0.1)])
+def test_no_smaller_number_suffices_by_the_noncentral_t(difference: float, alpha: float, beta: float) -> None:
+    def power(topics: int) -> float:
+        critical, shift = stats.t.isf(alpha / 2, topics - 1), difference * math.sqrt(topics / (2 * 0.06))
+        wrong_way = np.nan_to_num(stats.nct.cdf(-critical, topics - 1, shift))  # nan where it is all but 0
+        return float(stats.nct.sf(critical, topics - 1, shift) + wrong_way)
+
+    row = gradedeval.plan_topics(variance=0.06, difference=difference, alpha=alpha, beta=beta).iloc[0]
+    assert row["power"] == pytest.approx(power(row["needed"]))
+    assert power(row["needed"]) >= 1 - beta
+    assert row["needed"] == 2 or power(row["needed"] - 1) < 1 - beta
+
+
+def test_against_statsmodels() -> None:
+    power = pytest.importorskip("statsmodels.stats.power")
+    for systems, difference in ((3, 0.1), (10, 0.05), (30, 0.2)):
+        found = gradedeval.plan_topics(variance=0.05, difference=difference, systems=systems).set_index("design")
+        topics, effect = found["needed"], difference / math.sqrt(2 * 0.05)
+        assert math.ceil(power.TTestPower().solve_power(effect, alpha=0.05, power=0.8)) == topics["t"]
+        # Cohen's f of one system at each end and the others in the middle.
+        f = math.sqrt(difference**2 / (2 * 0.05 * systems))
+        solve = power.FTestAnovaPower().solve_power
+        assert math.ceil(solve(f, alpha=0.05, power=0.8, k_groups=systems) / systems) == topics["one-way anova"]
+
+
+@pytest.mark.parametrize("topics", [2, 5, 40])
+def test_the_expected_width_is_that_of_simulated_intervals(topics: int) -> None:
+    draws = np.random.default_rng(topics).normal(0, math.sqrt(2 * 0.05), (100_000, topics))
+    width = 2 * stats.t.isf(0.05, topics - 1) * draws.std(1, ddof=1).mean() / math.sqrt(topics)
+    assert Aim(alpha=0.1).width(topics, 0.05) == pytest.approx(width, rel=0.01)
+
+
+def test_the_two_way_analysis_finds_the_difference_as_often_as_planned() -> None:
+    row = gradedeval.plan_topics(variance=0.04, difference=0.2, systems=4).set_index("design").loc["anova"]
+    topics, draws = int(row["needed"]), 4000
+    means = np.array([-0.1, 0, 0, 0.1])[:, None]
+    score = means + np.random.default_rng(2).normal(0, 0.2, (draws, 4, topics))  # the effect of topics drops out
+    runs, columns = score.mean(2, keepdims=True), score.mean(1, keepdims=True)
+    residual = ((score - runs - columns + score.mean((1, 2), keepdims=True)) ** 2).sum((1, 2)) / (3 * (topics - 1))
+    f = topics * runs.var((1, 2), ddof=1) / residual
+    assert (f >= stats.f.isf(0.05, 3, 3 * (topics - 1))).mean() == pytest.approx(row["power"], abs=0.02)
+
+
+def test_variances_are_those_of_the_runs() -> None:
+    scores = gradedeval.evaluate(RUNS, QRELS, "ap")
+    frame = gradedeval.plan_topics(scores, difference=0.2).set_index("design")
+    score = to_matrix(scores).paired("ap").score
+    differences = [np.var(score[a] - score[b], ddof=1) for a, b in ((0, 1), (0, 2), (1, 2))]
+    assert 2 * frame["variance"]["t"] == pytest.approx(np.mean(differences))
+    assert frame["variance"]["one-way anova"] == pytest.approx(np.mean([np.var(run, ddof=1) for run in score]))
+    assert set(frame["topics"]) == {50}
+    assert frame["systems"].tolist() == [2, 3, 3, 2]
+
+
+def test_runs_that_differ_alike_need_two_topics() -> None:
+    runs = {name: {str(topic): {"a": 1.0} for topic in range(3)} for name in "xy"}
+    scores = gradedeval.evaluate(runs, {str(topic): {"a": 1} for topic in range(3)}, "ap")
+    assert gradedeval.plan_topics(scores)["needed"].tolist() == [2, 2, 2, 2]
+
+
+def test_at_the_prompt(cli: Command) -> None:
+    text = cli("power", *RUNS, QRELS, "--plan", "-m", "ap", "--difference", "0.05", "--beta", "0.1").text
+    assert "topics to detect a difference of 0.05 with power 0.9 at alpha 0.05 | interval: 95%, as wide" in text
+    found = cli("power", "--plan", "--variance", "0.05", "--systems", "5", "-f", "csv")
+    rows = list(csv.DictReader(io.StringIO(found.text)))
+    assert {row["design"]: int(row["needed"]) for row in rows} == needed(variance=0.05, systems=5)
+    assert "measure" not in cli("power", "--plan", "--variance", "0.05").text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--beta", "0.1", *RUNS, QRELS), "--beta: needs --plan; add --plan"),
+        (("--plan", "--draws", "9", *RUNS, QRELS), "--draws: does not go with --plan; leave one of them out"),
+        (("--plan", "--variance", "0.1", "-m", "ap"), "--variance: takes the place of runs and their options; …"),
+        (("--plan", "--variance", "0"), "--variance: 0 is not a variance; give a number above 0, such as 0.05"),
+        (("--plan", "--variance", "1", "--beta", "1"), "--beta: 1 is not a probability of missing the difference; …"),
+        (("--plan", "--variance", "1", "--difference", "nan"), "--difference: nan is not a difference to detect; …"),
+        (("--plan", "--variance", "1", "--systems", "1"), "--systems: 1 is too few; give 2 or more"),
+        (
+            ("--plan", "--variance", "1", "--difference", "1e-4"),
+            "--difference: more than 10000000 topics are needed; …",
+        ),
+        (("--plan", RUNS[0], QRELS), "a plan needs at least two runs; add a run, or give --variance"),
+    ],
+)
+def test_faults_of_usage(words: tuple[str, ...], said: str, cli: Command) -> None:
+    found = cli("power", *words)
+    assert (found.code, len(found.messages)) == (2, 1)
+    assert found.messages[0] == said or (said[-1] == "…" and found.messages[0].startswith(said[:-1]))
+
+
+def test_neither_scores_nor_a_variance_and_both() -> None:
+    with pytest.raises(InputError, match="--variance: no runs to estimate the variance from"):
+        gradedeval.plan_topics()
+    with pytest.raises(InputError, match="--variance: takes the place of runs"):
+        gradedeval.plan_topics(gradedeval.evaluate(RUNS, QRELS, "ap"), variance=0.1)

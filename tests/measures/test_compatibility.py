@@ -1,0 +1,54 @@
+"""Compatibility: by hand, and as the best of all ideal rankings by loops over sets."""
+
+from __future__ import annotations
+
+import random
+from itertools import chain, permutations, product
+
+import pytest
+
+import gradedeval
+
+
+def overlap(one: list[str], other: list[str], p: float, depth: int) -> float:
+    return sum(p ** (i - 1) * len({*one[:i]} & {*other[:i]}) / i for i in range(1, depth + 1))
+
+
+def best_of_all_ideals(ranking: list[str], judged: dict[str, int], p: float, depth: int) -> float:
+    grades = sorted({grade for grade in judged.values() if grade > 0}, reverse=True)
+    levels = [[docno for docno in judged if judged[docno] == grade] for grade in grades]
+    ideals = [list(chain(*order)) for order in product(*map(permutations, levels))]
+    return max(overlap(ranking, ideal, p, depth) / overlap(ideal, ideal, p, depth) for ideal in ideals)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_is_the_overlap_with_the_best_of_all_ideal_rankings(seed: int) -> None:
+    dice = random.Random(seed)
+    ranking = dice.sample("abcdefgh", dice.randint(1, 8))
+    judged = {docno: dice.randint(0, 2) for docno in "abcdexy" if dice.random() < 0.7} | {"z": 2, "w": 0}
+    p, k = dice.choice((0, 0.5, 0.8)), dice.choice((None, 1, 3, 12))
+    run = {"t": {docno: -float(rank) for rank, docno in enumerate(ranking)}}
+    measure = gradedeval.MEASURES["compat"](p=p)
+    (value,) = gradedeval.evaluate(run, {"t": judged}, measure if k is None else measure @ k).means.values()
+    assert value == pytest.approx(best_of_all_ideals(ranking, judged, p, k or 200), abs=1e-12)
+
+
+def test_compatibility_by_hand() -> None:
+    # The ideal is b, a, c.
+    run, judged = {"t": {"a": 3.0, "x": 2.0, "b": 1.0}}, {"t": {"a": 1, "b": 2, "c": 1, "x": 0}}
+    found = gradedeval.evaluate(run, judged, "compat(p=0.5)@3 compat(p=0.5,rel=1)@3").means
+    # By grades: 0 of 1, a of 2, a and b of 3; where all are relevant alike the ideal is a, b, c: a, a, a and b.
+    whole = 1 + 0.5 + 0.25
+    assert list(found.values()) == pytest.approx(
+        [(0.5 / 2 + 0.25 * 2 / 3) / whole, (1 + 0.5 / 2 + 0.25 * 2 / 3) / whole]
+    )
+
+
+def test_endless_overlap_is_that_of_a_deep_cutoff() -> None:
+    run = {"t": {f"d{n}": -float(n) for n in range(50)}}
+    judged = {"t": {f"d{n}": n % 3 for n in range(0, 90, 4)}}
+    endless, deep, endlessly_deep = gradedeval.evaluate(
+        run, judged, f"compat compat@2000 compat@{10**17}"
+    ).means.values()
+    assert deep == pytest.approx(endless, rel=1e-13)
+    assert endlessly_deep == pytest.approx(endless, rel=1e-13)

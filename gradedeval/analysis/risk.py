@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.score_matrix import Matrix, Paired, shared_topics, to_matrix
+from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
 from gradedeval.analysis.significance import TOLERANCE, effect_size
 from gradedeval.arrays import Floats
 from gradedeval.errors import EvaluationWarning, InputError
@@ -25,13 +25,18 @@ MEAN_OF_RUNS = "(mean of runs)"
 
 
 def risk(
-    scores: Scores | Matrix | pd.DataFrame | str | Path, baseline: str | None = None, *, alpha: float = ALPHA
+    scores: Scores | Matrix | pd.DataFrame | str | Path,
+    baseline: str | None = None,
+    *,
+    alpha: float = ALPHA,
+    allow_mismatch: bool = False,
 ) -> pd.DataFrame:
     """How risky runs are, by every measure, on the topics that all runs are scored on: a loss counts 1 + alpha times.
 
-    scores    what `gradedeval.evaluate` returns, or saved scores
-    baseline  the run that others are compared with; None: the mean of all runs on each topic
-    alpha     how much more a loss weighs than a win of the same size, 0 or more
+    scores          what `gradedeval.evaluate` returns, or saved scores
+    baseline        the run that others are compared with; None: the mean of all runs on each topic
+    alpha           how much more a loss weighs than a win of the same size, 0 or more
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with the columns measure, run, baseline, topics, mean, baseline_mean (or totals, or geometric
     means), wins, ties, losses (topics; where lower is better, a lower score wins; blank where neither is), u_risk
@@ -41,7 +46,7 @@ def risk(
     with a warning of the class `gradedeval.EvaluationWarning`, for scores below 0, or where lower is better. Raises
     InputError (usage) for fewer than two runs or an invalid alpha, and InputError for a measure with a single topic.
     """
-    frame, notes = risk_matrix(to_matrix(scores), baseline, alpha)
+    frame, notes = risk_matrix(comparable(scores, allow_mismatch), baseline, alpha)
     for note in notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return frame

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from gradedeval.arrays import Bools, Floats
+from gradedeval.arrays import Floats
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gain_schemes import Sample
@@ -14,11 +12,14 @@ from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.precision import EPSILON
 
 
-def _strata(g: Gains) -> Iterator[tuple[Sample, Bools]]:
-    """The sample, and topics × ranks: whether the document is of the first, second, … stratum."""
-    assert g.sample is not None
-    for number in range(g.sample.strata):
-        yield g.sample, g.sample.stratum == number
+def _sample(g: Gains) -> Sample:
+    """The sample; without one all that is judged, as one stratum."""
+    if g.sample is not None:
+        return g.sample
+    counts = np.array([np.count_nonzero(g.ideal == level, axis=1) for level in g.levels], dtype=np.float64)
+    return Sample(
+        1, np.where(g.judged, 0, -1), g.judged, g.judged.astype(np.float64), counts.reshape(-1, len(g.gain)).T
+    )
 
 
 @measure(ceiling=1, uses_strata=True, uses_unsampled=True)
@@ -30,15 +31,15 @@ def xinfap(g: Gains) -> Floats:
 
     Yilmaz, Kanoulas & Aslam, SIGIR 2008; NIST's sample_eval, which ends at rank 1000: xinfap@1000.
     """
-    expected, weighted = np.ones(g.gain.shape), np.zeros(g.gain.shape)
-    for sample, here in _strata(g):
+    sample, expected = _sample(g), np.ones(g.gain.shape)
+    for number in range(sample.strata):
+        here = sample.stratum == number
         above, relevant, sampled = (
             values.cumsum(1) - values for values in (here, here & g.relevant, here & sample.sampled)
         )
         expected += above * ((relevant + EPSILON) / (sampled + 3 * EPSILON))
-        weighted = np.where(g.relevant, sample.weight, 0.0)
-        total = row_sums(sample.estimated)
-    return safe_divide(row_sums(weighted * expected / g.rank), total)
+    precision = np.where(g.relevant, sample.weight, 0.0) * expected / g.rank
+    return safe_divide(row_sums(precision), row_sums(sample.estimated))
 
 
 @measure(gain="linear", cutoff="renormalizes", monotone=False, uses_strata=True, uses_unsampled=True)
@@ -50,16 +51,15 @@ def infndcg(g: Gains) -> Floats:
 
     Yilmaz, Kanoulas & Aslam, SIGIR 2008; NIST's sample_eval, which ends at rank 1000: infndcg@1000.
     """
-    gained, ideal = np.zeros(len(g.gain)), np.zeros(len(g.gain))
+    sample, gained = _sample(g), np.zeros(len(g.gain))
     discounted = g.gain / divisor(g.rank)
-    for sample, here in _strata(g):
-        retrieved, sampled = row_sums(here), row_sums(here & sample.sampled)
-        gained += np.where(sampled > 0, retrieved / np.maximum(sampled, 1), 0.0) * row_sums(
-            np.where(here, discounted, 0.0)
-        )
-        counts = np.floor(sample.estimated + 0.5).astype(np.int64)
+    for number in range(sample.strata):
+        here = sample.stratum == number
+        share = row_sums(here & sample.sampled) / np.maximum(row_sums(here), 1)
+        gained += safe_divide(row_sums(np.where(here, discounted, 0.0)), share)
     # From the highest gain on, each takes the ranks after those above it.
-    ends = np.minimum(counts[:, ::-1].cumsum(1), g.last_rank).astype(np.int64)
+    counts = np.floor(sample.estimated + 0.5)[:, ::-1]
+    ends = np.minimum(counts.cumsum(1), g.last_rank).astype(np.int64)
     sums = np.append(0.0, (1 / divisor(np.arange(1.0, ends.max(initial=0) + 1))).cumsum())
     ideal = row_sums(np.diff(sums[ends], axis=1, prepend=0.0) * g.levels[::-1])
     return safe_divide(gained, ideal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import math
 import random
@@ -131,7 +132,8 @@ def test_strata_on_the_command_line(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_bytes(lines(SAMPLED).read())
     (tmp_path / "run").write_text("".join(f"t Q0 {d} 0 {-i} x\n" for i, d in enumerate("abdcue")))
     shown = cli("run", "qrels", "--strata", "-m", "xinfap", "-m", "infndcg", "-f", "csv")
-    assert [line.split(",")[-1][:5] for line in shown.text.splitlines()[1:]] == ["0.722", "1.075"]
+    rows = csv.DictReader(shown.text.splitlines())
+    assert [row["score"][:5] for row in rows] == ["0.722", "1.075"]
 
 
 @pytest.mark.parametrize(

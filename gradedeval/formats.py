@@ -12,12 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from gradedeval.errors import InputError, did_you_mean, visible
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Layout = Literal["wide", "trec", "long"]
 Kind = Literal["text", "figures", "count", "score", "signed", "share", "percent", "number"]
@@ -93,11 +90,12 @@ class Table:
 class Document:
     """What a command prints, in one layout.
 
-    blocks     paragraphs and tables; in the layout for programs one table alone
-    signature  what the numbers depend on: below the tables, and in JSON
-    title      above all
-    head       what else a JSON document says before its rows
-    nested     the JSON document, where it is not made of rows
+    blocks          paragraphs and tables; in the layout for programs one table alone
+    signature       what the numbers depend on: below the tables, and in JSON
+    title           above all
+    head            what else a JSON document says before its rows
+    nested          the JSON document, where it is not made of rows
+    row_signatures  what each row for programs depends on: the last column where a format has no place for `signature`
     """
 
     blocks: Sequence[Table | str]
@@ -105,12 +103,21 @@ class Document:
     title: str = ""
     head: Mapping[str, Any] = field(default_factory=dict)
     nested: Mapping[str, Any] | None = None
+    row_signatures: Sequence[str | None] = ()
 
     @property
     def table(self) -> Table:
         """The only table."""
         (table,) = (block for block in self.blocks if isinstance(block, Table))
         return table
+
+    @property
+    def signed_table(self) -> Table:
+        """The only table, with what its rows depend on as the last column."""
+        if not self.row_signatures:
+            return self.table
+        rows = [[*row, signed] for row, signed in zip(self.table.rows, self.row_signatures, strict=True)]
+        return Table([*self.table.columns, Column("signature")], rows)
 
 
 Maker = Callable[[Layout], Document]
@@ -190,8 +197,9 @@ def as_csv(document: Document, digits: int | None, delimiter: str = ",") -> str:
 
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")  # which writes None as nothing
-    writer.writerow(document.table.names)
-    writer.writerows(document.table.records(digits))
+    table = document.signed_table
+    writer.writerow(table.names)
+    writer.writerows(table.records(digits))
     return out.getvalue()
 
 
@@ -206,17 +214,20 @@ def as_json(document: Document, digits: int | None) -> str:
         f"{json.dumps(name)}: {json.dumps(_for_json(value, digits), ensure_ascii=False)},\n "
         for name, value in head.items()
     )
-    rows = ",\n  ".join(as_jsonl(document, digits).rstrip("\n").split("\n"))
+    rows = ",\n  ".join(_json_rows(document.table, digits))
     return f'{{{entries}"rows": [\n  {rows}]}}\n'
 
 
 def as_jsonl(document: Document, digits: int | None) -> str:
     """Each row as a line of JSON."""
+    return "".join(f"{row}\n" for row in _json_rows(document.signed_table, digits))
+
+
+def _json_rows(table: Table, digits: int | None) -> list[str]:
     import json
 
-    names = document.table.names
-    rows = (_for_json(dict(zip(names, row, strict=True)), digits) for row in document.table.rows)
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    rows = (_for_json(dict(zip(table.names, row, strict=True)), digits) for row in table.rows)
+    return [json.dumps(row, ensure_ascii=False) for row in rows]
 
 
 def _for_json(value: Any, digits: int | None) -> Any:
@@ -278,25 +289,6 @@ def render(make: Maker, form: str, digits: int | None = None) -> str:
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
         raise InputError("--format", f"unknown format '{form}'", hint, usage=True)
     return FORMATS[form].write(make(FORMATS[form].layout), digits)
-
-
-def frame_table(frame: pd.DataFrame) -> Table:
-    """A frame as a table, with Python's own values, None where blank."""
-    columns = [[_plain(value) for value in frame[name].astype(object)] for name in frame.columns]
-    return Table([Column(str(name)) for name in frame.columns], list(zip(*columns, strict=True)))
-
-
-def frame_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a frame by the names of its columns, with Python's own values, None where blank."""
-    table = frame_table(frame)
-    return [dict(zip(table.names, row, strict=True)) for row in table.rows]
-
-
-def _plain(value: Any) -> Any:
-    value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    return value if isinstance(value, str | int | float | bool) else None
 
 
 def _aligned(table: Table, digits: int | None) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradedeval.analysis.score_matrix import Matrix, shared_topics, to_matrix
+from gradedeval.analysis.score_matrix import Matrix, comparable, shared_topics
 from gradedeval.analysis.significance import TOLERANCE, scipy_stats
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
@@ -49,18 +49,19 @@ class TwoWay:
         return np.asarray(self.squares / self.df)
 
 
-def anova(scores: Scores | Matrix | pd.DataFrame | str | Path) -> pd.DataFrame:
+def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch: bool = False) -> pd.DataFrame:
     """Two-way analysis of variance of the scores of each measure: runs × topics, without replication. Of geometric
     means it is of the logarithms of scores.
 
-    scores  what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs have
+    scores          what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs have
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with the columns measure, source (runs, topics, residual), squares (sum of), df, mean_square, f, p;
     f and p are blank for the residual. F of the runs is the same where topics are random effects, as in a mixed model.
     Raises InputError (usage) for fewer than two runs or without scipy, and InputError if a measure has a single topic.
     Fisher 1925; Tague-Sutcliffe & Blustein, TREC-3, 1995.
     """
-    matrix = to_matrix(scores)
+    matrix = comparable(scores, allow_mismatch)
     if len(matrix.runs) < 2:
         raise InputError("", "an analysis of variance needs at least two runs", "add a run", usage=True)
     import pandas as pd  # not before it is needed

@@ -13,7 +13,7 @@ import numpy as np
 from gradedeval.analysis import significance
 from gradedeval.analysis.bounds import COMPARED, Bound
 from gradedeval.analysis.compare import TestSettings, topic_differences
-from gradedeval.analysis.score_matrix import Matrix, Paired, to_matrix
+from gradedeval.analysis.score_matrix import Matrix, Paired, comparable
 from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, TOLERANCE, Test
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, plural, visible
@@ -85,14 +85,16 @@ def check(
     test: Test = "randomization",
     draws: int = 10_000,
     seed: int = 0,
+    allow_mismatch: bool = False,
 ) -> pd.DataFrame:
     """Hold every run against every bound; bounds on a drop look at the topics that the run and
     the baseline are both scored on. By a measure of which lower is better a rise is what they bound.
 
-    scores    what `gradedeval.evaluate` returns, with residuals="total" for `max-unjudged`
-    bounds    as in `Bound("min", "err@20", 0.25)`
-    baseline  the run that the others are compared with; it is not checked itself
-    test      of `significant` bounds, two-sided; Holm's correction over all of them. only a drop breaks them
+    scores          what `gradedeval.evaluate` returns, with residuals="total" for `max-unjudged`
+    bounds          as in `Bound("min", "err@20", 0.25)`
+    baseline        the run that the others are compared with; it is not checked itself
+    test            of `significant` bounds, two-sided; Holm's correction over all of them. only a drop breaks them
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with a row for each run and bound: run, bound, measure, limit, relative, value, passed, verdict,
     worst (the topics to look at first, as text). Raises InputError (usage) if a bound needs a baseline and there is
@@ -101,7 +103,8 @@ def check(
     import pandas as pd  # not before it is needed
 
     settings = TestSettings(test, draws=draws, seed=seed)
-    return pd.DataFrame([verdict.row for verdict in verdicts(to_matrix(scores), list(bounds), baseline, settings)])
+    matrix = comparable(scores, allow_mismatch)
+    return pd.DataFrame([verdict.row for verdict in verdicts(matrix, list(bounds), baseline, settings)])
 
 
 def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, settings: TestSettings) -> list[Verdict]:

@@ -19,7 +19,7 @@ from gradedeval.options.presets import resolve_options
 
 Place = Callable[..., str]
 """Keys -> file and line of the statement that sets them."""
-SETTINGS = ("baseline", "measures", "test", "draws", "seed")
+SETTINGS = ("baseline", "allow-mismatch", "measures", "test", "draws", "seed")
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if described.is_of("scoring")}
 
@@ -113,7 +113,7 @@ def _settings(
         elif key in OPTION_KEYS:
             options[OPTION_KEYS[key].name] = _option(OPTION_KEYS[key], value, place(key), folder)
         elif key in SETTINGS:
-            options[key] = _setting(key, value, place(key), folder, table)
+            options[key.replace("-", "_")] = _setting(key, value, place(key), folder, table)
         else:
             hint = did_you_mean(key, (*KINDS, *SETTINGS, *OPTION_KEYS)) or f"bounds are {', '.join(KINDS)}"
             if key in ("run", "runs", "qrels"):
@@ -141,6 +141,10 @@ def _at(place: str, check: Callable[[], object]) -> None:
 
 
 def _setting(key: str, value: Any, place: str, folder: Path, table: Mapping[str, Measure] | None) -> Any:
+    if key == "allow-mismatch":
+        if not isinstance(value, bool):
+            raise InputError(place, f"{key} is not true or false", usage=True)
+        return value
     kinds: dict[str, type] = {"baseline": str, "test": str, "draws": int, "seed": int}
     if key == "measures":
         words = [value] if isinstance(value, str) else value

@@ -14,7 +14,7 @@ from gradedeval.analysis import significance
 from gradedeval.analysis.anova import tukey
 from gradedeval.analysis.bayes import ROPE, posterior
 from gradedeval.analysis.resampling import tukey_hsd
-from gradedeval.analysis.score_matrix import Matrix, Paired, shared_topics, to_matrix
+from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
 from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, TOLERANCE, Correction, Test
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
@@ -86,18 +86,20 @@ def compare(
     alpha: float = 0.05,
     seed: int = 0,
     rope: float | None = None,
+    allow_mismatch: bool = False,
     progress: Progress = no_progress,
 ) -> pd.DataFrame:
     """Compare runs pair by pair, by every measure, on the topics that all runs are scored on.
 
-    scores      what `gradedeval.evaluate` returns, with residuals="total" to get `conclusive`; or saved scores
-    baseline    the run that the others are compared with; None: all pairs, each with the run listed before it
-    test        randomization, t, wilcoxon, sign, tukey-hsd, anova (two-way, with Tukey's HSD) or bayes
-    correction  over the pairs of a measure: holm (default), bonferroni, bh or none
-    draws       permutations, and bootstrap samples
-    alpha       significance level; each interval by itself covers 1 − alpha
-    seed        of the draws
-    rope        of bayes: means that differ by no more are practically equal; None: 0.01
+    scores          what `gradedeval.evaluate` returns, with residuals="total" to get `conclusive`; or saved scores
+    baseline        the run that the others are compared with; None: all pairs, each with the run listed before it
+    test            randomization, t, wilcoxon, sign, tukey-hsd, anova (two-way, with Tukey's HSD) or bayes
+    correction      over the pairs of a measure: holm (default), bonferroni, bh or none
+    draws           permutations, and bootstrap samples
+    alpha           significance level; each interval by itself covers 1 − alpha
+    seed            of the draws
+    rope            of bayes: means that differ by no more are practically equal; None: 0.01
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with the columns measure, run, baseline, topics, mean (or total, or geometric mean: what `evaluate`
     gives), baseline_mean, difference (run − baseline), relative (difference / baseline_mean, blank for a mean of 0),
@@ -113,9 +115,8 @@ def compare(
     Raises InputError for fewer than two runs, and for a measure with a single topic.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
-    matrix = to_matrix(scores)
-    frame, notes = compare_matrix(matrix, baseline, settings, progress)
-    for note in [*matrix.reading_notes(), *notes]:
+    frame, notes = compare_matrix(comparable(scores, allow_mismatch), baseline, settings, progress)
+    for note in notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return frame
 

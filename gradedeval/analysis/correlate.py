@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from gradedeval.analysis.score_matrix import Matrix, to_matrix
+from gradedeval.analysis.score_matrix import Matrix, comparable
 from gradedeval.analysis.significance import TOLERANCE, merge_close, scipy_stats
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, check_choice
@@ -34,13 +34,18 @@ NAMES = {
 
 
 def correlate(
-    scores: Scores | Matrix | pd.DataFrame | str | Path, above: Kind = "tau", below: Kind = "weighted-tau"
+    scores: Scores | Matrix | pd.DataFrame | str | Path,
+    above: Kind = "tau",
+    below: Kind = "weighted-tau",
+    *,
+    allow_mismatch: bool = False,
 ) -> pd.DataFrame:
     """How far measures agree, pair by pair.
 
-    scores  what `gradedeval.evaluate` returns, or saved scores
-    above   kind of agreement above the diagonal of the matrix of measures
-    below   kind of agreement below it
+    scores          what `gradedeval.evaluate` returns, or saved scores
+    above           kind of agreement above the diagonal of the matrix of measures
+    below           kind of agreement below it
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     `pearson` and `spearman` compare the scores of the (run, topic) pairs that both measures have; `tau`, `weighted-tau`
     and `tau-ap` the orderings of runs, the best first, by their means (or totals, or geometric means) over the topics
@@ -51,7 +56,7 @@ def correlate(
     """
     for kind, option in ((above, "--above"), (below, "--below")):
         check_choice(kind, KINDS, option)
-    matrix = to_matrix(scores)
+    matrix = comparable(scores, allow_mismatch)
     if len(matrix.measures) < 2:
         raise InputError("", "correlate needs at least two measures", "add another -m", usage=True)
     if len(matrix.runs) < 2 and not {above, below} <= set(BY_TOPIC):

@@ -177,7 +177,7 @@ def explain_topic(
         int(judged_ranks.sum()),
         int(batch.pool[0] @ grader.judged[: batch.unjudged]),
         explained,
-        signature(judged, options, scorer.measures, [(len(run.topics), run.missing)]),
+        str(signature(judged, options, scorer.measures, [(len(run.topics), run.missing)])),
         [*scorer.notes, *(note for note in run.notes if getattr(note, "kind", "") not in elsewhere)],
     )
 

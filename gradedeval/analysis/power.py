@@ -12,7 +12,7 @@ import numpy as np
 
 from gradedeval.analysis.compare import run_pairs, topic_differences
 from gradedeval.analysis.resampling import studentized
-from gradedeval.analysis.score_matrix import Matrix, Paired, shared_topics, to_matrix
+from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
 from gradedeval.analysis.significance import TOLERANCE, check_draws
 from gradedeval.errors import InputError
 from gradedeval.parallel.progress import Progress, no_progress
@@ -47,15 +47,18 @@ def power(
     alpha: float = 0.05,
     seed: int = 0,
     best: int | None = None,
+    allow_mismatch: bool = False,
     progress: Progress = no_progress,
 ) -> Power:
     """The share of pairs of runs that each measure finds significantly different, by Sakai's paired bootstrap test.
 
-    scores  what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs have
-    draws   bootstrap samples of the topics, the same for all pairs and measures
-    alpha   significance level
-    seed    of the random draws
-    best    only the runs that are the best by each measure's own mean, total or geometric mean
+    scores          what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs
+                    have
+    draws           bootstrap samples of the topics, the same for all pairs and measures
+    alpha           significance level
+    seed            of the random draws
+    best            only the runs that are the best by each measure's own mean, total or geometric mean
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Raises InputError (usage) for fewer than two runs, or too few draws for alpha, and InputError if a measure has a
     single topic. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010, section 4.2.
@@ -65,7 +68,7 @@ def power(
         what = f"with {draws} draws only a level of 0 is below {alpha:g}"
         hint = f"use {math.ceil(1 / alpha - TOLERANCE)} or more for --alpha {alpha:g}"
         raise InputError("--draws", what, hint, usage=True)
-    matrix = to_matrix(scores)
+    matrix = comparable(scores, allow_mismatch)
     if best is not None and best < 2:
         raise InputError("--best", f"{best} is too few", "give 2 or more", usage=True)
     if len(matrix.runs) < 2:

@@ -157,7 +157,7 @@ def weights_by(
         values, shares, counts, of_runs = background(runs, judged, implied, options, ranks, workers or Workers())
         columns |= dict(zip(implied, zip(values.T, shares.tolist(), strict=True), strict=True))
         notes += of_runs
-        settings = [signature(judged, options, implied, counts), f"{len(counts)} {plural(len(counts), 'run')}"]
+        settings = [str(signature(judged, options, implied, counts)), f"{len(counts)} {plural(len(counts), 'run')}"]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")
     values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)

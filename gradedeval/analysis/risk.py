@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.score_matrix import Matrix, Paired, shared_topics, to_matrix
+from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
 from gradedeval.analysis.significance import TOLERANCE, effect_size
 from gradedeval.arrays import Floats
 from gradedeval.errors import EvaluationWarning, InputError, shorten
@@ -25,13 +25,18 @@ MEAN_OF_RUNS = "(mean of runs)"
 
 
 def risk(
-    scores: Scores | Matrix | pd.DataFrame | str | Path, baseline: str | None = None, *, alpha: float = ALPHA
+    scores: Scores | Matrix | pd.DataFrame | str | Path,
+    baseline: str | None = None,
+    *,
+    alpha: float = ALPHA,
+    allow_mismatch: bool = False,
 ) -> pd.DataFrame:
     """How risky runs are, by every measure, on the topics that all runs are scored on: a loss counts 1 + alpha times.
 
-    scores    what `gradedeval.evaluate` returns, or saved scores; of geometric means logarithms are compared
-    baseline  the run that others are compared with; None: the mean of all runs on each topic
-    alpha     how much more a loss weighs than a win of the same size, 0 or more
+    scores          what `gradedeval.evaluate` returns, or saved scores; of geometric means logarithms are compared
+    baseline        the run that others are compared with; None: the mean of all runs on each topic
+    alpha           how much more a loss weighs than a win of the same size, 0 or more
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with the columns measure, run, baseline, topics, mean, baseline_mean, wins, ties, losses (topics),
     u_risk (URisk, the mean of wins and weighted losses: Wang et al., SIGIR 2012), t_risk (TRisk, URisk / its standard
@@ -41,9 +46,8 @@ def risk(
     is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) for fewer than two runs,
     an invalid alpha, and where no measure is left, and InputError for a measure with a single topic.
     """
-    matrix = to_matrix(scores)
-    frame, notes = risk_matrix(matrix, baseline, alpha)
-    for note in [*matrix.reading_notes(), *notes]:
+    frame, notes = risk_matrix(comparable(scores, allow_mismatch), baseline, alpha)
+    for note in notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return frame
 

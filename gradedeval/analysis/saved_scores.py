@@ -1,10 +1,9 @@
-"""Saved scores: the long table that `gradedeval -q -f csv` writes, read back with every fault at its line."""
+"""Saved scores: the long table that `gradedeval -q` writes for programs, read back with every fault at its line."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,17 +13,20 @@ import numpy as np
 from gradedeval.errors import InputError, ProblemList
 from gradedeval.measures.parse import parse_measures
 from gradedeval.scoring.scores import ALL
+from gradedeval.scoring.signature import Signature
 from gradedeval.trec.duplicates import duplicate, settle_duplicates
-from gradedeval.trec.lines import decimal, encode
+from gradedeval.trec.json_rows import Rows, json_rows
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 from gradedeval.trec.small_tables import headed_table
-from gradedeval.trec.source import without_suffix
+from gradedeval.trec.source import Source, without_suffix
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
 NEEDED = ("run", "topic", "measure", "score")
+FRAME = "<frame>"
 HINT = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
+EXTENSIONS = (".csv", ".tsv", ".json", ".jsonl")
 
 
 @dataclass(frozen=True)
@@ -41,40 +43,64 @@ class SavedScore:
     unjudged: float = np.nan
 
 
+@dataclass(frozen=True)
+class SavedScores:
+    """What a file or a frame holds: its name, the scores by topic, and (run, measure) -> what they depend on, where
+    that was saved with them."""
+
+    place: str
+    rows: list[SavedScore]
+    signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
+
+
 def holds_scores(path: str) -> bool:
     """Whether a file holds saved scores, not a run: judged by its name, or its first bytes."""
-    if without_suffix(path).lower().endswith((".csv", ".tsv")):
+    if without_suffix(path).lower().endswith(EXTENSIONS):
         return True
     if not os.path.isfile(path):
         return False
     with Path(path).open("rb") as file:
-        return file.read(10).replace(b"\t", b",").startswith(b"run,topic,")
+        begin = file.read(12).replace(b"\t", b",")
+        return begin.startswith((b"run,topic,", b'{"signature"', b'{"run"'))
 
 
-def read_saved(source: pd.DataFrame | str | Path) -> tuple[str, list[SavedScore]]:
-    """The name of the source, and the scores by topic, of a csv or tsv file (compressed or not) or of a DataFrame.
+def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
+    """The scores by topic of a csv, tsv, json or jsonl file (compressed or not), or of a DataFrame.
 
     The means are left out. Raises InputError for missing columns, invalid numbers, duplicate scores, and if there is
     nothing but means.
     """
     if isinstance(source, str | Path):
-        table = headed_table(source, NEEDED, HINT)
-        place, problems = table.place, table.problems
-        rows: list[tuple[int, Mapping[str, Any]]] = [(row.line, row.cells) for row in table.rows]
+        place, problems, rows, joint = _of_file(Source(source))
     else:
-        place, problems = "<frame>", ProblemList("<frame>")
+        place, problems, joint = FRAME, ProblemList(FRAME), ""
         header = [str(name) for name in source.columns]
         if missing := [name for name in NEEDED if name not in header]:
             raise InputError(f"{place}:1", f"no column '{missing[0]}'", HINT)
         values = source.astype(object).values.tolist()
         rows = [(number, dict(zip(header, row, strict=True))) for number, row in enumerate(values, 1)]
-    scores = _by_topic(_scores(rows, problems), place)
-    if not scores:
+    scores = _scores(rows, problems)
+    summaries = {(row.run, row.measure): line for line, row in scores if row.topic == ALL}
+    by_topic = _by_topic(scores, summaries, place)
+    if not by_topic:
         raise InputError(place, "no scores by topic", HINT)
-    return place, scores
+    cells = dict(rows)
+    signed = {key: Signature.read(str(cells[line].get("signature") or joint)) for key, line in summaries.items()}
+    return SavedScores(place, by_topic, {key: signature for key, signature in signed.items() if signature})
 
 
-def _scores(rows: Iterable[tuple[int, Mapping[str, Any]]], problems: ProblemList) -> list[tuple[int, SavedScore]]:
+def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
+    """The name of a file, a list for its problems, its rows, and the signature of all of them, if it has one."""
+    data = file.read()
+    text = data.removeprefix(BYTE_ORDER_MARKS[0]).lstrip()
+    if text.startswith(b"{"):
+        head, rows = json_rows(decode(data.removeprefix(BYTE_ORDER_MARKS[0])), file.place, NEEDED, HINT)
+        return file.place, ProblemList(file.place), rows, str(head.get("signature"))
+    table = headed_table(file.target, NEEDED, HINT, data)
+    return table.place, table.problems, [(row.line, row.cells) for row in table.rows], ""
+
+
+def _scores(rows: Rows, problems: ProblemList) -> list[tuple[int, SavedScore]]:
     scores, names = [], dict[str, str]()
     for line, cells in rows:
         try:
@@ -110,10 +136,11 @@ def _measure(written: str) -> str:
     return str(measure)
 
 
-def _by_topic(rows: list[tuple[int, SavedScore]], place: str) -> list[SavedScore]:
+def _by_topic(
+    rows: list[tuple[int, SavedScore]], summaries: dict[tuple[str, str], int], place: str
+) -> list[SavedScore]:
     """The rows without the means: the last row with the topic `all` of each run and measure."""
-    summary = {(row.run, row.measure): line for line, row in rows if row.topic == ALL}
-    rows = [(line, row) for line, row in rows if summary.get((row.run, row.measure)) != line]
+    rows = [(line, row) for line, row in rows if summaries.get((row.run, row.measure)) != line]
     problems = ProblemList(place)
 
     def repeated(position: int, first: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.saved_scores import SavedScore, read_saved
+from gradedeval.analysis.origins import Origin, Origins, check_origins
+from gradedeval.analysis.saved_scores import SavedScore, SavedScores, read_saved
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import InputError, did_you_mean, plural, shorten
+from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, plural, shorten
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.properties import Reading
 from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.signature import Signature
 from gradedeval.scoring.summaries import summarize, summarize_rises, tested
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ class Matrix:
     residual   the same: how far each could rise; nan where the measure has none or none was asked for
     unjudged   the same: the part of it that unjudged documents of the run have
     included   the same: whether the pair counts (it is there, and certain enough for `--max-residual`)
+    origin     runs × measures: where they come from
     signature  what the numbers depend on
     notes      notes for the user
     """
@@ -45,6 +49,7 @@ class Matrix:
     residual: Floats
     unjudged: Floats
     included: Bools
+    origin: Origins
     signature: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -71,6 +76,7 @@ class Matrix:
             "runs": [self.runs[row] for row in rows],
             "measures": [self.measures[column] for column in columns],
             "readings": [self.readings[column] for column in columns],
+            "origin": self.origin[rows][:, columns],
         }
         return replace(self, **names, **parts)
 
@@ -179,8 +185,9 @@ ARRAYS = ("score", "residual", "unjudged", "included")
 def to_matrix(scores: Scores | Matrix | pd.DataFrame | str | Path) -> Matrix:
     """Scores as a matrix of arrays.
 
-    scores  what `gradedeval.evaluate` returns, or saved scores: a csv or tsv file written by `gradedeval -q`, or its
-            rows as a DataFrame with the columns run, topic, measure, score[, residual][, unjudged]
+    scores  what `gradedeval.evaluate` returns, or saved scores: a csv, tsv, json or jsonl file that `gradedeval -q`
+            wrote, or its rows as a DataFrame with the columns run, topic, measure, score[, residual][, unjudged]
+            [, signature]
 
     Raises InputError if a file or frame has no scores by topic.
     """
@@ -191,7 +198,19 @@ def to_matrix(scores: Scores | Matrix | pd.DataFrame | str | Path) -> Matrix:
     if not (isinstance(scores, str | Path) or hasattr(scores, "columns")):  # neither a file nor a frame
         what = f"expected scores, not a {type(scores).__name__}"
         raise InputError("scores", what, "give what `gradedeval.evaluate` returns", usage=True)
-    return _from_rows(*read_saved(scores))
+    return _from_saved(read_saved(scores))
+
+
+def comparable(scores: Scores | Matrix | pd.DataFrame | str | Path, allow_mismatch: bool = False) -> Matrix:
+    """As `to_matrix`, for functions that compare: raises InputError (usage) where saved scores are of different qrels
+    or options; with `allow_mismatch` that is a warning. A Matrix has been checked."""
+    if isinstance(scores, Matrix):
+        return scores
+    matrix = to_matrix(scores)
+    notes = check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
+    for note in [*notes, *matrix.reading_notes()]:
+        warnings.warn(note, EvaluationWarning, stacklevel=3)
+    return matrix
 
 
 def _from_scores(scores: Scores) -> Matrix:
@@ -205,10 +224,12 @@ def _from_scores(scores: Scores) -> Matrix:
             getattr(matrix, name)[row, columns] = getattr(run, name)
     if scores.options.residuals == "difference":  # signed differences are no bounds
         matrix.residual[:], matrix.unjudged[:] = np.nan, np.nan
+    matrix.origin[:] = Origin("", Signature.read(scores.signature))
     return replace(matrix, signature=scores.signature, notes=list(scores.notes))
 
 
-def _from_rows(place: str, rows: Sequence[SavedScore]) -> Matrix:
+def _from_saved(saved: SavedScores) -> Matrix:
+    place, rows = saved.place, saved.rows
     runs, topics, measures = (list(dict.fromkeys(getattr(row, name) for row in rows)) for name in SavedScore.KEY)
     matrix = _empty(runs, topics, measures, list(map(_reading, measures)))
     indices: list[Mapping[str, int]] = [
@@ -218,6 +239,8 @@ def _from_rows(place: str, rows: Sequence[SavedScore]) -> Matrix:
         cell = tuple(index[getattr(row, name)] for index, name in zip(indices, SavedScore.KEY, strict=True))
         matrix.score[cell], matrix.residual[cell], matrix.unjudged[cell] = row.score, row.residual, row.unjudged
         matrix.included[cell] = True
+    for index, run in enumerate(runs):
+        matrix.origin[index] = [Origin(place, saved.signatures.get((run, measure))) for measure in measures]
     return replace(matrix, signature=f"{place}: {len(runs)} {plural(len(runs), 'run')}")
 
 
@@ -233,7 +256,8 @@ def _reading(measure: str) -> Reading | None:
 def _empty(runs: list[str], topics: list[str], measures: list[str], readings: list[Reading | None]) -> Matrix:
     shape = (len(runs), len(topics), len(measures))
     blank: dict[str, Any] = {name: np.full(shape, np.nan) for name in ("score", "residual", "unjudged")}
-    return Matrix(runs, topics, measures, readings, **blank, included=np.zeros(shape, dtype=bool))
+    origin = np.full((len(runs), len(measures)), None, dtype=object)
+    return Matrix(runs, topics, measures, readings, **blank, included=np.zeros(shape, dtype=bool), origin=origin)
 
 
 def join_matrices(first: Matrix, second: Matrix) -> Matrix:
@@ -254,5 +278,6 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
         part = part.select(measures=measures)
         for name in ARRAYS:
             getattr(matrix, name)[rows, [column_of[topic] for topic in part.topics]] = getattr(part, name)
+        matrix.origin[rows] = part.origin
     signature = " | ".join(part.signature for part in (first, second) if part.signature)
     return replace(matrix, signature=signature, notes=[*first.notes, *second.notes])

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from gradedeval.analysis.origins import mismatch, mismatch_error
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, did_you_mean, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.scoring.scores import RunScores, Scores
+from gradedeval.scoring.signature import Signature
 from gradedeval.trec.small_tables import headed_table
 
 HEADER = ("measure", "topic", "mean", "deviation", "runs")
@@ -31,10 +33,26 @@ class Standard:
 
 @dataclass(frozen=True)
 class Reference:
-    """The scores of a set of runs on every topic: (measure, topic) -> Standard. `name` stands in the signature."""
+    """The scores of a set of runs on every topic: (measure, topic) -> Standard.
 
-    name: str
+    place       the file; "" of runs that are scored here
+    runs        how many there are
+    signatures  measure -> what its scores depend on; "" where that is not known
+    """
+
+    place: str
+    runs: int
     standards: dict[tuple[str, str], Standard]
+    signatures: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """The part of a signature, with six digits that tell one reference from another."""
+        from hashlib import sha256  # most evaluations do without
+
+        digest = sha256(repr(sorted(self.standards.items(), key=lambda item: item[0])).encode()).hexdigest()[:6]
+        runs = f"{self.runs} {plural(self.runs, 'run')}"
+        return f"standardized by {self.place}, {runs} {digest}" if self.place else f"standardized over {runs} {digest}"
 
     @classmethod
     def of(cls, scores: Scores) -> Reference:
@@ -48,31 +66,52 @@ class Reference:
                 for row in np.flatnonzero(run.included[:, column]).tolist():
                     scores_of.setdefault((str(measure), run.topics[row]), []).append(float(run.score[row, column]))
         standards = {key: _standard(np.array(values)) for key, values in scores_of.items()}
-        return cls(f"standardized over {len(scores.runs)} runs", standards)
+        first = scores.runs[0].run
+        signatures = {str(measure): scores.signatures[first, str(measure)] for measure in scores.measures}
+        return cls("", len(scores.runs), standards, signatures)
 
     @classmethod
     def read(cls, path: str | Path) -> Reference:
         """A reference saved by `text`. Raises InputError with the line of whatever is wrong."""
         table = headed_table(path, HEADER, "--save-reference writes such a file")
         standards: dict[tuple[str, str], Standard] = {}
+        signatures: dict[str, str] = {}
         for row in table.rows:
+            signatures[row.cells["measure"]] = row.cells.get("signature") or signatures.get(row.cells["measure"], "")
             mean, deviation, runs = (table.number(row, name, minimum) for name, minimum in MINIMUM)
             if runs == runs:
                 standards[row.cells["measure"], row.cells["topic"]] = Standard(mean, deviation, int(runs))
         table.check([(row.cells["measure"], row.cells["topic"]) for row in table.rows], ("measure", "topic"))
         maximum = max((standard.runs for standard in standards.values()), default=0)
-        return cls(f"standardized by {table.place}, {maximum} {plural(maximum, 'run')}", standards)
+        return cls(table.place, maximum, standards, signatures)
 
     @property
     def text(self) -> str:
-        """The reference as csv, which `read` reads."""
+        """The reference as csv, which `read` reads. The first row of each measure has its signature."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(HEADER)
+        writer.writerow((*HEADER, "signature"))
+        unsaid = dict(self.signatures)
         writer.writerows(
-            (*key, standard.mean, standard.deviation, standard.runs) for key, standard in self.standards.items()
+            (*key, standard.mean, standard.deviation, standard.runs, unsaid.pop(key[0], ""))
+            for key, standard in self.standards.items()
         )
         return out.getvalue()
+
+    def notes(self, scores: Scores, allow_mismatch: bool) -> list[str]:
+        """What is to be said of scores that this reference standardizes. Raises InputError (usage) where it is of other
+        qrels or options, unless that is allowed."""
+        here = Signature.read(scores.signature)
+        notes = dict[str, None]()
+        for measure in map(str, scores.measures):
+            mine = Signature.read(self.signatures[measure])
+            if mine is None or here is None:
+                notes |= {f"{self.place}: no signature, so qrels and options cannot be checked": None}
+            elif problem := mismatch(mine, here, measure, "here"):
+                if not allow_mismatch:
+                    raise mismatch_error(self.place, problem)
+                notes |= {f"{self.place}: {problem}": None}
+        return list(notes)
 
 
 def _standard(scores: Floats) -> Standard:
@@ -81,15 +120,18 @@ def _standard(scores: Floats) -> Standard:
     return Standard(float(scores.mean()), 0.0 if np.ptp(scores) <= 1e-12 else deviation, len(scores))
 
 
-def standardize(scores: Scores, reference: Reference | str | Path | None = None) -> Scores:
+def standardize(
+    scores: Scores, reference: Reference | str | Path | None = None, *, allow_mismatch: bool = False
+) -> Scores:
     """The same scores as Φ(z), z = (score − mean) / deviation by topic and measure, Φ the normal distribution.
 
-    reference  means and deviations of a set of runs, or a file of them; None: those of these runs
+    reference       means and deviations of a set of runs, or a file of them; None: those of these runs
+    allow_mismatch  use a reference of other qrels or options all the same, with a note
 
     Every topic then counts the same: an average run has 0.5, and so have all runs where the deviation is 0. The sum of
     precisions, standardized, is Zhang et al.'s sSP. There are no residuals: judging documents moves the other runs too.
-    Raises InputError (usage) for a single run without a reference, for counts, and if the reference lacks a measure;
-    InputError if it lacks a topic. Webber et al., SIGIR 2008.
+    Raises InputError (usage) for a single run without a reference, for counts, and if the reference lacks a measure or
+    is of other qrels or options; InputError if it lacks a topic. Webber et al., SIGIR 2008.
     """
     counts = [str(measure) for measure in scores.measures if measure.definition.summary == "total"]
     if counts:
@@ -99,8 +141,9 @@ def standardize(scores: Scores, reference: Reference | str | Path | None = None)
         reference = Reference.read(reference)
     reference = Reference.of(scores) if reference is None else reference
     _check(reference, scores.measures)
+    notes = [*scores.notes, *reference.notes(scores, allow_mismatch)]
     runs = [_run(run, scores.measures, reference) for run in scores.runs]
-    return replace(scores, runs=runs, transformations=(*scores.transformations, reference.name))
+    return replace(scores, runs=runs, notes=notes, transformations=(*scores.transformations, reference.name))
 
 
 def _check(reference: Reference, measures: list[Measure]) -> None:

@@ -11,11 +11,12 @@ from gradedeval.analysis.anova import anova
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.correlate import BY_TOPIC, NAMES
 from gradedeval.analysis.fit import FitResult
+from gradedeval.analysis.frames import frame_rows, frame_table
 from gradedeval.analysis.power import Power
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.topic_plan import Aim
 from gradedeval.errors import visible
-from gradedeval.formats import Column, Document, Layout, Table, frame_rows, frame_table
+from gradedeval.formats import Column, Document, Layout, Table
 
 if TYPE_CHECKING:
     import pandas as pd

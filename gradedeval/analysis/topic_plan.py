@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.anova import TwoWay
-from gradedeval.analysis.score_matrix import Matrix, shared_topics, to_matrix
+from gradedeval.analysis.score_matrix import Matrix, comparable, shared_topics
 from gradedeval.analysis.significance import check_draws, scipy_stats
 from gradedeval.errors import InputError
 from gradedeval.scoring.scores import Scores
@@ -65,16 +65,18 @@ def plan_topics(
     systems: int | None = None,
     alpha: float = 0.05,
     beta: float = BETA,
+    allow_mismatch: bool = False,
 ) -> pd.DataFrame:
     """How many topics are needed, by Sakai's topic set size design: each the smallest number that suffices.
 
-    scores      runs on pilot topics, of which the variance is estimated: as of `evaluate`, or saved scores
-    variance    of a score around the mean of its run, in place of scores
-    difference  of two means (of logarithms, for geometric means; of a topic, for totals) that is to be detected, for an
-                analysis of variance between the best and the worst system; and how wide the interval of it may be
-    systems     how many an analysis of variance compares; None: the runs, or 2 where there are none
-    alpha       significance level; the interval covers 1 − alpha
-    beta        the probability of missing the difference: the power is 1 − beta
+    scores          runs on pilot topics, of which the variance is estimated: as of `evaluate`, or saved scores
+    variance        of a score around the mean of its run, in place of scores
+    difference      to be detected of two means (by topic for totals, of logarithms for geometric means): of the best
+                    and the worst system in an analysis of variance; and how wide the interval of it may be
+    systems         how many an analysis of variance compares; None: the runs, or 2 where there are none
+    alpha           significance level; the interval covers 1 − alpha
+    beta            the probability of missing the difference: the power is 1 − beta
+    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with a row for each measure and design: measure, design, systems, variance, topics (of the runs),
     needed (topics), power (with these), width (expected, of the interval). Designs: `t`, a paired t test; `anova`,
@@ -85,7 +87,7 @@ def plan_topics(
     """
     aim = Aim(difference, alpha, beta)
     if (scores is None) == (variance is None):
-        what = "takes the place of runs" if scores is not None else "no runs to estimate the variance from"
+        what = "no runs to estimate the variance from" if scores is None else "takes the place of runs"
         raise InputError("--variance", what, "give either --variance or RUN... QRELS", usage=True)
     if systems is not None and systems < 2:
         raise InputError("--systems", f"{systems} is too few", "give 2 or more", usage=True)
@@ -96,15 +98,14 @@ def plan_topics(
             what = f"{variance:g} is not a variance"
             raise InputError("--variance", what, "give a number above 0, such as 0.05", usage=True)
         return pd.DataFrame(_rows(aim, systems or 2, variance, variance, None, None))
-    matrix = to_matrix(scores)  # type: ignore[arg-type]  # there are scores
+    matrix = comparable(scores, allow_mismatch)  # type: ignore[arg-type]  # there are scores
     if len(matrix.runs) < 2:
         raise InputError("", "a plan needs at least two runs", "add a run, or give --variance", usage=True)
     rows = []
-    for measure in matrix.comparable_measures():
-        paired = shared_topics(matrix, measure)
+    for paired in (shared_topics(matrix, name) for name in matrix.comparable_measures()):
         residual = float(TwoWay.of(paired.values).mean_squares[2])
         own = float(paired.values.var(1, ddof=1).mean())
-        rows += _rows(aim, systems or len(matrix.runs), residual, own, measure, len(paired.topics))
+        rows += _rows(aim, systems or len(matrix.runs), residual, own, paired.measure, len(paired.topics))
     return pd.DataFrame(rows)
 
 

@@ -13,14 +13,15 @@ from gradedeval.analysis.check_report import FORMATS, format_of, render
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.significance import PAIR_TESTS
 from gradedeval.cli.arguments import check_output, measure_table
-from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, with_baseline
-from gradedeval.cli.options import command_line, is_given, measure_option, option
+from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, warn_of, with_baseline
+from gradedeval.cli.options import command_line, is_given, measure_option, mismatch_option, option
 from gradedeval.cli.output import say, warn, write
 from gradedeval.formats import formats_for
 from gradedeval.options.definition import OUTPUT
 
 OPTIONS = [
     option("--baseline", metavar="RUN|SCORES.csv", help="Measure drops against this run or these saved scores."),
+    mismatch_option(),
     option("--min", "minimum", multiple=True, metavar="[MEASURE=]X", help="The mean (or total, or geometric "
            "mean) must be at least X."),
     option("--max-drop", multiple=True, metavar="[MEASURE=]X|X%", help="The mean may drop by at most X, or by X "
@@ -59,15 +60,15 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
         specs += read_bound_specs(kind, keywords.pop("minimum" if kind == "min" else kind.replace("-", "_")))
     for name, value in {"test": "randomization", "draws": 10_000, "seed": 0, **settings}.items():
         keywords[name] = keywords[name] if is_given(keywords[name]) else value
-    measures, baseline, test, draws, seed = (
-        keywords.pop(name) for name in ("measures", "baseline", "test", "draws", "seed")
+    measures, baseline, test, draws, seed, allow = (
+        keywords.pop(name) for name in ("measures", "baseline", "test", "draws", "seed", "allow_mismatch")
     )
     chosen, options = prepared(measures, keywords, default=())
     bounds, needed = resolve_bounds(specs, chosen, options, table)
     if file is not None:
         say(f"settings from {file}")
     matrix, baseline = with_baseline(files, baseline, needed, options)
-    warn([*matrix.notes, *(matrix.omission_notes() if baseline else [])])
+    warn_of(matrix, allow, paired=baseline is not None)
     results = verdicts(matrix, bounds, baseline, TestSettings(test, draws=draws, seed=seed))
     write(render(results, form, matrix.signature), output)
     broken = [verdict for verdict in results if not verdict.passed]

@@ -10,8 +10,10 @@ from gradedeval.cli.arguments import check_output, form_of, measure_table, one_m
 from gradedeval.cli.options import (
     MANY_RUNS,
     MEASURES_FROM,
+    STANDARDIZATION,
     command_line,
     measure_option,
+    mismatch_option,
     option,
     output_options,
     registered,
@@ -31,6 +33,7 @@ from gradedeval.scoring.scorer import with_defaults
 from gradedeval.scoring.scores import Scores
 
 OPTIONS = [
+    mismatch_option(STANDARDIZATION),
     option("-q", "--by-topic", section=OUTPUT, is_flag=True, help="Print a row per topic, then the summary."),
     *output_options(FORMATS, digits="4"),
     option("--cwl", section=OUTPUT, is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
@@ -62,6 +65,7 @@ def command(
     runs_from: str | None,
     jobs: int | None,
     keep_going: bool,
+    allow_mismatch: bool,
     **keywords: Any,
 ) -> None:
     """Score runs against graded relevance judgments and print a table.
@@ -70,7 +74,7 @@ def command(
     (gz, bz2, xz, zst), and one of them may be - for standard input. RUN may also be a folder of runs or a quoted
     pattern. `gradedeval measures` lists the measures.
     """
-    table, standardized = measure_table(measures_from), standardization(keywords)
+    table, standardized = measure_table(measures_from), standardization(keywords, allow_mismatch)
     chosen = parse_measures(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
     if cwl:
         chosen = all_quantities(chosen)
@@ -86,8 +90,8 @@ def command(
     options = resolve_options(**keywords)
     tags, workers = run_name == "tag", _workers(jobs)
     scores = evaluate_runs(named_runs(runs), qrels, chosen, options, by_tag=tags, keep_going=True, workers=workers)
-    warn(scores.notes)
     scores = standardized(scores) if standardized else scores
+    warn(scores.notes)
     scores = scores.sorted_by(with_defaults(order, options)) if order else scores
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written:

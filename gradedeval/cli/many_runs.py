@@ -8,10 +8,20 @@ from functools import partial, reduce
 from typing import Any
 
 from gradedeval.analysis.baseline import Baseline, add_baseline
+from gradedeval.analysis.origins import check_origins
 from gradedeval.analysis.score_matrix import Matrix, join_matrices, to_matrix
 from gradedeval.analysis.tables import curve_document
 from gradedeval.cli.arguments import form_of, measure_table, run_and_qrels
-from gradedeval.cli.options import MEASURES_FROM, Decorator, given, measure_option, option, output_options, registered
+from gradedeval.cli.options import (
+    MEASURES_FROM,
+    Decorator,
+    given,
+    measure_option,
+    mismatch_option,
+    option,
+    output_options,
+    registered,
+)
 from gradedeval.cli.output import warn, write
 from gradedeval.cli.standardize import STANDARD_OPTIONS, standardization
 from gradedeval.errors import InputError
@@ -28,8 +38,9 @@ from gradedeval.scoring.scores import Scores
 
 SCORING_OPTIONS: list[Decorator] = [MEASURES_FROM, *registered("scoring")]
 FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", help="Read scores saved with "
-                                "`gradedeval -q -f csv` instead of RUN... QRELS. May be repeated.")  # fmt: skip
-MATRIX_OPTIONS: list[Decorator] = [FROM_SCORES, measure_option(), *SCORING_OPTIONS, *STANDARD_OPTIONS]
+    "`gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
+SAVED_OPTIONS: list[Decorator] = [FROM_SCORES, mismatch_option()]
+MATRIX_OPTIONS: list[Decorator] = [*SAVED_OPTIONS, measure_option(), *SCORING_OPTIONS, *STANDARD_OPTIONS]
 TABLE_OPTIONS = output_options(formats_for())
 ALPHA: Decorator = option("--alpha", type=float, default=0.05, metavar="P", help="Significance level. Default: 0.05.")
 
@@ -77,7 +88,7 @@ def matrix_from(
 
     paired  whether all runs are compared on the same topics, so that the others are reported
     """
-    files, measures = keywords.pop("files"), keywords.pop("measures")
+    files, measures, allow = (keywords.pop(name) for name in ("files", "measures", "allow_mismatch"))
     if from_scores := keywords.pop("from_scores"):
         if files:
             what = f"cannot be combined with files such as '{files[0]}'"
@@ -87,10 +98,16 @@ def matrix_from(
             raise InputError(given(keywords)[0], what, "score the runs again", usage=True)
         matrix, name = _from_saved(measures, from_scores, baseline)
     else:
-        standardized = standardization(keywords)
+        standardized = standardization(keywords, allow)
         matrix, name = with_baseline(files, baseline, *prepared(measures, keywords), standardized)
-    warn([*matrix.notes, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
+    warn_of(matrix, allow, paired)
     return matrix, name
+
+
+def warn_of(matrix: Matrix, allow_mismatch: bool, paired: bool) -> None:
+    """Report what was assumed of the scores; raise InputError (usage) where they may not be compared."""
+    mismatches = check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
+    warn([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
 
 
 def _from_saved(

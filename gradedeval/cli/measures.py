@@ -119,13 +119,14 @@ def _gains(measure: Measure) -> str:
         return "0 and 1"
     if definition.gain is None:
         return ""
-    return "equal steps" if definition.gain == "thresholds" else f"{definition.gain}, {definition.scale}"
+    return "1/top for each grade" if definition.gain == "thresholds" else f"{definition.gain}, {definition.scale}"
 
 
 SHARED_PARAMETERS = {
     "rel": "the lowest relevant grade; with it the gains of graded measures are 0 and 1",
     "gain": "what a grade is worth: linear, exp, ntcir, grade, a list such as 0:0.5:1, or @FILE",
-    "g": "the share of users whose threshold is each grade, as in 1:1:2; equal shares by default",
+    "g": "the share of users whose threshold is each grade from 1 to top (each label above 0, if one has a fraction), "
+    "as in 1:1:2; equal shares by default",
     "of": "the quantity: eu utility per document, etu total utility, ec cost per document, etc total cost, ed depth",
     "horizon": "the rank at which all sums end; by default they go to infinity",
     "prior": "the probability of each intent: uniform, or @FILE",

@@ -119,6 +119,12 @@ MEASURES_FROM = option(
 )
 
 
+def mismatch_option(section: str = THIS_COMMAND) -> Decorator:
+    """--allow-mismatch."""
+    help = "Use saved scores even if their qrels or options differ; a message says how."
+    return option("--allow-mismatch", section=section, is_flag=True, help=help)
+
+
 def measure_option(
     help: str = "Measure to report, such as err@20 or 'ndcg(gain=exp)@10'.", default: Collection[str] = DEFAULT
 ) -> Decorator:

@@ -20,8 +20,10 @@ STANDARD_OPTIONS: list[Decorator] = [
 ]  # fmt: skip
 
 
-def standardization(keywords: dict[str, Any]) -> Callable[[Scores], Scores] | None:
+def standardization(keywords: dict[str, Any], allow_mismatch: bool) -> Callable[[Scores], Scores] | None:
     """Take these options out of all options: what standardizes scores, None where that is not wanted.
+
+    allow_mismatch  whether the reference may be of other qrels or options
 
     Raises InputError (usage) where they exclude each other.
     """
@@ -40,7 +42,7 @@ def standardization(keywords: dict[str, Any]) -> Callable[[Scores], Scores] | No
         from gradedeval.analysis.standardize import Reference, standardize  # a plain evaluation does without
 
         reference = Reference.read(path) if path else Reference.of(scores)
-        scores = standardize(scores, reference)
+        scores = standardize(scores, reference, allow_mismatch=allow_mismatch)
         if target:
             write(reference.text, target)
         return scores

@@ -24,7 +24,7 @@ from gradedeval.version import __version__
 OPTIONS = [
     option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Also print the scores of each topic."),
     option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all topics of QRELS; a "
-           "topic missing from the run scores 0. Default: topics in both files."),
+           "topic missing from the run counts as an empty ranking. Default: topics in both files."),
     option("--level_for_rel", "-l", "level", type=click.IntRange(min=1), metavar="N", help="Lowest relevant grade. "
            "Default: 1."),
     option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the summary over topics."),

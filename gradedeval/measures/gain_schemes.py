@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -25,18 +25,17 @@ class Grades:
 
     labels: Floats
     top: float
-    top_given: bool = False
     max_gain: float | None = None
 
 
-def thresholds(grades: Grades) -> Floats:
-    """The grades from which a user may regard documents as relevant: 1..top, or the positive labels where those have
-    fractions, or gaps and no given top grade."""
-    positive = distinct(grades.labels[grades.labels > 0])[0]  # with subtopics a label may repeat
-    whole = (positive == np.floor(positive)).all() and grades.top == np.floor(grades.top)
-    if whole and (grades.top_given or len(positive) == positive.max(initial=0)):
-        return np.arange(1, grades.top + 1)
-    return distinct(np.append(positive, grades.top))[0]
+def thresholds(grades: Grades) -> Sequence[float]:
+    """The grades from which a user may regard documents as relevant: 1..top, whether a label in between occurs or not;
+    the positive labels and the top grade where one of these has a fraction."""
+    positive = np.append(grades.labels[grades.labels > 0], max(grades.top, 0))
+    if (positive == np.floor(positive)).all():
+        return range(1, int(positive[-1]) + 1)
+    levels: list[float] = distinct(positive)[0].tolist()  # with subtopics a label may repeat
+    return levels
 
 
 # What a label is worth: on the raw scale, and on the scale whose values lie in [0, 1].
@@ -136,13 +135,16 @@ def threshold_table(steps: tuple[float, ...] | None, grades: Grades, place: str)
     Robertson et al., SIGIR 2010, section 2.1: g_j is the probability that a user's threshold is grade j.
     """
     levels = thresholds(grades)
+    if steps is None and isinstance(levels, range):
+        return GainTable(np.maximum(grades.labels, 0) / grades.top, 1.0)
     steps = steps or (1.0,) * len(levels)
-    if len(steps) != len(levels):
-        hint = f"give one for each of the grades {shorten([f'{level:g}' for level in levels], 9)}"
-        raise InputError(place, f"g has {len(steps)} values for {len(levels)} thresholds", hint)
+    if len(levels[: len(steps) + 1]) != len(steps):  # a range may be longer than any list
+        count = levels[-1] if isinstance(levels, range) else len(levels)
+        hint = f"give one for each of the grades {shorten([f'{level:g}' for level in levels[:10]], 9)}"
+        raise InputError(place, f"g has {len(steps)} values for {count} thresholds", hint)
     shares = np.append(0, np.cumsum(steps))
     shares /= shares[-1]
-    return GainTable(shares[np.searchsorted(levels, grades.labels, side="right")], 1.0)
+    return GainTable(shares[np.searchsorted(np.array(levels), grades.labels, side="right")], 1.0)
 
 
 def _looked_up(given: dict[float, float], scheme: Value, grades: Grades, place: str) -> tuple[Floats, float]:

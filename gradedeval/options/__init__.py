@@ -41,8 +41,8 @@ class Options:
     scores: Precision = option("float64", "Floating-point precision in which scores are compared.")
     depth: int | None = option(None, "Keep only the N highest-ranked documents of each topic.", metavar="N", minimum=1)
     topics: Topics = option("qrels", "Topics to average over: all in the qrels (one that is missing from the run "
-        "scores 0), those in both files, all in the run, or the relevant ones: in both files and with a relevant "
-        "document.")
+        "counts as an empty ranking), those in both files, all in the run, or the relevant ones: in both files and "
+        "with a relevant document.")
     gain: Value | None = option(None, "Gain scheme of graded measures that do not name their own: linear, exp, ntcir, "
         "grade, a list of gains such as 0:0.5:1, or @FILE with lines of grade,gain.",
         section=GAINS, metavar="SCHEME", accepts="a gain scheme or a list of gains", read=read_gain,
@@ -53,7 +53,8 @@ class Options:
         section=GAINS, metavar="GRADE", default_text="the highest grade in the qrels", minimum=0, signature=elsewhere)
     negative: Negative = option("judged", "Documents with a grade below 0: judged, with gain 0, or unjudged.",
         section=GAINS)
-    max_gain: float | None = option(None, "Top gain: what an unjudged document may be worth in a residual.",
+    max_gain: float | None = option(None, "Top gain: what an unjudged document may be worth in a residual, and "
+        "each document of the best ranking in erria(norm=best).",
         section=GAINS, metavar="GAIN", default_text="the largest of the scheme", minimum=0)
     costs: Costs | None = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
         "its cost.", section=GAINS, metavar="FILE", default_text="1 for every document",

@@ -41,7 +41,7 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
     fate, hint = "left out", ""
     if options.topics == "qrels":
         chosen = Chosen(judged, len(missing))
-        fate, hint = "they score 0", "use --topics both to leave them out"
+        fate, hint = "they count as empty", "use --topics both to leave them out"
     elif options.topics == "run":
         chosen = Chosen(both + extra)
     elif options.topics == "relevant":
@@ -55,7 +55,7 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
         count = f"{len(unknown)} {plural(len(unknown), 'topic')}"
         chosen.notes.append(f"--topics-from: {count} in neither {place} nor {qrels.place} ({_names(unknown)})")
     if extra:
-        fate = "they score 0" if options.topics == "run" else "ignored"
+        fate = "they count, with nothing relevant" if options.topics == "run" else "ignored"
         what = f"{place}: {len(extra)} {plural(len(extra), 'topic')} not judged ({_names(extra)})"
         chosen.notes.append(Note(what, fate, kind="unjudged-topics"))
     return chosen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class ByIntent:
             return
         # Grade 0 is that of every document for an intent of which the qrels know nothing.
         labels, code = np.unique(np.append(qrels.subtopics.grade, 0.0), return_inverse=True)
-        table = table_of(measure, Grades(labels, grades.top, grades.top_given, grades.max_gain))
+        table = table_of(measure, replace(grades, labels=labels))
         worth = table.worth[code.ravel()]
         known = worth[:-1].reshape(qrels.subtopics.grade.shape)
         unknown = [np.full(len(qrels.labels), worth[-1])] * (max(map(len, self.names.values())) - len(known))

@@ -13,7 +13,7 @@ from gradedeval.measures.definition import QUANTITIES, Measure
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
 from gradedeval.options.presets import PRESETS
-from gradedeval.scoring.scores import ALL, INTERVAL, Row, Scores
+from gradedeval.scoring.scores import ALL, INTERVAL, Row, Scores, row_signatures
 
 FORMATS = formats_for("wide", "trec", "long")
 PARTS = (*INTERVAL, "residual", "unjudged", "beyond")
@@ -35,10 +35,12 @@ def document(scores: Scores, layout: Layout, *, by_topic: bool = False, cwl: boo
     elif cwl:
         table = _quantities(scores, layout, by_topic)
     elif layout == "long":
-        table = _long(scores, by_topic)
+        rows = list(_rows(scores, by_topic))
+        return Document([_long(scores, rows)], scores.signature, row_signatures=row_signatures(scores, rows))
     else:
         table = _wide(scores, by_topic) if by_topic or scores.is_multi_run else _tall(scores)
-    return Document([table], scores.signature)
+    signed = _quantity_signatures(scores, by_topic) if cwl and layout == "long" else []
+    return Document([table], scores.signature, row_signatures=signed)
 
 
 def preset_digits(options: Options) -> int:
@@ -57,10 +59,9 @@ def _rows(scores: Scores, by_topic: bool) -> Iterator[Row]:
         yield row._replace(score=int(row.score)) if row.score is not None and row.measure in counts else row
 
 
-def _long(scores: Scores, by_topic: bool) -> Table:
+def _long(scores: Scores, rows: Iterable[Row]) -> Table:
     """A row for each run, topic and measure."""
-    rows = [[getattr(row, name) for name in scores.columns] for row in _rows(scores, by_topic)]
-    return Table([Column(name) for name in scores.columns], rows)
+    return Table([*map(Column, scores.columns)], [[getattr(row, name) for name in scores.columns] for row in rows])
 
 
 Place = tuple[str, str, bool]
@@ -146,6 +147,15 @@ def _quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
             rows += [[*(cells[key] for key in keys), *row] for row in of_topic]
     columns = [*map(Column, (*keys, "measure")), *(_column(scores, name) for name in sources)]
     return Table(columns, rows)
+
+
+def _quantity_signatures(scores: Scores, by_topic: bool) -> list[str | None]:
+    """What the rows of `_quantities` depend on: said of the means, the last of each run."""
+    signed: list[str | None] = []
+    for run in scores.runs:
+        of_means = [scores.signatures[run.run, str(measure)] for measure in scores.measures[:: len(QUANTITIES)]]
+        signed += [*([None] * (len(of_means) * len(run.topics) if by_topic else 0)), *of_means]
+    return signed
 
 
 def _tall(scores: Scores) -> Table:

@@ -257,7 +257,7 @@ def _grades(qrels: Qrels, options: Options) -> Grades:
         what = f"grade {highest:g} is above the top grade {options.top_grade:g}"
         raise InputError(qrels.place, what, f"raise {given} or correct the grade")
     top = highest if options.top_grade is None else options.top_grade
-    return Grades(qrels.labels, top, options.top_grade is not None, options.max_gain)
+    return Grades(qrels.labels, top, options.max_gain)
 
 
 def _tables(measures: Sequence[Measure], grades: Grades) -> list[GainTable]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -50,7 +50,7 @@ class Row(NamedTuple):
 class RunScores:
     """One run's scores: topics × measures, nan where blank.
 
-    missing   how many of the topics the run lacks; they score 0
+    missing   how many of the topics the run lacks; they count as empty rankings
     score     the score
     unjudged  how far it could rise by the unjudged documents of the run
     residual  how far it could rise in all
@@ -169,12 +169,13 @@ class Scores:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The tidy table as a DataFrame: run, topic, measure, score[, se, low, high][, residual]
-        [, unjudged, beyond][, topics]."""
+        """The tidy table as a DataFrame: run, topic, measure, score[, se, low, high][, residual][, unjudged, beyond]
+        [, topics], signature (of the summaries; None elsewhere)."""
         import pandas as pd  # not for a plain evaluation: it takes longer to import than a run takes to score
 
         rows = list(self.rows())
-        return pd.DataFrame({name: [getattr(row, name) for row in rows] for name in self.columns})
+        columns = {name: [getattr(row, name) for row in rows] for name in self.columns}
+        return pd.DataFrame({**columns, "signature": row_signatures(self, rows)})
 
     @property
     def means(self) -> dict[str, Any]:
@@ -209,8 +210,25 @@ class Scores:
     @cached_property
     def signature(self) -> str:
         """All that the numbers depend on, in one line."""
-        counts = [(len(run.topics), run.missing) for run in self.runs]
-        return " | ".join([signature(self.qrels, self.options, self.measures, counts), *self.transformations])
+        return self._signature(self.measures, [(len(run.topics), run.missing) for run in self.runs])
+
+    @cached_property
+    def signatures(self) -> dict[tuple[str, str], str]:
+        """(run, measure) -> all that this one score depends on."""
+        counts = {run.run: (len(run.topics), run.missing) for run in self.runs}
+        alike = {
+            count: {str(measure): self._signature([measure], [count]) for measure in self.measures}
+            for count in set(counts.values())
+        }
+        return {(run, measure): text for run, count in counts.items() for measure, text in alike[count].items()}
+
+    def _signature(self, measures: list[Measure], counts: list[tuple[int, int]]) -> str:
+        return " | ".join([*signature(self.qrels, self.options, measures, counts).parts, *self.transformations])
+
+
+def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:
+    """What the summaries among these rows depend on; None for the rows of topics."""
+    return [None if row.topics is None else scores.signatures[row.run, row.measure] for row in rows]
 
 
 def _blanked(values: Floats) -> list[float | None]:

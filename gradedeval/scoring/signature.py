@@ -1,15 +1,20 @@
-"""The line under a table: everything that its numbers depend on."""
+"""What numbers depend on: the line under a table, written and read, and whether two of them allow a comparison."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import visible
+from gradedeval.errors import InputError, visible
+from gradedeval.measures import notation
 from gradedeval.measures.definition import Measure
+from gradedeval.measures.gain_schemes import Grades, thresholds
 from gradedeval.measures.gains import UNIFORM
-from gradedeval.measures.notation import IA, Value, write_value
+from gradedeval.measures.notation import IA, Spelling, Value, write_value
 from gradedeval.options import OPTIONS, Options
 from gradedeval.options.definition import name_and_value
 from gradedeval.rankings.qrels import Qrels
@@ -20,13 +25,105 @@ DRAWS, SEED = 10_000, 0
 """The bootstrap samples of --interval."""
 INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
 
+FREE = re.compile(
+    r"(gradedeval|topics|\d+ chosen topics?|max gain|max residual|residual depth|signed differences|[\d.]+% interval)\b"
+)
+"""The parts that may differ between scores that are compared: the version, which topics count, what residuals and
+intervals are."""
+_BETWEEN = re.compile(r' \| (?=(?:[^"]*"[^"]*")*[^"]*$)')  # parts, not the words of a quoted file name
+_QRELS = re.compile(r"qrels (?P<qrels>\w+), grades [^,]+, top (?P<top>[^,]+)(, intents .+)?")
+_GAINS = re.compile(r'(?P<measures>[^"]+?): (?P<scheme>.+)')
+_FILE = re.compile(r"(?P<name>.+) (?P<digest>[0-9a-f]{6})(?: prior)?")
+_WORDS = sorted((name.replace("_", " ") for name in OPTIONS), key=len, reverse=True)
 
-def signature(qrels: Qrels, options: Options, measures: Sequence[Measure], counts: Sequence[tuple[int, int]]) -> str:
+
+@dataclass(frozen=True)
+class Signature:
+    """All that numbers depend on: the version, qrels, topics, order of documents, every option that is not the default,
+    the gains of each measure, and files. As text, the line under a table."""
+
+    parts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return " | ".join(self.parts)
+
+    @classmethod
+    def read(cls, text: str) -> Signature | None:
+        """The signature that a text is; None where it is none."""
+        parts = tuple(_BETWEEN.split(text))
+        return cls(parts) if len(parts) > 1 and _QRELS.fullmatch(parts[1]) else None
+
+    @property
+    def version(self) -> str:
+        return self.parts[0]
+
+    @cached_property
+    def rules(self) -> dict[str, str]:
+        """What must agree wherever scores are compared -> its value; empty where it is only on or off."""
+        return {name: value for part in self.parts if not FREE.match(part) for name, value in _rules(part)}
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """What measures read -> its checksum."""
+        files = (_FILE.fullmatch(part) for part in self.parts if not (FREE.match(part) or _GAINS.fullmatch(part)))
+        return {match["name"]: match["digest"] for match in files if match and match["name"] != "costs"}
+
+    @cached_property
+    def gains(self) -> dict[str, set[str]]:
+        """The name of a measure -> its gain schemes, each with the parameters at their defaults."""
+        gains: dict[str, set[str]] = {}
+        for listed in filter(None, map(_GAINS.fullmatch, self.parts)):
+            for measure in listed["measures"].split(", "):
+                name, bracket, defaults = measure.removeprefix(f"{IA}(").partition("(")
+                gains.setdefault(name.rstrip(")"), set()).add(bracket + defaults + listed["scheme"])
+        return gains
+
+    def differences(self, other: Signature, measure: str) -> dict[str, tuple[str | None, str | None]]:
+        """What of the two does not agree, though the scores by a measure depend on it: what it is -> its value here and
+        there, None where it is not set.
+
+        The gains of a measure and the files that it reads are compared where both signatures name them.
+        """
+        mine, theirs = dict(self.rules), dict(other.rules)
+        name = _name(measure)
+        schemes = self.gains.get(name, set()), other.gains.get(name, set())
+        if not any(scheme for own in schemes for scheme in own if not scheme.startswith("rel ")):
+            mine.pop("top grade", None), theirs.pop("top grade", None)
+        if all(schemes) and schemes[0].isdisjoint(schemes[1]):
+            mine["gains"], theirs["gains"] = (", ".join(sorted(own)) for own in schemes)
+        for file in self.files.keys() & other.files.keys():
+            mine[file], theirs[file] = self.files[file], other.files[file]
+        names = dict.fromkeys([*mine, *theirs])
+        return {key: (mine.get(key), theirs.get(key)) for key in names if mine.get(key) != theirs.get(key)}
+
+
+def _rules(part: str) -> Iterator[tuple[str, str]]:
+    """What a part says of all measures: names and values."""
+    if qrels := _QRELS.fullmatch(part):
+        yield from (("qrels", qrels["qrels"]), ("top grade", qrels["top"]))
+    elif part.startswith("standardized "):
+        yield "standardized scores", part.rpartition(" ")[2]  # a checksum: made of these runs, or read from a file
+    elif name := next((word for word in _WORDS if part == word or part.startswith(f"{word} ")), ""):
+        yield name, part.removeprefix(name).strip()
+
+
+def _name(measure: str) -> str:
+    """The name of a measure in notation."""
+    try:
+        spelling: Spelling = notation.read(measure)[0]
+    except InputError:
+        return measure
+    return (spelling.inner or spelling).name
+
+
+def signature(
+    qrels: Qrels, options: Options, measures: Sequence[Measure], counts: Sequence[tuple[int, int]]
+) -> Signature:
     """Version, qrels, topics, order of documents, every option that is not the default, and the gains of each measure.
 
     counts  for each run, how many topics it is scored on, and how many of those are missing from it
     """
-    top = qrels.labels[-1] if options.top_grade is None else options.top_grade
+    top = float(qrels.labels[-1]) if options.top_grade is None else options.top_grade
     missing = [number for _, number in counts]
     most = f"{'up to ' if min(missing) < max(missing) else ''}{max(missing)} missing"
     intents = "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
@@ -39,11 +136,11 @@ def signature(qrels: Qrels, options: Options, measures: Sequence[Measure], count
         "order file" if options.order == "file" else f"ties {options.ties}",
         *_changed(options),
         *([] if options.interval is None else [f"{100 * options.interval:.10g}% {INTERVAL}"]),
-        *_gains(measures),
+        *_gains(measures, Grades(qrels.labels, top)),
         *(f"{_with_digest(prior, prior[1:])} prior" for prior in priors),
         *(_with_digest(file, file) for file in files),
     ]
-    return visible(" | ".join(parts))
+    return Signature(tuple(map(visible, parts)))
 
 
 def _range(values: Sequence[float] | Floats) -> str:
@@ -70,22 +167,48 @@ def _with_digest(name: str, path: str) -> str:
         return f"{write_value(name)} {sha256(file.read()).hexdigest()[:6]}"
 
 
-def _gains(measures: Sequence[Measure]) -> list[str]:
+def _gains(measures: Sequence[Measure], grades: Grades) -> list[str]:
     """The measures of each gain scheme, as in `err, nerr: exp gains` and `ap, p: rel 1`."""
     groups: dict[str, dict[str, None]] = {}
     for measure in measures:
         if measure.definition.scale or measure.rel is not None:
-            name = measure.name if measure.prior is None else f"{IA}({measure.name})"
-            groups.setdefault(_scheme(measure), {})[name] = None
+            name = measure.name + _defaults(measure)
+            name = name if measure.prior is None else f"{IA}({name})"
+            groups.setdefault(_scheme(measure, grades), {})[name] = None
     return [f"{', '.join(names)}: {scheme}" for scheme, names in groups.items()]
 
 
-def _scheme(measure: Measure) -> str:
+def _defaults(measure: Measure) -> str:
+    """The parameters that nobody gave, as in `(p=0.8)`: its name in a table does not show them."""
+    said = ("of", "prior", *dict(measure.parameters))
+    unsaid = {key: value for key, value in measure.definition.parameters.items() if key not in said}
+    worded = {
+        key: value for key, value in unsaid.items() if isinstance(value, int | float | str | tuple) and value != ""
+    }
+    inside = ",".join(f"{key}={write_value(value)}" for key, value in worded.items())
+    return f"({inside})" if inside else ""
+
+
+def _scheme(measure: Measure, grades: Grades) -> str:
     if measure.rel is not None:
         return f"rel {measure.rel:g}"
+    if measure.definition.scale == "thresholds":
+        levels = thresholds(grades)
+        count = "" if isinstance(levels, range) else f"{len(levels)} "
+        ends = _range((levels[0], levels[-1])) if levels else "none"
+        return f"{count}thresholds {ends}, {_shares(measure)}"
+    return _named_gains(measure)
+
+
+def _shares(measure: Measure) -> str:
+    """What share of users has each threshold."""
     if measure.threshold_shares is not None:
         return f"g {write_value(measure.threshold_shares)}"
+    return "equal g" if measure.gain == "thresholds" else f"g by {_named_gains(measure)}"
+
+
+def _named_gains(measure: Measure) -> str:
     gain: Value = measure.gain if measure.gain is not None else ""
     if isinstance(gain, str) and gain.startswith("@"):
         return f"{_with_digest(gain, gain[1:])} gains"
-    return "equal g" if gain == "thresholds" else f"{write_value(gain)} gains"
+    return f"{write_value(gain)} gains"

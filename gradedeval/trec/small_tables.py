@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.trec.duplicates import duplicate, settle_duplicates
@@ -125,15 +125,17 @@ def small_table(
     return table
 
 
-def headed_table(path: str | os.PathLike[str], columns: Sequence[str], hint: str) -> SmallTable:
+def headed_table(path: Any, columns: Sequence[str], hint: str, data: bytes | None = None) -> SmallTable:
     """The rows of a file whose header names these columns, in any order, and perhaps others; cells as they are.
+
+    data  the content, where it has been read
 
     Raises InputError where the file cannot be read, or a column is missing.
     """
     source = Source(path)
     table = SmallTable(source.place)
     header: list[str] = []
-    for line, cells in _records(source, set(), False, None):
+    for line, cells in _records(source, set(), False, data):
         # A row may begin with # as well: the name of a run does, sometimes.
         if cells[0].startswith("#") and len(cells) != len(header):
             continue

@@ -176,5 +176,6 @@ def test_a_matrix_of_blanks_is_a_fault_with_its_reason(cli: Command, tmp_path: P
     same = cli("correlate", "--from-scores", "same.csv")
     assert (same.code, same.out) == (1, b"")
     assert same.messages == [
-        "scores are all the same, or infinite, so no agreement is defined; use runs that differ, or other measures"
+        "same.csv: no signature, so qrels and options cannot be checked",
+        "scores are all the same, or infinite, so no agreement is defined; use runs that differ, or other measures",
     ]

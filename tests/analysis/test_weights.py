@@ -388,7 +388,7 @@ def files(tmp_path: Path) -> Path:
 
 
 TWO = ("weights", "first.run", "second.run", "qrels.txt")
-LACKS = "second.run: 1 of 2 judged topics not in the run (2); they score 0; use --topics both to leave them out"
+LACKS = "second.run: 1 of 2 judged topics not in the run (2); they count as empty; use --topics both to leave them out"
 
 
 def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Command) -> None:
@@ -518,7 +518,7 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
     assert cli(*TWO, "-m", "ap", "--ranks", "4", "--normalize", "sum", "-o", "ap.csv").code == 0
     found = cli(*TWO[1:], "-m", "wp(file=ap.csv)", "-q", "-f", "csv").text.splitlines()
     # Normalized: 3/16 3/8 1/4 3/16. The first run has relevant documents at ranks 1, and 2; the second at rank 2.
-    scores = {tuple(line.split(",")[:2]): float(line.rpartition(",")[2]) for line in found[1:]}
+    scores = {tuple(line.split(",")[:2]): float(line.split(",")[3]) for line in found[1:]}
     assert scores["first.run", "1"] == pytest.approx(3 / 16)
     assert scores["first.run", "2"] == scores["second.run", "1"] == pytest.approx(3 / 8)
     assert scores["second.run", "2"] == 0

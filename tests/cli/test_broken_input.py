@@ -73,7 +73,7 @@ def test_no_gains_above_0_is_a_warning_and_blank_residuals(tmp_path: Path, cli: 
     Broken("", (), qrels=b"1 0 a 0\n1 0 b -1\n2 0 c 0\n").write(tmp_path)
     outcome = cli("run.txt", "qrels.txt", "-m", "err@20", "--residuals", "-f", "csv")
     assert outcome.code == 0
-    assert outcome.text == "run,topic,measure,score,residual\nrun.txt,all,err@20,0.0,\n"
+    assert outcome.text.startswith("run,topic,measure,score,residual,signature\nrun.txt,all,err@20,0.0,,")
     assert len(outcome.messages) == 1
     assert matches("qrels.txt: no grade above 0…; use --top-grade…", outcome.messages[0])
 
@@ -83,7 +83,7 @@ def test_a_judgment_given_twice_alike_is_a_remark(tmp_path: Path, cli: Command) 
     outcome = cli("run.txt", "qrels.txt", "-m", "err@20", "-f", "csv")
     assert outcome.code == 0
     assert outcome.messages == ["qrels.txt: 1 judgment repeated with the same grade; counted once"]
-    assert outcome.text == "run,topic,measure,score\nrun.txt,all,err@20,0.5\n"
+    assert outcome.text.startswith("run,topic,measure,score,signature\nrun.txt,all,err@20,0.5,")
 
 
 # Files that may not be read or written
@@ -177,7 +177,7 @@ def test_a_pipe_that_is_closed_half_way_is_silence_and_success(tmp_path: Path) -
     (tmp_path / "run.txt").write_text("".join(f"{topic} Q0 d 1 1 t\n" for topic in topics))
     (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 d 1\n" for topic in topics))
     outcome = shell("gradedeval run.txt qrels.txt -m err -q -f csv | head -n 1", tmp_path)
-    assert outcome == Outcome(0, b"run,topic,measure,score\n", b"")
+    assert outcome == Outcome(0, b"run,topic,measure,score,signature\n", b"")
     assert shell("gradedeval run.txt qrels.txt -m err -q -f csv | head -n 0", tmp_path) == Outcome(0, b"", b"")
 
 
@@ -225,7 +225,7 @@ def test_lenient_skips_and_counts_bad_lines_of_both_files(tmp_path: Path, cli: C
     ]
     (tmp_path / "run.txt").write_bytes(RUN)
     (tmp_path / "qrels.txt").write_bytes(QRELS)
-    assert cli(*words).out == outcome.out
+    assert cli(*words).text == outcome.text.replace(" | lenient", "")
 
 
 def test_lenient_says_nothing_of_files_without_a_fault(tmp_path: Path, cli: Command) -> None:
@@ -245,8 +245,8 @@ def test_lenient_skips_a_line_without_a_rank_where_ranks_are_read(tmp_path: Path
     words = ("run.txt", "qrels.txt", "-m", "num_ret", "-f", "csv", "--lenient")
     ranked = cli(*words, "--ties", "rank")
     assert ranked.messages == ["run.txt: skipped 1 bad line, the first on line 1"]
-    assert ranked.text.endswith("num_ret,2\n")
-    assert cli(*words).text.endswith("num_ret,3\n")  # elsewhere a rank may be anything
+    assert "num_ret,2," in ranked.text
+    assert "num_ret,3," in cli(*words).text  # elsewhere a rank may be anything
 
 
 # Odd and legal
@@ -400,7 +400,7 @@ def test_topic_ids_come_out_byte_for_byte(form: str, tmp_path: Path, cli: Comman
     assert outcome.code == 0
     text = outcome.out.decode("utf-8", "surrogateescape")
     if form in ("csv", "tsv"):
-        found = [row[1:] for row in csv.reader(io.StringIO(text), delimiter="," if form == "csv" else "\t")][1:]
+        found = [row[1:4] for row in csv.reader(io.StringIO(text), delimiter="," if form == "csv" else "\t")][1:]
     elif form == "trec":
         found = [
             [topic, name.strip(), score] for name, topic, score in (line.split("\t") for line in text.splitlines())
@@ -502,7 +502,7 @@ def test_a_frame_without_text_may_begin_a_zst_file(tmp_path: Path, cli: Command)
     skipped = b"\x53\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"size"
     (tmp_path / "run.txt.zst").write_bytes(skipped + zstandard.compress(b"1 Q0 a 1 3 t\n"))
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
-    assert cli("run.txt.zst", "qrels.txt", "-m", "num_ret", "-f", "csv").out.endswith(b"num_ret,1\n")
+    assert cli("run.txt.zst", "qrels.txt", "-m", "num_ret", "-f", "csv").out.count(b"num_ret,1,") == 1
 
 
 def test_no_grade_is_minus_zero(tmp_path: Path, cli: Command) -> None:

@@ -30,11 +30,11 @@ def test_the_shell_example_orders_runs_and_names_the_worst_topics(reader: Path) 
 @pytest.mark.parametrize(
     ("file", "words", "begins"),
     [
-        ("my.py", "-m first_page", "run,topic,measure,score\nrivers-bm25.run,all,first_page,"),
+        ("my.py", "-m first_page", "run,topic,measure,score,signature\nrivers-bm25.run,all,first_page,"),
         (
             "users.py",
             "-m hyperbolic(T=2) --cwl --residuals",
-            "run,topic,measure,eu,etu,ec,etc,ed,residual\nrivers-bm25.run,all,hyperbolic(T=2),",
+            "run,topic,measure,eu,etu,ec,etc,ed,residual,signature\nrivers-bm25.run,all,hyperbolic(T=2),",
         ),
     ],
 )

@@ -156,9 +156,10 @@ def draw_drop_in(dice: random.Random) -> Case:
     level = dice.choice([1, 2])
     if level == 2:  # to the drop-in's Rndcg, as to trec_eval's, lower grades are worth nothing
         measures = tuple(name for name in measures if name != "Rndcg") or ("map",)
-    # To trec_eval -c a topic that is missing scores 0, whatever the measure gives an empty ranking.
-    complete = dice.random() < 0.3 and "yaap" not in measures
-    more = {"complete": complete, "level": level, "nine": dice.random() < 0.5}
+    complete = dice.random() < 0.3
+    # To version 9 with -c a topic that is missing scores 0, whatever the measure gives an empty ranking.
+    nine = dice.random() < 0.5 and not (complete and "yaap" in measures)
+    more = {"complete": complete, "level": level, "nine": nine}
     return Case(files(dice, labels), measures, {}, more)
 
 

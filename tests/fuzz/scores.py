@@ -17,7 +17,7 @@ from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
-from support import reference, reference_run
+from support import reference_run
 from support.reference_run import Asked, Refused
 
 # --- measures --------------------------------------------------------------------------------------------------------
@@ -294,14 +294,14 @@ def difference(case: Case, found: Any, expected: Any) -> str | None:
     for column, measure in enumerate(found.measures):
         for row, topic in enumerate(run.topics):
             right = expected.scores[topic][column]
-            if right is None or known(measure, found):
+            if right is None:
                 continue
             got = (run.score[row, column], run.unjudged[row, column], run.residual[row, column])
             for what, ours, theirs in zip(("score", "unjudged", "residual"), got, right, strict=True):
                 if not close(float(ours), theirs):
                     return f"{what} of {measure.name}: {measure} gives topic {topic} {ours!r} instead of {theirs!r}"
         wanted, counted = expected.summaries[column], int(run.included[:, column].sum())
-        if expected.counted[column] is None or known(measure, found):
+        if expected.counted[column] is None:
             continue
         if counted != expected.counted[column]:
             return f"topics of {measure.name}: {measure} counts {counted} instead of {expected.counted[column]}"
@@ -315,15 +315,6 @@ def close(ours: float, theirs: float) -> bool:
     if math.isnan(ours) or math.isnan(theirs):
         return math.isnan(ours) and math.isnan(theirs)
     return ours == theirs or abs(ours - theirs) <= 1e-10 * max(1.0, abs(theirs))
-
-
-def known(measure: Any, found: Any) -> bool:
-    """Known and open: thresholds of graded precision where whole grades have gaps and no top grade is given."""
-    if measure.name not in reference.SHARES or found.options.top_grade is not None:
-        return False
-    positive = [label for label in found.qrels.labels.tolist() if label > 0]
-    whole = all(label == int(label) for label in positive)
-    return whole and positive != list(range(1, len(positive) + 1))
 
 
 def numbers(case: Case) -> int:

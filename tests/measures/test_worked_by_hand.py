@@ -400,13 +400,12 @@ def test_the_defaults_are_those_of_the_papers() -> None:
     assert score("rbp(p=0)", "a", judged) == pytest.approx(1 / 3)
     assert score("dcg", "a", judged) == 1
     assert score("q", "a", judged) == pytest.approx((1 + 1) / (1 + 3) / 2)
-    assert score("gprecision@1", "a", judged) == pytest.approx(1 / 2)  # thresholds 1 and 3
-    assert score("gprecision@1", "a", judged, top_grade=3) == pytest.approx(1 / 3)  # told: 1, 2 and 3
+    assert score("gprecision@1", "a", judged) == pytest.approx(1 / 3)
 
 
-def test_a_top_grade_told_fills_the_gaps_of_the_scale_so_that_the_residual_is_a_bound() -> None:
-    # Thresholds 1, 2, 3, whatever is judged: two documents of grade 1 are worth 1/3 each. With the thresholds of the
-    # labels alone, {1, 3}, a judgment of x would lift d0 and d1 to 1/2 each, though they were judged all along.
+def test_a_top_grade_told_sets_the_scale_so_that_the_residual_is_a_bound() -> None:
+    # Thresholds 1, 2, 3, whatever is judged: a document of grade 1 is worth 1/3. With 1 alone it would be worth 1, and
+    # the judgment of x would change that, though it was judged all along.
     judged = {"d0": 1, "d1": 0}
     before = evaluate({"t": ranked("d0 d1")}, {"t": judged}, "gprecision@2", top_grade=3, residuals="total")
     after = score("gprecision@2", "d0 d1", {**judged, "x": 3}, top_grade=3)
@@ -495,6 +494,15 @@ def test_a_max_gain_is_the_best_case_of_documents_not_judged() -> None:
     assert score("rbp(p=0.8,gain=grade)", "a", {"a": 0.5}, max_gain=1) == pytest.approx(0.2 * 0.5)
 
 
+def test_a_max_gain_is_what_each_document_of_the_best_ranking_of_erria_has() -> None:
+    # One document of gain 2/3 at rank 1: .614·2/3, over Σ 1/i · .614 g · (1 − .614 g)^(i−1) with g = 2/3, or 1.
+    measure, found = "erria(stop=0.614,norm=best,gain=ntcir)", 0.614 * 2 / 3
+    for rules, stop in (({}, found), ({"max_gain": 1}, 0.614)):
+        best = -stop * math.log(stop) / (1 - stop)
+        (value,) = told({"t": ranked("a")}, {"t": {"a": 2}}, measure, **rules).means.values()
+        assert value == pytest.approx(found / best)
+
+
 # --- thresholds of gap -----------------------------------------------------------------------------------------------
 
 
@@ -523,15 +531,32 @@ def test_a_threshold_that_nobody_sets_counts_for_nothing() -> None:
     assert score("gap(g=1:0)", "a b", {"a": 1, "b": 2}) == 1  # ap
 
 
-def test_a_gap_between_the_grades_leaves_the_grades_that_there_are_as_thresholds() -> None:
-    # Grades 1 and 3: thresholds 1 and 3, each with ½. Run a b: ½ (1 + 1) + ½ · ½, over ½ + 1.
+def test_a_grade_that_nobody_gave_is_a_threshold_all_the_same() -> None:
+    # Grades 1 and 3: thresholds 1, 2 and 3, each with ⅓. Run a b: ⅓ (1 + 1) + ⅔ · ½, over ⅓ + 1.
     judged = {"a": 1, "b": 3, "x": 0}
-    assert score("gap", "a b", judged) == pytest.approx((1 + 1 / 4) / (3 / 2))
-    assert score("gap(g=3:1)", "a b", judged) == pytest.approx((3 / 4 * 2 + 1 / 4 * 1 / 2) / (3 / 4 + 1))
+    assert score("gap", "a b", judged) == pytest.approx((2 / 3 + 1 / 3) / (4 / 3))
+    assert score("gap(g=3:0:1)", "a b", judged) == pytest.approx((3 / 4 * 2 + 1 / 4 * 1 / 2) / (3 / 4 + 1))
+
+
+@pytest.mark.parametrize("measure", ["gap", "grecall@1", "gprecision@1"])
+def test_neither_the_same_top_grade_told_nor_a_grade_elsewhere_changes_graded_precision(measure: str) -> None:
+    judged = {"a": 1, "b": 3, "x": 0}
+    alone = evaluate({"t": ranked("a b")}, {"t": judged}, measure)
+    told_top = evaluate({"t": ranked("a b")}, {"t": judged}, measure, top_grade=3)
+    assert told_top.means == alone.means
+    assert told_top.signature == alone.signature
+    beside = evaluate({"t": ranked("a b"), "s": ranked("c")}, {"t": judged, "s": {"c": 2}}, measure)
+    assert beside.by_topic(measure)["t"] == alone.means[measure]
+
+
+def test_a_top_grade_too_high_to_list_its_thresholds_is_only_a_large_number() -> None:
+    assert score("gap", "a b", {"a": 1, "b": 0}, top_grade=1e30) == 1
+    with pytest.raises(InputError, match=r"g has 2 values for \d{31} thresholds"):
+        score("gap(g=1:1)", "a b", {"a": 1}, top_grade=1e30)
 
 
 def test_fractional_grades_are_thresholds_themselves() -> None:
-    # Grades 0.5 and 1: as 1 and 3 above.
+    # Grades 0.5 and 1, each with ½. Run a b: ½ (1 + 1) + ½ · ½, over ½ + 1.
     judged = {"a": 0.5, "b": 1, "x": 0, "spam": -1}
     assert score("gap", "a b", judged) == pytest.approx((1 + 1 / 4) / (3 / 2))
     assert score("gprecision(g=3:1)@1", "a", judged) == 3 / 4
@@ -539,7 +564,7 @@ def test_fractional_grades_are_thresholds_themselves() -> None:
 
 @pytest.mark.parametrize(
     ("g", "judged"),
-    [("1:1", {"a": 3, "b": 1, "c": 2}), ("1:1:1", {"a": 3, "b": 1}), ("1:1:1", {"a": 0.5, "b": 1})],
+    [("1:1", {"a": 3, "b": 1, "c": 2}), ("1:1", {"a": 3, "b": 1}), ("1:1:1", {"a": 0.5, "b": 1})],
 )
 @pytest.mark.parametrize("measure", ["gap", "grecall", "gprecision"])
 def test_another_number_of_weights_than_of_thresholds_is_an_error(
@@ -863,8 +888,8 @@ def test_one_grade_given_twice_is_refused_where_any_duplicate_is() -> None:
         ("ap", 1 - 1 / 4, 0),
         ("recall", 1 / 2, 0),
         ("ndcg", 1 - (1 / LOG3) / (3 + 1 / LOG3), 0),
-        # gap, thresholds 1 and 3: from ½ · ½ to ½ (1 + 1) + ½ · 1, over ½ + 1.
-        ("gap", 1 - (1 / 2) / 3, 0),
+        # gap, thresholds 1, 2, 3: from ⅓ · ½ to ⅓ (1 + 1) + ⅔ · 1, over ⅓ + 1.
+        ("gap", 1 - 1 / 8, 0),
     ],
 )
 def test_what_could_still_rise(measure: str, unjudged: float, beyond: float) -> None:

@@ -125,7 +125,7 @@ def test_one_qrels_serves_many_evaluations() -> None:
 
 def test_the_frame_is_tidy_and_ends_each_measure_with_its_mean() -> None:
     frame = gradedeval.evaluate(RUN, QRELS, "ap err@1", residuals="split").frame
-    assert list(frame.columns) == ["run", "topic", "measure", "score", "residual", "unjudged", "beyond"]
+    assert list(frame.columns) == ["run", "topic", "measure", "score", "residual", "unjudged", "beyond", "signature"]
     assert list(frame["topic"]) == ["q1", "q2", "all"] * 2
     of_ap = frame[(frame["measure"] == "ap") & (frame["topic"] != "all")]
     assert of_ap["score"].mean() == frame.query("measure == 'ap' and topic == 'all'")["score"].item()
@@ -146,7 +146,7 @@ def test_what_is_assumed_is_a_warning_and_a_note() -> None:
     with pytest.warns(gradedeval.EvaluationWarning, match="1 of 2 judged topics not in the run"):
         scores = gradedeval.evaluate({"q1": RUN["q1"]}, QRELS, "ap")
     assert scores.notes == [
-        "run: 1 of 2 judged topics not in the run (q2); they score 0; use --topics both to leave them out"
+        "run: 1 of 2 judged topics not in the run (q2); they count as empty; use --topics both to leave them out"
     ]
 
 

@@ -149,7 +149,8 @@ WORDS = ("run.txt", "qrels.txt", "--cwl", "-m", "rbp(p=0.5) cwlp@2")
 def test_five_quantities_are_columns_with_the_mean_last(folder: Path, cli: Command) -> None:
     result = cli(*WORDS, "-q", "-f", "csv")
     rows = list(csv.DictReader(io.StringIO(result.text)))
-    assert [*rows[0]] == ["run", "topic", "measure", "eu", "etu", "ec", "etc", "ed"]
+    assert [*rows[0]] == ["run", "topic", "measure", "eu", "etu", "ec", "etc", "ed", "signature"]
+    assert [bool(row["signature"]) for row in rows] == [False] * 4 + [True] * 2
     assert [(row["topic"], row["measure"]) for row in rows] == [
         (topic, measure) for topic in ("t", "u", "all") for measure in ("rbp(p=0.5)", "cwlp@2")
     ]
@@ -164,7 +165,7 @@ def test_five_quantities_in_every_format(folder: Path, cli: Command, form: str) 
     assert result.code == 0, result.messages
     if form == "jsonl":
         rows = [json.loads(line) for line in result.text.splitlines()]
-        assert [*rows[0]] == ["run", "topic", "measure", "eu", "etu", "ec", "etc", "ed", "residual"]
+        assert [*rows[0]] == ["run", "topic", "measure", "eu", "etu", "ec", "etc", "ed", "residual", "signature"]
         assert rows[0]["residual"] == pytest.approx((0.0625 + 0.0625 + 0.5) / 2)
     elif form == "trec":
         assert [line.split()[0] for line in result.text.splitlines()][:3] == [

@@ -107,7 +107,7 @@ def test_scores_equal_pytrec_eval(pytrec_eval: Any, form: str, qrels: Judged, ru
 @drawn(100, steady=False)
 @given(qrels=judgments(0, 3), run=runs(TIED))
 def test_a_missing_topic_adds_nothing_to_the_sum_of_pytrec_eval(pytrec_eval: Any, qrels: Judged, run: Run) -> None:
-    """By our own rules every topic of the qrels counts, and one that the run lacks scores 0."""
+    """By our own rules every topic of the qrels counts, and one that the run lacks counts as an empty ranking."""
     assume(qrels.keys() & run.keys())
     theirs = by_pytrec_eval(pytrec_eval, run, qrels)
     scores = evaluated(run, qrels, theirs)

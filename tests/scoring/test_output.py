@@ -21,6 +21,8 @@ import gradedeval
 from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
 from gradedeval.formats import EXTENSIONS, FORMATS
+from gradedeval.scoring.scores import row_signatures
+from gradedeval.scoring.signature import Signature
 from support.commands import Command, Outcome, shell
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -153,7 +155,7 @@ def test_tables_end_with_the_signature(form: str, files: Path, cli: Command) -> 
 @pytest.mark.parametrize("form", ["trec", "csv", "tsv", "jsonl"])
 def test_lists_hold_nothing_but_rows(form: str, files: Path, cli: Command) -> None:
     text = succeed(cli(*ONE, "-f", form)).text
-    assert "gradedeval" not in text
+    assert text.count("gradedeval") == (0 if form == "trec" else 5)  # the signature of each mean
     assert len(text.splitlines()) == 5 + (form in ("csv", "tsv"))
 
 
@@ -187,7 +189,11 @@ def test_a_bar_in_a_name_does_not_split_a_cell_of_markdown(files: Path, cli: Com
 
 def api_rows(run: Any, **options: Any) -> list[dict[str, Any]]:
     scores = gradedeval.evaluate(run, "qrels.txt", MEASURES, **options)
-    return [{name: getattr(row, name) for name in scores.columns} for row in scores.rows()]
+    rows = list(scores.rows())
+    return [
+        {**{name: getattr(row, name) for name in scores.columns}, "signature": signature}
+        for row, signature in zip(rows, row_signatures(scores, rows), strict=True)
+    ]
 
 
 @pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
@@ -213,7 +219,11 @@ def test_json_is_strict_and_has_the_rows_of_csv_with_null_for_a_blank(form: str,
     text = succeed(cli(*words, "-f", form)).text
     rows = strict(text)["rows"] if form == "json" else [strict(line) for line in text.split("\n")[:-1]]
     as_csv = [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
-    assert as_csv == rows_of(cli(*words, "-f", "csv"))
+    # A document says once what csv says of each mean.
+    assert as_csv == [
+        {name: cell for name, cell in row.items() if name != "signature" or form == "jsonl"}
+        for row in rows_of(cli(*words, "-f", "csv"))
+    ]
     assert [row["residual"] for row in rows if row["measure"] == "bpref"] == [None] * 12
     assert all(isinstance(row["topic"], str) for row in rows)
 
@@ -234,7 +244,7 @@ def test_the_columns_are_those_that_were_asked_for(files: Path, cli: Command) ->
         ("--residuals", "split", "--max-residual", "0.5"): [*plain, "residual", "unjudged", "beyond", "topics"],
     }
     for words, columns in expected.items():
-        assert list(rows_of(cli(*ONE, "-f", "csv", *words))[0]) == columns
+        assert list(rows_of(cli(*ONE, "-f", "csv", *words))[0]) == [*columns, "signature"]
 
 
 def test_counts_are_whole_numbers_and_totals_in_every_format(files: Path, cli: Command) -> None:
@@ -280,7 +290,8 @@ def test_a_topic_called_all_neither_hides_nor_follows_the_summary(form: str, fil
     text = succeed(cli("run.txt", "judged.txt", "-m", "rr", "-q", "-f", form)).text.partition("\n\n")[0]
     rows = [re.split(r"[\s,]+", line.strip()) for line in text.splitlines()]
     topic = 0 if form == "table" else 1
-    found = [(row[topic], float(row[-1])) for row in rows if re.fullmatch(r"[01]\.\d+", row[-1])]
+    score = 3 if form == "csv" else -1
+    found = [(row[topic], float(row[score])) for row in rows if re.fullmatch(r"[01]\.\d+", row[score])]
     assert found == [("all", 1.0), ("1", 0.0), ("all", 0.5)]
 
 
@@ -485,6 +496,13 @@ def test_no_two_options_have_one_signature(files: Path, cli: Command) -> None:
     for option in ((), *OPTIONS):
         options.setdefault(signature_of(cli(*words, *option)), []).append(" ".join(option))
     assert [alike for alike in options.values() if len(alike) > 1] == []
+    plain, *others = (Signature.read(text) for text in options)
+    assert plain is not None
+    same = [option for other, (option,) in zip(others, [*options.values()][1:], strict=True)
+            if other is not None and not other.differences(plain, "err@20")]  # fmt: skip
+    assert {option.split()[0] for option in same} == {
+        "--rel", "--max-gain", "--topics", "--topics-from", "--residual-depth", "--max-residual"}  # fmt: skip
+    assert [str(Signature.read(text)) for text in options] == [*options]
 
 
 @pytest.mark.parametrize(
@@ -533,7 +551,8 @@ def test_remarks_go_to_standard_error_and_numbers_alone_to_standard_output(files
     assert re.fullmatch(rb"ap +\tall\t\d\.\d{4}\n", outcome.out)
     assert sorted(outcome.messages) == [
         "--topics-from: 1 topic in neither extra.run nor more.txt (398)",
-        "extra.run: 1 of 3 judged topics not in the run (303); they score 0; use --topics both to leave them out",
+        "extra.run: 1 of 3 judged topics not in the run (303); they count as empty; "
+        "use --topics both to leave them out",
         "more.txt: 1 judgment repeated with the same grade; counted once",
     ]
     assert cli("bm25.run", "qrels.txt").err == b""
@@ -543,8 +562,8 @@ def test_topics_left_out_are_counted(files: Path, cli: Command) -> None:
     (files / "extra.run").write_text("301 Q0 a 1 1 t\n398 Q0 a 1 1 t\n399 Q0 a 1 1 t\n")
     said = {
         "qrels": [
-            "extra.run: 2 of 3 judged topics not in the run (302, 303); they score 0; use --topics both to leave them "
-            "out",
+            "extra.run: 2 of 3 judged topics not in the run (302, 303); they count as empty; "
+            "use --topics both to leave them out",
             "extra.run: 2 topics not judged (398, 399); ignored",
         ],
         "both": [
@@ -553,7 +572,7 @@ def test_topics_left_out_are_counted(files: Path, cli: Command) -> None:
         ],
         "run": [
             "extra.run: 2 of 3 judged topics not in the run (302, 303); left out",
-            "extra.run: 2 topics not judged (398, 399); they score 0",
+            "extra.run: 2 topics not judged (398, 399); they count, with nothing relevant",
         ],
     }
     for topics, messages in said.items():
@@ -679,7 +698,7 @@ def test_devices_are_written_directly(files: Path, process: Command) -> None:
 
 def test_process_substitution_is_a_place_to_write(files: Path) -> None:
     outcome = shell("gradedeval bm25.run qrels.txt -m ap -f csv -o >(cat); wait $!", files)
-    assert outcome.text.startswith("run,topic,measure,score\nbm25.run,all,ap,")
+    assert outcome.text.startswith("run,topic,measure,score,signature\nbm25.run,all,ap,")
 
 
 # Verbs, help, exit codes

@@ -20,10 +20,11 @@ Parameters = dict[str, Any]
 
 @dataclass(frozen=True)
 class Scale:
-    """The distinct labels of a qrels file, and its top grade."""
+    """The distinct labels of a qrels file, its top grade, and the top gain where it is not that of the scheme."""
 
     labels: tuple[float, ...]
     top: float
+    max_gain: float | None = None
 
 
 # --- gains -----------------------------------------------------------------------------------------------------------
@@ -60,6 +61,8 @@ def worth(name: str, given: Parameters, grade: float, scale: Scale) -> float:
 
 def top_gain(name: str, given: Parameters, scale: Scale) -> float:
     """The largest gain that the scheme knows."""
+    if scale.max_gain is not None and name in UNIT and "rel" not in given:
+        return scale.max_gain
     if name not in SHARES and isinstance(given.get("gain"), tuple):
         return max(given["gain"])
     if name in BINARY or "rel" in given:
@@ -549,17 +552,14 @@ def score(measure: Any, ranking: Ranking, pool: Sequence[float], scale: Scale) -
     return _run(measure, _gains(measure, ranking, scale), pool, scale)
 
 
-def best_cases(
-    measure: Any, ranking: Ranking, pool: Sequence[float], scale: Scale, top: float | None = None
-) -> tuple[float, float] | None:
+def best_cases(measure: Any, ranking: Ranking, pool: Sequence[float], scale: Scale) -> tuple[float, float] | None:
     """The scores with every unjudged document at the top gain, and with every rank after the last one as well.
 
-    None for a measure without residual. Without a cutoff a thousand ranks stand for the endless rest. `top` is the top
-    gain where it is not that of the scheme.
+    None for a measure without residual. Without a cutoff a thousand ranks stand for the endless rest.
     """
     if measure.name not in ENDLESS and measure.name not in RETRIEVED:
         return None
-    top = top_gain(measure.name, dict(measure.parameters), scale) if top is None else top
+    top = top_gain(measure.name, dict(measure.parameters), scale)
     inside = [top if gain is None else gain for gain in _gains(measure, ranking, scale)]
     ceiling = {**ENDLESS, **RETRIEVED}[measure.name]
     first = min(_run(measure, inside, pool, scale), ceiling)

@@ -83,12 +83,15 @@ def slow(measure: Any, listed: Listed, judged: Judged) -> float:
     }[measure.name]
 
     def summed(added: Sequence[float]) -> float:
-        return sum(worth * weigh(i) for i, worth in enumerate(added[:k], 1))
+        return sum(worth * weigh(i) for i, worth in enumerate(added, 1))
 
-    score = summed(novelty(listed, relevant, alpha))
+    score = summed(novelty(listed, relevant, alpha)[:k])
     if measure.name in ("nerria", "alpha_ndcg", "nnrbp"):
-        return reference.ratio(score, summed(novelty(greedy(relevant, alpha), relevant, alpha)))
+        return reference.ratio(score, summed(novelty(greedy(relevant, alpha), relevant, alpha)[:k]))
     score = score / len(intents) if intents and (measure.name != "alpha_dcg" or own["norm"] == "best") else score
     if measure.name == "nrbp":
         return (1 - (1 - alpha) * own["beta"]) * score
-    return score / summed([(1 - alpha) ** i for i in range(k)]) if own["norm"] == "best" else score
+    if own["norm"] == "none":
+        return score
+    ranks = measure.cutoff or math.ceil(40 / max(alpha, 1e-3))  # e^-40 is left beyond
+    return score / summed([(1 - alpha) ** i for i in range(ranks)])

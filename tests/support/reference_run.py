@@ -295,7 +295,7 @@ def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], gi
     top = options.get("top_grade")
     if top is not None and labels[-1] > top:
         raise Refused("a grade above the top grade")
-    scale = reference.Scale(labels, labels[-1] if top is None else top)
+    scale = reference.Scale(labels, labels[-1] if top is None else top, options.get("max_gain"))
     measures = list(dict.fromkeys(applied(asked, options) for asked in measures))
     for asked in measures:
         check_gains(asked, scale, options)
@@ -357,8 +357,6 @@ def one(
     """Score, residual by the unjudged, residual in all; None where there is no reference."""
     if asked.name == "infap" and any(unsampled):
         return None
-    if dict(asked.parameters).get("norm") == "best" and options.get("max_gain") is not None:
-        return None  # whether --max-gain is what the best ranking has nobody says
     if len(ranking) > 400 and asked.name in SQUARE:
         return None
     blank = (math.nan, math.nan)
@@ -374,8 +372,7 @@ def one(
     best = asked
     if options.get("residual_depth") == "full" and cut_only_truncates(asked):
         best = Asked(asked.name, asked.parameters, None)
-    unit = asked.name in reference.UNIT and "rel" not in dict(asked.parameters)
-    cases = reference.best_cases(best, ranking, pool, scale, options.get("max_gain") if unit else None)
+    cases = reference.best_cases(best, ranking, pool, scale)
     if cases is None:
         return score, *blank
     return score, max(cases[0] - score, 0.0), max(cases[1] - score, 0.0)

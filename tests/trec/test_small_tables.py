@@ -53,7 +53,7 @@ READERS = [
            ("rank type C", "1 * .5", "1 ad .9", "2 * .25"), True, code=2),
     Reader("utility", lambda path: read_utility(path).tolist(), ("rank phi", "1 1", "2 0.5", "3 .25"), True, code=2),
     Reader("vector", lambda path: read_vector(path).tolist(), ("rank weight", "1 0.5", "2 0.25", "3 .125"), True),
-    Reader("saved scores", lambda path: str(read_saved(path)[1]),
+    Reader("saved scores", lambda path: str(read_saved(path).rows),
            ("run topic measure score", "a 1 ap 0.5", "a 2 ap 0.25"), headed=True),
     Reader("reference", lambda path: Reference.read(path).standards,
            ("measure topic mean deviation runs", "ap 1 0.5 0.1 3", "ap 2 0.25 0 3"), headed=True),
@@ -177,12 +177,12 @@ def test_a_weights_file_counts_the_same_for_a_measure_and_for_a_fit(tmp_path: Pa
 
 def test_a_run_may_be_called_after_a_comment_in_saved_scores(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("# saved\nrun,topic,measure,score\n#a.run,1,ap,0.5\n# the end\n")
-    assert [row.run for row in read_saved(str(tmp_path / "s.csv"))[1]] == ["#a.run"]
+    assert [row.run for row in read_saved(str(tmp_path / "s.csv")).rows] == ["#a.run"]
 
 
 def test_saved_scores_are_read_as_csv_with_quotes(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text('topic,run,measure,score,more\n1,"a, b","cwl(C=""0.5"")",0.5,\n')
-    (row,) = read_saved(str(tmp_path / "s.csv"))[1]
+    (row,) = read_saved(str(tmp_path / "s.csv")).rows
     assert (row.run, row.topic, row.measure) == ("a, b", "1", 'cwl(C="0.5")')
 
 

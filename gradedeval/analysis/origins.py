@@ -1,0 +1,94 @@
+"""Where scores come from, and whether those of several runs may be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from gradedeval.analysis.saved_scores import FRAME
+from gradedeval.errors import InputError, Note, plural
+from gradedeval.scoring.signature import Signature
+
+Origins = NDArray[Any]
+"""runs × measures: the `Origin` of each column of scores."""
+ALLOW = "--allow-mismatch"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the scores of a run by a measure come from.
+
+    place      the file; "" if they are computed here
+    signature  what they depend on; None if that is not known
+    """
+
+    place: str
+    signature: Signature | None
+
+
+def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins, allow: bool = False) -> list[str]:
+    """Raise InputError (usage) where scores by one measure depend on other qrels or options than the first run's.
+
+    allow  only note it
+
+    Returns notes: these, scores of unknown origin, and scores of another version.
+    """
+    notes = dict[str, None]()
+    for column, measure in enumerate(measures):
+        signed = [(run, origin) for run, origin in zip(runs, origins[:, column], strict=True) if origin.signature]
+        for run, origin in signed[1:]:
+            problem = _mismatch(*signed[0], run, origin, measure)
+            if problem and not allow:
+                raise mismatch_error(origin.place, problem)
+            notes |= {f"{origin.place}: {problem}": None} if problem else {}
+    return [*notes, *_unknown(origins), *_versions(origins)]
+
+
+def mismatch_error(place: str, problem: str) -> InputError:
+    """The error of scores that are not comparable, and how to go on."""
+    hint = f"score it again with the same qrels and options, or allow it with {ALLOW}"
+    return InputError(place, problem, hint, kind="mismatch", usage=True)
+
+
+def mismatch(signature: Signature, other: Signature, measure: str, elsewhere: str) -> str:
+    """In words, what scores by a measure depend on that is another elsewhere: `scored with qrels 3f2a9c (here
+    77aa01)`; nothing where all agrees."""
+    differences = signature.differences(other, measure)
+    said = [f"{name} {_value(mine)} ({elsewhere} {_value(theirs)})" for name, (mine, theirs) in differences.items()]
+    return f"scored with {', '.join(said)}" if said else ""
+
+
+def _value(value: str | None) -> str:
+    return "unset" if value is None else value or "set"
+
+
+def _mismatch(first: str, known: Origin, run: str, origin: Origin, measure: str) -> str:
+    """What the scores of a run depend on that is another for the first run."""
+    if origin.signature is known.signature or origin.signature is None or known.signature is None:
+        return ""
+    problem = mismatch(origin.signature, known.signature, measure, f"{first}:" if known.place else "here")
+    return f"'{run.removeprefix(f'{origin.place}:')}' is {problem}" if problem else ""
+
+
+def _unknown(origins: Origins) -> list[str]:
+    """A note of files without signatures; who makes a frame knows what is in it."""
+    unsigned = (origin.place for origin in origins.flat if origin.signature is None)
+    places = dict.fromkeys(place for place in unsigned if place != FRAME)
+    if not places:
+        return []
+    what = f"no {plural(len(places), 'signature')}, so qrels and options cannot be checked"
+    return [Note(f"{', '.join(places)}: {what}", kind="no-signature")]
+
+
+def _versions(origins: Origins) -> list[str]:
+    versions: dict[str, str] = {}
+    for origin in origins.flat:
+        if origin.signature is not None:
+            versions.setdefault(origin.signature.version, origin.place or "the runs")
+    if len(versions) < 2:
+        return []
+    said = ", ".join(f"{place} by {version}" for version, place in versions.items())
+    return [f"scores are of several versions: {said}"]

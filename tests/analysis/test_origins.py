@@ -1,0 +1,188 @@
+"""Saved scores say what they depend on; what was scored otherwise is not compared without a word."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import EvaluationWarning, InputError
+from gradedeval.analysis.saved_scores import holds_scores, read_saved
+from support.commands import Command
+
+FORMS = ("csv", "tsv", "json", "jsonl")
+RUNS = ("a.run", "b.run")
+WORDS = ("-m", "err@20 ap gap", "-q", "--residuals")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for name, listed in {"a.run": "dgb", "b.run": "bdg"}.items():
+        rows = (f"{t} Q0 {docno} {at} {9 - at} x\n" for t in "123" for at, docno in enumerate(listed, 1))
+        (tmp_path / name).write_text("".join(rows))
+    (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 d 3\n{t} 0 g {t}\n{t} 0 b 0\n" for t in "123"))
+    (tmp_path / "other.txt").write_text("".join(f"{t} 0 d 3\n{t} 0 g 2\n{t} 0 b 0\n" for t in "123"))
+    return tmp_path
+
+
+def save(cli: Command, name: str, *words: str) -> None:
+    assert cli(*words, *WORDS, "-o", name).code == 0
+
+
+def refused(cli: Command, *words: str) -> str:
+    """The only line that a command says, where it refuses its arguments."""
+    found = cli(*words)
+    assert (found.code, found.out, len(found.messages)) == (2, b"", 1), found.messages
+    return found.messages[0]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("verb", ["compare", "correlate", "power"])
+def test_scores_read_back_from_every_format_give_the_same(verb: str, form: str, files: Path, cli: Command) -> None:
+    save(cli, f"scores.{form}", *RUNS, "qrels.txt")
+    assert holds_scores(f"scores.{form}")
+    words = ("-f", "csv") if verb == "correlate" else ("-f", "csv", "--draws", "20")
+    direct = cli(verb, *RUNS, "qrels.txt", "-m", "err@20 ap gap", *words)
+    assert direct.code == 0
+    assert cli(verb, "--from-scores", f"scores.{form}", *words).out == direct.out
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_baseline_of_another_top_grade_is_refused_or_said(form: str, files: Path, cli: Command) -> None:
+    base = f"base.{form}"
+    save(cli, base, "a.run", "qrels.txt", "--top-grade", "6")
+    for command in (("compare", "a.run"), ("check", "a.run", "--max-drop", "err@20=5%")):
+        words = (*command, "qrels.txt", "-m", "err@20", "--baseline", base)
+        assert refused(cli, *words) == (
+            f"{base}: 'a.run' is scored with top grade 6 (here 3); score it again with the same qrels and options, or "
+            "allow it with --allow-mismatch"
+        )
+        allowed = cli(*words, "--allow-mismatch")
+        assert allowed.code == 0
+        assert allowed.messages[0].endswith("is scored with top grade 6 (here 3)")
+
+
+def test_what_does_not_change_a_measure_does_not_matter_to_it(files: Path, cli: Command) -> None:
+    """Precision knows no top grade; a mean over other topics, and residuals, are of the same scores."""
+    same = ("compare", "b.run", "qrels.txt", "-m", "ap", "--baseline", "a.csv", "-f", "csv")
+    for words in (("--top-grade", "6"), ("--topics", "both"), ("--residual-depth", "full"), ("--max-gain", "1")):
+        save(cli, "a.csv", "a.run", "qrels.txt", *words)
+        assert cli(*same).code == 0, words
+
+
+@pytest.mark.parametrize(
+    ("words", "difference"),
+    [
+        (("--ties", "docno-asc"), "ties docno-asc (here docno-desc)"),
+        (("--order", "file"), "order file (here unset), ties unset (here docno-desc)"),
+        (("--depth", "2"), "depth 2 (here unset)"),
+        (("--judged-only",), "judged only set (here unset)"),
+        (("--negative", "unjudged"), "negative unjudged (here unset)"),
+        (("--scores", "float32"), "scores float32 (here unset)"),
+        (("--like", "trec_eval"), "like trec_eval (here unset), negative unjudged (here unset), …"),
+    ],
+)
+def test_options_that_change_numbers_must_agree(
+    words: tuple[str, ...], difference: str, files: Path, cli: Command
+) -> None:
+    plain = ("-q", "-m", "ap", "-o", "base.csv")
+    assert cli("a.run", "qrels.txt", *words, *plain).code == 0
+    said = refused(cli, "compare", "b.run", "qrels.txt", "-m", "ap", "--baseline", "base.csv")
+    expected = f"base.csv: 'a.run' is scored with {difference}"
+    assert said.startswith(expected.removesuffix("…")) if difference.endswith("…") else said.startswith(f"{expected};")
+
+
+def test_other_qrels_are_named_by_their_checksums(files: Path, cli: Command) -> None:
+    save(cli, "a.csv", "a.run", "qrels.txt")
+    save(cli, "b.json", "b.run", "other.txt")
+    digests = [gradedeval.Qrels(name).digest for name in ("other.txt", "qrels.txt")]
+    said = refused(cli, "correlate", "--from-scores", "a.csv", "--from-scores", "b.json")
+    assert said.startswith(f"b.json: 'b.run' is scored with qrels {digests[0]} (a.run: {digests[1]}); ")
+
+
+def test_rows_of_two_files_in_one_are_told_apart(files: Path, cli: Command) -> None:
+    save(cli, "a.csv", "a.run", "qrels.txt")
+    save(cli, "b.csv", "b.run", "other.txt")
+    both = (files / "a.csv").read_text() + (files / "b.csv").read_text().partition("\n")[2]
+    (files / "both.csv").write_text(both)
+    assert "'b.run' is scored with qrels" in refused(cli, "compare", "--from-scores", "both.csv")
+    frame = pd.read_csv("both.csv", dtype={"topic": str})
+    for function in (gradedeval.compare, gradedeval.correlate, gradedeval.power):
+        with pytest.raises(InputError, match=r"'b\.run' is scored with qrels"):
+            function(frame)
+    with pytest.warns(EvaluationWarning, match=r"'b\.run' is scored with qrels"):
+        gradedeval.compare(frame, allow_mismatch=True)
+
+
+def test_a_file_that_a_measure_reads_must_be_the_same(files: Path, cli: Command) -> None:
+    measure = ("-m", "ndcg(gain=@gains.csv)", "-q")
+    (files / "gains.csv").write_text("0,0\n1,1\n2,2\n3,3\n")
+    assert cli("a.run", "qrels.txt", *measure, "-o", "base.csv").code == 0
+    (files / "gains.csv").write_text("0,0\n1,1\n2,2\n3,9\n")
+    said = refused(cli, "compare", "b.run", "qrels.txt", *measure[:2], "--baseline", "base.csv")
+    assert re.match(r"base\.csv: 'a\.run' is scored with gains @gains\.csv \w{6} gains \(here @gains\.csv \w{6} ", said)
+
+
+def test_scores_without_a_signature_are_taken_with_one_note(files: Path, cli: Command) -> None:
+    save(cli, "a.csv", "a.run", "qrels.txt")
+    frame = pd.read_csv("a.csv", dtype={"topic": str})
+    frame.drop(columns="signature").to_csv("old.csv", index=False)
+    found = cli("compare", "b.run", "qrels.txt", "-m", "err@20 ap gap", "--baseline", "old.csv")
+    assert (found.code, found.messages) == (0, ["old.csv: no signature, so qrels and options cannot be checked"])
+    frame["signature"] = frame["signature"].str.replace(gradedeval.__version__, "0.0.9")
+    frame.to_csv("older.csv", index=False)
+    found = cli("compare", "b.run", "qrels.txt", "-m", "err@20 ap gap", "--baseline", "older.csv")
+    said = f"scores are of several versions: the runs by gradedeval {gradedeval.__version__}, older.csv by"
+    assert (found.code, found.messages) == (0, [f"{said} gradedeval 0.0.9"])
+
+
+def test_a_reference_is_of_the_same_qrels_and_options(files: Path, cli: Command) -> None:
+    assert cli(*RUNS, "qrels.txt", "-m", "ndcg err", "--save-reference", "ref.csv").code == 0
+    assert cli("a.run", "qrels.txt", "-m", "ndcg err", "--reference", "ref.csv").messages == []
+    words = ("a.run", "other.txt", "-m", "ndcg", "--reference", "ref.csv")
+    assert refused(cli, *words).startswith("ref.csv: scored with qrels ")
+    assert refused(cli, "compare", "b.run", *words).startswith("ref.csv: scored with qrels ")
+    allowed = cli(*words, "--allow-mismatch")
+    assert allowed.code == 0
+    assert allowed.messages[0].startswith("ref.csv: scored with qrels ")
+
+
+def test_a_settings_file_may_allow_it_too(files: Path, cli: Command) -> None:
+    save(cli, "base.csv", "a.run", "other.txt")
+    (files / "gradedeval.toml").write_text('baseline = "base.csv"\nallow-mismatch = true\nmax-drop = { ap = 1 }\n')
+    assert cli("check", "b.run", "qrels.txt").code == 0
+    (files / "gradedeval.toml").write_text('baseline = "base.csv"\nallow-mismatch = 1\nmax-drop = { ap = 1 }\n')
+    assert refused(cli, "check", "b.run", "qrels.txt") == "gradedeval.toml:2: allow-mismatch is not true or false"
+
+
+ROW = '{"run": "r", "topic": "1", "measure": "ap", "score": 0.5}'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"signature": "",\n "rows": [\n  {"run": "r"', "s.json:3: is not valid JSON"),
+        (f"{ROW}\n{ROW[:20]}\n", "s.json:2: is not valid JSON"),
+        (f'{{"rows": [\n\n{ROW}, {{"run": "r"}}]}}', "s.json:3: no key 'topic'; save scores with"),
+        (f'{{"rows": [\n{ROW},\n\n\n[1]]}}', "s.json:5: no key 'run'"),
+        (f"{ROW}\n\n{ROW}\n", "s.json:3: duplicate ap of topic 1 of 'r' (first on line 1)"),
+        (ROW.replace("0.5", '"x"'), "s.json:1: 'x' is not a number"),
+        (ROW.replace("0.5", "null"), "s.json:1: no score"),
+        ('{"rows": []}', "s.json: no scores by topic"),
+    ],
+)
+def test_a_fault_in_json_has_its_line(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text(text)
+    with pytest.raises(InputError) as error:
+        read_saved(tmp_path / "s.json")
+    assert str(error.value).startswith(f"{tmp_path}/{message}")
+
+
+def test_json_as_others_write_it_is_read_too(tmp_path: Path) -> None:
+    for indent in (None, 2):
+        (tmp_path / "s.json").write_text(json.dumps({"rows": [json.loads(ROW)]}, indent=indent))
+        assert read_saved(tmp_path / "s.json").rows[0].score == 0.5

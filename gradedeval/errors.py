@@ -41,11 +41,16 @@ class InputError(ValueError):
         super().__init__(str(self))
 
     def __reduce__(self) -> tuple[Any, ...]:  # exceptions pickle their positional arguments alone
-        return _rebuild, (vars(self),)
+        return _rebuild, (self._parts,)
 
     def replace(self, **changes: Any) -> InputError:
         """The same error with other parts, as in `error.replace(hint="give each document once")`."""
-        return _rebuild(vars(self) | changes)
+        return _rebuild(self._parts | changes)
+
+    @property
+    def _parts(self) -> dict[str, Any]:
+        names = ("place", "problem", "hint", "kind", "usage", "also", "beyond")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def exit_code(self) -> int:

@@ -95,3 +95,10 @@ def test_a_note_keeps_its_parts_between_processes() -> None:
     again = pickle.loads(pickle.dumps(note))
     assert (again, again.kind) == (note, "missing-topics") == ("run: 1 topic missing; use --topics both", again.kind)
     assert again.with_hint("leave it") == "run: 1 topic missing; leave it"
+
+
+def test_an_error_that_was_added_to_can_still_be_replaced_and_pickled() -> None:
+    error = InputError("run.txt", "is empty")
+    error.add_note("seen by a test")
+    assert error.replace(hint="check it").line == "run.txt: is empty; check it"
+    assert pickle.loads(pickle.dumps(error)).line == "run.txt: is empty"

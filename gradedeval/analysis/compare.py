@@ -154,15 +154,11 @@ def _unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettin
 
 
 def _interval_notes(frame: pd.DataFrame, alpha: float) -> list[str]:
-    """A note for measures by which an interval has no end."""
+    """A note of the measures by which an interval has no end."""
     endless = ~np.isfinite(frame["high"]) | (frame["low"] == np.where(frame["tested"] == "ratio", 0, -np.inf))
-    counts = [(name, int(own.sum()), len(own)) for name, own in endless.groupby(frame["measure"], sort=False)]
+    names = frame["measure"][endless].unique().tolist()
     what = f"no end at {100 * (1 - alpha):.10g}%: too few topics differ, or draws are too few"
-    return [
-        f"{name}: {count} of {pairs} {plural(pairs, 'interval')} {'has' if count == 1 else 'have'} {what}"
-        for name, count, pairs in counts
-        if count
-    ]
+    return [f"{', '.join(names)}: {plural(len(frame), 'interval')} with {what}"] if names else []
 
 
 def run_pairs(runs: int, baseline: int | None) -> tuple[Ints, Ints]:

@@ -56,7 +56,7 @@ class Reference:
 
     @classmethod
     def of(cls, scores: Scores) -> Reference:
-        """The reference made of these runs. Raises InputError (usage) for a single run."""
+        """The reference made of these runs. Raises InputError (usage) for one run, InputError for infinite scores."""
         if len(scores.runs) < 2:
             what = "a single run has no deviation"
             raise InputError("--standardize", what, "add runs, or give --reference FILE", usage=True)
@@ -65,6 +65,10 @@ class Reference:
             for column, measure in enumerate(scores.measures):
                 for row in np.flatnonzero(run.included[:, column]).tolist():
                     scores_of.setdefault((str(measure), run.topics[row]), []).append(float(run.score[row, column]))
+        for (name, topic), values in scores_of.items():
+            if not np.isfinite(values).all():
+                what = f"'{name}' is infinite on topic {topic}, so there is no deviation"
+                raise InputError("--standardize", what, "leave it out, or give it a horizon")
         standards = {key: _standard(np.array(values)) for key, values in scores_of.items()}
         first = scores.runs[0].run
         signatures = {str(measure): scores.signatures[first, str(measure)] for measure in scores.measures}

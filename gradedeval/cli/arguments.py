@@ -115,7 +115,7 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
             problems.add(number, f"'{word}' {error.problem}", error.hint)
             continue
         if files == ["-"] or not os.path.exists(files[0]):
-            problems.add(number, f"{word}: no such file", "check the path")
+            problems.add(number, f"{word}: no such file", "paths are relative to the current folder")
         listed += files
     problems.check()
     if not listed:

@@ -11,10 +11,11 @@ from gradedeval.analysis.baseline import Baseline, add_baseline
 from gradedeval.analysis.origins import check_origins
 from gradedeval.analysis.score_matrix import Matrix, join_matrices, to_matrix
 from gradedeval.analysis.tables import curve_document
-from gradedeval.cli.arguments import form_of, measure_table, run_and_qrels
+from gradedeval.cli.arguments import check_standard_input, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     MEASURES_FROM,
     Decorator,
+    files_named,
     given,
     measure_option,
     mismatch_option,
@@ -89,6 +90,7 @@ def matrix_from(
     paired  whether all runs are compared on the same topics, so that the others are reported
     """
     files, measures, allow = (keywords.pop(name) for name in ("files", "measures", "allow_mismatch"))
+    check_standard_input([*files, baseline, *files_named(keywords)])
     if from_scores := keywords.pop("from_scores"):
         if files:
             what = f"cannot be combined with files such as '{files[0]}'"

@@ -61,7 +61,8 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     known = [name for name, described in OPTIONS.items() if described.commands != "none"]
     for name in given:
         if name not in known:
-            raise InputError("", f"unknown option '{name}'", did_you_mean(name, known), usage=True)
+            hint = "" if name in OPTIONS else did_you_mean(name, known)
+            raise InputError("", f"unknown option '{name}'", hint, usage=True)
     OPTIONS["like"].check(like)
     explicit = {
         name: OPTIONS[name].read(value) for name, value in given.items() if value is not None and value is not False

@@ -26,7 +26,7 @@ FEW_TOPICS = 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BlocksPart:
-    """Blocks of a run file that are read one after the other.
+    """Blocks of a run file that are read one after the other, once: a part can be graded only once.
 
     is_large  whether the file has many more
     """

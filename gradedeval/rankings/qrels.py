@@ -52,7 +52,7 @@ class Qrels:
         jobs: int = 1,
     ) -> None:
         self.notes: list[str] = []
-        self._duplicates, self._lenient = duplicates, lenient
+        self._duplicates = duplicates
         self.subtopics: Subtopics | None = None
         self.place = Source(source).place if is_file(source) else "qrels"
         self._judged = (
@@ -112,12 +112,11 @@ class Qrels:
         return f"<Qrels {self.place}: {len(self)} topics, {int(self.pool.sum())} judgments>"
 
     def notes_for(self, options: Options) -> list[str]:
-        """`notes`, and one more where options of reading are given that these qrels were read without."""
-        policy = options.duplicates
-        late = [f"duplicates='{policy}'"] if policy in ("first", "last") and policy != self._duplicates else []
-        late += ["lenient=True"] if options.lenient and not self._lenient else []
-        what = f"{self.place}: read without {' and '.join(late)}; that counts for runs alone"
-        return [*self.notes, Note(what, "give it to Qrels as well")] if late else self.notes
+        """`notes`, and one more where these qrels were read with the opposite choice among duplicates."""
+        if {options.duplicates, self._duplicates} != {"first", "last"}:
+            return self.notes
+        what = f"{self.place}: read with duplicates='{self._duplicates}'; '{options.duplicates}' counts for runs alone"
+        return [*self.notes, Note(what, "give the same to Qrels")]
 
     def pool_of(self, topics: list[bytes]) -> Ints:
         """topics × labels: how many documents have each label; 0 for a topic that is not judged."""

@@ -114,13 +114,15 @@ class Scores:
             parts = [np.append(getattr(run, name)[kept, column], part) for name, part in zip(names, parts, strict=True)]
         score, residual, unjudged = parts
         interval = _blanked(self.intervals[self.runs.index(run), column])
+        with np.errstate(invalid="ignore"):  # infinite costs have no difference
+            beyond = residual - unjudged
         return {
             "topic": [*topics, ALL],
             "score": _blanked(score),
             **{name: [None] * len(topics) + [value] for name, value in zip(INTERVAL, interval, strict=True)},
             "residual": _blanked(residual),
             "unjudged": _blanked(unjudged),
-            "beyond": _blanked(residual - unjudged),
+            "beyond": _blanked(beyond),
             "topics": [None] * len(topics) + [int(kept.sum())],
         }
 

@@ -177,7 +177,7 @@ def _records(source: Source, widths: set[int], usage: bool, data: bytes | None) 
     import csv  # few evaluations need a table
     import io
 
-    reader = csv.reader(io.StringIO(decode(content), newline=""), delimiter=separator)
+    reader = csv.reader(io.StringIO(decode(content), newline=""), delimiter=separator, strict=True)
     try:
         for row in reader:
             if any(cell.strip() for cell in row):

@@ -138,7 +138,7 @@ def test_a_larger_lead_is_conclusive_and_only_the_residual_of_the_lower_run_coun
 
     def conclusive(first: Any, second: Any) -> bool:
         scores = gradedeval.evaluate({"x": first, "y": second}, qrels, "rr", residuals=True)
-        with pytest.warns(EvaluationWarning, match="rr: 1 of 1 interval has no end at 95%: too few topics differ"):
+        with pytest.warns(EvaluationWarning, match="rr: interval with no end at 95%: too few topics differ"):
             return bool(gradedeval.compare(scores)["conclusive"][0])
 
     worst = {"1": {"b": 2.0}, "2": {"b": 2.0}}

@@ -68,6 +68,8 @@ def test_what_cannot_be_standardized_is_a_fault() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "num_ret ap")
     with pytest.raises(InputError, match="'num_ret' is a count"):
         gradedeval.standardize(scores)
+    with pytest.raises(InputError, match=r"'nerr5\(of=ed\)' is infinite on topic 301, so there is no deviation"):
+        gradedeval.standardize(gradedeval.evaluate(RUNS, QRELS, "nerr5(of=ed)"))
     reference = Reference.of(gradedeval.evaluate(RUNS, QRELS, "ap", topics_from=["301"]))
     with pytest.raises(InputError, match="--reference: no means by 'rr'; it has those by ap"):
         gradedeval.standardize(gradedeval.evaluate(RUNS[0], QRELS, "rr"), reference)

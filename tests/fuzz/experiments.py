@@ -129,7 +129,17 @@ def check_mirror(case: Case, folder: Path) -> str | None:
         return None
     if wrong := not_mirrored(rows_of(first, KEYS), rows_of(second, KEYS)):
         return f"mirror {wrong}"
-    return changed(case, folder, first)
+    return reordered(case, folder) or changed(case, folder, first)
+
+
+def reordered(case: Case, folder: Path) -> str | None:
+    """Runs in another order: all but what is drawn at random, or is the best of several, stays."""
+    orders = (("r1", "r2", "r3", "qrels"), ("r3", "r1", "r2", "qrels"))
+    first, second = (compared(case, folder, *files, words=("--baseline", "r1")) for files in orders)
+    skip = () if case.more["test"] in EXACT else ("p", "p_corrected")
+    if wrong := unlike(first, second, KEYS, (*skip, "low", "high")):
+        return f"order of runs {wrong}"
+    return None
 
 
 def not_mirrored(left: Any, right: Any) -> str | None:

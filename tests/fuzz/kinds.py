@@ -7,6 +7,7 @@ from fuzz.experiments import ITSELF, MIRROR, SAVED
 from fuzz.files import PACKED, QRELS, RUNS
 from fuzz.intents import INTENTS
 from fuzz.invariance import DROPPED_IN, SAME_BITS
+from fuzz.round_trips import GATES, PEOPLE
 from fuzz.scores import SCORES
 from fuzz.words import NOTATION, SMALL_TABLES
 
@@ -23,4 +24,6 @@ KINDS: dict[str, Kind] = {
     "mirror": MIRROR,
     "saved": SAVED,
     "itself": ITSELF,
+    "people": PEOPLE,
+    "gates": GATES,
 }

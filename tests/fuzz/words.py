@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 from fuzz import command
 from fuzz.case import Case, Kind
-from fuzz.files import mutated
+from fuzz.files import mutated, value_of
 from fuzz.scores import SCALES, some_measure
 from gradedeval import MEASURES, InputError
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import ALIASES
+from support.commands import Outcome
 from support.measures import in_the_shell
 
 # --- notation --------------------------------------------------------------------------------------------------------
@@ -169,7 +171,60 @@ def check_table(case: Case, folder: Path) -> str | None:
         return f"output beside an error: {found.out[:300]!r} {found.err[:200]!r}"
     if not found.code and case.more["form"] == "csv" and ("nan" in text.replace("nan,", "") or ",inf" in text):
         return f"no number: {text[:400]}"
-    return None
+    return other_table(case, folder, found)
+
+
+# The columns of tables that a reader of a few lines can read, and which of them hold numbers.
+SHAPES = {
+    "wp(file=table)": ("rank,weight", "01"),
+    "cascade(utility=table)": ("weight", "0"),
+    "err ndcg": ("grade,gain", "01"),
+    "rbp(of=ec)": ("type,cost", "1"),
+}
+
+
+def other_table(case: Case, folder: Path, found: Outcome) -> str | None:
+    """Whether a table means what a reader of a few lines takes from it: written anew, it must give the same scores."""
+    words = case.more["words"]
+    if words[3:4] == [] or words[3] not in SHAPES or re.search(rb'"|\r(?!\n)', case.files["table"]):
+        return None
+    names, numeric = SHAPES[words[3]]
+    rows = plain_table(case.files["table"], names, [int(column) for column in numeric])
+    if rows is None:
+        return None if found.code else f"read what is no table: {case.files['table']!r}"
+    anew = "".join(",".join(row) + "\n" for row in [names.split(","), *rows])
+    (folder / "table").write_bytes(anew.encode("utf-8", "surrogateescape"))
+    direct = command.run([*words, "-f", "trec"], folder)
+    (folder / "table").write_bytes(case.files["table"])
+    again = command.run([*words, "-f", "trec"], folder)
+    if (direct.code, direct.out) == (again.code, again.out):
+        return None
+    return f"another table: {again.out!r} {again.err!r} instead of {direct.out!r} {direct.err!r}"
+
+
+def plain_table(content: bytes, names: str, numeric: list[int]) -> list[list[str]] | None:
+    """The rows of a table, without its header; None where it is none."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return None
+    text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    lines = [
+        line for line in text.replace("\r\n", "\n").split("\n") if line.strip() and not line.strip().startswith("#")
+    ]
+    between = next((sign for sign in "\t," if lines and sign in lines[0]), None)
+    rows = [[cell.strip() for cell in line.split(between)] for line in lines]
+    width = len(names.split(","))
+
+    def is_number(cell: str) -> bool:
+        return value_of(cell.encode("utf-8", "surrogateescape")) is not None
+
+    if (
+        rows
+        and not any(map(is_number, rows[0]))
+        and (len(numeric) == width or rows[0][0].lower() == names.split(",")[0])
+    ):
+        rows = rows[1:]
+    good = all(len(row) == width and all(is_number(row[column]) for column in numeric) for row in rows)
+    return rows if rows and good else None
 
 
 NOTATION = Kind(draw_notation, check_notation, weight=0.5)

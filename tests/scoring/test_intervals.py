@@ -90,7 +90,7 @@ def test_an_interval_covers_the_mean_as_often_as_the_documentation_says(
 def test_standard_error_and_interval_stand_beside_each_summary(cli: Command) -> None:
     scores = gradedeval.evaluate(RUN, QRELS, "err@20 gm_ap num_rel_ret", interval=0.9)
     frame = scores.frame
-    assert list(frame) == ["run", "topic", "measure", "score", "se", "low", "high"]
+    assert list(frame) == ["run", "topic", "measure", "score", "se", "low", "high", "signature"]
     assert frame[frame["topic"] != "all"][["se", "low", "high"]].isna().all(axis=None)
     found = frame[frame["topic"] == "all"].set_index("measure")
     ap = np.array(list(scores.by_topic("gm_ap").values()))

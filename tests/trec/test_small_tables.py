@@ -202,3 +202,12 @@ def test_the_table_reader_by_itself(tmp_path: Path) -> None:
     assert [(row.line, row.cells) for row in table.rows] == [(2, {"a": "1", "b": "2"})]
     with pytest.raises(InputError, match="t:1: no column 'c'; as in c"):
         headed_table(tmp_path / "t", ("a", "c"), "as in c")
+
+
+@pytest.mark.parametrize("content", ['type,"\na,1.5\n', 'a,1.5\n"\n', 'a,1.5\n"b,2\n'])
+def test_a_quote_that_is_not_closed_is_an_error_wherever_it_stands(content: str, tmp_path: Path) -> None:
+    (tmp_path / "costs.csv").write_text(content)
+    with pytest.raises(
+        InputError, match=r"costs.csv:2: not a valid CSV file \(unexpected end of data\); close every quote"
+    ):
+        read_costs(str(tmp_path / "costs.csv"))

@@ -1,0 +1,129 @@
+"""What is printed and read back: tables for people, baselines, references, weights, and small tables in other dress."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import random
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from fuzz import command
+from fuzz.case import Case, Kind
+from fuzz.experiments import cells_differ, draw, near, numbers
+from support.commands import Outcome
+
+# --- tables for people -----------------------------------------------------------------------------------------------
+
+LATEX = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\^{}": "^", r"\ensuremath{<}": "<"}
+LATEX |= {r"\ensuremath{>}": ">", **{f"\\{sign}": sign for sign in "&%$#_{}"}}
+
+
+def cells_of_markdown(text: str) -> list[list[str]]:
+    """Rows of cells, as a reader of markdown shows them."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    rows = [re.findall(r"((?:\\.|[^|\\])*)\|", line[1:]) for line in [lines[0], *lines[2:]]]
+    return [[html.unescape(re.sub(r"\\([^\w\s])", r"\1", cell.strip())) for cell in row] for row in rows]
+
+
+def cells_of_latex(text: str) -> list[list[str]]:
+    lines = [line[:-3] for line in text.splitlines() if line.endswith(r" \\")]
+    pattern = re.compile("|".join(map(re.escape, LATEX)))
+    rows = [re.split(r"(?<!\\)&", line) for line in lines]
+    return [[pattern.sub(lambda found: LATEX[found[0]], cell).strip() for cell in row] for row in rows]
+
+
+def cells_of_html(text: str) -> list[list[str]]:
+    page = ElementTree.fromstring(f"<page>{text}</page>")
+    return [["".join(cell.itertext()).strip() for cell in row] for row in page.iter("tr")]
+
+
+READERS = {"markdown": cells_of_markdown, "latex": cells_of_latex, "html": cells_of_html}
+
+
+def check_people(case: Case, folder: Path) -> str | None:
+    """Tables for people hold the rows of CSV, rounded, whatever runs are called."""
+    case.write(folder)
+    (folder / case.more["name"]).write_bytes(case.files["r3"])
+    files = ["r1", f"./{case.more['name']}", "qrels", *case.words]
+    plain = command.run([*files, "-f", "csv", "--digits", "4"], folder)
+    if plain.code:
+        return command.unclean(plain)
+    expected: dict[str, dict[str, str]] = {}
+    for row in csv.DictReader(io.StringIO(plain.text)):
+        expected.setdefault(row["run"], {})[row["measure"]] = row["score"]
+    for form, read in READERS.items():
+        found = command.run([*files, "-f", form], folder)
+        if wrong := command.unclean(found):
+            return f"{form} {wrong}"
+        header, *rows = read(found.text)
+        if header[1:] != list(expected["r1"]) or [row[0] for row in rows] != list(expected):
+            return f"{form} names: {header} {[row[0] for row in rows]}, and csv {expected}"
+        for row in rows:
+            if any(not near(*pair) for pair in zip(row[1:], expected[row[0]].values(), strict=True)):
+                return f"{form} numbers: {row}, and csv {expected[row[0]]}"
+    return None
+
+
+# --- baselines, references, weights ----------------------------------------------------------------------------------
+
+
+def check_gates(case: Case, folder: Path) -> str | None:
+    """`check` by a saved baseline is `check` by the run; a saved reference standardizes as the runs that it is from."""
+    case.write(folder)
+    saved = command.run(["r2", "qrels", *case.words, "-q", "-f", "csv", "-o", "base.csv"], folder)
+    if saved.code:
+        return command.unclean(saved)
+    bounds = ["--max-drop", f"{case.measures[0]}=0.01", "--max-topic-drop", f"{case.measures[-1]}=0.2"]
+    bounds += ["--significant", f"{case.measures[0]}=0.05", "--draws", "50", "--top-grade", "3", "-f", "csv"]
+    by_run, by_scores = (
+        command.run(["check", "r1", "qrels", "--baseline", base, *bounds], folder) for base in ("r2", "base.csv")
+    )
+    if wrong := command.unclean(by_run) or command.unclean(by_scores) or differ(by_run, by_scores):
+        return f"check by saved scores: {wrong}"
+    words = ["r1", "r2", "r3", "qrels", *case.words, "-q", "-f", "csv"]
+    first = command.run([*words, "--standardize", "--save-reference", "reference.csv"], folder)
+    if first.code:
+        return command.unclean(first)
+    second = command.run([*words, "--reference", "reference.csv"], folder)
+    if wrong := command.unclean(second) or differ(first, second, but=("signature",)):
+        return f"standardized by a saved reference: {wrong}"
+    dice = random.Random(case.more["seed"])
+    return fitted_again(dice, folder) if dice.random() < 0.1 else None  # which takes a second
+
+
+def differ(a: Outcome, b: Outcome, but: tuple[str, ...] = ()) -> str | None:
+    if a.code != b.code:
+        return f"exit code {b.code} instead of {a.code}: {b.err[-300:]!r} {a.err[-300:]!r}"
+    texts = []
+    for found in (a, b):
+        rows = [
+            {key: cell for key, cell in row.items() if key not in but}
+            for row in csv.DictReader(io.StringIO(found.text))
+        ]
+        texts.append("\n".join(",".join(map(repr, row.values())) for row in rows))
+    return cells_differ(*texts)
+
+
+def fitted_again(dice: random.Random, folder: Path) -> str | None:
+    """A measure's own weights are fitted by the value that they were made with."""
+    form, low, high = dice.choice(
+        [("rbp(p={})", 0.2, 0.9), ("zipf(beta={})", 1.2, 3.0), ("poisson(alpha={})", 0.5, 4.0)]
+    )
+    value = round(dice.uniform(low, high), 3)
+    measure = form.format(value) + ("@40" if "rbp" not in form else "")
+    made = command.run(["weights", "-m", measure, "--ranks", "40", "-f", "csv", "-o", "weights.csv"], folder)
+    span = form.format(f"{low}..{high}") + ("@40" if "rbp" not in form else "")
+    found = command.run(["fit", "-m", span, "--weights", "weights.csv", "-f", "csv"], folder)
+    if wrong := command.unclean(made) or command.unclean(found):
+        return f"fit to saved weights: {wrong}"
+    if made.code or found.code:
+        return f"fit to saved weights: {measure} {made.err!r} {found.err!r}"
+    (row,) = csv.DictReader(io.StringIO(found.text))
+    return None if abs(float(row["value"]) - value) <= 0.002 else f"fit to saved weights: {row['value']} for {measure}"
+
+
+PEOPLE = Kind(draw, check_people, numbers, weight=0.5)
+GATES = Kind(draw, check_gates, numbers, weight=0.5)

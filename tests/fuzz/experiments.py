@@ -155,6 +155,8 @@ def not_mirrored(left: Any, right: Any) -> str | None:
         ]
         pairs += [("effect", "effect", -1), ("p", "p", 1), ("p_corrected", "p_corrected", 1), ("low", "high", -1)]
         pairs += [("better", "worse", 1), ("equivalent", "equivalent", 1)]
+        if row.get("tested") == "ratio":  # of geometric means: turned over, not round
+            other = {**other, "high": str(-1 / float(other["high"])) if float(other["high"]) else "-inf"}
         for mine, theirs, sign in pairs:
             if mine in row and not near(row[mine], other[theirs], sign):
                 return f"{mine}: {measure} {row[mine]} and {other[theirs]}"

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradedeval.analysis.resampling import chunks
 from gradedeval.analysis.score_matrix import Matrix, comparable, shared_topics
 from gradedeval.analysis.significance import TOLERANCE, scipy_stats
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
+from gradedeval.scoring.bootstrap import chunks
 from gradedeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class TwoWay:
 
 
 def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch: bool = False) -> pd.DataFrame:
-    """Two-way analysis of variance of the scores of each measure: runs × topics, without replication.
+    """Two-way analysis of variance of the scores of each measure: runs × topics, without replication. Of geometric
+    means it is of the logarithms of scores.
 
     scores          what `gradedeval.evaluate` returns, or saved scores; each measure uses the topics that all runs have
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
@@ -67,7 +68,7 @@ def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch
 
     stats, rows = scipy_stats(), []
     for measure in matrix.comparable_measures():
-        two_way = TwoWay.of(shared_topics(matrix, measure).score)
+        two_way = TwoWay.of(shared_topics(matrix, measure).values)
         error = two_way.mean_squares[2]
         for source, squares, df, square in zip(SOURCES, two_way.squares, two_way.df, two_way.mean_squares, strict=True):
             with np.errstate(divide="ignore"):

@@ -22,8 +22,9 @@ COMPARED = ("max-drop", "max-topic-drop", "significant")
 class Bound:
     """One bound on one measure.
 
-    kind      `min` of the mean; `max-drop` of the mean from the baseline's; `max-topic-drop` of any topic;
-              `significant` drop at a level; `max-unjudged`: what unjudged documents of the run could add to the mean
+    kind      `min` of the mean (or total, or geometric mean); `max-drop` of it from the baseline's; `max-topic-drop` of
+              any topic; `significant` drop at a level; `max-unjudged`: what unjudged documents could add to the mean.
+              Where lower is better, a drop is a rise
     measure   its notation, as in the scores
     limit     the score, drop or level
     relative  whether the limit is a share of the baseline's mean
@@ -118,7 +119,11 @@ def _meant(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure
 
 def _check_reach(spec: BoundSpec, measure: Measure, limit: float, relative: bool) -> None:
     """Raise InputError (usage) for a bound that no scores could break: such a check would always pass."""
-    most = 1.0 if relative else measure.definition.ceiling
+    definition, (summary, better) = measure.definition, measure.reading
+    if relative:
+        most = 1.0 if better != "lower" and definition.floor >= 0 else math.inf
+    else:
+        most = definition.ceiling if summary != "total" and measure.arguments.get("of", "eu") == "eu" else math.inf
     if spec.kind in ("max-drop", "max-topic-drop", "max-unjudged") and limit > most:
         hint = f"write {spec.value}% for a share of the baseline's mean" if spec.kind == "max-drop" else ""
         what = "can never fail: " + ("a mean drops by 100% at most" if relative else f"'{measure}' is {most:g} at most")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, TOLERANCE,
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, plural, visible
 from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.summaries import summarize_rises
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,15 +26,15 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 """Topics listed of a broken bound."""
-LOWEST, FELL, OPEN = "of lowest score", "that fell most", "that could gain most"
+LOWEST, FELL, ROSE, OPEN = "of lowest score", "that fell most", "that rose most", "that could gain most"
 
 
 @dataclass(frozen=True)
 class Verdict:
     """Whether one run satisfies one bound.
 
-    value     what is bounded: the mean score, the drop, the largest drop of a topic, p, or what unjudged documents
-              could add to the mean
+    value     what is bounded: the summary (mean, total or geometric mean), its drop, the largest drop of a topic, p, or
+              what unjudged documents could add to the summary. A drop is a rise where lower is better
     passed    whether the bound holds
     sentence  the verdict in words
     worst     the topics to look at first, with their scores, changes or what they could gain
@@ -86,7 +88,7 @@ def check(
     allow_mismatch: bool = False,
 ) -> pd.DataFrame:
     """Hold every run against every bound; bounds on a drop look at the topics that the run and
-    the baseline are both scored on.
+    the baseline are both scored on. By a measure of which lower is better a rise is what they bound.
 
     scores          what `gradedeval.evaluate` returns, with residuals="total" for `max-unjudged`
     bounds          as in `Bound("min", "err@20", 0.25)`
@@ -131,7 +133,7 @@ def _tests(
     pairs = [matrix.select(runs=[baseline, run]).paired(bound.measure) for run, bound in wanted]
     _check_reach(pairs, [bound for _, bound in wanted], settings)
     test, draws, seed = settings.test, settings.draws, settings.seed
-    alone = [significance.p_values(_differences(both)[None], test, draws, seed)[0] for both in pairs]
+    alone = [significance.p_values(_changes(both.values)[None], test, draws, seed)[0] for both in pairs]
     p = significance.correct_p_values(np.array(alone), "holm").tolist()
     methods = dict.fromkeys(significance.describe_test(test, len(both.topics), draws, seed) for both in pairs)
     family = f", holm over {len(p)}" if len(p) > 1 else ""
@@ -150,48 +152,56 @@ def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], settings: Tes
             raise InputError(bound.place or f"significant {bound.measure}", *cause, usage=True)
 
 
-def _differences(both: Paired) -> Floats:
-    """topics: score of the run − score of the baseline."""
-    differences: Floats = topic_differences(both, np.array([0]), np.array([1]))[0]
-    return differences
+def _changes(values: Floats) -> Floats:
+    """topics: value of the run − value of the baseline."""
+    changes: Floats = topic_differences(values, np.array([0]), np.array([1]))[0]
+    return changes
+
+
+def _drop(both: Paired) -> float:
+    """How much worse the run is than the baseline, in its summary."""
+    before, after = both.summaries.tolist()
+    return float(both.reading.sign * (before - after))
 
 
 def _verdict(
     matrix: Matrix, run: str, bound: Bound, baseline: str | None, p: dict[tuple[str, str], float], method: str
 ) -> Verdict:
     alone = matrix.select(runs=[run]).paired(bound.measure)
-    which, topics, badness = LOWEST, alone.topics, alone.score[0]
+    which, topics, shown = LOWEST, alone.topics, alone.score[0]
     if baseline is not None:
         both = matrix.select(runs=[baseline, run]).paired(bound.measure)
-        which, topics, badness = FELL, both.topics, _differences(both)
+        which, topics, shown = FELL, both.topics, _changes(both.score)
+        if both.reading.better == "lower" and bound.kind in COMPARED:
+            which = ROSE
     if bound.kind == "min":
-        value, passed, sentence = _of_mean(alone, bound)
+        value, passed, sentence = _of_summary(alone, bound)
     elif bound.kind == "max-unjudged":
         column, row = matrix.measure_index(bound.measure), matrix.run_index(run)
         unjudged = matrix.unjudged[row, matrix.included[row, :, column], column]
-        value, passed, sentence = _of_unjudged(unjudged, bound)
-        which, topics, badness = OPEN, alone.topics, -unjudged
+        value, passed, sentence = _of_unjudged(alone, unjudged, bound)
+        which, topics, shown = OPEN, alone.topics, unjudged
     elif bound.kind == "max-drop":
         value, passed, sentence = _of_drop(both, bound)
     elif bound.kind == "max-topic-drop":
         value, passed, sentence = _of_topics(both, bound)
     else:
         value, passed, sentence = _of_test(both, bound, p[run, bound.measure], method)
+    badness = -shown if which in (ROSE, OPEN) else shown
     first = [] if passed else np.argsort(badness, kind="stable")[:SHOWN].tolist()
-    shown = badness if which != OPEN else -badness
     worst = tuple((topics[index], float(shown[index])) for index in first if which == LOWEST or badness[index] < 0)
     return Verdict(run, bound, value, passed, sentence, worst, which)
 
 
-def _of_mean(alone: Paired, bound: Bound) -> tuple[float, bool, str]:
-    mean = float(alone.means[0])
-    passed = mean >= bound.limit - TOLERANCE
-    return mean, passed, f"{bound.measure} {mean:.4f} is {'at least' if passed else 'below'} {bound.limit:g}"
+def _of_summary(alone: Paired, bound: Bound) -> tuple[float, bool, str]:
+    value = float(alone.summaries[0])
+    passed = value >= bound.limit - TOLERANCE
+    return value, passed, f"{bound.measure} {value:.4f} is {'at least' if passed else 'below'} {bound.limit:g}"
 
 
 def _moved(both: Paired) -> str:
-    before, after = both.means.tolist()
-    share = f" ({abs(after - before) / before:.1%})" if before > 0 else ""
+    before, after = both.summaries.tolist()
+    share = f" ({abs((after - before) / before):.1%})" if before else ""
     if abs(after - before) <= TOLERANCE:
         return f"{both.measure} unchanged at {after:.4f}"
     what = f"fell by {before - after:.4f}" if after < before else f"rose by {after - before:.4f}"
@@ -199,10 +209,9 @@ def _moved(both: Paired) -> str:
 
 
 def _of_drop(both: Paired, bound: Bound) -> tuple[float, bool, str]:
-    before, after = both.means.tolist()
-    drop = before - after
-    if bound.relative:
-        drop = drop / before if before > 0 else 0.0
+    drop, before = _drop(both), abs(float(both.summaries[0]))
+    if bound.relative and abs(drop) > TOLERANCE:
+        drop = drop / before if before else math.copysign(math.inf, drop)
     passed = drop <= bound.limit + TOLERANCE
     return drop, passed, _moved(both) + (_allowed(bound) if passed else f", more than {bound.allowed}")
 
@@ -212,31 +221,31 @@ def _allowed(bound: Bound) -> str:
 
 
 def _of_topics(both: Paired, bound: Bound) -> tuple[float, bool, str]:
-    drops = -_differences(both)
+    drops = -both.reading.sign * _changes(both.score)
+    verb = "rose" if both.reading.better == "lower" else "fell"
     count = int((drops > bound.limit + TOLERANCE).sum())
     largest = max(0.0, float(drops.max()))
     if not count:
-        return largest, True, f"{bound.measure} fell by {largest:.4f} at most in a topic{_allowed(bound)}"
-    what = f"{bound.measure} fell by more than {bound.limit:g} in {count} {plural(count, 'topic')}"
+        return largest, True, f"{bound.measure} {verb} by {largest:.4f} at most in a topic{_allowed(bound)}"
+    what = f"{bound.measure} {verb} by more than {bound.limit:g} in {count} {plural(count, 'topic')}"
     return largest, False, f"{what} of {len(drops)}"
 
 
 def _of_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, bool, str]:
-    before, after = both.means.tolist()
     significant = "not significant" if p > bound.limit else "significant"
-    passed = after >= before or p > bound.limit
+    passed = _drop(both) <= 0 or p > bound.limit
     return p, passed, f"{_moved(both)}, p {p:.4f} ({method}), {significant} at {bound.limit:g}"
 
 
-def _of_unjudged(unjudged: Floats, bound: Bound) -> tuple[float, bool, str]:
+def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, bool, str]:
     if np.isnan(unjudged).any():
         hint = "bound the share of judged documents instead: --min judged@10=0.8"
         raise InputError(bound.place, f"{bound.measure} has no residual", hint, usage=True)
-    mean = float(unjudged.mean())
-    passed = mean <= bound.limit + TOLERANCE
-    sentence = f"unjudged documents could lift {bound.measure} by {mean:.4f}"
+    rise = float(summarize_rises(alone.score[0], unjudged, alone.reading.summary))
+    passed = rise <= bound.limit + TOLERANCE
+    sentence = f"unjudged documents could lift {bound.measure} by {rise:.4f}"
     return (
-        mean,
+        rise,
         passed,
         sentence + (_allowed(bound) if passed else f", more than {bound.limit:g}: too few documents are judged"),
     )

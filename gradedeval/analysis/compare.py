@@ -13,13 +13,15 @@ import numpy as np
 from gradedeval.analysis import significance
 from gradedeval.analysis.anova import tukey
 from gradedeval.analysis.bayes import ROPE, posterior
-from gradedeval.analysis.resampling import bootstrap_interval, tukey_hsd
+from gradedeval.analysis.resampling import tukey_hsd
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
 from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, TOLERANCE, Correction, Test
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import EvaluationWarning, InputError, check_choice
+from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
 from gradedeval.parallel.progress import Progress, no_progress
+from gradedeval.scoring.bootstrap import studentized_interval
 from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.summaries import of_mean, summarize
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,20 +96,23 @@ def compare(
     test            randomization, t, wilcoxon, sign, tukey-hsd, anova (two-way, with Tukey's HSD) or bayes
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
     draws           permutations, and bootstrap samples
-    alpha           the interval covers 1 − alpha
+    alpha           significance level; each interval by itself covers 1 − alpha
     seed            of the draws
     rope            of bayes: means that differ by no more are practically equal; None: 0.01
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Returns a frame with the columns measure, run, baseline, topics, mean, baseline_mean, difference (run − baseline),
-    relative (difference / baseline_mean, blank for a mean of 0), wins, ties, losses (topics, of the run), effect (mean
-    difference / deviation), low, high (paired bootstrap; of anova Tukey's simultaneous interval), p, p_corrected,
-    conclusive. With bayes, better, equivalent and worse stand in place of p: the probabilities that the true
-    difference is above rope, within ±rope, and below −rope; low and high are a credible interval. `conclusive` is False
-    where the difference of means is no larger than the mean residual of the lower run: judging its unjudged documents
-    could reverse the order; blank where the measure has no residual. Where no p can come down to alpha a warning of the
-    class `gradedeval.EvaluationWarning` says so. Raises InputError for fewer than two runs, and for a measure with a
-    single topic.
+    Returns a frame with the columns measure, run, baseline, topics, mean (or total, or geometric mean: what `evaluate`
+    gives), baseline_mean, difference (run − baseline), relative (difference / baseline_mean, blank for a mean of 0),
+    wins, ties, losses (topics, of the run; where lower is better, a lower score wins; blank where neither is), effect
+    (mean difference / deviation), low, high (the interval, by the studentized bootstrap; of anova Tukey's simultaneous
+    one), p, p_corrected, conclusive, tested. `tested` is `difference`, or `ratio` for geometric means: effect, p and
+    the interval are then of differences of logarithms, and low and high are ratios, 1 where the runs are equal. With
+    bayes, better, equivalent and worse stand in place of p: the probabilities that the true difference is above rope,
+    within ±rope, and below −rope, or the other way round where lower is better; low and high are a credible interval.
+    `conclusive` is False where the difference is no larger than the residual of the lower run: judging its unjudged
+    documents could reverse the order; blank where the measure has no residual. What cannot be significant, has an
+    interval without an end, or is taken for a mean is told in a warning of the class `gradedeval.EvaluationWarning`.
+    Raises InputError for fewer than two runs, and for a measure with a single topic.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
     frame, notes = compare_matrix(comparable(scores, allow_mismatch), baseline, settings, progress)
@@ -127,9 +132,8 @@ def compare_matrix(
 
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
     frames = [pd.DataFrame(_columns(paired, first, second, settings, progress)) for paired in measures]
-    return pd.concat(frames, ignore_index=True).astype({"conclusive": "boolean"}), _unattainable_notes(
-        measures, len(first), settings
-    )
+    frame = pd.concat(frames, ignore_index=True).astype({"conclusive": "boolean", "wins": "Int64", "losses": "Int64"})
+    return frame, [*_unattainable_notes(measures, len(first), settings), *_interval_notes(frame, settings.alpha)]
 
 
 def _unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettings) -> list[str]:
@@ -149,6 +153,14 @@ def _unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettin
     return [f"{', '.join(names)}: {what}; {hint}" for (what, hint), names in causes.items()]
 
 
+def _interval_notes(frame: pd.DataFrame, alpha: float) -> list[str]:
+    """A note of the measures by which an interval has no end."""
+    endless = ~np.isfinite(frame["high"]) | (frame["low"] == np.where(frame["tested"] == "ratio", 0, -np.inf))
+    names = frame["measure"][endless].unique().tolist()
+    what = f"no end at {100 * (1 - alpha):.10g}%: too few topics differ, or draws are too few"
+    return [f"{', '.join(names)}: {plural(len(frame), 'interval')} with {what}"] if names else []
+
+
 def run_pairs(runs: int, baseline: int | None) -> tuple[Ints, Ints]:
     """The indices of the baseline and of the run of each pair."""
     if baseline is None:
@@ -158,58 +170,81 @@ def run_pairs(runs: int, baseline: int | None) -> tuple[Ints, Ints]:
     return np.full(len(others), baseline), others
 
 
-def topic_differences(paired: Paired, first: Ints, second: Ints) -> Floats:
-    """pairs × topics: score of the second run − score of the first, 0 where only the last bits differ."""
-    differences: Floats = paired.score[second] - paired.score[first]
+def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
+    """pairs × topics: value of the second run − value of the first, 0 where only the last bits differ.
+
+    values  runs × topics
+    """
+    differences: Floats = values[second] - values[first]
     differences[np.abs(differences) <= TOLERANCE] = 0
     return differences
 
 
 def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, progress: Progress) -> dict[str, Any]:
-    differences = topic_differences(paired, first, second)
-    means, difference = paired.means, differences.mean(1)
+    summary, summaries = paired.reading.summary, paired.summaries
+    differences = topic_differences(paired.values, first, second)
+    difference = summarize(differences, summary)
+    if summary == "geometric":
+        difference = np.where(differences.any(1), summaries[second] - summaries[first], 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(means[first] == 0, np.nan, difference / means[first])
+        relative = np.where(summaries[first] == 0, np.nan, difference / summaries[first])
     names = np.array(paired.runs, dtype=object)
     return {
         "measure": paired.measure,
         "run": names[second],
         "baseline": names[first],
         "topics": len(paired.topics),
-        "mean": means[second],
-        "baseline_mean": means[first],
+        "mean": summaries[second],
+        "baseline_mean": summaries[first],
         "difference": difference,
         "relative": relative,
-        "wins": (differences > 0).sum(1),
-        "ties": (differences == 0).sum(1),
-        "losses": (differences < 0).sum(1),
+        **paired.wins(topic_differences(paired.score, first, second)),
         "effect": significance.effect_size(differences),
         **_inference(paired, differences, settings, progress),
-        "conclusive": _conclusive(difference, paired.mean_residual[first], paired.mean_residual[second]),
+        "conclusive": _conclusive(difference, paired.residuals[first], paired.residuals[second]),
+        "tested": paired.tested,
     }
 
 
 def _inference(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
     """The interval of each pair, and its p or posterior probabilities."""
+    found = _tested(paired, differences, settings, progress)
+    ends = {end: of_mean(found[end], len(paired.topics), paired.reading.summary) for end in ("low", "high")}
+    return {**found, **ends}
+
+
+def _tested(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
+    """As `_inference`, with an interval of the mean difference of values."""
     difference = differences.mean(1)
     if settings.test == "bayes":
-        return posterior(differences, settings.rope_applied, settings.alpha)
+        return _posterior(paired, differences, settings)
     if settings.test == "anova":
-        p, margin = tukey(paired.score, difference, settings.alpha)
+        p, margin = tukey(paired.values, difference, settings.alpha)
         return {"low": difference - margin, "high": difference + margin, "p": p, "p_corrected": p}
     if settings.test == "tukey-hsd":
-        p = tukey_hsd(paired.score, settings.draws, settings.seed, progress)(difference)
+        p = tukey_hsd(paired.values, settings.draws, settings.seed, progress)(difference)
     else:
         p = significance.p_values(differences, settings.test, settings.draws, settings.seed, progress)
-    low, high = bootstrap_interval(differences, settings.draws, settings.seed, settings.alpha, progress)
+    low, high = studentized_interval(differences, settings.draws, settings.seed, settings.alpha, progress)
     p_corrected = significance.correct_p_values(p, settings.correction_applied)
     return {"low": low, "high": high, "p": p, "p_corrected": p_corrected}
+
+
+def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
+    """The rope of totals is for the total, that of a geometric mean a difference of logarithms."""
+    rope = settings.rope_applied / (len(paired.topics) if paired.reading.summary == "total" else 1)
+    found = posterior(differences, rope, settings.alpha)
+    if paired.reading.better == "lower":
+        found |= {"better": found["worse"], "worse": found["better"]}
+    if paired.reading.better == "neither":
+        found |= dict.fromkeys(("better", "worse"), np.full(len(differences), np.nan))
+    return found
 
 
 def _conclusive(difference: Floats, first: Floats, second: Floats) -> list[bool | None]:
     """Whether no judgment of unjudged documents could reverse the order of two means; None without a residual.
 
-    first, second  mean residuals. If the means are equal, either run may be the lower one
+    first, second  residuals of the two. If the means are equal, either run may be the lower one
     """
     lower = np.where(difference > 0, first, np.where(difference < 0, second, np.maximum(first, second)))
     conclusive = (np.abs(difference) > lower) | ((difference == 0) & (lower == 0))

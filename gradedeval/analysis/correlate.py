@@ -13,7 +13,9 @@ from gradedeval.analysis.score_matrix import Matrix, comparable
 from gradedeval.analysis.significance import TOLERANCE, merge_close, scipy_stats
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, check_choice
+from gradedeval.measures.properties import Reading
 from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.summaries import tested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,12 +23,12 @@ if TYPE_CHECKING:
 Kind = Literal["pearson", "spearman", "tau", "weighted-tau", "tau-ap"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 BY_TOPIC = ("pearson", "spearman")
-"""Kinds that compare the scores of (run, topic) pairs; the others compare the orderings of runs by their means."""
+"""Kinds that compare the scores of (run, topic) pairs; the others compare the orderings of runs, the best first."""
 NAMES = {
     "pearson": "Pearson's r",
     "spearman": "Spearman's ρ",
     "tau": "Kendall's τ",
-    "weighted-tau": "τ weighted by 1/(rank + 1)",
+    "weighted-tau": "τ weighted by 1/rank",
     "tau-ap": "τ_AP of the column against the row",
 }
 
@@ -46,10 +48,11 @@ def correlate(
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     `pearson` and `spearman` compare the scores of the (run, topic) pairs that both measures have; `tau`, `weighted-tau`
-    and `tau-ap` the orderings of runs by their means over the topics that all runs have by both. Returns a frame with
-    the columns measure (the row of the matrix; tau-ap's truth), other (its column), kind, agreement (blank where scores
-    are all the same), n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a single
-    run; InputError if no agreement is defined for any two measures.
+    and `tau-ap` the orderings of runs, the best first, by their means (or totals, or geometric means) over the topics
+    that all runs have by both: where lower is better, the lowest is first. Returns a frame with the columns measure
+    (the row of the matrix; tau-ap's truth), other (its column), kind, agreement (blank where scores are all the same),
+    n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a single run; InputError if no
+    agreement is defined for any two measures.
     """
     for kind, option in ((above, "--above"), (below, "--below")):
         check_choice(kind, KINDS, option)
@@ -68,7 +71,8 @@ def correlate(
                 kind = above if row < column else below
                 included = matrix.included[:, :, row] & matrix.included[:, :, column]
                 truth, judged = matrix.score[:, :, row], matrix.score[:, :, column]
-                rows.append((measure, other, kind, *scores_agreement(kind, truth, judged, included)))
+                readings = matrix.reading(row), matrix.reading(column)
+                rows.append((measure, other, kind, *scores_agreement(kind, truth, judged, included, readings)))
     frame = pd.DataFrame(rows, columns=["measure", "other", "kind", "agreement", "n"])
     if frame["agreement"].isna().all():
         raise _undefined(matrix, {above, below})
@@ -88,9 +92,9 @@ def _undefined(matrix: Matrix, kinds: set[Kind]) -> InputError:
 def agreement(kind: Kind, truth: Floats, scores: Floats) -> float:
     """How far `scores` agree with `truth`, from −1 to 1; nan if either is constant or infinite.
 
-    `pearson` (1895); `spearman` (1904); `tau` (Kendall 1945, τ_b); `weighted-tau` (Vigna, WWW 2015: additive hyperbolic
-    weights by the rank in either list, the mean of both); `tau-ap` (see `tau_ap`). Raises InputError (usage) without
-    scipy.
+    `pearson` (1895); `spearman` (1904); `tau` (Kendall 1945, τ_b); `weighted-tau` (Vigna, WWW 2015: an exchange of two
+    items weighs 1/rank of the one + 1/rank of the other; the mean over the ranks in either list); `tau-ap` (see
+    `tau_ap`). Raises InputError (usage) without scipy.
     """
     if len(truth) < 2 or np.ptp(truth) == 0 or np.ptp(scores) == 0 or not np.isfinite([truth, scores]).all():
         return float("nan")
@@ -127,21 +131,31 @@ def tau_ap(truth: Floats, scores: Floats) -> float:
     return 2 * total / (len(scores) - 1) - 1
 
 
-def scores_agreement(kind: Kind, truth: Floats, scores: Floats, included: Bools) -> tuple[float, int]:
+def scores_agreement(
+    kind: Kind,
+    truth: Floats,
+    scores: Floats,
+    included: Bools,
+    readings: tuple[Reading, Reading] = (Reading(), Reading()),
+) -> tuple[float, int]:
     """The agreement of the scores by two measures, runs × topics, and the number of pairs or runs compared.
 
     included  runs × topics: which pairs count; orderings use the topics that are included for all runs
+    readings  of the two measures, by which runs are ordered
     """
     if kind in BY_TOPIC:
         return agreement(kind, truth[included], scores[included]), int(included.sum())
     shared = np.logical_and.reduce(included, axis=0)
     if not shared.any():
         return float("nan"), len(truth)
-    return agreement(kind, _means(truth[:, shared]), _means(scores[:, shared])), len(truth)
+    orders = (_order(own[:, shared], reading) for own, reading in zip((truth, scores), readings, strict=True))
+    return agreement(kind, *orders), len(truth)
 
 
-def _means(scores: Floats) -> Floats:
-    """The mean of each run, equal where runs differ in the last bits alone: those depend on the order of topics."""
+def _order(scores: Floats, reading: Reading) -> Floats:
+    """The mean by which each run is ordered, more is better; equal where runs differ in the last bits alone: those
+    depend on the order of topics."""
     if not np.isfinite(scores).all():
         return np.full(len(scores), np.inf)
-    return merge_close(np.array([math.fsum(row) / len(row) for row in scores.tolist()]), TOLERANCE)
+    values = reading.sign * tested(scores, reading.summary)
+    return merge_close(np.array([math.fsum(row) / len(row) for row in values.tolist()]), TOLERANCE)

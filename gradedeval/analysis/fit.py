@@ -11,7 +11,7 @@ import numpy as np
 
 from gradedeval.analysis import parameter_search
 from gradedeval.analysis.correlate import BY_TOPIC, KINDS, Kind, scores_agreement
-from gradedeval.analysis.parameter_search import MeasureRange, Values, best, best_of, read_ranges
+from gradedeval.analysis.parameter_search import MeasureRange, Values, best, best_of, read_ranges, resolution
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.arrays import Bools
 from gradedeval.errors import InputError, check_choice, plural
@@ -21,6 +21,7 @@ from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.bootstrap import chunks
 from gradedeval.scoring.evaluate import evaluate_runs, qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scorer import with_defaults
@@ -72,13 +73,19 @@ class Target:
 
     def agreements(self, measures: Sequence[Measure], kinds: Sequence[Kind]) -> list[list[float]]:
         """For each measure its agreement of each kind."""
-        matrix, score = self.collection.scores(measures), self.matrix.score[:, :, 0]
-        by_name = {
-            name: [scores_agreement(kind, score, matrix.score[:, :, column], self.included)[0] for kind in kinds]
-            for column, name in enumerate(matrix.measures)
-        }
+        by_name: dict[str, list[float]] = {}
+        for some in chunks(len(measures), self.included.size):
+            matrix = self.collection.scores(measures[some])
+            for column, name in enumerate(matrix.measures):
+                by_name[name] = [self._agreement(kind, matrix, column) for kind in kinds]
         # By the notation as applied, as in the scores: two notations may mean the same measure.
         return [by_name[str(with_defaults(measure, self.collection.options))] for measure in measures]
+
+    def _agreement(self, kind: Kind, matrix: Matrix, column: int) -> float:
+        readings = self.matrix.reading(0), matrix.reading(column)
+        return scores_agreement(kind, self.matrix.score[:, :, 0], matrix.score[:, :, column], self.included, readings)[
+            0
+        ]
 
     def search(self, ranges: Sequence[MeasureRange], kinds: Sequence[Kind], precision: float) -> list[list[Values]]:
         """For each measure and kind of agreement, the values tried and how well they agree."""
@@ -97,7 +104,8 @@ class FitResult:
 
     frame      a row for each measure and kind of agreement: measure, parameter, by, value (the best), agreement, low,
                high (the range around it with an agreement within 0.001), pairs; after a validation too: agreement_there
-               (of the same value), value_there (the best there), best_there (its agreement)
+               (of the same value), value_there (the best there), best_there (its agreement); step (of the values that
+               were tried over the whole range)
     curve      measure, parameter, by, value, agreement[, agreement_there]: every value agreements_of
     settings   how it was fitted
     signature  what the scores depend on
@@ -132,7 +140,8 @@ def fit(
     measures      with a range, as in "nerr10(phi=0.05..0.95)", "nerr9@1..40" or "rbp(p=0.1..0.9..0.1)" with its step
     to            the measure to agree with; with `max_residual`, (run, topic) pairs with a larger residual are left out
     by            kinds of agreement; see `gradedeval.correlate`
-    precision     of the value: after the grid over the whole range come finer ones around the best
+    precision     of the value, tried over the whole range; a range of more than a thousand such values has larger
+                  steps (the column `step`), and finer ones around the best
     other_runs, other_qrels, other_topics
                   where the values are validated: another collection, or other topics of the same (ids or a file)
     options       as for `gradedeval.evaluate`
@@ -189,17 +198,25 @@ def fit_ranges(
             value, agreement, low, high, note = best_of(range_, values)
             pairs = int(here.included.sum()) if kind in BY_TOPIC else len(here.included)
             head = {"measure": range_.text, "parameter": range_.parameter, "by": kind}
-            row = {**head, "value": value, "agreement": agreement, "low": low, "high": high, "pairs": pairs}
+            row = {
+                **head,
+                "step": range_.resolution(precision),
+                "value": value,
+                "agreement": agreement,
+                "low": low,
+                "high": high,
+                "pairs": pairs,
+            }
             if second is not None and values_there is not None:
                 row |= _validation(range_, kind, best(values), values_there, second)
-            rows.append(row)
+            rows.append({**row, "step": range_.resolution(precision)})
             notes += [f"{range_.text} by {kind}: {note}"] if note else []
             curve += _curve(head, values, values_there)
     import pandas as pd  # not before it is needed
 
     signature = here.matrix.signature + (f"\nvalidated on {second.matrix.signature}" if second else "")
     count = f"{int(here.included.sum())} of {here.included.size} (run, topic) pairs"
-    settings = f"agreement with {here.matrix.measures[0]}, {count} | to {precision:g}"
+    settings = f"agreement with {here.matrix.measures[0]}, {count} | {resolution(ranges, precision)}"
     return FitResult(pd.DataFrame(rows), pd.DataFrame(curve), settings, signature, notes)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.analysis.fit import FitResult
-from gradedeval.analysis.parameter_search import MeasureRange, best_of, read_ranges, search
+from gradedeval.analysis.parameter_search import MeasureRange, best_of, read_ranges, resolution, search
 from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
@@ -53,14 +53,14 @@ def fit_weights(
     precision    of the value
 
     The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the range around it within 0.001
-    nats), depth, covered (what the measure's weights sum to down to `ranks`), renormalized; those of `curve` measure,
-    parameter, value, divergence. Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError if the
-    vector is too short, a measure has no fixed rank weights, or its weights sum to more than 1.
+    nats), depth, covered (what the measure's weights sum to down to `ranks`), renormalized, step (of the values tried
+    over the whole range); those of `curve` measure, parameter, value, divergence. Zhang et al., Information Retrieval
+    2010, section 5.2. Raises InputError if the vector is too short, a measure has no fixed rank weights, or its weights
+    sum to more than 1.
     """
     reference = _reference(weights, ranks)
     depth = len(reference)
-    given = [measures] if isinstance(measures, str) else measures
-    ranges = [item for item in given if isinstance(item, MeasureRange)] or read_ranges([str(item) for item in given])
+    ranges = _static(measures, depth)
 
     def closeness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
         return [
@@ -73,15 +73,25 @@ def fit_weights(
         value, good, low, high, note = best_of(range_, values)
         head: dict[str, Any] = {"measure": range_.text, "parameter": range_.parameter}
         covered = float(static_weights(range_.at(value), depth).sum())
-        fitted = {"value": value, "divergence": -good, "low": low, "high": high, "depth": depth}
-        rows.append({**head, **fitted, "covered": covered, "renormalized": renormalize})
+        found = {"value": value, "divergence": -good, "low": low, "high": high}
+        scaled = {"depth": depth, "covered": covered, "renormalized": renormalize}
+        rows.append({**head, **found, **scaled, "step": range_.resolution(precision)})
         curve += [{**head, "value": tried, "divergence": -values[tried]} for tried in sorted(values)]
         notes += [f"{range_.text}: {note}"] if note else []
     import pandas as pd  # not before it is needed
 
     scaling = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
-    settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | to {precision:g}"
+    settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | {resolution(ranges, precision)}"
     return FitResult(pd.DataFrame(rows), pd.DataFrame(curve), settings, "", notes)
+
+
+def _static(measures: str | Sequence[str] | Sequence[MeasureRange], depth: int) -> list[MeasureRange]:
+    """The measures with their ranges. Raises InputError (usage) for one without fixed weights."""
+    given = [measures] if isinstance(measures, str) else measures
+    ranges = [item for item in given if isinstance(item, MeasureRange)] or read_ranges([str(item) for item in given])
+    for range_ in ranges:
+        static_weights(range_.at(range_.low), depth)
+    return ranges
 
 
 def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
@@ -98,7 +108,7 @@ def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None
 
 
 def _scaled(measure: Measure, depth: int, renormalize: bool) -> Floats:
-    weights = static_weights(measure, depth)
+    weights = static_weights(measure, depth, tried=True)
     total = float(weights.sum())
     if renormalize and total > 0:
         return weights / total

@@ -17,8 +17,8 @@ _RANGE = re.compile(rf"(?P<low>{_NUMBER})\.\.(?P<high>{_NUMBER})(?:\.\.(?P<step>
 NEARLY = 0.001
 """Values whose agreement is so close to the best count as near best."""
 
-MIN_STEPS, MAX_STEPS = 50, 10_000
-"""A grid whose step is not given has at least so many steps, of 1, 2 or 5 times a power of ten; none has more."""
+MIN_STEPS, ENOUGH_STEPS, MAX_STEPS = 50, 1000, 10_000
+"""A grid whose step is not given has from 50 to 1,000 steps, of 1, 2 or 5 times a power of ten; none has more."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class MeasureRange:
     text       as it was written
     parameter  its name; k for the cutoff
     low, high  the ends of its range
-    step       of the first grid
+    step       of the grid over all of it, as given or for whole numbers; None: by the precision
     whole      whether it takes whole numbers only
     """
 
@@ -38,7 +38,7 @@ class MeasureRange:
     parameter: str
     low: float
     high: float
-    step: float
+    step: float | None
     whole: bool
     table: Mapping[str, Measure] | None = None
 
@@ -49,15 +49,22 @@ class MeasureRange:
 
     def end(self, value: float) -> str:
         """A note if the best value is an end of the range and the measure takes values beyond it."""
-        beyond = {self.low: self.low - self.step, self.high: self.high + self.step}
+        step = self.step or _nice((self.high - self.low) / MIN_STEPS)
+        beyond = {self.low: self.low - step, self.high: self.high + step}
         if value not in beyond or not _takes(self, beyond[value]):
             return ""
         return f"the best value {value:g} is at the end of the range; widen the range"
 
-    def grid(self) -> list[float]:
-        """The values of the first grid, both ends included."""
-        count = math.floor((self.high - self.low) / self.step + 1e-9)
-        values = [round(self.low + step * self.step, 10) for step in range(count + 1)]
+    def resolution(self, precision: float) -> float:
+        """The step of the grid over the whole range, so that no optimum as wide as that is missed: as given, else the
+        precision, or as near to it as a thousand values come."""
+        width = self.high - self.low
+        return self.step or min(max(precision, 1 / _nice(ENOUGH_STEPS / width)), _nice(width / MIN_STEPS))
+
+    def grid(self, step: float) -> list[float]:
+        """The values of a grid over the whole range, both ends included."""
+        count = math.floor((self.high - self.low) / step + 1e-9)
+        values = [round(self.low + index * step, 10) for index in range(count + 1)]
         return values if values[-1] >= self.high - 1e-9 else [*values, self.high]
 
     def around(self, value: float, step: float, finer: float) -> list[float]:
@@ -90,11 +97,10 @@ def _read_range(text: str, table: Mapping[str, Measure] | None) -> MeasureRange:
     key = re.search(r"(\w+)=$", before)
     if low is None or high is None or not low < high or step == 0:
         raise InputError(repr(text), f"invalid range {match[0]}", "write LOW..HIGH, for example 0.05..0.95", usage=True)
-    draft = MeasureRange(text, before, after, key[1] if key else "k", low, high, step or 1, False, table)
+    draft = MeasureRange(text, before, after, key[1] if key else "k", low, high, step, False, table)
     whole = low.is_integer() and high.is_integer() and (before.endswith("@") or not _takes(draft, low + 0.5))
-    if step is None:
-        step = 1.0 if whole else _nice((high - low) / MIN_STEPS)
-    if (high - low) / step > MAX_STEPS:
+    step = 1.0 if step is None and whole else step
+    if step is not None and (high - low) / step > MAX_STEPS:
         what = f"{match[0]} makes more than {MAX_STEPS} values"
         raise InputError(repr(text), what, "use larger steps, for example 1..1000..10", usage=True)
     range_ = MeasureRange(text, before, after, draft.parameter, low, high, step, whole, table)
@@ -123,15 +129,21 @@ Search = Callable[[list[tuple[MeasureRange, list[float]]]], list[list[list[float
 """Measures with values to try -> for each measure and value, how good it is by each criterion."""
 
 
+def resolution(ranges: Sequence[MeasureRange], precision: float) -> str:
+    """How fine the search is, in words: the steps stand beside the values."""
+    finer = any(not range_.whole and range_.resolution(precision) > precision * (1 + 1e-9) for range_ in ranges)
+    return "every step tried" + (f", then to {precision:g} around the best" if finer else "")
+
+
 def search(ranges: Sequence[MeasureRange], goodness: Search, criteria: int, precision: float) -> list[list[Values]]:
-    """Try the whole grid of every measure, then finer ones around the best value, until the step is `precision`.
+    """Try the whole grid of every measure; where its step is larger than `precision`, then finer ones around the best.
 
     Returns, for each measure and criterion, all values tried and how good they are. All measures are tried together, so
     that the runs are read once for each grid.
     """
     results: list[list[Values]] = [[{} for _ in range(criteria)] for _ in ranges]
-    steps = [range_.step for range_ in ranges]
-    todo: list[list[float]] = [range_.grid() for range_ in ranges]
+    steps = [range_.resolution(precision) for range_ in ranges]
+    todo: list[list[float]] = [range_.grid(step) for range_, step in zip(ranges, steps, strict=True)]
     while any(todo):
         trying = [index for index, values in enumerate(todo) if values]
         goods = goodness([(ranges[index], todo[index]) for index in trying])

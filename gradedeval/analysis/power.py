@@ -17,6 +17,7 @@ from gradedeval.analysis.significance import TOLERANCE, check_draws
 from gradedeval.errors import InputError
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.summaries import of_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,9 +28,10 @@ class Power:
     """The discriminative power of measures.
 
     frame     a row for each measure: measure, runs, topics, pairs, significant (pairs with a level below alpha), power
-              (their share), needed (the difference of means that is significant for every pair)
+              (their share), needed (what is significant for every pair), tested (`difference` of means or totals, or
+              `ratio` of geometric means, which needed is)
     curve     a row for each measure and pair, from the highest level to the lowest: measure, pair (its number from 1),
-              run, other, difference, level, needed
+              run, other, difference (or ratio), level, needed, tested
     settings  draws, alpha and seed
     """
 
@@ -55,7 +57,7 @@ def power(
     draws           bootstrap samples of the topics, the same for all pairs and measures
     alpha           significance level
     seed            of the random draws
-    best            only the runs that are the best by each measure's own mean
+    best            only the runs that are the best by each measure's own mean, total or geometric mean
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Raises InputError (usage) for fewer than two runs, or too few draws for alpha, and InputError if a measure has a
@@ -86,14 +88,15 @@ def power(
 
 
 def _best(paired: Paired, best: int | None) -> Sequence[str]:
-    order = np.argsort(-paired.means, kind="stable")[:best]
+    order = np.argsort(-paired.reading.sign * paired.summaries, kind="stable")[:best]
     return paired.runs if best is None else [paired.runs[index] for index in sorted(order.tolist())]
 
 
 def _levels(paired: Paired, draws: int, alpha: float, seed: int, progress: Progress) -> dict[str, Any]:
     first, second = run_pairs(len(paired.runs), None)
-    differences = topic_differences(paired, first, second)
+    differences = topic_differences(paired.values, first, second)
     level, needed = studentized(differences, draws, seed, alpha, progress)
+    topics, summary = len(paired.topics), paired.reading.summary
     order = np.argsort(-level, kind="stable")
     names = np.array(paired.runs, dtype=object)
     return {
@@ -101,13 +104,15 @@ def _levels(paired: Paired, draws: int, alpha: float, seed: int, progress: Progr
         "pair": np.arange(1, len(order) + 1),
         "run": names[second[order]],
         "other": names[first[order]],
-        "difference": differences.mean(1)[order],
+        "difference": of_mean(differences.mean(1), topics, summary)[order],
         "level": level[order],
-        "needed": needed[order],
+        "needed": of_mean(needed, topics, summary)[order],
+        "tested": paired.tested,
     }
 
 
 def _row(paired: Paired, curve: pd.DataFrame, alpha: float) -> dict[str, Any]:
     significant = int((curve["level"] < alpha).sum())
     counts = {"runs": len(paired.runs), "topics": len(paired.topics), "pairs": len(curve), "significant": significant}
-    return {"measure": paired.measure, **counts, "power": significant / len(curve), "needed": curve["needed"].max()}
+    found = {"needed": curve["needed"].max(), "tested": paired.tested}
+    return {"measure": paired.measure, **counts, "power": significant / len(curve), **found}

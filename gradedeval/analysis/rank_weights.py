@@ -194,11 +194,11 @@ def _normalized(weights: Floats, measure: Measure, normalize: str) -> Floats:
 # A measure with fixed weights is Σ_i w(i) gain_i, whatever the ranking.
 
 
-def static_weights(measure: Measure, depth: int, progress: Progress = no_progress) -> Floats:
+def static_weights(measure: Measure, depth: int, progress: Progress = no_progress, tried: bool = False) -> Floats:
     """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
 
-    That these are the measure's weights is tried on other rankings, which differ in length, gains, judgments and pool.
-    Raises InputError (usage) where it has no fixed weights.
+    That these are the measure's weights is tried on other rankings, which differ in length, gains, judgments and pool,
+    unless that was `tried` with another value of a parameter. Raises InputError (usage) where it has no fixed weights.
     """
     _check(depth, "none")
     if measure.types:
@@ -213,7 +213,8 @@ def static_weights(measure: Measure, depth: int, progress: Progress = no_progres
         for _, begin in progress([(str(measure), begin) for begin in range(0, depth, step)]):
             end = min(begin + step, depth)
             weights[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
-    _check_fixed(measure, weights, levels)
+    if not tried:
+        _check_fixed(measure, weights, levels)
     return weights
 
 

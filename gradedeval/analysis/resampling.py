@@ -1,4 +1,4 @@
-"""Resampling for all pairs of runs at once: randomization of signs and labels, bootstrap samples of topics."""
+"""Resampling for all pairs of runs at once: randomization of signs and labels, and Sakai's bootstrap test."""
 
 from __future__ import annotations
 
@@ -10,15 +10,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.parallel.progress import Progress, no_progress
-
-CELLS = 1 << 22
-"""Numbers held at once, draws × pairs: bounds memory for any number of pairs."""
-
-
-def chunks(count: int, cost: int) -> list[slice]:
-    """Slices of `count` items, each of at most CELLS numbers, where an item takes `cost` of them."""
-    step = max(1, CELLS // max(1, cost))
-    return [slice(begin, min(begin + step, count)) for begin in range(0, count, step)]
+from gradedeval.scoring.bootstrap import centered, chunks, samples, student_t
 
 
 def is_exact(topics: int, draws: int, runs: int = 2) -> bool:
@@ -91,28 +83,6 @@ def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool, progress: Prog
         yield np.ptp(draw.permuted(copies, axis=2).mean(1), axis=1)
 
 
-def topic_weights(topics: int, draws: int, seed: int) -> Floats:
-    """draws × topics: the share that each topic has in a bootstrap sample of as many topics."""
-    counts = np.random.default_rng(seed).multinomial(topics, np.full(topics, 1 / topics), size=draws)
-    weights: Floats = counts / topics
-    return weights
-
-
-def bootstrap_interval(
-    differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
-) -> tuple[Floats, Floats]:
-    """The percentile interval of each pair's mean difference at level 1 − alpha, by the paired bootstrap of topics.
-
-    differences  pairs × topics. All pairs share the samples. Efron & Tibshirani 1993, section 13.3.
-    """
-    weights = topic_weights(differences.shape[1], draws, seed)
-    low, high = np.empty(len(differences)), np.empty(len(differences))
-    for chunk in progress(chunks(len(differences), draws)):
-        means = differences[chunk] @ weights.T
-        low[chunk], high[chunk] = np.quantile(means, [alpha / 2, 1 - alpha / 2], axis=1, overwrite_input=True)
-    return low, high
-
-
 def studentized(
     differences: Floats, draws: int, seed: int, alpha: float, progress: Progress = no_progress
 ) -> tuple[Floats, Floats]:
@@ -125,27 +95,12 @@ def studentized(
     share the samples. Sakai, SIGIR 2006, figures 1 and 5.
     """
     topics = differences.shape[1]
-    weights = topic_weights(topics, draws, seed)
-    shifted = differences - differences.mean(1, keepdims=True)
-    # Where all topics differ alike only the last bits are left.
-    shifted[np.abs(shifted) <= 1e-12 * np.abs(differences).max(1, initial=0, keepdims=True)] = 0
-    observed = np.abs(_t(differences.mean(1), (differences**2).mean(1), topics))
+    observed = np.abs(student_t(differences.mean(1), (differences**2).mean(1), topics))
     nth = min(draws, max(1, round(alpha * draws)))
     level, needed = np.empty(len(differences)), np.empty(len(differences))
-    for chunk in progress(chunks(len(differences), 4 * draws)):
-        means = shifted[chunk] @ weights.T
-        t = np.abs(_t(means, shifted[chunk] ** 2 @ weights.T, topics))
-        level[chunk] = (t >= observed[chunk, None] * (1 - 1e-12)).mean(1)
+    for rows, means, t in samples(centered(differences), draws, seed, progress):
+        t = np.abs(t)
+        level[rows] = (t >= observed[rows, None] * (1 - 1e-12)).mean(1)
         sample = np.argpartition(t, draws - nth, axis=1)[:, draws - nth]
-        needed[chunk] = np.abs(means[np.arange(len(means)), sample])
+        needed[rows] = np.abs(means[np.arange(len(means)), sample])
     return level, needed
-
-
-def _t(mean: Floats, square: Floats, topics: int) -> Floats:
-    """Student's t from the mean and the mean square; 0 if no topic differs, infinite if all differ alike."""
-    variance = square - mean**2
-    # Cancellation leaves the last bits of the squares.
-    variance = np.where(variance <= 1e-12 * square, 0.0, variance) * topics / max(1, topics - 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t: Floats = mean / np.sqrt(variance / topics)
-    return np.where(mean == 0, 0.0, t)

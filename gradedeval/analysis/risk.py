@@ -14,6 +14,7 @@ from gradedeval.analysis.significance import TOLERANCE, effect_size
 from gradedeval.arrays import Floats
 from gradedeval.errors import EvaluationWarning, InputError
 from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.summaries import summarize
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,12 +38,13 @@ def risk(
     alpha           how much more a loss weighs than a win of the same size, 0 or more
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Returns a frame with the columns measure, run, baseline, topics, mean, baseline_mean, wins, ties, losses (topics),
-    u_risk (URisk, the mean of wins and weighted losses: Wang et al., SIGIR 2012), t_risk (TRisk, URisk / its standard
-    error, below −2 a significant risk: Dinçer et al., SIGIR 2014), z_risk and geo_risk (ZRisk and GeoRisk against what
-    is expected from all runs: Dinçer et al., SIGIR 2016). The baseline is among the runs. z_risk and geo_risk are
-    blank, with a warning of the class `gradedeval.EvaluationWarning`, for scores below 0. Raises InputError (usage) for
-    fewer than two runs or an invalid alpha, and InputError for a measure with a single topic.
+    Returns a frame with the columns measure, run, baseline, topics, mean, baseline_mean (or totals, or geometric
+    means), wins, ties, losses (topics; where lower is better, a lower score wins; blank where neither is), u_risk
+    (URisk, the mean of wins and weighted losses: Wang et al., SIGIR 2012), t_risk (TRisk, URisk / its standard error,
+    below −2 a significant risk: Dinçer et al., SIGIR 2014), z_risk and geo_risk (ZRisk and GeoRisk against what is
+    expected from all runs: Dinçer et al., SIGIR 2016). The baseline is among the runs. z_risk and geo_risk are blank,
+    with a warning of the class `gradedeval.EvaluationWarning`, for scores below 0, or where lower is better. Raises
+    InputError (usage) for fewer than two runs or an invalid alpha, and InputError for a measure with a single topic.
     """
     frame, notes = risk_matrix(comparable(scores, allow_mismatch), baseline, alpha)
     for note in notes:
@@ -61,26 +63,29 @@ def risk_matrix(matrix: Matrix, baseline: str | None, alpha: float) -> tuple[pd.
 
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
     frame = pd.concat([pd.DataFrame(_columns(paired, of, alpha)) for paired in measures], ignore_index=True)
-    below = [paired.measure for paired in measures if (paired.score < 0).any()]
-    return frame, [f"{', '.join(below)}: some scores are below 0, so there is no GeoRisk"] if below else []
+    lower = [paired.measure for paired in measures if paired.reading.better == "lower"]
+    below = [paired.measure for paired in measures if (paired.score < 0).any() and paired.measure not in lower]
+    causes = {"some scores are below 0": below, "lower is better": lower}
+    notes = [f"{', '.join(names)}: {cause}, so there is no GeoRisk" for cause, names in causes.items() if names]
+    return frame.astype({"wins": "Int64", "losses": "Int64"}), notes
 
 
 def _columns(paired: Paired, baseline: int | None, alpha: float) -> dict[str, Any]:
     base = paired.score.mean(0) if baseline is None else paired.score[baseline]
     differences = paired.score - base
     differences[np.abs(differences) <= TOLERANCE] = 0
-    weighted = weigh_losses(differences, alpha)
-    z_risk, geo_risk = geometric_risk(paired.score, alpha)
+    weighted = weigh_losses(paired.reading.sign * differences, alpha)
+    z_risk, geo_risk = np.full((2, len(paired.runs)), np.nan)
+    if paired.reading.better != "lower":
+        z_risk, geo_risk = geometric_risk(paired.score, alpha)
     return {
         "measure": paired.measure,
         "run": np.array(paired.runs, dtype=object),
         "baseline": MEAN_OF_RUNS if baseline is None else paired.runs[baseline],
         "topics": len(paired.topics),
-        "mean": paired.means,
-        "baseline_mean": paired.means.mean() if baseline is None else paired.means[baseline],
-        "wins": (differences > 0).sum(1),
-        "ties": (differences == 0).sum(1),
-        "losses": (differences < 0).sum(1),
+        "mean": paired.summaries,
+        "baseline_mean": float(summarize(base, paired.reading.summary)),
+        **paired.wins(differences),
         "u_risk": weighted.mean(1),
         "t_risk": effect_size(weighted) * math.sqrt(len(paired.topics)),
         "z_risk": z_risk,

@@ -14,8 +14,11 @@ from gradedeval.analysis.origins import Origin, Origins, check_origins
 from gradedeval.analysis.saved_scores import SavedScore, SavedScores, read_saved
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, plural, shorten
+from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.properties import Reading
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.signature import Signature
+from gradedeval.scoring.summaries import summarize, summarize_rises, tested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +31,7 @@ class Matrix:
     runs       names, in the order given
     topics     ids of all topics that some run is scored on
     measures   their notation, as applied
+    readings   what sums up each measure over topics, and which of two scores is better; None of an unknown measure
     score      runs × topics × measures; nan where a run is not scored on a topic
     residual   the same: how far each could rise; nan where the measure has none or none was asked for
     unjudged   the same: the part of it that unjudged documents of the run have
@@ -40,6 +44,7 @@ class Matrix:
     runs: list[str]
     topics: list[str]
     measures: list[str]
+    readings: list[Reading | None]
     score: Floats
     residual: Floats
     unjudged: Floats
@@ -70,6 +75,7 @@ class Matrix:
         names: dict[str, Any] = {
             "runs": [self.runs[row] for row in rows],
             "measures": [self.measures[column] for column in columns],
+            "readings": [self.readings[column] for column in columns],
             "origin": self.origin[rows][:, columns],
         }
         return replace(self, **names, **parts)
@@ -86,7 +92,11 @@ class Matrix:
             what = "infinite scores have no mean to compare"
             raise InputError(f"measure '{measure}'", what, "leave this measure out")
         topics = [topic for topic, is_shared in zip(self.topics, shared.tolist(), strict=True) if is_shared]
-        return Paired(measure, self.runs, topics, score, self.residual[:, shared, column])
+        return Paired(measure, self.reading(column), self.runs, topics, score, self.residual[:, shared, column])
+
+    def reading(self, column: int) -> Reading:
+        """How the scores by a measure are read: those of an unknown one have a mean, and higher is better."""
+        return self.readings[column] or Reading()
 
     def comparable_measures(self) -> list[str]:
         """The measures by which all runs are scored on some common topic. Raises InputError if there are none."""
@@ -105,6 +115,12 @@ class Matrix:
         uncertain = (~self.included & ~np.isnan(self.score)).any()
         return "compare fewer runs, or raise --max-residual" if uncertain else "compare runs with topics in common"
 
+    def reading_notes(self) -> list[str]:
+        """A note for measures of which it is not known how they are summed up and which of two scores is better."""
+        unknown = [name for name, reading in zip(self.measures, self.readings, strict=True) if reading is None]
+        what = "no measure known here; taken as a mean, the higher the better"
+        return [f"{', '.join(unknown)}: {what}"] if unknown else []
+
     def omission_notes(self) -> list[str]:
         """A note for each measure by which topics are left out of comparisons."""
         notes = []
@@ -121,20 +137,37 @@ class Paired:
     """The scores of all runs by one measure on the same topics: `score` and `residual` are runs × topics."""
 
     measure: str
+    reading: Reading
     runs: list[str]
     topics: list[str]
     score: Floats
     residual: Floats
 
     @property
-    def means(self) -> Floats:
-        """The mean of each run."""
-        return np.asarray(self.score.mean(1))
+    def summaries(self) -> Floats:
+        """The mean, total or geometric mean of each run, as `gradedeval eval` prints it."""
+        return summarize(self.score, self.reading.summary)
 
     @property
-    def mean_residual(self) -> Floats:
-        """The mean residual of each run; nan where the measure has none."""
-        return np.asarray(self.residual.mean(1))
+    def residuals(self) -> Floats:
+        """The residual of each summary; nan where the measure has none."""
+        return summarize_rises(self.score, self.residual, self.reading.summary)
+
+    def wins(self, differences: Floats) -> dict[str, Any]:
+        """How many topics each row of differences of scores wins, ties and loses; only ties where neither is better."""
+        gains, known = differences * self.reading.sign, self.reading.better != "neither"
+        counts = {"wins": (gains > 0).sum(1), "ties": (gains == 0).sum(1), "losses": (gains < 0).sum(1)}
+        return counts if known else {**counts, "wins": None, "losses": None}
+
+    @property
+    def values(self) -> Floats:
+        """runs × topics: the values whose means are tested and sampled: logarithms for geometric means."""
+        return tested(self.score, self.reading.summary)
+
+    @property
+    def tested(self) -> str:
+        """What of two runs is tested: the `difference` of their summaries, or the `ratio` of geometric means."""
+        return "ratio" if self.reading.summary == "geometric" else "difference"
 
 
 def shared_topics(matrix: Matrix, measure: str) -> Paired:
@@ -174,7 +207,8 @@ def comparable(scores: Scores | Matrix | pd.DataFrame | str | Path, allow_mismat
     if isinstance(scores, Matrix):
         return scores
     matrix = to_matrix(scores)
-    for note in check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch):
+    notes = check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
+    for note in [*notes, *matrix.reading_notes()]:
         warnings.warn(note, EvaluationWarning, stacklevel=3)
     return matrix
 
@@ -182,7 +216,7 @@ def comparable(scores: Scores | Matrix | pd.DataFrame | str | Path, allow_mismat
 def _from_scores(scores: Scores) -> Matrix:
     topics = list(dict.fromkeys(topic for run in scores.runs for topic in run.topics))
     names = [str(measure) for measure in scores.measures]
-    matrix = _empty([run.run for run in scores.runs], topics, names)
+    matrix = _empty([run.run for run in scores.runs], topics, names, [measure.reading for measure in scores.measures])
     column_of = {topic: column for column, topic in enumerate(topics)}
     for row, run in enumerate(scores.runs):
         columns = [column_of[topic] for topic in run.topics]
@@ -197,7 +231,7 @@ def _from_scores(scores: Scores) -> Matrix:
 def _from_saved(saved: SavedScores) -> Matrix:
     place, rows = saved.place, saved.rows
     runs, topics, measures = (list(dict.fromkeys(getattr(row, name) for row in rows)) for name in SavedScore.KEY)
-    matrix = _empty(runs, topics, measures)
+    matrix = _empty(runs, topics, measures, list(map(_reading, measures)))
     indices: list[Mapping[str, int]] = [
         {name: index for index, name in enumerate(names)} for names in (runs, topics, measures)
     ]
@@ -210,11 +244,20 @@ def _from_saved(saved: SavedScores) -> Matrix:
     return replace(matrix, signature=f"{place}: {len(runs)} {plural(len(runs), 'run')}")
 
 
-def _empty(runs: list[str], topics: list[str], measures: list[str]) -> Matrix:
+def _reading(measure: str) -> Reading | None:
+    """How the scores by a saved measure are read; None where it is none that is known here."""
+    try:
+        (known,) = parse_measures(measure)
+    except (InputError, ValueError):
+        return None
+    return known.reading
+
+
+def _empty(runs: list[str], topics: list[str], measures: list[str], readings: list[Reading | None]) -> Matrix:
     shape = (len(runs), len(topics), len(measures))
     blank: dict[str, Any] = {name: np.full(shape, np.nan) for name in ("score", "residual", "unjudged")}
     origin = np.full((len(runs), len(measures)), None, dtype=object)
-    return Matrix(runs, topics, measures, **blank, included=np.zeros(shape, dtype=bool), origin=origin)
+    return Matrix(runs, topics, measures, readings, **blank, included=np.zeros(shape, dtype=bool), origin=origin)
 
 
 def join_matrices(first: Matrix, second: Matrix) -> Matrix:
@@ -227,7 +270,9 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
         what = f"no measure in common ({shorten(first.measures)} vs {shorten(second.measures)})"
         raise InputError("", what, "score both by the same measures", usage=True)
     topics = list(dict.fromkeys([*first.topics, *second.topics]))
-    matrix = _empty([*first.runs, *second.runs], topics, measures)
+    known = zip(*(part.select(measures=measures).readings for part in (first, second)), strict=True)
+    readings = [one or other for one, other in known]
+    matrix = _empty([*first.runs, *second.runs], topics, measures, readings)
     column_of = {topic: column for column, topic in enumerate(topics)}
     for rows, part in ((slice(None, len(first.runs)), first), (slice(len(first.runs), None), second)):
         part = part.select(measures=measures)

@@ -90,9 +90,13 @@ def power_document(result: Power, matrix: Matrix, layout: Layout) -> Document:
     counts = (Column(name, "count") for name in ("runs", "topics", "pairs", "significant"))
     shown: Shown = {
         **_same(Column("measure"), *counts, Column("power", "share")),
-        Column("difference needed", "score"): itemgetter("needed"),
+        Column("difference needed", "score"): _needed,
     }
     return frame_document(result.frame, layout, shown, signature_lines(result.settings, matrix.signature))
+
+
+def _needed(row: Row) -> Any:
+    return _ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
 
 
 def plan_settings(aim: Aim) -> str:
@@ -127,6 +131,7 @@ def fit_document(result: FitResult, layout: Layout) -> Document:
         "agreement": _same(Column("agreement", "score")),
         "divergence": {Column("KL (nats)", "score"): itemgetter("divergence")},
         "low": {Column("within 0.001", "figures"): _near_best},
+        "step": {Column("step", "number"): itemgetter("step")},
         "covered": _same(Column("covered", "score")),
         "pairs": _same(Column("pairs", "count")),
         "agreement_there": {Column("there", "score"): itemgetter("agreement_there")},
@@ -153,13 +158,33 @@ def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: Test
     pairs = len(frame) // len(measures)
     tests = dict.fromkeys(test_settings.describe(matrix.paired(name), pairs) for name in measures)
     alpha, draws, seed = test_settings.alpha, test_settings.draws, test_settings.seed
-    level = f"{1 - alpha:.0%}"
+    level = f"{100 * (1 - alpha):.10g}%"
+    bootstrap = f"{level} interval: studentized paired bootstrap, {draws} draws, seed {seed}"
+    bootstrap += "" if pairs == 1 else ", not corrected"
     mark, interval = {
         "anova": (f"* p ≤ {alpha:g}", f"{level} interval: Tukey's, of all pairs together"),
         "bayes": (f"* probability ≥ {1 - alpha:g}", f"{level} credible interval"),
-    }.get(test_settings.test, (f"* p ≤ {alpha:g}", f"{level} interval: paired bootstrap, {draws} draws, seed {seed}"))
+    }.get(test_settings.test, (f"* p ≤ {alpha:g}", bootstrap))
     against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
-    return " | ".join([*against, *tests, mark, interval])
+    return " | ".join([*against, *tests, mark, interval, *_readings(matrix, measures)])
+
+
+def _readings(matrix: Matrix, measures: list[str]) -> list[str]:
+    """By which measures lower scores win, or none do, and which are tested by ratios."""
+    said: dict[str, list[str]] = {}
+    for name in measures:
+        reading = matrix.reading(matrix.measure_index(name))
+        for word in (reading.summary, reading.better):
+            if word in _READINGS:
+                said.setdefault(_READINGS[word], []).append(name)
+    return [f"{', '.join(names)}: {words}" for words, names in said.items()]
+
+
+_READINGS = {
+    "geometric": "ratio of geometric means, tested by logarithms",
+    "lower": "lower is better",
+    "neither": "neither more nor less is better",
+}
 
 
 def comparison_document(
@@ -174,7 +199,7 @@ def comparison_document(
         Column("baseline mean", "score"): itemgetter("baseline_mean"),
         Column("difference", "signed"): itemgetter("difference"),
         Column("%", "percent"): itemgetter("relative"),
-        Column("interval", "figures"): lambda row: f"{row['low']:+.4f} to {row['high']:+.4f}",
+        Column(f"{100 * (1 - test_settings.alpha):.10g}% interval", "figures"): _interval,
         WON: _won,
         Column("effect", "signed", digits=2): itemgetter("effect"),
         **_verdict(test_settings, title),
@@ -189,6 +214,22 @@ def comparison_document(
             document, head={"anova": [dict(zip(variances.names, row, strict=True)) for row in variances.rows]}
         )
     return replace(document, blocks=[*document.blocks, variances])
+
+
+def _ratio(value: float) -> str:
+    return f"×{value:.4f}"
+
+
+def _interval(row: Row) -> str:
+    """Of a ratio of geometric means, or of a difference."""
+    number = _ratio if row["tested"] == "ratio" else "{:+.4f}".format
+    return f"{number(row['low'])} to {number(row['high'])}"
+
+
+def _won(row: Row) -> str:
+    """Only ties where neither score is better."""
+    won, tied, lost = (row[name] for name in ("wins", "ties", "losses"))
+    return f"–/{tied}/–" if won is None else f"{won}/{tied}/{lost}"
 
 
 ORDER = {True: "", False: "inconclusive", None: "no residual"}
@@ -206,18 +247,14 @@ ANOVA: Shown = {
 WON = Column("won/tied/lost", "figures")
 
 
-def _won(row: Row) -> str:
-    return f"{row['wins']}/{row['ties']}/{row['losses']}"
-
-
 def _verdict(settings: TestSettings, title: str) -> Shown:
     """p, or the posterior probabilities, with an asterisk where they reach the level."""
     alpha = settings.alpha
     if settings.test != "bayes":
         return {Column(title, "figures"): lambda row: _p_value(row["p_corrected"], alpha)}
 
-    def probability(name: str) -> Callable[[Row], str]:
-        return lambda row: f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
+    def probability(name: str) -> Callable[[Row], str | None]:
+        return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
 
     return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
 

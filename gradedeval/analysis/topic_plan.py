@@ -71,8 +71,8 @@ def plan_topics(
 
     scores          runs on pilot topics, of which the variance is estimated: as of `evaluate`, or saved scores
     variance        of a score around the mean of its run, in place of scores
-    difference      of two means that is to be detected, for an analysis of variance between the best and the worst
-                    system; and how wide the interval of a difference may be
+    difference      of two means (of logarithms, for geometric means) that is to be detected, for an analysis of
+                    variance between the best and the worst system; and how wide the interval of it may be
     systems         how many an analysis of variance compares; None: the runs, or 2 where there are none
     alpha           significance level; the interval covers 1 − alpha
     beta            the probability of missing the difference: the power is 1 − beta
@@ -103,8 +103,8 @@ def plan_topics(
         raise InputError("", "a plan needs at least two runs", "add a run, or give --variance", usage=True)
     rows = []
     for paired in (shared_topics(matrix, name) for name in matrix.comparable_measures()):
-        residual = float(TwoWay.of(paired.score).mean_squares[2])
-        own = float(paired.score.var(1, ddof=1).mean())
+        residual = float(TwoWay.of(paired.values).mean_squares[2])
+        own = float(paired.values.var(1, ddof=1).mean())
         rows += _rows(aim, systems or len(matrix.runs), residual, own, paired.measure, len(paired.topics))
     return pd.DataFrame(rows)
 

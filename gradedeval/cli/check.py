@@ -14,16 +14,18 @@ from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.significance import PAIR_TESTS
 from gradedeval.cli.arguments import check_output, measure_table
 from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, warn_of, with_baseline
-from gradedeval.cli.options import OUTPUT, command_line, is_given, measure_option, mismatch_option, option
+from gradedeval.cli.options import command_line, is_given, measure_option, mismatch_option, option
 from gradedeval.cli.output import say, warn, write
 from gradedeval.formats import formats_for
+from gradedeval.options.definition import OUTPUT
 
 OPTIONS = [
     option("--baseline", metavar="RUN|SCORES.csv", help="Measure drops against this run or these saved scores."),
     mismatch_option(),
-    option("--min", "minimum", multiple=True, metavar="[MEASURE=]X", help="The mean must be at least X."),
+    option("--min", "minimum", multiple=True, metavar="[MEASURE=]X", help="The mean (or total, or geometric "
+           "mean) must be at least X."),
     option("--max-drop", multiple=True, metavar="[MEASURE=]X|X%", help="The mean may drop by at most X, or by X "
-           "percent of the baseline's mean."),
+           "percent of the baseline's; where lower is better, it may rise by that."),
     option("--max-topic-drop", multiple=True, metavar="[MEASURE=]X", help="No topic may drop by more than X."),
     option("--significant", multiple=True, metavar="[MEASURE=]P", help="The mean may not drop significantly at level "
            "P. Without MEASURE: each measure of -m, or else of the other bounds."),

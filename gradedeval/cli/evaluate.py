@@ -10,7 +10,6 @@ from gradedeval.cli.arguments import check_output, form_of, measure_table, one_m
 from gradedeval.cli.options import (
     MANY_RUNS,
     MEASURES_FROM,
-    OUTPUT,
     STANDARDIZATION,
     command_line,
     measure_option,
@@ -23,6 +22,7 @@ from gradedeval.cli.output import say, warn, write
 from gradedeval.cli.standardize import STANDARD_OPTIONS, standardization
 from gradedeval.errors import SHOWN, InputError
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
+from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
@@ -38,7 +38,8 @@ OPTIONS = [
     *output_options(FORMATS, digits="4"),
     option("--cwl", section=OUTPUT, is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
            "eu, etu, ec, etc, ed."),
-    option("--sort", section=OUTPUT, metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first."),
+    option("--sort", section=OUTPUT, metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first; "
+           "the highest first where neither more nor less is better."),
     option("--run-name", section=OUTPUT, type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
            "their file or their tag. Default: file."),
     option("--runs-from", section=MANY_RUNS, metavar="FILE", help="Also evaluate the runs listed in FILE, one per "

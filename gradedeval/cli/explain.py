@@ -12,7 +12,6 @@ from gradedeval.analysis.explain_tables import explanation_document
 from gradedeval.cli.arguments import Target, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     MEASURES_FROM,
-    OUTPUT,
     command_line,
     measure_option,
     option,
@@ -23,6 +22,7 @@ from gradedeval.cli.output import warn
 from gradedeval.errors import InputError
 from gradedeval.formats import FORMATS, formats_for
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs

@@ -109,7 +109,7 @@ def matrix_from(
 def warn_of(matrix: Matrix, allow_mismatch: bool, paired: bool) -> None:
     """Report what was assumed of the scores; raise InputError (usage) where they may not be compared."""
     mismatches = check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
-    warn([*matrix.notes, *mismatches, *(matrix.omission_notes() if paired else [])])
+    warn([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
 
 
 def _from_saved(

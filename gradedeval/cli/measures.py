@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.arguments import measure_table, usage
-from gradedeval.cli.options import MEASURES_FROM, OUTPUT, command_line, option
+from gradedeval.cli.options import MEASURES_FROM, command_line, option
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError
 from gradedeval.formats import Column, Document, Table, formats_for, render
@@ -17,6 +17,7 @@ from gradedeval.measures.notation import IA, write_value
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import offered
 from gradedeval.measures.table import ALIASES
+from gradedeval.options.definition import OUTPUT
 
 HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
 
@@ -61,6 +62,7 @@ def _page(measure: Measure) -> str:
         "residual": _RESIDUAL[_residual(definition)],
         "ties": "--ties average takes the mean over all their orders" if definition.over_ties else "",
         "over topics": definition.summary,
+        "better": _BETTER[measure.reading.better],
         "also called": ", ".join(others),
         "source": source,
     }
@@ -129,6 +131,7 @@ SHARED_PARAMETERS = {
     "horizon": "the rank at which all sums end; by default they go to infinity",
     "prior": "the probability of each intent: uniform, or @FILE",
 }
+_BETTER = {"higher": "", "lower": "lower scores", "neither": "neither more nor less: no run wins or loses by it"}
 _CUTOFF = {
     "truncates": "optional; the sum stops at k",
     "renormalizes": "optional; what it is divided by is cut at k too",

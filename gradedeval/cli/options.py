@@ -10,11 +10,11 @@ import click
 from gradedeval.errors import InputError, check_choice
 from gradedeval.measures.parse import DEFAULT
 from gradedeval.options import OPTIONS
-from gradedeval.options.definition import GAINS, READING, RESIDUALS, Commands, Option
+from gradedeval.options.definition import GAINS, OUTPUT, READING, RESIDUALS, Commands, Option
 
 Decorator = Callable[[Any], Any]
 
-THIS_COMMAND, STANDARDIZATION, OUTPUT, MANY_RUNS = "Options of this command", "Standardization", "Output", "Many runs"
+THIS_COMMAND, STANDARDIZATION, MANY_RUNS = "Options of this command", "Standardization", "Many runs"
 PLANNING = "Planning"
 HELP = "Help"
 SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, MANY_RUNS, READING, HELP)
@@ -53,7 +53,7 @@ def option(*names: str, section: str = THIS_COMMAND, **settings: Any) -> Decorat
 
 class Command(click.Command):
     """A command with its options in sections. One whose value may be left out takes the next word only where that is
-    one of its choices, never a file."""
+    one of its choices or a number, never a file."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
@@ -64,11 +64,11 @@ class Command(click.Command):
                     formatter.write_dl(shown)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        values = {described.flag: described.choices for described in OPTIONS.values() if described.optional_value}
+        optional = {described.flag: described for described in OPTIONS.values() if described.optional_value}
         merged: list[str] = []
         for word in [*args, BARE]:
-            if merged and merged[-1] in values:
-                is_value = word in values[merged[-1]]
+            if merged and merged[-1] in optional:
+                is_value = optional[merged[-1]].takes(word)
                 merged[-1] += f"={word if is_value else BARE}"
                 if is_value:
                     continue

@@ -17,10 +17,12 @@ from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, is_prior
 from gradedeval.measures.notation import IA, LAST_CUTOFF, Spelling, Value, cutoff_too_large, write_value
 from gradedeval.measures.parameters import Parameters
-from gradedeval.measures.properties import CWLProperties, MeasureProperties, Properties, Residual
+from gradedeval.measures.properties import Better, CWLProperties, MeasureProperties, Properties, Reading, Residual
 
 QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
 """What C/W/L measures give: expected utility (per document), total utility, cost per document, total cost, depth."""
+# Less cost is better; a user who looks deeper is neither better nor worse off.
+BETTER_QUANTITY: dict[Value, Better] = {"ec": "lower", "etc": "lower", "ed": "neither"}
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -161,6 +163,13 @@ class Measure:
         """Whether a better document moved up never lowers its score."""
         monotone = self.definition.monotone
         return monotone(self.arguments) if callable(monotone) else monotone
+
+    @property
+    def reading(self) -> Reading:
+        """What sums its scores up over topics, and which of two is better."""
+        definition = self.definition
+        of = self.arguments.get("of", "eu") if definition.cwl else "eu"
+        return Reading(definition.summary, BETTER_QUANTITY.get(of, definition.better))
 
     @property
     def types(self) -> frozenset[bytes]:

@@ -162,7 +162,7 @@ def judged(g: Gains) -> Floats:
     return safe_divide(row_sums(g.judged), g.retrieved)
 
 
-@measure(gain=None, ceiling=1)
+@measure(gain=None, ceiling=1, better="lower")
 def unjudged(g: Gains) -> Floats:
     """The share of the first k that is not judged; k also where fewer are retrieved.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,19 @@ Arguments = Mapping[str, Value]
 Cutoff = Literal["truncates", "renormalizes", "sums_to_k", "required", "none"]
 Residual = Literal["beyond_run", "within_run", "none"]
 Summary = Literal["mean", "total", "geometric"]
+Better = Literal["higher", "lower", "neither"]
+
+
+class Reading(NamedTuple):
+    """How scores by a measure are read: what sums them up over topics, and which of two is the better one."""
+
+    summary: Summary = "mean"
+    better: Better = "higher"
+
+    @property
+    def sign(self) -> int:
+        """What a score is multiplied by so that more is better."""
+        return -1 if self.better == "lower" else 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,6 +71,7 @@ class Properties:
                gains, which are mean gains then, or its function looks at `Gains.first`
     summary    how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, where scores below
                0.00001 are raised to that
+    better     whether `higher` scores are better, `lower` ones, or `neither`; of a C/W/L measure, expected utility
 
     What the parameters may be.
 
@@ -82,6 +96,7 @@ class Properties:
     ceiling: float = np.inf
     over_ties: bool = False
     summary: Summary = "mean"
+    better: Better = "higher"
     checks: Checks | None = None
     validate: Callable[[Arguments, int | None], None] | None = None
     monotone: bool | Callable[[Arguments], bool] = True

@@ -14,7 +14,12 @@ WANTED = Check("a whole number from 1", lambda n: isinstance(n, int) and n >= 1)
 
 
 @measure(
-    cutoff="none", relevance_only=False, monotone=False, over_ties=True, checks={"n": WANTED, "docs": NOT_NEGATIVE}
+    cutoff="none",
+    better="lower",
+    relevance_only=False,
+    monotone=False,
+    over_ties=True,
+    checks={"n": WANTED, "docs": NOT_NEGATIVE},
 )
 def esl(g: Gains, *, n: int = 1, docs: float = 0) -> Floats:
     """Expected search length: how many documents a user looks at in vain before the n-th relevant one; less is better.

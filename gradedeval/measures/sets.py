@@ -92,7 +92,7 @@ def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: flo
     return np.asarray(worth + (d * (docs - retrieved - relevant + hits) if d else 0.0), dtype=np.float64)
 
 
-@measure(summary="total", relevance_only=False)
+@measure(summary="total", better="lower", relevance_only=False)
 def num_nonrel_judged_ret(g: Gains) -> Floats:
     """Number of documents retrieved that are judged and not relevant.
 
@@ -103,7 +103,7 @@ def num_nonrel_judged_ret(g: Gains) -> Floats:
     return row_sums(g.judged & ~g.relevant)
 
 
-@measure(gain=None, summary="total", over_ties=True)
+@measure(gain=None, summary="total", better="neither", over_ties=True)
 def num_ret(g: Gains) -> Floats:
     """Number of documents retrieved.
 
@@ -114,7 +114,7 @@ def num_ret(g: Gains) -> Floats:
     return g.retrieved.astype(np.float64)
 
 
-@measure(cutoff="none", summary="total", over_ties=True)
+@measure(cutoff="none", summary="total", better="neither", over_ties=True)
 def num_rel(g: Gains) -> Floats:
     """Number of relevant documents in the pool.
 
@@ -136,7 +136,7 @@ def num_rel_ret(g: Gains) -> Floats:
     return np.asarray(g.num_relevant_retrieved, dtype=np.float64)
 
 
-@measure(gain=None, cutoff="none", summary="total", over_ties=True)
+@measure(gain=None, cutoff="none", summary="total", better="neither", over_ties=True)
 def num_q(g: Gains) -> Floats:
     """Number of topics.
 

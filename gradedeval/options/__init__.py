@@ -9,7 +9,7 @@ from typing import Literal, TypedDict, TypeVar
 
 from gradedeval.errors import InputError
 from gradedeval.measures.notation import Value
-from gradedeval.options.definition import GAINS, RESIDUALS, Option, elsewhere, name_only, option
+from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Option, elsewhere, name_only, option
 from gradedeval.options.values import Costs, chosen_topics, read_costs, read_gain, read_topics
 
 Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval"]
@@ -70,6 +70,10 @@ class Options:
         section=RESIDUALS, commands="scoring")
     max_residual: float | None = option(None, "Leave out of each measure's mean the topics whose residual exceeds X.",
         section=RESIDUALS, commands="scoring", metavar="X", minimum=0)
+    interval: float | None = option(None, "Report the standard error and the interval of each summary over topics, "
+        "at level 0.95 or as given, by the studentized bootstrap of topics.", section=OUTPUT, commands="eval",
+        metavar="[LEVEL]", above=0, below=1, optional_value=True, signature=elsewhere,
+        read=lambda level: 0.95 if level is True else level)
     judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
     lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only)
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
@@ -128,6 +132,7 @@ class OptionKwargs(TypedDict, total=False):
     residuals: Residuals | bool | None
     residual_depth: Depth | None
     max_residual: float | None
+    interval: float | bool | None
     judged_only: bool
     lenient: bool
     subtopics: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
@@ -13,7 +14,7 @@ from gradedeval.errors import InputError, did_you_mean
 Commands = Literal["none", "eval", "scoring", "reading"]
 """Which commands take an option: none, `eval` alone, all that score whole runs, or all that read runs and qrels."""
 
-READING, GAINS, RESIDUALS = "Reading and ranking", "Measures and gains", "Residuals"
+READING, GAINS, RESIDUALS, OUTPUT = "Reading and ranking", "Measures and gains", "Residuals", "Output"
 """Sections of a help page."""
 
 
@@ -42,6 +43,7 @@ class Option:
     metavar         what its value is called on a help page; None: its choices
     default_text    what the default is, where None does not say it
     minimum, above  the lowest number allowed, and a number that it must exceed
+    below           a number that it must not reach
     accepts         what a value may be, for a message; None: its choices, or a number
     read            what a user gives (a file name, text, a list) -> the value
     optional_value  it may stand on the command line without a value
@@ -56,6 +58,7 @@ class Option:
     default_text: str | None = None
     minimum: float | None = None
     above: float | None = None
+    below: float | None = None
     accepts: str = "True or False"
     read: Callable[[Any], Any] = lambda value: value
     optional_value: bool = False
@@ -102,6 +105,10 @@ class Option:
         levels = get_args(Commands)
         return self.commands != "none" and levels.index(commands) <= levels.index(self.commands)
 
+    def takes(self, word: str) -> bool:
+        """Whether a word that may be the value of an option without one is its value."""
+        return word in self.choices or (bool(self.number) and re.fullmatch(r"[\d.]+", word) is not None)
+
     def parse(self, text: Any) -> Any:
         """The number that a text on the command line means; anything else as it is."""
         if not self.number or not isinstance(text, str):
@@ -134,6 +141,8 @@ class Option:
             raise self.error(f"{number:g} is too small", f"it must be above {self.above:g}")
         if self.minimum is not None and number < self.minimum:
             raise self.error(f"{number:g} is too small", f"it must be at least {self.minimum:g}")
+        if self.below is not None and number >= self.below:
+            raise self.error(f"{number:g} is too large", f"it must be below {self.below:g}")
 
     def error(self, problem: str, hint: str = "") -> InputError:
         """What is wrong with the value that a user gave."""

@@ -13,10 +13,10 @@ from gradedeval.measures.definition import QUANTITIES, Measure
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
 from gradedeval.options.presets import PRESETS
-from gradedeval.scoring.scores import ALL, Row, Scores, row_signatures
+from gradedeval.scoring.scores import ALL, INTERVAL, Row, Scores, row_signatures
 
 FORMATS = formats_for("wide", "trec", "long")
-PARTS = ("residual", "unjudged", "beyond")
+PARTS = (*INTERVAL, "residual", "unjudged", "beyond")
 
 
 def render(scores: Scores, form: str, *, by_topic: bool = False, digits: int | None = None, cwl: bool = False) -> str:

@@ -17,6 +17,7 @@ from gradedeval.measures.properties import Summary
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.signature import signature
+from gradedeval.scoring.summaries import summarize, summarize_rises
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,26 +25,21 @@ if TYPE_CHECKING:
 
 ALL = "all"
 
-LEAST = 0.00001
-"""What a lower score counts as in a geometric mean, as in trec_eval: a topic at 0 would leave nothing of the rest."""
-
-
-def summarized(values: Floats, summary: Summary) -> float:
-    """One measure's scores summed up over topics; nan where there are none."""
-    if not len(values):
-        return np.nan
-    if summary == "geometric":
-        return float(np.exp(np.log(np.maximum(values, LEAST)).mean()))
-    return float(values.sum() if summary == "total" else values.mean())
+INTERVAL = ("se", "low", "high")
+"""The columns of --interval: standard error of a summary, ends of its interval."""
 
 
 class Row(NamedTuple):
-    """A line of the tidy table: blank parts are None; a summary has the topic `all` and counts its `topics`."""
+    """A line of the tidy table: blank parts are None; a summary has the topic `all`, a standard error, the ends of its
+    interval, and counts its `topics`."""
 
     run: str
     topic: str
     measure: str
     score: float | None
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
     residual: float | None = None
     unjudged: float | None = None
     beyond: float | None = None
@@ -73,9 +69,7 @@ class RunScores:
         """The summary of one measure over the topics kept, or of a part of its residual; nan where there are none."""
         kept = self.included[:, column]
         values, score = getattr(self, part)[kept, column], self.score[kept, column]
-        if summary == "geometric" and part != "score":
-            return summarized(score + values, summary) - summarized(score, summary)
-        return summarized(values, summary)
+        return float(summarize(score, summary) if part == "score" else summarize_rises(score, values, summary))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,27 +113,40 @@ class Scores:
             topics = list(compress(run.topics, kept))
             parts = [np.append(getattr(run, name)[kept, column], part) for name, part in zip(names, parts, strict=True)]
         score, residual, unjudged = parts
+        interval = _blanked(self.intervals[self.runs.index(run), column])
         with np.errstate(invalid="ignore"):  # infinite costs have no difference
             beyond = residual - unjudged
         return {
             "topic": [*topics, ALL],
             "score": _blanked(score),
+            **{name: [None] * len(topics) + [value] for name, value in zip(INTERVAL, interval, strict=True)},
             "residual": _blanked(residual),
             "unjudged": _blanked(unjudged),
             "beyond": _blanked(beyond),
             "topics": [None] * len(topics) + [int(kept.sum())],
         }
 
+    @cached_property
+    def intervals(self) -> Floats:
+        """runs × measures × 3: the standard error of each summary and the ends of its interval, nan where blank."""
+        level = self.options.interval
+        if level is None:
+            return np.full((len(self.runs), len(self.measures), 3), np.nan)
+        from gradedeval.scoring.intervals import summary_intervals  # few evaluations need it
+
+        return summary_intervals([(run.score, run.included) for run in self.runs], self.measures, 1 - level)
+
     def sorted_by(self, measure: Measure) -> Scores:
-        """The same with the runs from the best to the worst by a measure, as applied; equal runs stay in order.
+        """The same with the runs from the best to the worst by a measure, as applied; equal runs stay in order. Where
+        neither more nor less is better the highest is the first.
 
         Raises InputError (usage) where it is not among the measures.
         """
         if measure not in self.measures:
             what = f"'{measure}' is not among the measures ({', '.join(map(str, self.measures))})"
             raise InputError("--sort", what, f"add -m '{measure}'", usage=True)
-        column, summary = self.measures.index(measure), measure.definition.summary
-        means = [run.summary("score", column, summary) for run in self.runs]
+        column, reading = self.measures.index(measure), measure.reading
+        means = [reading.sign * run.summary("score", column, reading.summary) for run in self.runs]
         order = sorted(zip(means, self.runs, strict=True), key=lambda pair: (np.isnan(pair[0]), -pair[0]))
         return replace(self, runs=[run for _, run in order])
 
@@ -157,15 +164,15 @@ class Scores:
     @property
     def columns(self) -> list[str]:
         """The columns of the tidy table, which depend on the options."""
-        columns = ["run", "topic", "measure", "score"]
+        columns = ["run", "topic", "measure", "score", *(INTERVAL if self.options.interval is not None else ())]
         columns += ["residual"] if self.options.wants_residuals else []
         columns += ["unjudged", "beyond"] if self.options.residuals == "split" else []
         return columns + (["topics"] if self.options.max_residual is not None else [])
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The tidy table as a DataFrame: run, topic, measure, score[, residual][, unjudged, beyond][, topics],
-        signature (of the summaries; None elsewhere)."""
+        """The tidy table as a DataFrame: run, topic, measure, score[, se, low, high][, residual][, unjudged, beyond]
+        [, topics], signature (of the summaries; None elsewhere)."""
         import pandas as pd  # not for a plain evaluation: it takes longer to import than a run takes to score
 
         rows = list(self.rows())

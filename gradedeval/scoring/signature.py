@@ -21,8 +21,15 @@ from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import prior_of
 from gradedeval.version import __version__
 
-FREE = re.compile(r"(gradedeval|topics|\d+ chosen topics?|max gain|max residual|residual depth|signed differences)\b")
-"""The parts that may differ between scores that are compared: the version, which topics count, what residuals are."""
+DRAWS, SEED = 10_000, 0
+"""The bootstrap samples of --interval."""
+INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
+
+FREE = re.compile(
+    r"(gradedeval|topics|\d+ chosen topics?|max gain|max residual|residual depth|signed differences|[\d.]+% interval)\b"
+)
+"""The parts that may differ between scores that are compared: the version, which topics count, what residuals and
+intervals are."""
 _BETWEEN = re.compile(r' \| (?=(?:[^"]*"[^"]*")*[^"]*$)')  # parts, not the words of a quoted file name
 _QRELS = re.compile(r"qrels (?P<qrels>\w+), grades [^,]+, top (?P<top>[^,]+)(, intents .+)?")
 _GAINS = re.compile(r'(?P<measures>[^"]+?): (?P<scheme>.+)')
@@ -128,6 +135,7 @@ def signature(
         f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}" + (f" ({most})" if any(missing) else ""),
         "order file" if options.order == "file" else f"ties {options.ties}",
         *_changed(options),
+        *([] if options.interval is None else [f"{100 * options.interval:.10g}% {INTERVAL}"]),
         *_gains(measures, Grades(qrels.labels, top)),
         *(f"{_with_digest(prior, prior[1:])} prior" for prior in priors),
         *(_with_digest(file, file) for file in files),

@@ -9,7 +9,8 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.formats import trec_line
-from gradedeval.scoring.scores import ALL, LEAST
+from gradedeval.scoring.scores import ALL
+from gradedeval.scoring.summaries import LEAST
 from gradedeval.trec.small_tables import small_table
 from gradedeval.trec_eval.output_lines import Line
 from gradedeval.trec_eval.score import ScoredRun

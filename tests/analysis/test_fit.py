@@ -13,7 +13,7 @@ from scipy import stats
 import gradedeval
 from gradedeval import InputError
 from gradedeval.analysis.fit_weights import divergence, fit_weights, read_vector
-from gradedeval.analysis.parameter_search import MeasureRange, best, near_best_range, read_ranges, search
+from gradedeval.analysis.parameter_search import MeasureRange, best, near_best_range, read_ranges, resolution, search
 from gradedeval.analysis.score_matrix import to_matrix
 from support.commands import Command
 
@@ -31,27 +31,44 @@ def family(text: str) -> MeasureRange:
 
 def test_a_range_of_cutoffs_is_every_one_of_them() -> None:
     found = family("nerr9@1..5")
-    assert (found.parameter, found.whole, found.grid()) == ("k", True, [1, 2, 3, 4, 5])
+    assert (found.parameter, found.whole, found.grid(found.resolution(0.001))) == ("k", True, [1, 2, 3, 4, 5])
     assert str(found.at(3)) == "nerr9@3"
 
 
-def test_a_range_of_numbers_has_fifty_round_steps_or_more() -> None:
+def test_a_range_of_numbers_is_tried_at_the_precision() -> None:
     found = family("nerr10(phi=0.05..0.95)")
-    assert (found.parameter, found.whole, found.step) == ("phi", False, 0.01)
-    assert found.grid()[:3] == [0.05, 0.06, 0.07]
-    assert found.grid()[-1] == 0.95
-    assert len(found.grid()) == 91
+    assert (found.parameter, found.whole, found.resolution(0.001)) == ("phi", False, 0.001)
+    grid = found.grid(0.001)
+    assert (grid[:3], grid[-1], len(grid)) == ([0.05, 0.051, 0.052], 0.95, 901)
     assert str(found.at(0.3)) == "nerr10(phi=0.3)"
 
 
 def test_a_told_step_is_taken_and_both_ends_are_tried() -> None:
-    assert family("rbp(p=.5..0.95..0.2)").grid() == [0.5, 0.7, 0.9, 0.95]
-    assert family("nerr8@1..10..3").grid() == [1, 4, 7, 10]
+    assert family("rbp(p=.5..0.95..0.2)").grid(0.2) == [0.5, 0.7, 0.9, 0.95]
+    assert family("nerr8@1..10..3").grid(3) == [1, 4, 7, 10]
+    assert [family(text).resolution(0.001) for text in ("rbp(p=.5..0.95..0.2)", "nerr8@1..10..3")] == [0.2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "precision", "step", "says"),
+    [
+        ("rbp(p=0.05..0.95)", 0.001, 0.001, "every step tried"),
+        ("rbp(p=0.05..0.95)", 1e-5, 0.001, "every step tried, then to 1e-05 around the best"),
+        ("nerr11(T=0.5..5)", 0.001, 0.005, "every step tried, then to 0.001 around the best"),
+        ("nerr11(T=0.5..5)", 0.5, 0.05, "every step tried"),
+        ("nerr11(T=1..400)", 0.001, 0.5, "every step tried, then to 0.001 around the best"),
+        ("nerr9@1..400", 0.001, 1, "every step tried"),
+    ],
+)
+def test_a_search_has_from_fifty_to_a_thousand_steps_and_says_how_large_they_are(
+    text: str, precision: float, step: float, says: str
+) -> None:
+    assert (family(text).resolution(precision), resolution([family(text)], precision)) == (step, says)
 
 
 def test_whole_ends_are_no_whole_numbers_where_the_measure_takes_others() -> None:
     assert not family("nerr11(T=1..5)").whole
-    assert family("bpref(k=0..3)").grid()[:2] == [0, 0.05]
+    assert not family("bpref(k=0..3)").whole
 
 
 @pytest.mark.parametrize(
@@ -105,6 +122,11 @@ def test_the_search_finds_the_higher_of_two_tops() -> None:
     assert best(values) == 0.8
 
 
+def test_the_search_finds_a_step_as_wide_as_the_resolution_wherever_it_is() -> None:
+    values = searched("rbp(p=0.05..0.95)", lambda p: 0.9394 if p < 0.7442 else 0.9697 if p < 0.7453 else 0.9)
+    assert (best(values), near_best_range(values, 0.001)) == (0.745, (0.745, 0.745))
+
+
 def test_of_equal_values_the_smallest_is_best_and_the_band_has_them_all() -> None:
     values = {1.0: 0.2, 2.0: 0.9, 3.0: 0.9, 4.0: 0.8995, 5.0: 0.5, 6.0: float("nan"), 7.0: 0.9}
     assert best(values) == 2
@@ -115,7 +137,7 @@ def test_of_equal_values_the_smallest_is_best_and_the_band_has_them_all() -> Non
 
 
 def test_a_measure_agrees_best_with_itself() -> None:
-    found = gradedeval.fit(RUNS, QRELS, "rbp(p=0.05..0.95)", "rbp(p=0.625)")
+    found = gradedeval.fit(RUNS, QRELS, "rbp(p=0.6..0.65)", "rbp(p=0.625)")
     assert found.frame["value"].tolist() == [0.625, 0.625]
     assert found.frame["agreement"].tolist() == pytest.approx([1, 1])
     assert [note.kind for note in found.notes] == ["no-relevant"]
@@ -165,9 +187,15 @@ def odd(path: Path) -> Path:
 def test_other_topics_validate_what_was_found(tmp_path: Path) -> None:
     even = [str(topic) for topic in range(302, 351, 2)]
     found = gradedeval.fit(
-        RUNS, QRELS, "rbp(p=0.1..0.9)", "err@20", by="spearman", topics_from=odd(tmp_path / "odd"), other_topics=even
+        RUNS,
+        QRELS,
+        "rbp(p=0.1..0.9..0.1)",
+        "err@20",
+        by="spearman",
+        topics_from=odd(tmp_path / "odd"),
+        other_topics=even,
     )
-    alone = gradedeval.fit(RUNS, QRELS, "rbp(p=0.1..0.9)", "err@20", by="spearman", topics_from=even)
+    alone = gradedeval.fit(RUNS, QRELS, "rbp(p=0.1..0.9..0.1)", "err@20", by="spearman", topics_from=even)
     row = found.frame.iloc[0]
     assert (row["value_there"], row["best_there"]) == (alone.frame["value"][0], alone.frame["agreement"][0])
     measures = f"err@20 rbp(p={row['value']})"
@@ -184,7 +212,7 @@ def test_validation_topics_that_were_fitted_are_counted(cli: Command, tmp_path: 
         *RUNS,
         QRELS,
         "-m",
-        "rbp(p=0.1..0.9)",
+        "rbp(p=0.1..0.9..0.1)",
         "--to",
         "err@20",
         "--by",
@@ -206,13 +234,13 @@ def test_no_agreement_has_no_best_value(cli: Command, tmp_path: Path) -> None:
     words = ("fit", "one.run", "qrels", "-m", "err@1..3", "--to", "rr", "--by", "pearson")
     table = cli(*words)
     assert "err@1..3 by pearson: no agreement is defined: the scores are all the same" in table.messages
-    assert table.text.splitlines()[2].split() == ["err@1..3", "pearson", "k", "2"]
+    assert table.text.splitlines()[2].split() == ["err@1..3", "pearson", "k", "1", "2"]
     (row,) = csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text))
     assert (row["value"], row["agreement"], row["low"], row["high"], row["pairs"]) == ("", "", "", "", "2")
 
 
 def test_another_collection_validates_what_was_found(cli: Command, tmp_path: Path) -> None:
-    words = (*RUNS[:2], QRELS, "-m", "rbp(p=0.1..0.9)", "--to", "err@20", "--by", "pearson")
+    words = (*RUNS[:2], QRELS, "-m", "rbp(p=0.1..0.9..0.1)", "--to", "err@20", "--by", "pearson")
     there = ("--validate", RUNS[2], "--validate", RUNS[3], "--validate-qrels", QRELS)
     (row,) = csv.DictReader(io.StringIO(cli("fit", *words, *there, "-f", "csv", "--curve", "curve.csv").text))
     alone = cli("fit", *RUNS[2:], QRELS, *words[3:], "-f", "csv")
@@ -234,7 +262,7 @@ def test_the_divergence_is_scipy_s_entropy() -> None:
 
 def test_a_geometric_vector_gives_its_persistence() -> None:
     ranks = np.arange(1, 301)
-    found = fit_weights(0.27 * 0.73 ** (ranks - 1), "rbp(p=0.05..0.99)").frame.iloc[0]
+    found = fit_weights(0.27 * 0.73 ** (ranks - 1), "rbp(p=0.7..0.75)").frame.iloc[0]
     assert found["value"] == 0.73
     assert found["divergence"] == pytest.approx(0, abs=1e-9)
     assert (found["depth"], found["covered"]) == (300, pytest.approx(1))
@@ -243,7 +271,7 @@ def test_a_geometric_vector_gives_its_persistence() -> None:
 def test_depth_and_normalization_change_the_nearest_weights() -> None:
     vector = 1 / np.arange(1, 101)
     own = [
-        fit_weights(vector, "rbp(p=0.05..0.99)", ranks=depth, renormalize=scaled).frame.iloc[0]
+        fit_weights(vector, "rbp(p=0.5..0.99..0.1)", ranks=depth, renormalize=scaled).frame.iloc[0]
         for depth, scaled in ((20, False), (100, False), (20, True))
     ]
     assert own[0]["value"] < own[1]["value"]
@@ -262,10 +290,10 @@ def test_weights_that_are_no_distribution_need_to_be_scaled() -> None:
 
 def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "w.csv").write_text("rank,weight\n# a comment\n2,0.25\n1,0.5\n3,0.125\n")
-    found = cli("fit", "--weights", "w.csv", "-m", "rbp(p=0.1..0.9)", "--renormalize")
+    found = cli("fit", "--weights", "w.csv", "-m", "rbp(p=0.47..0.53)", "--renormalize")
     assert found.code == 0
-    assert found.text.splitlines()[2].split()[:4] == ["rbp(p=0.1..0.9)", "p", "0.5", "0.0000"]
+    assert found.text.splitlines()[2].split()[:4] == ["rbp(p=0.47..0.53)", "p", "0.5", "0.0000"]
     assert found.text.splitlines()[-1] == (
-        "3 ranks | the vector scaled to sum 1, the measures' scaled to 1 too | to 0.001"
+        "3 ranks | the vector scaled to sum 1, the measures' scaled to 1 too | every step tried"
     )
     assert read_vector(tmp_path / "w.csv").tolist() == [0.5, 0.25, 0.125]

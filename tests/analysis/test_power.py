@@ -57,7 +57,7 @@ def test_the_best_runs_are_those_of_each_measure(matrix: Matrix) -> None:
     found = gradedeval.power(matrix, draws=50, best=2)
     assert found.frame["pairs"].tolist() == [1, 1]
     for measure in matrix.measures:
-        means = matrix.paired(measure).means
+        means = matrix.paired(measure).summaries
         best = {matrix.runs[at] for at in np.argsort(-means)[:2].tolist()}
         row = found.curve[found.curve["measure"] == measure].iloc[0]
         assert {row["run"], row["other"]} == best
@@ -77,7 +77,7 @@ def test_settings_and_curve_at_the_prompt(cli: Command, tmp_path: Path) -> None:
         "paired bootstrap, studentized, 99 draws, alpha 0.1, seed 7 | the best 3 runs by each measure"
     )
     rows = list(csv.DictReader((tmp_path / "curve.csv").open()))
-    assert list(rows[0]) == ["measure", "pair", "run", "other", "difference", "level", "needed"]
+    assert list(rows[0]) == ["measure", "pair", "run", "other", "difference", "level", "needed", "tested"]
     assert [row["pair"] for row in rows] == ["1", "2", "3"] * 2
     assert cli(*words, "-f", "csv").messages[1:] == ["paired bootstrap, studentized, 99 draws, alpha 0.1, seed 7"]
 

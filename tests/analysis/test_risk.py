@@ -77,6 +77,7 @@ def test_against_loops(baseline: str | None, alpha: float) -> None:
     assert frame["baseline"].unique().tolist() == [baseline or "(mean of runs)"]
 
 
+@pytest.mark.filterwarnings("ignore:.* no end at 95%.*:gradedeval.EvaluationWarning")
 def test_without_weight_urisk_is_the_difference_and_trisk_student_s_t() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "ap")
     frame = gradedeval.risk(scores, "rivers-bm25.run", alpha=0).set_index("run")

@@ -10,19 +10,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from gradedeval.analysis import resampling
 from gradedeval.analysis.compare import TestSettings as Settings
-from gradedeval.analysis.resampling import (
-    bootstrap_interval,
-    chunks,
-    randomization,
-    sign_flips,
-    studentized,
-    topic_weights,
-    tukey_hsd,
-)
+from gradedeval.analysis.resampling import randomization, sign_flips, studentized, tukey_hsd
 from gradedeval.analysis.significance import correct_p_values, describe_test, effect_size, p_values
 from gradedeval.errors import InputError
+from gradedeval.scoring import bootstrap
+from gradedeval.scoring.bootstrap import chunks, studentized_interval, topic_weights
 
 Floats = NDArray[np.float64]
 
@@ -91,11 +84,11 @@ def test_a_pair_does_not_depend_on_the_pairs_beside_it(monkeypatch: pytest.Monke
     differences = scores(30, 40)
     results: list[Callable[[Floats], Floats]] = [
         lambda some: randomization(some, 300, 1),
-        lambda some: np.array(bootstrap_interval(some, 300, 1, 0.05)).T,
+        lambda some: np.array(studentized_interval(some, 300, 1, 0.05)).T,
         lambda some: np.array(studentized(some, 300, 1, 0.05)).T,
     ]
     together = [result(differences) for result in results]
-    monkeypatch.setattr(resampling, "CELLS", 1000)  # so few that every pair is a piece of its own
+    monkeypatch.setattr(bootstrap, "CELLS", 1000)  # so few that every pair is a piece of its own
     assert len(chunks(30, 300)) == 10
     for result, whole in zip(results, together, strict=True):
         assert result(differences) == pytest.approx(whole, abs=1e-12)
@@ -237,21 +230,6 @@ def naive_samples(topics: int, draws: int, seed: int) -> list[list[int]]:
 
 def test_every_sample_has_as_many_topics() -> None:
     assert {len(sample) for sample in naive_samples(30, 200, 1)} == {30}
-
-
-def test_the_interval_is_made_of_the_percentiles_of_resampled_means() -> None:
-    differences = scores(3, 20)
-    means = np.array([[own[sample].mean() for sample in naive_samples(20, 400, 5)] for own in differences])
-    low, high = bootstrap_interval(differences, 400, 5, 0.1)
-    assert low == pytest.approx(np.quantile(means, 0.05, axis=1), abs=1e-12)
-    assert high == pytest.approx(np.quantile(means, 0.95, axis=1), abs=1e-12)
-
-
-def test_the_interval_is_about_scipy_s() -> None:
-    own = scores(1, 50)
-    theirs = stats.bootstrap((own[0],), np.mean, n_resamples=20_000, method="percentile", rng=1).confidence_interval
-    low, high = bootstrap_interval(own, 20_000, 0, 0.05)
-    assert (low[0], high[0]) == pytest.approx((theirs.low, theirs.high), abs=0.003)
 
 
 def test_the_level_is_sakai_s_algorithm_in_a_loop() -> None:

@@ -1,0 +1,207 @@
+"""Totals, geometric means and measures of which less is better: every command sums up and orders as `eval` does."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import gradedeval
+from gradedeval import Bound
+from gradedeval.analysis.correlate import agreement
+from gradedeval.analysis.score_matrix import to_matrix
+from gradedeval.measures.properties import Reading
+from support.commands import Command
+
+# Three topics with one relevant document each: its rank in the run, 9 where it is missing.
+RANKS = {"steady.run": (3, 3, 3), "uneven.run": (1, 1, 9), "weak.run": (5, 6, 4)}
+QRELS = "".join(f"{topic} 0 rel 1\n" for topic in range(3))
+UNENDED = pytest.mark.filterwarnings("ignore:.* no end at 95%.*:gradedeval.EvaluationWarning")
+
+
+def lines(ranks: tuple[int, ...]) -> str:
+    documents = [(t, "rel" if at == rank else f"d{at}", at) for t, rank in enumerate(ranks) for at in range(1, 7)]
+    return "".join(f"{topic} Q0 {docno} {at} {10 - at} t\n" for topic, docno, at in documents)
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "qrels").write_text(QRELS)
+    for name, ranks in RANKS.items():
+        (tmp_path / name).write_text(lines(ranks))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def scored(measures: str, **options: Any) -> gradedeval.Scores:
+    return gradedeval.evaluate(list(RANKS), "qrels", measures, **options)
+
+
+@UNENDED
+def test_what_is_compared_is_what_eval_prints(files: Path) -> None:
+    scores = scored("gm_ap ap num_rel_ret unjudged@5 num_ret", residuals=True)
+    for row in gradedeval.compare(scores).itertuples():
+        means = scores.means[str(row.run)][str(row.measure)], scores.means[str(row.baseline)][str(row.measure)]
+        assert (row.mean, row.baseline_mean) == pytest.approx(means)
+        assert row.difference == pytest.approx(means[0] - means[1])
+
+
+@UNENDED
+def test_the_better_geometric_mean_wins_though_its_mean_is_lower(files: Path) -> None:
+    frame = gradedeval.compare(scored("ap gm_ap"), "steady.run").set_index(["measure", "run"])
+    assert frame.loc[("ap", "uneven.run"), "difference"] == pytest.approx(1 / 3)
+    row = frame.loc["gm_ap", "uneven.run"]
+    assert (row["baseline_mean"], row["mean"]) == pytest.approx((1 / 3, 0.00001 ** (1 / 3)))
+    assert row["difference"] < 0
+    assert row["tested"] == "ratio"
+    logs = np.log([[3, 3, 0.00003]])
+    assert row["p"] == stats.permutation_test((logs[0],), np.mean, permutation_type="samples").pvalue
+    assert row["effect"] == pytest.approx(logs.mean() / logs.std(ddof=1))
+
+
+def test_the_interval_of_a_geometric_mean_is_of_the_ratio_and_of_a_total_of_the_total() -> None:
+    draw = np.random.default_rng(2)
+    rows = [(run, str(t), "ap", draw.uniform(0.1, 1)) for run in ("x", "y") for t in range(12)]
+    import pandas as pd
+
+    def compared(measure: str, change: Any) -> Any:
+        table = [(run, topic, measure, change(score)) for run, topic, _, score in rows]
+        return gradedeval.compare(pd.DataFrame(table, columns=["run", "topic", "measure", "score"])).iloc[0]
+
+    ratio, logs = compared("gm_ap", lambda score: score), compared("ap", math.log)
+    assert (ratio["low"], ratio["high"]) == pytest.approx((math.exp(logs["low"]), math.exp(logs["high"])))
+    assert (ratio["p"], ratio["effect"]) == (logs["p"], pytest.approx(logs["effect"]))
+    total, mean = compared("num_rel_ret", lambda score: score), compared("ap", lambda score: score)
+    for name in ("difference", "low", "high"):
+        assert total[name] == pytest.approx(12 * mean[name])
+    assert total["p"] == mean["p"]
+
+
+@pytest.mark.parametrize(
+    ("bound", "value", "passed"),
+    [
+        (Bound("min", "num_rel_ret", 3), 2, False),
+        (Bound("min", "gm_ap", 0.02), 0.00001 ** (1 / 3), True),
+        (Bound("max-drop", "gm_ap", 0.05), 1 / 3 - 0.00001 ** (1 / 3), False),
+        (Bound("max-drop", "gm_ap", 0.5, relative=True), 1 - 3 * 0.00001 ** (1 / 3), False),
+        (Bound("max-drop", "ap", 0.05), 1 / 3 - 2 / 3, True),
+        (Bound("max-drop", "num_rel_ret", 0.5), 1, False),
+        (Bound("max-drop", "unjudged@3", 0.05), 2 / 9 - 1 / 9, False),
+        (Bound("max-drop", "unjudged@3", 1.5, relative=True), 1, True),
+        (Bound("max-topic-drop", "unjudged@3", 0.5), 2 / 3, False),
+        (Bound("max-unjudged", "gm_ap", 0.5), 1 - 0.00001 ** (1 / 3), False),
+    ],
+)
+def test_a_bound_is_on_the_summary_and_on_getting_worse(bound: Bound, value: float, passed: bool) -> None:
+    runs = {"new": {}, "old": {}}
+    for topic in range(3):
+        runs["old"][str(topic)] = {"a": 3, "b": 2, "rel": 1}
+        runs["new"][str(topic)] = {"rel": 3, "b": 2, "a": 1} if topic < 2 else {"u": 3, "v": 2, "b": 1}
+    del runs["old"]["0"]["a"]
+    runs["old"]["0"] = {"u": 3, "b": 2, "rel": 1}
+    qrels = {str(topic): {"rel": 1, "a": 0, "b": 0} for topic in range(3)}
+    scores = gradedeval.evaluate(
+        runs, qrels, bound.measure, residuals="total" if bound.kind == "max-unjudged" else None
+    )
+    (row,) = gradedeval.check(scores, [bound], "old").itertuples()
+    assert (row.value, row.passed) == (pytest.approx(value), passed)
+
+
+def test_a_fall_of_a_geometric_mean_breaks_a_bound_that_its_mean_keeps(files: Path, cli: Command) -> None:
+    words = ("uneven.run", "qrels", "--baseline", "steady.run", "-m", "gm_ap", "--max-drop", "0.05")
+    outcome = cli("check", *words)
+    assert outcome.code == 1
+    assert outcome.text.startswith(
+        "FAIL  uneven.run: gm_ap fell by 0.3118 (93.5%), from 0.3333 to 0.0215, more than 0.05; topic that fell most: 2"
+    )
+    assert cli("check", "uneven.run", "qrels", "--min", "num_rel_ret=3").text.startswith(
+        "FAIL  uneven.run: num_rel_ret 2.0000 is below 3; "
+    )
+
+
+# Which of two is better
+
+
+def test_fewer_unjudged_documents_win_and_the_number_retrieved_wins_nothing() -> None:
+    runs = {"x": {"1": {"a": 2, "b": 1}, "2": {"a": 2, "u": 1}}, "y": {"1": {"a": 1, "u": 2}, "2": {"a": 1}}}
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1}}
+    scores = gradedeval.evaluate(runs, qrels, "unjudged@2 num_ret rbp(of=ec) rbp(of=ed)")
+    with pytest.warns(gradedeval.EvaluationWarning):
+        frame = gradedeval.compare(scores, "x").set_index("measure")
+    assert frame.loc["unjudged@2", ["wins", "ties", "losses"]].tolist() == [1, 0, 1]
+    assert frame.loc["num_ret", "ties"] == 1
+    assert frame.loc[["num_ret", "rbp(of=ed)"], ["wins", "losses"]].isna().all(axis=None)
+    readings = dict(zip(*(getattr(to_matrix(scores), name) for name in ("measures", "readings")), strict=True))
+    assert readings["rbp(of=ec)"] == Reading("mean", "lower")
+
+
+def test_sorting_puts_the_fewest_unjudged_first(files: Path, cli: Command) -> None:
+    (files / "qrels").write_text(QRELS + "0 0 d1 0\n1 0 d1 0\n2 0 d1 0\n0 0 d2 0\n")
+    for measure in ("unjudged@6", "judged@6", "num_ret"):
+        table = cli(*RANKS, "qrels", "-m", measure, "--sort", measure, "-f", "csv")
+        assert [row["run"] for row in csv.DictReader(io.StringIO(table.text))] == (
+            list(RANKS) if measure == "num_ret" else ["steady.run", "weak.run", "uneven.run"]
+        )
+
+
+def test_tables_say_which_scores_are_better_and_what_is_tested(files: Path, cli: Command) -> None:
+    found = cli("compare", "steady.run", "uneven.run", "qrels", "-m", "gm_ap unjudged@3 num_ret")
+    assert found.text.splitlines()[-2].endswith(
+        " | gm_ap: ratio of geometric means, tested by logarithms | unjudged@3: lower is better"
+        " | num_ret: neither more nor less is better"
+    )
+    rows = {line.split()[0]: line for line in found.text.splitlines()[2:5]}
+    assert "×0.0000 to ×inf" in rows["gm_ap"]
+    assert "–/3/–" in rows["num_ret"]
+
+
+def test_orderings_go_from_the_best_to_the_worst(files: Path) -> None:
+    draw = np.random.default_rng(5)
+    runs = {
+        f"r{n}": {str(t): {f"d{d}": float(draw.random()) for d in draw.permutation(20)[:10]} for t in range(6)}
+        for n in range(7)
+    }
+    qrels = {str(t): {f"d{d}": int(d < 4) for d in range(12)} for t in range(6)}
+    scores = gradedeval.evaluate(runs, qrels, "judged@5 unjudged@5 gm_ap")
+    of = {name: np.array([scores.means[run][name] for run in runs]) for name in ("judged@5", "unjudged@5", "gm_ap")}
+    for kind in ("tau", "weighted-tau", "tau-ap"):
+        frame = gradedeval.correlate(scores, kind, kind).set_index(["measure", "other"])["agreement"]
+        itself = agreement(kind, of["judged@5"], of["judged@5"])  # type: ignore[arg-type]
+        assert frame["judged@5", "unjudged@5"] == pytest.approx(itself)
+        assert frame["gm_ap", "unjudged@5"] == pytest.approx(agreement(kind, of["gm_ap"], -of["unjudged@5"]))  # type: ignore[arg-type]
+    by_topic = gradedeval.correlate(scores, "pearson", "spearman").set_index(["measure", "other"])["agreement"]
+    assert by_topic["judged@5", "unjudged@5"] == pytest.approx(-1)
+
+
+# Saved scores
+
+
+@UNENDED
+def test_saved_scores_are_read_like_those_of_runs_and_an_unknown_measure_is_told(files: Path, cli: Command) -> None:
+    words = ("-m", "gm_ap num_rel_ret unjudged@3")
+    cli("eval", *RANKS, "qrels", "-q", *words, "-o", "saved.csv")
+    same = ("--baseline", "steady.run", "-f", "csv")
+    saved = cli("compare", "--from-scores", "saved.csv", *same)
+    assert saved.text == cli("compare", *RANKS, "qrels", *words, *same).text.replace(",False", ",").replace(
+        ",True", ","
+    )
+    (files / "saved.csv").write_text((files / "saved.csv").read_text().replace("num_rel_ret", "mine"))
+    told = cli("compare", "--from-scores", "saved.csv", *same).messages
+    assert told[0] == "mine: no measure known here; taken as a mean, the higher the better"
+
+
+# One run
+
+
+def test_power_orders_by_the_summary_and_needs_a_ratio(files: Path) -> None:
+    found = gradedeval.power(scored("gm_ap num_rel_ret"), draws=200, best=2)
+    assert set(found.curve["run"]) | set(found.curve["other"]) >= {"steady.run", "weak.run"}
+    rows = found.curve.set_index("measure")
+    expected = np.exp(np.mean(np.log([3 / 5, 3 / 6, 3 / 4])))
+    assert rows.loc["gm_ap", ["tested", "difference"]].tolist() == ["ratio", pytest.approx(expected)]

@@ -12,9 +12,9 @@ import numpy as np
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
 from gradedeval.analysis.significance import TOLERANCE, effect_size
 from gradedeval.arrays import Floats
-from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.errors import EvaluationWarning, InputError, shorten
 from gradedeval.scoring.scores import Scores
-from gradedeval.scoring.summaries import summarize
+from gradedeval.scoring.summaries import of_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,18 +33,18 @@ def risk(
 ) -> pd.DataFrame:
     """How risky runs are, by every measure, on the topics that all runs are scored on: a loss counts 1 + alpha times.
 
-    scores          what `gradedeval.evaluate` returns, or saved scores
+    scores          what `gradedeval.evaluate` returns, or saved scores; of geometric means logarithms are compared
     baseline        the run that others are compared with; None: the mean of all runs on each topic
     alpha           how much more a loss weighs than a win of the same size, 0 or more
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
-    Returns a frame with the columns measure, run, baseline, topics, mean, baseline_mean (or totals, or geometric
-    means), wins, ties, losses (topics; where lower is better, a lower score wins; blank where neither is), u_risk
-    (URisk, the mean of wins and weighted losses: Wang et al., SIGIR 2012), t_risk (TRisk, URisk / its standard error,
-    below −2 a significant risk: Dinçer et al., SIGIR 2014), z_risk and geo_risk (ZRisk and GeoRisk against what is
-    expected from all runs: Dinçer et al., SIGIR 2016). The baseline is among the runs. z_risk and geo_risk are blank,
-    with a warning of the class `gradedeval.EvaluationWarning`, for scores below 0, or where lower is better. Raises
-    InputError (usage) for fewer than two runs or an invalid alpha, and InputError for a measure with a single topic.
+    Returns a frame with the columns measure, run, baseline, topics, mean, baseline_mean, wins, ties, losses (topics),
+    u_risk (URisk, the mean of wins and weighted losses: Wang et al., SIGIR 2012), t_risk (TRisk, URisk / its standard
+    error, below −2 a significant risk: Dinçer et al., SIGIR 2014), z_risk and geo_risk (ZRisk and GeoRisk against what
+    is expected from all runs: Dinçer et al., SIGIR 2016). The baseline is among the runs. z_risk and geo_risk are
+    blank for scores below 0 and where lower is better, and measures by which neither run is better are left out; both
+    is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) for fewer than two runs,
+    an invalid alpha, and where no measure is left, and InputError for a measure with a single topic.
     """
     frame, notes = risk_matrix(comparable(scores, allow_mismatch), baseline, alpha)
     for note in notes:
@@ -62,32 +62,38 @@ def risk_matrix(matrix: Matrix, baseline: str | None, alpha: float) -> tuple[pd.
     import pandas as pd  # not before it is needed
 
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
-    frame = pd.concat([pd.DataFrame(_columns(paired, of, alpha)) for paired in measures], ignore_index=True)
-    lower = [paired.measure for paired in measures if paired.reading.better == "lower"]
-    below = [paired.measure for paired in measures if (paired.score < 0).any() and paired.measure not in lower]
-    causes = {"some scores are below 0": below, "lower is better": lower}
-    notes = [f"{', '.join(names)}: {cause}, so there is no GeoRisk" for cause, names in causes.items() if names]
-    return frame.astype({"wins": "Int64", "losses": "Int64"}), notes
+    usable = [paired for paired in measures if paired.reading.better != "neither"]
+    if not usable:
+        what = f"by {shorten([paired.measure for paired in measures])} neither run is better"
+        raise InputError("", what, "name a measure such as -m ap", usage=True)
+    frame = pd.concat([pd.DataFrame(_columns(paired, of, alpha)) for paired in usable], ignore_index=True)
+    left_out = [paired.measure for paired in measures if paired.reading.better == "neither"]
+    blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
+    notes = [f"{', '.join(left_out)}: left out: neither more nor less is better"] if left_out else []
+    what = "no GeoRisk: it is of scores of 0 or more, the higher the better"
+    return frame, [*notes, *([f"{', '.join(blank)}: {what}"] if blank else [])]
 
 
 def _columns(paired: Paired, baseline: int | None, alpha: float) -> dict[str, Any]:
-    base = paired.score.mean(0) if baseline is None else paired.score[baseline]
-    differences = paired.score - base
+    topics, reading, summaries = len(paired.topics), paired.reading, paired.summaries
+    base = paired.values.mean(0) if baseline is None else paired.values[baseline]
+    differences = reading.sign * (paired.values - base)
     differences[np.abs(differences) <= TOLERANCE] = 0
-    weighted = weigh_losses(paired.reading.sign * differences, alpha)
-    z_risk, geo_risk = np.full((2, len(paired.runs)), np.nan)
-    if paired.reading.better != "lower":
-        z_risk, geo_risk = geometric_risk(paired.score, alpha)
+    weighted = weigh_losses(differences, alpha)
+    expectable = reading.better == "higher" and (paired.score >= 0).all()
+    z_risk, geo_risk = geometric_risk(paired.score, alpha) if expectable else (np.nan, np.nan)
     return {
         "measure": paired.measure,
         "run": np.array(paired.runs, dtype=object),
         "baseline": MEAN_OF_RUNS if baseline is None else paired.runs[baseline],
-        "topics": len(paired.topics),
-        "mean": paired.summaries,
-        "baseline_mean": float(summarize(base, paired.reading.summary)),
-        **paired.wins(differences),
+        "topics": topics,
+        "mean": summaries,
+        "baseline_mean": of_mean(base.mean(), topics, reading.summary) if baseline is None else summaries[baseline],
+        "wins": (differences > 0).sum(1),
+        "ties": (differences == 0).sum(1),
+        "losses": (differences < 0).sum(1),
         "u_risk": weighted.mean(1),
-        "t_risk": effect_size(weighted) * math.sqrt(len(paired.topics)),
+        "t_risk": effect_size(weighted) * math.sqrt(topics),
         "z_risk": z_risk,
         "geo_risk": geo_risk,
     }
@@ -99,16 +105,14 @@ def weigh_losses(differences: Floats, alpha: float) -> Floats:
 
 
 def geometric_risk(score: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """ZRisk and GeoRisk of each run; nan where a score is below 0.
+    """ZRisk and GeoRisk of each run.
 
-    score  runs × topics
+    score  runs × topics, none below 0
 
     Expected of a run on a topic is e = sum of the run · sum of the topic / sum of all, as in a χ² table, and
     z = (score − e) / √e, losses weighted. ZRisk is the sum of z, GeoRisk √(mean score · Φ(ZRisk / topics)), Φ the
     normal distribution. Dinçer, Macdonald & Ounis, SIGIR 2016.
     """
-    if (score < 0).any():
-        return np.full(len(score), np.nan), np.full(len(score), np.nan)
     total = score.sum()
     expected = np.outer(score.sum(1), score.sum(0)) / (total or 1)
     z = (score - expected) / np.sqrt(np.where(expected > 0, expected, 1))

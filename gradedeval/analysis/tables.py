@@ -99,10 +99,11 @@ def _needed(row: Row) -> Any:
     return _ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
 
 
-def plan_settings(aim: Aim) -> str:
+def plan_settings(aim: Aim, matrix: Matrix | None) -> str:
     """What the topics of a plan suffice for."""
     found = f"topics to detect a difference of {aim.difference:g} with power {1 - aim.beta:g} at alpha {aim.alpha:g}"
-    return f"{found} | interval: {1 - aim.alpha:.0%}, as wide as that difference"
+    interval = f"interval: {_level(aim.alpha)}, as wide as that difference"
+    return " | ".join([found, interval, *([] if matrix is None else _readings(matrix, matrix.measures))])
 
 
 def plan_document(frame: pd.DataFrame, signature: str, settings: str, layout: Layout) -> Document:
@@ -158,15 +159,19 @@ def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: Test
     pairs = len(frame) // len(measures)
     tests = dict.fromkeys(test_settings.describe(matrix.paired(name), pairs) for name in measures)
     alpha, draws, seed = test_settings.alpha, test_settings.draws, test_settings.seed
-    level = f"{100 * (1 - alpha):.10g}%"
+    level = _level(alpha)
     bootstrap = f"{level} interval: studentized paired bootstrap, {draws} draws, seed {seed}"
     bootstrap += "" if pairs == 1 else ", not corrected"
     mark, interval = {
         "anova": (f"* p ≤ {alpha:g}", f"{level} interval: Tukey's, of all pairs together"),
-        "bayes": (f"* probability ≥ {1 - alpha:g}", f"{level} credible interval"),
+        "bayes": (f"* probability ≥ {1 - alpha:.10g}", f"{level} credible interval"),
     }.get(test_settings.test, (f"* p ≤ {alpha:g}", bootstrap))
     against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
     return " | ".join([*against, *tests, mark, interval, *_readings(matrix, measures)])
+
+
+def _level(alpha: float) -> str:
+    return f"{100 * (1 - alpha):.10g}%"
 
 
 def _readings(matrix: Matrix, measures: list[str]) -> list[str]:
@@ -199,7 +204,7 @@ def comparison_document(
         Column("baseline mean", "score"): itemgetter("baseline_mean"),
         Column("difference", "signed"): itemgetter("difference"),
         Column("%", "percent"): itemgetter("relative"),
-        Column(f"{100 * (1 - test_settings.alpha):.10g}% interval", "figures"): _interval,
+        Column(f"{_level(test_settings.alpha)} interval", "figures"): _interval,
         WON: _won,
         Column("effect", "signed", digits=2): itemgetter("effect"),
         **_verdict(test_settings, title),
@@ -267,10 +272,12 @@ def _p_value(p: float, alpha: float | None = None) -> str:
 # Risk
 
 
-def risk_settings(frame: pd.DataFrame, alpha: float) -> str:
+def risk_settings(frame: pd.DataFrame, matrix: Matrix, alpha: float) -> str:
     """What runs are compared with, and how much a loss counts."""
     baseline, runs = frame["baseline"].iloc[0], frame["run"].nunique()
-    return f"baseline {baseline} | α {alpha:g}: a loss counts {1 + alpha:g} times | GeoRisk among {runs} runs"
+    weight = f"α {alpha:g}: a loss counts {1 + alpha:g} times"
+    readings = _readings(matrix, list(dict.fromkeys(frame["measure"])))
+    return " | ".join([visible(f"baseline {baseline}"), weight, f"GeoRisk among {runs} runs", *readings])
 
 
 def risk_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:

@@ -71,8 +71,8 @@ def plan_topics(
 
     scores          runs on pilot topics, of which the variance is estimated: as of `evaluate`, or saved scores
     variance        of a score around the mean of its run, in place of scores
-    difference      of two means (of logarithms, for geometric means) that is to be detected, for an analysis of
-                    variance between the best and the worst system; and how wide the interval of it may be
+    difference      to be detected of two means (by topic for totals, of logarithms for geometric means): of the best
+                    and the worst system in an analysis of variance; and how wide the interval of it may be
     systems         how many an analysis of variance compares; None: the runs, or 2 where there are none
     alpha           significance level; the interval covers 1 − alpha
     beta            the probability of missing the difference: the power is 1 − beta

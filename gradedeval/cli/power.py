@@ -84,5 +84,5 @@ def _plan(target: Target, alpha: float, keywords: dict[str, Any], variance: floa
         raise InputError("--variance", what, hint, usage=True)
     matrix = None if variance is not None else matrix_from(keywords)[0]
     frame = plan_topics(matrix, variance=variance, alpha=alpha, **sought)
-    settings = plan_settings(aim)
+    settings = plan_settings(aim, matrix)
     target.deliver(partial(plan_document, frame, "" if matrix is None else matrix.signature, settings), settings)

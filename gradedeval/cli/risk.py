@@ -29,6 +29,6 @@ def command(baseline: str | None, alpha: float, **keywords: Any) -> None:
     target = Target(keywords)
     matrix, name = matrix_from(keywords, baseline)
     frame, notes = risk_matrix(matrix, name, alpha)
-    settings = risk_settings(frame, alpha)
+    settings = risk_settings(frame, matrix, alpha)
     target.deliver(partial(risk_document, frame, matrix, settings), settings)
     warn(notes)

@@ -235,8 +235,9 @@ def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
     if measure.by_intent:
         what = "is already averaged over intents" if measure.prior else "already takes all intents into account"
         raise InputError(place, f"{measure} {what}", f"write {measure}", usage=True)
-    if definition.gain is None or definition.summary == "total":
+    if definition.gain is None or definition.summary == "total" or definition.uses_strata:
         what = "counts documents" if definition.summary == "total" else "reads no gains"
+        what = "reads strata" if definition.uses_strata else what
         raise InputError(place, f"{measure.name} {what}: it has no mean over intents", f"write {measure}", usage=True)
     if not is_prior(prior):
         raise InputError(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from gradedeval.arrays import Floats, distinct
+from gradedeval.arrays import Bools, Floats, Ints, distinct
 from gradedeval.errors import InputError, shorten
 from gradedeval.measures.notation import Value, write_value
 
@@ -68,6 +68,24 @@ class GainTable:
         """The distinct gains above 0, ascending, the largest that the scheme can give included."""
         levels, _ = distinct(np.append(self.worth if self.scheme is None else self.scheme, self.top))
         return levels[levels > 0]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sample:
+    """A batch as documents sampled from the strata of a pool.
+
+    strata     how many strata there are
+    stratum    topics × ranks: the number of each document's, −1 where it was not pooled
+    sampled    topics × ranks: whether the document was sampled, and judged
+    weight     topics × ranks: documents of its stratum for each sampled one; 0 where it was not sampled
+    estimated  topics × levels: the estimated number of documents in the pool of each gain above 0
+    """
+
+    strata: int
+    stratum: Ints
+    sampled: Bools
+    weight: Floats
+    estimated: Floats
 
 
 def read_scheme(value: Value, place: str) -> Value:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, shared
 from gradedeval.errors import InputError
+from gradedeval.measures.gain_schemes import Sample
 from gradedeval.measures.notation import Value
 
 
@@ -36,6 +37,7 @@ class Gains:
     first      topics × all ranks, below the cutoff too: the column where the documents tied with each one begin; then
                `gain` is their mean gain, and `uncut` topics × all ranks what each of them is worth. None unless scores
                are means over the orders of tied documents
+    sample     the strata that documents were sampled from, for the measures that need them
     """
 
     gain: Floats
@@ -50,6 +52,7 @@ class Gains:
     unsampled: Bools | None = None
     first: Ints | None = None
     uncut: Floats | None = None
+    sample: Sample | None = None
     types: tuple[bytes, ...] = ()
     kind: Ints | None = None
     intents: Intents | None = None

@@ -84,6 +84,7 @@ class Properties:
     monotone              whether a better document moved up never lowers the score; False where a good document can end
                           the search, or lower ranks weigh more; a function of the arguments where it depends on them
     relevance_only        whether relevant documents alone make the score
+    uses_strata           whether it needs the strata of a sample, `Gains.sample`
     uses_unsampled        whether it reads grades below 0, where they count as unjudged, as pooled but not sampled
     """
 
@@ -101,6 +102,7 @@ class Properties:
     validate: Callable[[Arguments, int | None], None] | None = None
     monotone: bool | Callable[[Arguments], bool] = True
     relevance_only: bool = True
+    uses_strata: bool = False
     uses_unsampled: bool = False
 
     def __post_init__(self) -> None:

@@ -92,9 +92,10 @@ def ranks(counts: Ints) -> Ints:
     return within
 
 
-def judged_codes(labels: Floats, options: Options) -> Bools:
-    """code: whether it is judged; the last two codes, unjudged and beyond, are not."""
-    judged = np.ones(len(labels), dtype=bool) if options.negative == "judged" else labels >= 0
+def judged_codes(labels: Floats, options: Options, sampled: bool) -> Bools:
+    """code: whether it is judged; the last two codes, unjudged and beyond, are not. Where documents were `sampled`, a
+    grade below 0 says that this one was not."""
+    judged = np.ones(len(labels), dtype=bool) if options.negative == "judged" and not sampled else labels >= 0
     return np.append(judged, [False, False])
 
 

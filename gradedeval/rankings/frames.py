@@ -19,6 +19,7 @@ TOPIC = ("topic", "query_id", "qid")
 DOCNO = ("docno", "doc_id", "docid")
 GRADE = ("grade", "relevance", "label")
 SUBTOPIC = ("subtopic", "subtopic_id", "iteration")
+STRATUM = ("stratum",)
 SCORE = ("score",)
 TYPE = ("type", "element_type", "q0", "Q0")
 RANK = ("rank",)
@@ -31,35 +32,35 @@ LAST_RANK = 2**53 - 1
 TOO_LARGE = f"--ties rank takes ranks up to {LAST_RANK}"
 
 Judgment = tuple[bytes, Any, float, int]
-"""Topic, docno (or docno and subtopic), grade, and line (or row) number."""
+"""Topic, docno (or docno and subtopic or stratum), grade, and line (or row) number."""
 
 Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), row numbers, and types (or none)."""
 
 
-def dict_judgments(judged: Mapping[Any, Any], subtopics: bool) -> list[Judgment]:
-    """The judgments of a dict topic -> docno -> grade, or topic -> docno -> subtopic -> grade."""
+def dict_judgments(judged: Mapping[Any, Any], part: tuple[str, ...]) -> list[Judgment]:
+    """The judgments of a dict topic -> docno -> grade, or topic -> docno -> `part` -> grade: SUBTOPIC or STRATUM."""
     rows: list[Judgment] = []
     for topic, documents in judged.items():
         name = ident(topic, "qrels")
         for docno, grade in inner(documents, "qrels", topic).items():
             place, document = f"qrels['{topic}']['{docno}']", ident(docno, "qrels")
-            if not subtopics:
+            if not part:
                 rows.append((name, document, number(grade, place, "grade"), 0))
                 continue
             if not isinstance(grade, Mapping):
-                raise InputError(place, f"is a {type(grade).__name__}", "expected a dict subtopic -> grade")
-            for subtopic, value in grade.items():
-                known = number(value, f"{place}['{subtopic}']", "grade")
-                rows.append((name, (document, ident(subtopic, "qrels")), known, 0))
+                raise InputError(place, f"is a {type(grade).__name__}", f"expected a dict {part[0]} -> grade")
+            for key, value in grade.items():
+                known = number(value, f"{place}['{key}']", "grade")
+                rows.append((name, (document, ident(key, "qrels")), known, 0))
     return rows
 
 
-def frame_judgments(frame: Any, subtopics: bool) -> list[Judgment]:
-    """The judgments of a DataFrame with a topic, a docno and a grade column, and perhaps one of subtopics."""
-    subtopic = _ids(frame, SUBTOPIC, "qrels") if subtopics else []
+def frame_judgments(frame: Any, part: tuple[str, ...]) -> list[Judgment]:
+    """The judgments of a DataFrame with a topic, a docno and a grade column, and perhaps one of subtopics or strata."""
+    parts = _ids(frame, part, "qrels") if part else []
     topic, docno = _ids(frame, TOPIC, "qrels"), _ids(frame, DOCNO, "qrels")
-    documents: Iterable[Any] = zip(docno, subtopic, strict=True) if subtopics else docno
+    documents: Iterable[Any] = zip(docno, parts, strict=True) if part else docno
     columns = zip(topic, documents, column(frame, GRADE, "qrels"), strict=True)
     return [
         (topic, document, number(grade, f"qrels:{row}", "grade"), row)

@@ -72,7 +72,7 @@ class Grader:
     @cached_property
     def judged(self) -> Bools:
         """code: whether it is judged."""
-        return judged_codes(self.qrels.labels, self.options)
+        return judged_codes(self.qrels.labels, self.options, self.qrels.strata is not None)
 
     def batches(self, documents: Documents) -> Iterator[Batch]:
         """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""

@@ -12,12 +12,13 @@ import numpy as np
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, plural
 from gradedeval.options import Duplicates, Options
-from gradedeval.rankings.frames import Judgment, dict_judgments, frame_judgments
+from gradedeval.rankings.frames import STRATUM, SUBTOPIC, Judgment, dict_judgments, frame_judgments
 from gradedeval.rankings.qrels_columns import JudgmentColumns, judgments_of_codes, read_judgments
+from gradedeval.rankings.strata import Strata, by_stratum
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec import lines
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
-from gradedeval.trec.lines import QRELS_FIELDS, NeedsLineReader, decode
+from gradedeval.trec.lines import QRELS_FIELDS, STRATA_FIELDS, NeedsLineReader, decode
 from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
 
@@ -30,15 +31,18 @@ class Qrels:
     subtopics   read judgments by intent: the second column of a file is the subtopic, as are the column subtopic (or
                 iteration) of a DataFrame and the inner keys of a dict topic -> docno -> subtopic -> grade; subtopic 0
                 is no intent. For all other measures a document has the highest of its grades
+    strata      read a stratified sample: the fourth of five columns of a file is the stratum, as are the column stratum
+                of a DataFrame and the inner keys of a dict topic -> docno -> stratum -> grade; a grade below 0 says
+                pooled and not sampled
     duplicates  a document judged twice in a topic with different grades: `error`, or keep the `first` or `last`;
                 `refuse` is an error for equal grades too
     lenient     skip bad lines of a file
     jobs        processes that may share a large file
 
     topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
-    labels. pool: topics × labels, how many documents of the topic have each. subtopics: the intents, or None if not
-    asked for; with subtopics, documents whose grades differ for any intent have different codes, and labels repeat.
-    notes: what was skipped or assumed.
+    labels. pool: topics × labels, how many documents of the topic have each. subtopics, strata: the intents or strata,
+    or None if not asked for; with them, documents whose grades differ for any intent, or whose strata differ, have
+    different codes, and labels repeat. notes: what was skipped or assumed.
     Raises InputError where the source is not qrels.
     """
 
@@ -49,16 +53,21 @@ class Qrels:
         duplicates: Duplicates = "error",
         lenient: bool = False,
         subtopics: bool = False,
+        strata: bool = False,
         jobs: int = 1,
     ) -> None:
+        if subtopics and strata:
+            raise InputError("qrels", "subtopics and strata exclude each other", "leave out one of them", usage=True)
         self.notes: list[str] = []
         self._duplicates = duplicates
         self.subtopics: Subtopics | None = None
+        self.strata: Strata | None = None
+        part = SUBTOPIC if subtopics else STRATUM if strata else ()
         self.place = Source(source).place if is_file(source) else "qrels"
         self._judged = (
-            self._of_file(Source(source), duplicates, lenient, subtopics, jobs)
+            self._of_file(Source(source), duplicates, lenient, part, jobs)
             if is_file(source)
-            else self._of_rows(_judgments(source, subtopics), duplicates, subtopics)
+            else self._of_rows(_judgments(source, part), duplicates, part)
         )
         self.index = self._judged.index
         self.code = self._judged.code  # documents of the index: index into labels
@@ -67,20 +76,20 @@ class Qrels:
         self.pool: Ints = self._judged.pool()
 
     def _of_file(
-        self, source: Source, duplicates: Duplicates, lenient: bool, subtopics: bool, jobs: int
+        self, source: Source, duplicates: Duplicates, lenient: bool, part: tuple[str, ...], jobs: int
     ) -> JudgmentColumns:
         stream = Stream(source)
         try:
-            if subtopics:
+            if part:
                 raise NeedsLineReader
             judged = read_judgments(stream, duplicates, jobs)
         except NeedsLineReader:
             data = stream.whole()
-            rows = _judgments_of_bytes(self.place, data, lenient, self.notes, subtopics)
+            rows = _judgments_of_bytes(self.place, data, lenient, self.notes, part)
             try:
-                return self._of_rows(rows, duplicates, subtopics)
+                return self._of_rows(rows, duplicates, part)
             except InputError as error:
-                if subtopics or error.kind != "duplicate-judgment" or not _has_iterations(data):
+                if part or error.kind != "duplicate-judgment" or not _has_iterations(data):
                     raise
                 hint = f"{error.hint}, or --subtopics if the second column is a subtopic"
                 raise error.replace(hint=hint) from None
@@ -90,12 +99,15 @@ class Qrels:
             self.notes.append(_note_of_repeats(self.place, judged.repeated))
         return judged
 
-    def _of_rows(self, rows: list[Judgment], duplicates: Duplicates, subtopics: bool) -> JudgmentColumns:
-        graded = _by_topic(self.place, rows, duplicates, self.notes)
+    def _of_rows(self, rows: list[Judgment], duplicates: Duplicates, part: tuple[str, ...]) -> JudgmentColumns:
+        graded = _by_topic(self.place, rows, duplicates, self.notes, part)
         if not graded:
             raise InputError(self.place, "no judgments", lines.expected_lines(QRELS_FIELDS), kind="empty")
-        if subtopics:
-            self.codes, labels, self.subtopics = by_subtopic(graded)
+        if part:
+            if part == SUBTOPIC:
+                self.codes, labels, self.subtopics = by_subtopic(graded)
+            else:
+                self.codes, labels, self.strata = by_stratum(graded, self.place)
             return judgments_of_codes(self.codes, labels)
         # No −0.
         labels = np.array(sorted({grade for documents in graded.values() for grade in documents.values()})) + 0.0
@@ -149,32 +161,37 @@ class Qrels:
     @cached_property
     def digest(self) -> str:
         """Six hexadecimal digits that change with any judgment, but not with order, spaces or compression."""
+        if self.strata is not None:
+            return replace(self._judged, labels=self.strata.marks(self.labels)).digest()
         if self.subtopics is None:
             return self._judged.digest()
         return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
 
 
-def _judgments(source: Any, subtopics: bool) -> list[Judgment]:
+def _judgments(source: Any, part: tuple[str, ...]) -> list[Judgment]:
     if isinstance(source, Mapping):
-        return dict_judgments(source, subtopics)
+        return dict_judgments(source, part)
     if hasattr(source, "columns"):
-        return frame_judgments(source, subtopics)
+        return frame_judgments(source, part)
     hint = "give a path, an open file, a DataFrame or a dict"
     raise InputError("qrels", f"cannot read qrels from a {type(source).__name__}", hint, usage=True)
 
 
-def _judgments_of_bytes(place: str, data: bytes, lenient: bool, notes: list[str], subtopics: bool) -> list[Judgment]:
+def _judgments_of_bytes(
+    place: str, data: bytes, lenient: bool, notes: list[str], part: tuple[str, ...]
+) -> list[Judgment]:
     """The judgments line by line: the reference that the block reader agrees with."""
     problems = ProblemList(place)
     grades: dict[bytes, float] = {}
     rows: list[Judgment] = []
-    for number, (topic, subtopic, docno, token) in lines.records(data, QRELS_FIELDS, problems):
+    fields = STRATA_FIELDS if part == STRATUM else QRELS_FIELDS
+    for number, (topic, iteration, docno, *stratum, token) in lines.records(data, fields, problems):
         grade = grades[token] if token in grades else grades.setdefault(token, lines.decimal(token))
         if grade == grade:
-            rows.append((topic, (docno, subtopic) if subtopics else docno, grade, number))
+            rows.append((topic, (docno, *(stratum or [iteration])) if part else docno, grade, number))
         else:
             problems.add(number, *lines.about_number("grade", token, number), kind="grade")
-    lines.check_read("judgments", bool(rows), data, QRELS_FIELDS, problems, lenient, notes)
+    lines.check_read("judgments", bool(rows), data, fields, problems, lenient, notes)
     return rows
 
 
@@ -183,7 +200,9 @@ def _has_iterations(data: bytes) -> bool:
     return len({line.split(None, 2)[1] for line in data.split(b"\n") if len(line.split(None, 2)) > 1}) > 1
 
 
-def _by_topic(place: str, rows: list[Judgment], policy: Duplicates, notes: list[str]) -> dict[bytes, dict[Any, float]]:
+def _by_topic(
+    place: str, rows: list[Judgment], policy: Duplicates, notes: list[str], part: tuple[str, ...]
+) -> dict[bytes, dict[Any, float]]:
     """topic -> docno -> grade. A document judged more than once in a topic has one of its grades, and a note says so;
     or InputError is raised."""
     problems = ProblemList(place)
@@ -197,7 +216,7 @@ def _by_topic(place: str, rows: list[Judgment], policy: Duplicates, notes: list[
         elif policy in ("first", "last"):
             differing += 1
         else:
-            what = f"{_document(docno, topic)} with grade {grade:g}"
+            what = f"{_document(docno, topic, part)} with grade {grade:g}"
             hint = "give each judgment once" if grade == other else KEEP_ONE
             problems.add(line, duplicate(what, first, f" with grade {other:g}"), hint, kind="duplicate-judgment")
 
@@ -217,7 +236,7 @@ def _note_of_repeats(place: str, count: int) -> str:
     return f"{place}: {count} {plural(count, 'judgment')} repeated with the same grade; counted once"
 
 
-def _document(docno: bytes | tuple[bytes, bytes], topic: bytes) -> str:
+def _document(docno: bytes | tuple[bytes, bytes], topic: bytes, part: tuple[str, ...]) -> str:
     if isinstance(docno, bytes):
         return document(docno, topic)
-    return f"{document(docno[0], topic)} for subtopic {decode(docno[1])}"
+    return f"{document(docno[0], topic)} for {part[0]} {decode(docno[1])}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.gain_schemes import GainTable
+from gradedeval.measures.gain_schemes import GainTable, Sample
 from gradedeval.measures.gains import Gains
 from gradedeval.options.values import Costs
 from gradedeval.rankings.batch import Batch
@@ -29,6 +29,7 @@ class GainsCache:
     def __init__(self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent]) -> None:
         self.batch, self.by_intent, self.cells = batch, by_intent, grader.limits.cells
         self.unsampled_code = np.append(grader.qrels.labels < 0, [False, False])
+        self.strata = grader.qrels.strata
         self.cost = _costs(batch, grader.options.costs)
         self.judged_code = judged = grader.judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
@@ -45,6 +46,8 @@ class GainsCache:
             if self.batch.codes.size > self.cells:  # one deep topic: two views of it would take more memory than time
                 self.seen.clear()
             self.seen[key] = self._seen(table, measure, last, unjudged, tail)
+        if measure.definition.uses_strata:
+            return replace(self.seen[key], sample=self._sample(table, last))
         if not measure.by_intent:
             return self.seen[key]
         intents = self.by_intent[replace(measure, cutoff=None)].seen(
@@ -84,6 +87,24 @@ class GainsCache:
             unsampled=unsampled[self.batch.codes[:, :last]] if unsampled.any() else None,
             first=first,
             uncut=uncut,
+        )
+
+    def _sample(self, table: GainTable, last: int | None) -> Sample:
+        """The documents as a sample: of the strata of the qrels, or of one, where the judged ones are the sample."""
+        codes, pool = self.batch.codes[:, :last], self.batch.pool
+        of = self.strata.of if self.strata is not None else np.zeros(pool.shape[1], dtype=np.int64)
+        sampled = self.judged_code[: len(of)]
+        member = (of[:, None] == np.arange(of.max(initial=0) + 1)).astype(np.float64)
+        size = (pool * sampled) @ member
+        weight = np.where(size > 0, pool @ member / np.maximum(size, 1), 0.0)[:, of] * sampled
+        estimated = (pool * weight) @ (table.worth[:, None] == table.levels)
+        at_code = np.pad(weight, ((0, 0), (0, 2)))
+        return Sample(
+            member.shape[1],
+            np.append(of, [-1, -1])[codes],
+            self.judged_code[codes],
+            np.take_along_axis(at_code, codes.astype(np.int64), 1),
+            estimated,
         )
 
     def _gain(self, table: GainTable, unjudged: float, last: int | None) -> Floats:

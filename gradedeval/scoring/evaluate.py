@@ -43,7 +43,7 @@ def evaluate(
               several: a list of these, or a dict name -> any of these
     qrels     a `Qrels`, or what makes one: a path, an open file, a DataFrame with the columns topic, docno and grade
               (or relevance, or label), or a dict topic -> docno -> grade; with `subtopics=True` also a column subtopic
-              (or iteration), or a dict topic -> docno -> subtopic -> grade
+              (or iteration), or a dict topic -> docno -> subtopic -> grade; with `strata=True` the same with stratum
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
     jobs      processes that share several runs, or a large one; more than 1 forks this process, on Linux and where no
@@ -133,13 +133,19 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
     """The qrels, read by the options unless they are read already. Raises InputError where they are none, and says so
     where a run was given for them."""
     if isinstance(qrels, Qrels):
-        if options.subtopics and qrels.subtopics is None:
-            what, hint = "these qrels were read without", "Qrels(..., subtopics=True) reads them"
-            raise InputError("--subtopics", what, hint, usage=True)
+        for name in ("subtopics", "strata"):
+            if getattr(options, name) and getattr(qrels, name) is None:
+                hint = f"Qrels(..., {name}=True) reads them"
+                raise InputError(f"--{name}", "these qrels were read without", hint, usage=True)
         return qrels
     try:
         return Qrels(
-            qrels, duplicates=options.duplicates, lenient=options.lenient, subtopics=options.subtopics, jobs=jobs
+            qrels,
+            duplicates=options.duplicates,
+            lenient=options.lenient,
+            subtopics=options.subtopics,
+            strata=options.strata,
+            jobs=jobs,
         )
     except InputError:
         files = [source for source in (*list(runs.values())[:1], qrels) if is_path(source) and os.path.isfile(source)]

@@ -115,9 +115,12 @@ class Scorer:
             notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))
         notes += self._worth_notes()
         sampled = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_unsampled)
-        if sampled and self.options.negative == "judged" and self.qrels.labels[0] < 0:
+        if sampled and self.options.negative == "judged" and self.qrels.strata is None and self.qrels.labels[0] < 0:
             what = f"{self.qrels.place}: grades below 0 count as judged and not relevant in {', '.join(sampled)}"
             notes.append(Note(what, "--negative unjudged takes them as pooled and not sampled"))
+        one = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_strata)
+        if one and self.qrels.strata is None:
+            notes.append(f"{self.qrels.place}: read without --strata, so for {', '.join(one)}: one stratum a topic")
         units = {} if self.options.costs else {measure.name: measure.definition.cost_unit for measure in self.measures}
         notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
         notes += dict.fromkeys(note for by_intent in self.by_intent.values() for note in by_intent.notes)

@@ -127,11 +127,12 @@ def signature(
     missing = [number for _, number in counts]
     most = f"{'up to ' if min(missing) < max(missing) else ''}{max(missing)} missing"
     intents = "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
+    strata = "" if qrels.strata is None else f", {len(qrels.strata.names)} strata"
     priors = dict.fromkeys(prior for measure in measures if (prior := prior_of(measure)) != UNIFORM)
     files = dict.fromkeys(file for measure in measures for file in measure.files if os.path.isfile(file))
     parts = [
         f"gradedeval {__version__}",
-        f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}{intents}",
+        f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}{intents}{strata}",
         f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}" + (f" ({most})" if any(missing) else ""),
         "order file" if options.order == "file" else f"ties {options.ties}",
         *_changed(options),

@@ -17,6 +17,7 @@ class NeedsLineReader(Exception):
 
 RUN_FIELDS = ("topic", "Q0", "docno", "rank", "score", "tag")
 QRELS_FIELDS = ("topic", "iteration", "docno", "grade")
+STRATA_FIELDS = ("topic", "iteration", "docno", "stratum", "grade")
 
 # Bytes that no text line holds: control characters, and a carriage return that does not end the line.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\r(?!\n|\Z)")
@@ -118,7 +119,7 @@ def check_read(
     """Raise InputError where lines of a file are bad, or none is left of `what` it should hold; with `--lenient` a note
     about the skipped lines is added instead."""
     bad = f"{problems.count} bad {plural(problems.count, 'line')}"
-    other, name = (RUN_FIELDS, "a run") if expected == QRELS_FIELDS else (QRELS_FIELDS, "qrels")
+    other, name = (QRELS_FIELDS, "qrels") if expected == RUN_FIELDS else (RUN_FIELDS, "a run")
     if not present and looks_like(data, other):
         looks = f"looks like {name} ({len(other)} fields per line)"
         raise InputError(problems.place, looks, "the order is RUN... QRELS: are they swapped?", kind="swapped-files")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
+import gradedeval
 from gradedeval.analysis.bayes import posterior
+from gradedeval.analysis.score_matrix import to_matrix
 from support.commands import Command
 
 SAMPLES = Path(__file__).parents[2] / "qrels_samples"
@@ -105,3 +108,25 @@ def test_no_p_is_printed(cli: Command) -> None:
 def test_faults_of_usage(words: tuple[str, ...], said: str, cli: Command) -> None:
     found = cli("compare", *FILES, QRELS, "-m", "ap", *words)
     assert (found.code, found.messages) == (2, [said])
+
+
+def test_where_lower_is_better_a_fall_is_better_and_where_neither_is_nothing_is() -> None:
+    scores = gradedeval.evaluate([FILES[0], FILES[2]], QRELS, "unjudged@20 judged@20 num_ret")
+    frame = gradedeval.compare(scores, test="bayes").set_index("measure")
+    unjudged, judged, retrieved = (frame.loc[name] for name in ("unjudged@20", "judged@20", "num_ret"))
+    assert unjudged["difference"] == pytest.approx(-judged["difference"])
+    assert unjudged["better"] == pytest.approx(judged["better"])
+    assert unjudged["worse"] == pytest.approx(judged["worse"])
+    assert np.isnan([retrieved["better"], retrieved["worse"]]).all()
+    assert retrieved["equivalent"] == 1
+
+
+@pytest.mark.parametrize("test", ["anova", "bayes"])
+def test_geometric_means_are_tested_by_logarithms_and_counts_have_totals(test: Any) -> None:
+    scores = gradedeval.evaluate([FILES[0], FILES[2]], QRELS, "gm_ap ap num_rel_ret p@1000")
+    frame = gradedeval.compare(scores, test=test).set_index("measure")
+    logarithms = np.log(np.maximum(to_matrix(scores).paired("gm_ap").score, 1e-5))
+    interval = stats.ttest_1samp(logarithms[1] - logarithms[0], 0).confidence_interval(0.95)
+    assert frame.loc["gm_ap", ["low", "high"]].tolist() == pytest.approx(np.exp(list(interval)))
+    count, precision = (frame.loc[name, ["low", "high"]].astype(float) for name in ("num_rel_ret", "p@1000"))
+    assert (count / 50_000).tolist() == pytest.approx(precision.tolist())

@@ -77,11 +77,10 @@ def test_against_loops(baseline: str | None, alpha: float) -> None:
     assert frame["baseline"].unique().tolist() == [baseline or "(mean of runs)"]
 
 
-@pytest.mark.filterwarnings("ignore:.* no end at 95%.*:gradedeval.EvaluationWarning")
 def test_without_weight_urisk_is_the_difference_and_trisk_student_s_t() -> None:
     scores = gradedeval.evaluate(RUNS, QRELS, "ap")
     frame = gradedeval.risk(scores, "rivers-bm25.run", alpha=0).set_index("run")
-    pairs = gradedeval.compare(scores, "rivers-bm25.run", test="t", draws=10).set_index("run")
+    pairs = gradedeval.compare(scores, "rivers-bm25.run", test="t").set_index("run")
     for run, pair in pairs.iterrows():
         assert frame.loc[run, "u_risk"] == pytest.approx(pair["difference"])
         p = 2 * stats.t.sf(abs(frame.loc[run, "t_risk"]), pair["topics"] - 1)
@@ -97,10 +96,25 @@ def test_topics_and_runs_without_any_score() -> None:
 
 
 def test_scores_below_0_have_no_georisk() -> None:
-    with pytest.warns(EvaluationWarning, match="ap: some scores are below 0, so there is no GeoRisk"):
+    with pytest.warns(EvaluationWarning, match="ap: no GeoRisk: it is of scores of 0 or more"):
         frame = gradedeval.risk(saved([[0.1, -0.5], [0.2, 0.3]]), "r0", alpha=2)
     assert frame["geo_risk"].isna().all()
     assert frame["u_risk"].tolist() == [0, pytest.approx(0.45)]
+
+
+def test_a_rise_is_a_loss_where_lower_is_better_and_there_is_no_risk_where_neither_is(cli: Command) -> None:
+    found = cli("risk", *RUNS, QRELS, "-m", "unjudged@20 num_ret judged@20", "--baseline", RUNS[0], "-f", "csv")
+    rows = {(row["measure"], row["run"]): row for row in csv.DictReader(io.StringIO(found.text))}
+    assert {measure for measure, _ in rows} == {"unjudged@20", "judged@20"}
+    for run in ("rivers-bm25-rm3.run", "rivers-neural.run"):
+        unjudged, judged = rows["unjudged@20", run], rows["judged@20", run]
+        assert float(unjudged["u_risk"]) == pytest.approx(float(judged["u_risk"]))
+        assert (unjudged["wins"], unjudged["geo_risk"]) == (judged["wins"], "")
+    assert found.messages[-2:] == [
+        "num_ret: left out: neither more nor less is better",
+        "unjudged@20: no GeoRisk: it is of scores of 0 or more, the higher the better",
+    ]
+    assert cli("risk", *RUNS, QRELS, "-m", "num_ret").code == 2
 
 
 def test_at_the_prompt(cli: Command) -> None:

@@ -59,9 +59,13 @@ def started(folder: Path, *words: str, seconds: float = 1.0, seen: str = "") -> 
 
 @linux
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_killed_command_leaves_no_file_and_soon_no_process(number: signal.Signals, folder: Path) -> None:
+def test_a_killed_command_leaves_no_file_and_no_process_whatever_it_waits_for(
+    number: signal.Signals, folder: Path
+) -> None:
+    for name in ("never.run", "neither.run"):
+        os.mkfifo(folder / name)
     before = sorted(folder.iterdir())
-    process = started(folder, *MANY, "-o", "out.csv")
+    process = started(folder, "never.run", "neither.run", "qrels.txt", "-m", "ap", "--jobs", "2", "-o", "out.csv")
     wait_for(lambda: len(processes_of(process.pid)) == 2)
     process.send_signal(number)
     out, _ = process.communicate(timeout=20)
@@ -69,18 +73,6 @@ def test_a_killed_command_leaves_no_file_and_soon_no_process(number: signal.Sign
     assert out == b""
     wait_for(lambda: processes_of(process.pid) == [])
     assert sorted(folder.iterdir()) == before
-
-
-@linux
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_children_end_with_their_parent_whatever_they_wait_for(number: signal.Signals, folder: Path) -> None:
-    for name in ("never.run", "neither.run"):
-        os.mkfifo(folder / name)
-    process = started(folder, "never.run", "neither.run", "qrels.txt", "-m", "ap", "--jobs", "2")
-    wait_for(lambda: len(processes_of(process.pid)) == 2)
-    process.send_signal(number)
-    process.communicate(timeout=20)
-    wait_for(lambda: processes_of(process.pid) == [])
 
 
 @linux
@@ -104,7 +96,7 @@ def test_a_signal_while_a_file_is_written_leaves_nothing_beside_it(
 @linux
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_the_work_of_a_killed_child_is_done_again(number: signal.Signals, folder: Path) -> None:
-    process = started(folder, *MANY)
+    process = started(folder, *MANY, seconds=0.5)
     wait_for(lambda: len(processes_of(process.pid)) == 2)
     (child,) = set(processes_of(process.pid)) - {process.pid}
     os.kill(child, number)

@@ -1,0 +1,65 @@
+"""Measures estimated from a sample of the pool, with more of it judged in some strata than in others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.measures.cumulated_gain import divisor
+from gradedeval.measures.definition import measure
+from gradedeval.measures.gain_schemes import Sample
+from gradedeval.measures.gains import Gains, row_sums, safe_divide
+from gradedeval.measures.precision import EPSILON
+
+
+def _sample(g: Gains) -> Sample:
+    """The sample; without one all that is judged, as one stratum."""
+    if g.sample is not None:
+        return g.sample
+    counts = np.array([np.count_nonzero(g.ideal == level, axis=1) for level in g.levels], dtype=np.float64)
+    return Sample(
+        1, np.where(g.judged, 0, -1), g.judged, g.judged.astype(np.float64), counts.reshape(-1, len(g.gain)).T
+    )
+
+
+@measure(ceiling=1, uses_strata=True, uses_unsampled=True)
+def xinfap(g: Gains) -> Floats:
+    """Extended inferred average precision: average precision estimated from a stratified sample (`--strata`).
+
+    1/R Σ_{i relevant} w_i/i (1 + Σ_s (above i in stratum s) · (relevant above in s + ε) / (sampled above in s + 3ε)),
+    w: documents of the stratum for each sampled one, R: Σ w over relevant documents, ε=0.00001
+
+    Yilmaz, Kanoulas & Aslam, SIGIR 2008; NIST's sample_eval, which ends at rank 1000: xinfap@1000.
+    """
+    sample, expected = _sample(g), np.ones(g.gain.shape)
+    for number in range(sample.strata):
+        here = sample.stratum == number
+        above, relevant, sampled = (
+            values.cumsum(1) - values for values in (here, here & g.relevant, here & sample.sampled)
+        )
+        expected += above * ((relevant + EPSILON) / (sampled + 3 * EPSILON))
+    precision = np.where(g.relevant, sample.weight, 0.0) * expected / g.rank
+    return safe_divide(row_sums(precision), row_sums(sample.estimated))
+
+
+@measure(gain="linear", cutoff="renormalizes", monotone=False, uses_strata=True, uses_unsampled=True)
+def infndcg(g: Gains) -> Floats:
+    """Inferred nDCG: nDCG estimated from a stratified sample (`--strata`); it can exceed 1.
+
+    Σ_s (retrieved of stratum s) / (sampled of them) · Σ_{i in s} gain_i / log2(i+1) over dcg@k of the ideal, which has
+    Σ_s w_s · (sampled with that gain), rounded, documents of each gain
+
+    Yilmaz, Kanoulas & Aslam, SIGIR 2008; NIST's sample_eval, which ends at rank 1000: infndcg@1000.
+    """
+    sample, gained = _sample(g), np.zeros(len(g.gain))
+    discounted = g.gain / divisor(g.rank)
+    for number in range(sample.strata):
+        here = sample.stratum == number
+        share = row_sums(here & sample.sampled) / np.maximum(row_sums(here), 1)
+        gained += safe_divide(row_sums(np.where(here, discounted, 0.0)), share)
+    # From the highest gain on, each takes the ranks after those above it.
+    counts = np.floor(sample.estimated + 0.5)[:, ::-1]
+    ends = np.minimum(counts.cumsum(1), g.last_rank).astype(np.int64)
+    sums = np.append(0.0, (1 / divisor(np.arange(1.0, ends.max(initial=0) + 1))).cumsum())
+    ideal = row_sums(np.diff(sums[ends], axis=1, prepend=0.0) * g.levels[::-1])
+    return safe_divide(gained, ideal)

@@ -1,0 +1,161 @@
+"""xinfAP and infNDCG: by hand, and by loops over the documents of stratified samples."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import gradedeval
+from gradedeval import EvaluationWarning, InputError, Qrels
+from support.commands import Command
+
+Judged = dict[str, tuple[str, int]]
+"""docno -> stratum, grade"""
+
+
+def lines(judged: Judged) -> io.BytesIO:
+    return io.BytesIO("".join(f"t 0 {docno} {s} {grade}\n" for docno, (s, grade) in judged.items()).encode())
+
+
+def scores(ranking: Sequence[str], judged: Judged, measures: str) -> list[float]:
+    run = {"t": {docno: -float(rank) for rank, docno in enumerate(ranking)}}
+    return list(gradedeval.evaluate(run, lines(judged), measures, strata=True).means.values())
+
+
+def weights(judged: Judged) -> dict[str, float]:
+    """stratum -> documents for each sampled one"""
+    size = Counter(stratum for stratum, _ in judged.values())
+    sampled = Counter(stratum for stratum, grade in judged.values() if grade >= 0)
+    return {stratum: size[stratum] / sampled[stratum] for stratum in sampled}
+
+
+def xinfap(ranking: Sequence[str], judged: Judged) -> float:
+    """The expected precision at each sampled relevant document, from what stands above it in each stratum."""
+    weight, total = weights(judged), 0.0
+    for rank, docno in enumerate(ranking, 1):
+        if judged.get(docno, ("", -1))[1] > 0:
+            relevant_above = 0.0
+            for stratum in weight.keys() | {s for s, _ in judged.values()}:
+                above = [judged[other][1] for other in ranking[: rank - 1] if judged.get(other, ("", 0))[0] == stratum]
+                sampled = [grade for grade in above if grade >= 0]
+                share = (sum(grade > 0 for grade in sampled) + 1e-5) / (len(sampled) + 3e-5)
+                relevant_above += len(above) * share
+            total += weight[judged[docno][0]] * (1 + relevant_above) / rank
+    relevant = sum(weight[stratum] for stratum, grade in judged.values() if grade > 0)
+    return total / relevant if relevant else 0.0
+
+
+def infndcg(ranking: Sequence[str], judged: Judged, k: int) -> float:
+    """The discounted gains of sampled documents, scaled up to the retrieved ones of their strata."""
+    weight, gained = weights(judged), 0.0
+    for stratum in weight:
+        places = [(i, judged[d][1]) for i, d in enumerate(ranking[:k], 1) if judged.get(d, ("",))[0] == stratum]
+        sampled = [(i, grade) for i, grade in places if grade >= 0]
+        if sampled:
+            gained += len(places) / len(sampled) * sum(grade / math.log2(i + 1) for i, grade in sampled)
+    best: list[int] = []
+    for level in sorted({grade for _, grade in judged.values() if grade > 0}, reverse=True):
+        best += [level] * math.floor(sum(weight[s] for s, grade in judged.values() if grade == level) + 0.5)
+    ideal = sum(grade / math.log2(i + 1) for i, grade in enumerate(best[:k], 1))
+    return gained / ideal if ideal else 0.0
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_estimates_are_those_of_loops_over_the_sample(seed: int) -> None:
+    dice = random.Random(seed)
+    pool = [f"d{number}" for number in range(dice.randint(1, 40))]
+    rate = {"1": 1.0, "2": 0.6, "10": 0.2}
+    judged = {docno: (s, dice.randint(0, 3) if dice.random() < rate[s] else -1)
+              for docno in pool for s in [dice.choice(list(rate))]}  # fmt: skip
+    judged["sure"] = ("1", 2)
+    ranking = dice.sample([*pool, "sure", "u", "v", "w"], dice.randint(1, len(pool) + 4))
+    worked = [xinfap(ranking, judged), xinfap(ranking[:5], judged)]
+    worked += [infndcg(ranking, judged, 10**6), infndcg(ranking, judged, 5)]
+    assert scores(ranking, judged, "xinfap xinfap@5 infndcg infndcg@5") == pytest.approx(worked, rel=1e-12)
+
+
+SAMPLED: Judged = {"a": ("1", 1), "b": ("1", 0), "c": ("2", 1), "d": ("2", -1), "e": ("2", -1), "f": ("2", 0)}
+
+
+def test_estimates_by_hand() -> None:
+    # Of stratum 2 half is sampled: c counts twice, and R is 1 + 2. Above c stand a and b, half of them relevant, and d,
+    # of a stratum of which nothing above is known: ε/3ε of it is relevant.
+    found = scores("abdcue", SAMPLED, "xinfap infndcg")
+    worked = (1 * 1 + 2 * (1 + 2 * 1 / 2 + 1 / 3) / 4) / 3
+    assert found[0] == pytest.approx(worked, abs=1e-4)
+    # Retrieved of stratum 2: d, c and e, of which c is sampled: 3 times its gain. The ideal has 3 relevant documents.
+    ideal = 1 + 1 / math.log2(3) + 1 / 2
+    assert found[1] == pytest.approx((1 + 3 / math.log2(5)) / ideal)
+
+
+def test_where_all_is_sampled_they_are_what_they_estimate() -> None:
+    judged = {"a": ("1", 2), "b": ("2", 0), "c": ("2", 1), "x": ("1", 1)}
+    run = {"t": {"b": 4.0, "a": 3.0, "c": 2.0}}
+    plain = {"t": {docno: grade for docno, (_, grade) in judged.items()}}
+    found = gradedeval.evaluate(run, lines(judged), "xinfap infndcg infndcg@2", strata=True).means
+    whole = gradedeval.evaluate(run, plain, "ap ndcg ndcg@2").means
+    assert list(found.values()) == pytest.approx(list(whole.values()), abs=1e-4)
+
+
+def test_a_sample_reads_alike_from_files_frames_and_dicts() -> None:
+    pandas = pytest.importorskip("pandas")
+    nested = {"t": {docno: {stratum: grade} for docno, (stratum, grade) in SAMPLED.items()}}
+    rows = [{"topic": "t", "docno": d, "stratum": s, "grade": grade} for d, (s, grade) in SAMPLED.items()]
+    run = {"t": {docno: -float(rank) for rank, docno in enumerate("abdcue")}}
+    found = [gradedeval.evaluate(run, source, "xinfap infndcg ap", strata=True)
+             for source in (lines(SAMPLED), nested, pandas.DataFrame(rows))]  # fmt: skip
+    signatures = {each.signature for each in found}
+    assert len({str(each.means) for each in found}) == len(signatures) == 1
+    assert "2 strata" in signatures.pop()
+
+
+def test_what_is_not_sampled_is_not_judged() -> None:
+    (judged,) = scores("abdcue", SAMPLED, "judged")
+    assert judged == 3 / 6  # a, b and c
+
+
+def test_without_strata_all_are_one_and_a_note_says_so() -> None:
+    run, qrels = {"t": {"a": 2.0, "b": 1.0}}, {"t": {"a": -1, "b": 1, "c": 0}}
+    with pytest.warns(EvaluationWarning, match="read without --strata, so for xinfap: one stratum a topic"):
+        found = gradedeval.evaluate(run, qrels, "xinfap", negative="unjudged").means["xinfap"]
+    assert found == pytest.approx((1 + 1 / 3) / 2)
+
+
+def test_strata_on_the_command_line(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_bytes(lines(SAMPLED).read())
+    (tmp_path / "run").write_text("".join(f"t Q0 {d} 0 {-i} x\n" for i, d in enumerate("abdcue")))
+    shown = cli("run", "qrels", "--strata", "-m", "xinfap", "-m", "infndcg", "-f", "csv")
+    rows = csv.DictReader(shown.text.splitlines())
+    assert [row["score"][:5] for row in rows] == ["0.722", "1.075"]
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "says"),
+    [
+        ("t 0 a 1 1\nt 0 a 2 0\n", {"strata": True}, "qrels: document 'a' in topic t is in strata 1 and 2"),
+        ("t 0 a 1\n", {"strata": True}, "qrels:1: 4 fields, expected 5 (topic iteration docno stratum grade)"),
+        ("t 0 a 1 1\nt 0 a 1 0\n", {"strata": True}, "qrels:2: duplicate document 'a' in topic t for stratum 1"),
+        ("t 0 a 1 1\n", {}, "qrels:1: 5 fields, expected 4"),
+        ("t 0 a 1 1\n", {"strata": True, "subtopics": True}, "qrels: subtopics and strata exclude each other"),
+    ],
+)
+def test_what_is_wrong_with_a_sample_is_said(source: str, options: dict[str, bool], says: str) -> None:
+    file = io.BytesIO(source.encode())
+    file.name = "qrels"  # type: ignore[attr-defined]
+    with pytest.raises(InputError) as error:
+        gradedeval.evaluate({"t": {"a": 1.0}}, file, "xinfap", **options)
+    assert str(error.value).startswith(says)
+
+
+def test_qrels_read_without_strata_are_refused_where_they_are_asked_for() -> None:
+    with pytest.raises(InputError, match="these qrels were read without"):
+        gradedeval.evaluate({"t": {"a": 1.0}}, Qrels({"t": {"a": 1}}), "xinfap", strata=True)
+    with pytest.raises(InputError, match="reads strata"):
+        gradedeval.parse_measures("ia(xinfap)")

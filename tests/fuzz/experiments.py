@@ -153,7 +153,11 @@ def not_mirrored(left: Any, right: Any) -> str | None:
             ("wins", "losses", 1),
             ("ties", "ties", 1),
         ]
-        pairs += [("effect", "effect", -1), ("p", "p", 1), ("p_corrected", "p_corrected", 1), ("low", "high", -1)]
+        pairs += [("effect", "effect", -1), ("p", "p", 1), ("p_corrected", "p_corrected", 1)]
+        pairs += [] if row.get("tested") == "ratio" else [("low", "high", -1)]
+        # Of two geometric means the interval is that of their ratio, which turns over.
+        if row.get("tested") == "ratio" and row["low"] and not near(row["low"], repr(1 / float(other["high"]))):
+            return f"low: {measure} {row['low']} and {other['high']}"
         pairs += [("better", "worse", 1), ("equivalent", "equivalent", 1)]
         if row.get("tested") == "ratio":  # of geometric means: turned over, not round
             other = {**other, "high": str(-1 / float(other["high"])) if float(other["high"]) else "-inf"}

@@ -33,11 +33,11 @@ BINARY = (
     *("ap", "sp", "p", "rr", "recall", "rprec", "success", "bpref", "num_rel", "num_rel_ret"),
     *("iprec", "iprec_avg", "rprec_mult", "relative_p", "gm_ap", "gm_bpref", "infap", "yaap", "bing", "rbp_resid"),
     *("set_p", "set_relative_p", "set_recall", "set_map", "set_f", "utility", "num_nonrel_judged_ret"),
-    *("alpha_ndcg", "alpha_dcg", "nrbp", "nnrbp", "strec"),
+    *("alpha_ndcg", "alpha_dcg", "nrbp", "nnrbp", "strec", "esl"),
 )
 UNIT = {"err": "exp", "nerr": "exp", "cascade": "exp", "rbp": "linear", "erria": "exp", "nerria": "exp"}
 UNIT |= dict.fromkeys(("uniform", "zipf", "poisson", "logharmonic"), "linear")
-RAW = dict.fromkeys(("ndcg", "dcg", "q", "g", "ndcg_rel", "rndcg", "rbp_topic"), "linear")
+RAW = dict.fromkeys(("ndcg", "dcg", "q", "g", "ndcg_rel", "rndcg", "rbp_topic", "compat"), "linear")
 SHARES = ("gap", "gprecision", "grecall")
 BLIND = ("judged", "unjudged", "num_q", "num_ret")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,13 +14,15 @@ from gradedeval.errors import InputError, Note, ProblemList, plural
 from gradedeval.options import Duplicates, Options
 from gradedeval.rankings.frames import STRATUM, SUBTOPIC, Judgment, dict_judgments, frame_judgments
 from gradedeval.rankings.qrels_columns import JudgmentColumns, judgments_of_codes, read_judgments
-from gradedeval.rankings.strata import Strata, by_stratum
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec import lines
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.lines import QRELS_FIELDS, STRATA_FIELDS, NeedsLineReader, decode
 from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
+
+if TYPE_CHECKING:
+    from gradedeval.rankings.strata import Strata
 
 
 class Qrels:
@@ -107,6 +109,8 @@ class Qrels:
             if part == SUBTOPIC:
                 self.codes, labels, self.subtopics = by_subtopic(graded)
             else:
+                from gradedeval.rankings.strata import by_stratum  # few qrels are of a sample
+
                 self.codes, labels, self.strata = by_stratum(graded, self.place)
             return judgments_of_codes(self.codes, labels)
         # No −0.

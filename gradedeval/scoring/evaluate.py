@@ -17,6 +17,7 @@ from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import check_intents
+from gradedeval.scoring.relevance import relevance_notes
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.runs import RunResult, score_runs
 from gradedeval.scoring.scorer import Scorer
@@ -97,6 +98,7 @@ def evaluate_runs(
     if errors and (not keep_going or (not scored and len(set(map(str, errors))) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
     notes = [*scorer.notes, *(note for result in results.values() for note in result.notes)]
+    notes += relevance_notes(scorer, scored)
     if len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored}.values()}) > 1:
         what = "the means are over different topics for different runs"
         notes.append(f"{what}; use --topics qrels to average over the same ones")

@@ -113,6 +113,7 @@ class Scorer:
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))
+        notes += self._worth_notes()
         sampled = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_unsampled)
         if sampled and self.options.negative == "judged" and self.qrels.strata is None and self.qrels.labels[0] < 0:
             what = f"{self.qrels.place}: grades below 0 count as judged and not relevant in {', '.join(sampled)}"
@@ -136,6 +137,18 @@ class Scorer:
                 have = "has" if len(unbounded) == 1 else "have"
                 notes.append(f"--max-residual: {', '.join(unbounded)} {have} no residual; all topics count there")
         return notes
+
+    def _worth_notes(self) -> list[str]:
+        """What grade 1 is worth as the top grade, where nobody said that there are no others: with exp gains ½."""
+        shares: dict[float, list[str]] = {}
+        for measure, table in zip(self.measures, self.tables, strict=True):
+            if measure.definition.scale == "unit" and measure.gain in ("exp", "ntcir") and measure.rel is None:
+                shares.setdefault(float(table.worth[-1]), []).append(str(measure))
+        if self.options.top_grade is not None or self.grades.top != 1:
+            return []
+        what = f"{self.qrels.place}: no grade above 1, so a relevant document is worth"
+        hint = "use --top-grade if the scale goes on, or rel=1 in a measure to make it 1"
+        return [Note(f"{what} {share:g} to {', '.join(names)}", hint) for share, names in shares.items()]
 
     def score_part(self, part: RunPart) -> PartResult[BatchScores]:
         """The scores of a part of a run, in the process that reads it."""

@@ -597,7 +597,8 @@ def test_formats_have_num_q_and_say_which_texts_they_have_not(cli: Command, tmp_
     (tmp_path / "run").write_text("1 Q0 a 1 2 t\n2 Q0 b 1 2 t\n")
     words = ("trec_eval", "qrels", "run", "-m", "num_q", "-m", "runid", "-m", "map", "-m", "relstring")
     shown = cli(*words, "-f", "csv")
-    assert shown.text.splitlines() == ["run,topic,measure,score", "run,all,num_q,2", "run,all,ap,0.5"]
+    rows = [line.split(",")[:4] for line in shown.text.splitlines()]
+    assert rows == [["run", "topic", "measure", "score"], ["run", "all", "num_q", "2"], ["run", "all", "ap", "0.5"]]
     assert shown.messages == ["-f: csv holds numbers only, not the text of runid, relstring; leave out -f to print it"]
     assert "num_q" in cli("trec_eval", "qrels", "run", "-f", "table").text
     assert cli("trec_eval", "qrels", "run", "-m", "num_q", "-f", "json").messages == []

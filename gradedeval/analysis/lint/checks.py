@@ -15,6 +15,7 @@ from gradedeval.measures.definition import Measure
 from gradedeval.options import Options, Ties
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults
+from gradedeval.scoring.relevance import without_relevant
 from gradedeval.scoring.run_parts import map_lists
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.lines import decode
@@ -227,6 +228,16 @@ def valid_qrels(judged: Judgments) -> Qrels:
             for topic, known in judged.grades.items()
         }
     )
+
+
+def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure]) -> None:
+    """Warn of topics that have nothing relevant to a measure: they score 0."""
+    scorer = Scorer(qrels, measures, Options())
+    for topics, columns in without_relevant(scorer).items():
+        if topics:
+            names = ", ".join(str(scorer.measures[column]) for column in columns)
+            what = f"{len(topics)} of {len(qrels)} topics without a document relevant to {names} ({shorten(topics)})"
+            judged.warn("relevant", what, "they score 0 and count in means, unless --topics relevant leaves them out")
 
 
 def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Sequence[Measure]) -> None:

@@ -58,6 +58,8 @@ def lint(
     valid = checks.valid_qrels(judged) if judged is not None and judged.grades else None
     chosen = list(measures) if measures is not None else parse_measures(DEFAULT)
     report = Report([], [], judged)
+    if judged is not None and valid is not None:
+        checks.check_relevant(judged, valid, chosen)
     for name, path in progress(list(runs.items())):
         run = read_submission(name, path)
         facts = checks.collect_facts(run)

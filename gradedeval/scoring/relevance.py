@@ -1,0 +1,51 @@
+"""Topics without a relevant document, which score 0 whatever a run does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gradedeval.errors import Note, shorten
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.scores import RunScores
+
+
+def without_relevant(scorer: Scorer) -> dict[tuple[str, ...], list[int]]:
+    """Topics in which no document has a gain -> the columns of the measures that see none, in the order of the
+    measures; () for those that find some in every topic. Measures that do not look at gains, counts and measures by
+    intent are left out."""
+    columns: dict[tuple[str, ...], list[int]] = {}
+    for column, (measure, table) in enumerate(zip(scorer.measures, scorer.tables, strict=True)):
+        if measure.definition.gain is None or measure.definition.summary == "total" or measure.by_intent:
+            continue
+        rows = np.flatnonzero(scorer.qrels.pool @ (table.worth > 0) == 0).tolist()
+        columns.setdefault(tuple(scorer.topics[row] for row in rows), []).append(column)
+    return columns
+
+
+def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
+    """A note for measures whose means count topics that have nothing relevant to them, as 0."""
+    columns = without_relevant(scorer) if scorer.grades.top > 0 else {}
+    if not runs or not any(columns):
+        return []
+    counted = set().union(*{id(run.topics): run.topics for run in runs}.values())
+    row_of = {topic: row for row, topic in enumerate(runs[0].topics)}
+    notes: list[str] = []
+    for topics, of_topics in columns.items():
+        here = [topic for topic in topics if topic in counted]
+        rows = [row_of[topic] for topic in here if topic in row_of]
+        zero = [str(scorer.measures[column]) for column in of_topics if not runs[0].score[rows, column].any()]
+        if here and zero:
+            notes.append(_note(scorer, here, len(counted), zero if len(columns) > 1 else []))
+    return notes
+
+
+def _note(scorer: Scorer, topics: Sequence[str], counted: int, measures: Sequence[str]) -> Note:
+    what = f"{len(topics)} of {counted} topics without a relevant document ({shorten(topics)})"
+    what += f" for {', '.join(measures)}" if measures else ""
+    rows = [scorer.topics.index(topic) for topic in topics]
+    graded = scorer.qrels.pool[rows][:, scorer.qrels.labels > 0].any()
+    hint = "" if graded else "use --topics relevant to leave them out"
+    score = f"; {'it scores' if len(topics) == 1 else 'they score'} 0"
+    return Note(f"{scorer.qrels.place}: {what}{score}", hint, kind="no-relevant")

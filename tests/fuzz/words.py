@@ -169,6 +169,7 @@ def check_table(case: Case, folder: Path) -> str | None:
     text = found.out.decode("utf-8", "replace").lower()
     if found.code and found.out and words[0] != "check":
         return f"output beside an error: {found.out[:300]!r} {found.err[:200]!r}"
+    text = text.replace("-inf,inf,", ",,")  # an interval of so few topics has no end
     if not found.code and case.more["form"] == "csv" and ("nan" in text.replace("nan,", "") or ",inf" in text):
         return f"no number: {text[:400]}"
     return other_table(case, folder, found)

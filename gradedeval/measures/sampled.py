@@ -42,6 +42,19 @@ def xinfap(g: Gains) -> Floats:
     return safe_divide(row_sums(precision), row_sums(sample.estimated))
 
 
+@measure(uses_strata=True, uses_unsampled=True)
+def statap(g: Gains) -> Floats:
+    """statAP: average precision estimated from a stratified sample (`--strata`), unbiased in its sums; it can exceed 1.
+
+    1/R Σ_{i relevant} w_i/i Σ_{j ≤ i, relevant} w_j, w = 1/π: the documents of the stratum for each sampled one,
+    R: Σ w over relevant documents
+
+    Aslam & Pavlu, Northeastern University 2007; Allan et al., TREC 2007 Million Query track.
+    """
+    weight = np.where(g.relevant, _sample(g).weight, 0.0)
+    return safe_divide(row_sums(weight * weight.cumsum(1) / g.rank), row_sums(_sample(g).estimated))
+
+
 @measure(gain="linear", cutoff="renormalizes", monotone=False, uses_strata=True, uses_unsampled=True)
 def infndcg(g: Gains) -> Floats:
     """Inferred nDCG: nDCG estimated from a stratified sample (`--strata`); it can exceed 1.

@@ -57,7 +57,7 @@ LINES = (
     ("sets", "relative_p"),
     ("search_length", "esl"),
     ("precision", "gm_ap gm_bpref infap yaap"),
-    ("sampled", "xinfap infndcg"),
+    ("sampled", "xinfap statap infndcg"),
     ("trec_eval_only", "bing g ndcg_rel rndcg"),
     ("trec_eval_only", "rbp_topic rbp_resid"),
     ("sets", "set_p set_relative_p set_recall set_map set_f utility"),

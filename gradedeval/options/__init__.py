@@ -79,7 +79,7 @@ class Options:
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
         "judged for; 0 means none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE).", signature=elsewhere)
     strata: bool = option(False, "The qrels are of a stratified sample: they have five columns, the stratum stands "
-        "before the grade, and a grade below 0 says pooled and not sampled. For xinfap and infndcg.",
+        "before the grade, and a grade below 0 says pooled and not sampled. For xinfap, statap and infndcg.",
         signature=elsewhere)
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
         accepts="a file or a list of topics", read=read_topics, names_file=True, signature=chosen_topics)

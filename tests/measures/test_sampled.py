@@ -1,4 +1,4 @@
-"""xinfAP and infNDCG: by hand, and by loops over the documents of stratified samples."""
+"""xinfAP, statAP and infNDCG: by hand, and by loops over the documents of stratified samples."""
 
 from __future__ import annotations
 
@@ -52,6 +52,16 @@ def xinfap(ranking: Sequence[str], judged: Judged) -> float:
     return total / relevant if relevant else 0.0
 
 
+def statap(ranking: Sequence[str], judged: Judged) -> float:
+    """AP in which each sampled relevant document stands for 1/π of them, in the precision at its rank and above it."""
+    weight, total = weights(judged), 0.0
+    stands_for = [weight[judged[d][0]] if judged.get(d, ("", -1))[1] > 0 else 0.0 for d in ranking]
+    for rank in range(1, len(ranking) + 1):
+        total += stands_for[rank - 1] * sum(stands_for[:rank]) / rank
+    relevant = sum(weight[stratum] for stratum, grade in judged.values() if grade > 0)
+    return total / relevant if relevant else 0.0
+
+
 def infndcg(ranking: Sequence[str], judged: Judged, k: int) -> float:
     """The discounted gains of sampled documents, scaled up to the retrieved ones of their strata."""
     weight, gained = weights(judged), 0.0
@@ -77,8 +87,11 @@ def test_estimates_are_those_of_loops_over_the_sample(seed: int) -> None:
     judged["sure"] = ("1", 2)
     ranking = dice.sample([*pool, "sure", "u", "v", "w"], dice.randint(1, len(pool) + 4))
     worked = [xinfap(ranking, judged), xinfap(ranking[:5], judged)]
+    worked += [statap(ranking, judged), statap(ranking[:5], judged)]
     worked += [infndcg(ranking, judged, 10**6), infndcg(ranking, judged, 5)]
-    assert scores(ranking, judged, "xinfap xinfap@5 infndcg infndcg@5") == pytest.approx(worked, rel=1e-12)
+    assert scores(ranking, judged, "xinfap xinfap@5 statap statap@5 infndcg infndcg@5") == pytest.approx(
+        worked, rel=1e-12
+    )
 
 
 SAMPLED: Judged = {"a": ("1", 1), "b": ("1", 0), "c": ("2", 1), "d": ("2", -1), "e": ("2", -1), "f": ("2", 0)}
@@ -90,6 +103,8 @@ def test_estimates_by_hand() -> None:
     found = scores("abdcue", SAMPLED, "xinfap infndcg")
     worked = (1 * 1 + 2 * (1 + 2 * 1 / 2 + 1 / 3) / 4) / 3
     assert found[0] == pytest.approx(worked, abs=1e-4)
+    # a stands for itself, c for two: the estimated precision at c is (1 + 2)/4.
+    assert scores("abdcue", SAMPLED, "statap") == [pytest.approx((1 * 1 / 1 + 2 * 3 / 4) / 3)]
     # Retrieved of stratum 2: d, c and e, of which c is sampled: 3 times its gain. The ideal has 3 relevant documents.
     ideal = 1 + 1 / math.log2(3) + 1 / 2
     assert found[1] == pytest.approx((1 + 3 / math.log2(5)) / ideal)
@@ -99,9 +114,10 @@ def test_where_all_is_sampled_they_are_what_they_estimate() -> None:
     judged = {"a": ("1", 2), "b": ("2", 0), "c": ("2", 1), "x": ("1", 1)}
     run = {"t": {"b": 4.0, "a": 3.0, "c": 2.0}}
     plain = {"t": {docno: grade for docno, (_, grade) in judged.items()}}
-    found = gradedeval.evaluate(run, lines(judged), "xinfap infndcg infndcg@2", strata=True).means
+    found = gradedeval.evaluate(run, lines(judged), "xinfap statap infndcg infndcg@2", strata=True).means
     whole = gradedeval.evaluate(run, plain, "ap ndcg ndcg@2").means
-    assert list(found.values()) == pytest.approx(list(whole.values()), abs=1e-4)
+    expected = [whole["ap"], whole["ap"], whole["ndcg"], whole["ndcg@2"]]
+    assert list(found.values()) == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_sample_reads_alike_from_files_frames_and_dicts() -> None:

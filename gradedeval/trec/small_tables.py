@@ -16,6 +16,9 @@ from gradedeval.trec.duplicates import duplicate, settle_duplicates
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 from gradedeval.trec.source import Source
 
+SPACE = " \t\r\v\f"
+"""What stands around cells; other control characters are part of them."""
+
 
 class TableRow(NamedTuple):
     """A row: column -> cell, and the line it stands on."""
@@ -101,7 +104,7 @@ def small_table(
     widths = {len(shape): shape for shape in columns}
     may_be_header, unnamed_header = True, 0
     for line, record in _records(source, set(widths), usage, data):
-        cells = [cell.strip() for cell in record]
+        cells = [cell.strip(SPACE) for cell in record]
         if cells[0].startswith("#"):
             continue
         if may_be_header and _is_header(cells, columns[0][0], words):
@@ -180,7 +183,7 @@ def _records(source: Source, widths: set[int], usage: bool, data: bytes | None) 
     reader = csv.reader(io.StringIO(decode(content), newline=""), delimiter=separator, strict=True)
     try:
         for row in reader:
-            if any(cell.strip() for cell in row):
+            if any(cell.strip(SPACE) for cell in row):
                 yield reader.line_num, row
     except csv.Error as error:
         what, hint = f"not a valid CSV file ({error})", "close every quote"

@@ -187,7 +187,11 @@ SHAPES = {
 def other_table(case: Case, folder: Path, found: Outcome) -> str | None:
     """Whether a table means what a reader of a few lines takes from it: written anew, it must give the same scores."""
     words = case.more["words"]
-    if words[3:4] == [] or words[3] not in SHAPES or re.search(rb'"|\r(?!\n)', case.files["table"]):
+    if (
+        words[3:4] == []
+        or words[3] not in SHAPES
+        or re.search(rb'"|\r(?!\n)|[\x0e-\x1f\x80-\xff]', case.files["table"])
+    ):
         return None
     names, numeric = SHAPES[words[3]]
     rows = plain_table(case.files["table"], names, [int(column) for column in numeric])

@@ -75,6 +75,7 @@ def test_the_interval_excludes_0_where_p_is_below_the_level() -> None:
     assert frame["p_corrected"].equals(frame["p"])
 
 
+@pytest.mark.exhaustive  # it takes long to import
 def test_against_statsmodels() -> None:
     formula = pytest.importorskip("statsmodels.formula.api")
     from statsmodels.stats.anova import anova_lm

@@ -160,7 +160,7 @@ def their_numbers(metric: Any) -> list[float]:
 
 @shared
 @pytest.mark.filterwarnings("ignore:.*without --costs:gradedeval.EvaluationWarning")
-@pytest.mark.parametrize("file", sampled(RUNS, 5), ids=lambda file: file.name)
+@pytest.mark.parametrize("file", sampled(RUNS, 10), ids=lambda file: file.name)
 def test_real_runs_to_nine_digits(file: Path, tmp_path: Path) -> None:
     ranking = pytest.importorskip("cwl.ruler.ranking")
     judged: dict[str, dict[str, float]] = {}

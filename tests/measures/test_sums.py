@@ -16,6 +16,7 @@ from gradedeval.measures.cwl_family import infinite_sums as series
 from gradedeval.measures.cwl_family.infinite_sums import damped, exponential_integral, squared_ratios
 from gradedeval.measures.definition import QUANTITIES
 from support.cwl import History, bejeweled, by_loop, gains, score
+from support.examples import sampled
 
 # Those whose C is not given as a formula or a file.
 OWN = [one for one in MEASURES.values() if one.definition.cwl and one.name not in ("cwl", "ddm")]
@@ -193,14 +194,17 @@ def brute_force(measure: str, gained: float, spent: float, tail: float, ranks: i
 
 @pytest.mark.parametrize(
     ("measure", "tail"),
-    [
-        ("ift(A=.3,b2=5e-5,R2=20,of=ed)", 0.0),
-        ("ift(A=.3,b2=5e-4,R2=9,of=ed)", 0.125),
-        ("ift(T=20000,b1=1,R1=1e-3,of=ed)", 0.25),
-        ("ift(T=20000,b1=1,R1=1,of=ed)", 0.25),
-        ("ift(T=9000,b1=1e4,R1=1e-3,A=.3,b2=1e-5,R2=2,of=ed)", 0.125),
-        ("ift(T=1e5,b1=1e9,R1=1e-3,A=.3,b2=2e-4,R2=2,of=ed)", 0.5),
-    ],
+    sampled(
+        [
+            ("ift(A=.3,b2=5e-5,R2=20,of=ed)", 0.0),
+            ("ift(A=.3,b2=5e-4,R2=9,of=ed)", 0.125),
+            ("ift(T=20000,b1=1,R1=1e-3,of=ed)", 0.25),
+            ("ift(T=20000,b1=1,R1=1,of=ed)", 0.25),
+            ("ift(T=9000,b1=1e4,R1=1e-3,A=.3,b2=1e-5,R2=2,of=ed)", 0.125),
+            ("ift(T=1e5,b1=1e9,R1=1e-3,A=.3,b2=2e-4,R2=2,of=ed)", 0.5),
+        ],
+        2,
+    ),
 )
 @pytest.mark.parametrize("block", [1 << 11, pytest.param(1 << 14, marks=pytest.mark.exhaustive)])
 def test_foragers_of_every_kind(measure: str, tail: float, block: int, monkeypatch: pytest.MonkeyPatch) -> None:

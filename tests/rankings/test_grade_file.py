@@ -24,6 +24,7 @@ from gradedeval.rankings import interleaved
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec import swar
 from gradedeval.trec.source import Source
+from support.examples import sampled
 from support.paths import shared
 from support.runs import (
     SIZES,
@@ -64,7 +65,7 @@ RULES: dict[str, dict[str, Any]] = {
 # Generated files ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", sampled(RULES, 2))
 @pytest.mark.parametrize("files", [10, pytest.param(120, marks=pytest.mark.exhaustive)])
 def test_blocks_of_any_size_give_what_the_simple_reader_gives(files: int, name: str) -> None:
     draw = random.Random(name)

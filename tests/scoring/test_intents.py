@@ -174,7 +174,7 @@ def _completions() -> tuple[list[Any], Any, Any, Any]:
     return list(rows), before, after, longer
 
 
-@pytest.mark.parametrize("prior", ["", "1 0.3\n2 0.7", "1 1\n2 0", "1 .5\n2 .25\n3 .25"], ids=repr)
+@pytest.mark.parametrize("prior", sampled(["1 0.3\n2 0.7", "", "1 1\n2 0", "1 .5\n2 .25\n3 .25"], 3), ids=repr)
 def test_no_judgment_of_the_unjudged_lifts_a_score_past_score_and_residual(prior: str, tmp_path: Path) -> None:
     topics, before, after, longer = _completions()
     measures = list(dict.fromkeys(BOUNDED))
@@ -733,6 +733,7 @@ def test_err_ia_at_1_is_not_what_pyndeval_makes_of_it() -> None:
             ("2011-qrels.diversity.txt", 0.5),
             ("2011-qrels-for-ndeval.txt", 0.25),
         ],
+        8,
         4,
     ),
 )

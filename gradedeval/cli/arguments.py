@@ -156,7 +156,7 @@ def check_output(output: str | None, files: Collection[str]) -> None:
         raise InputError("-o", f"'{output}' is also an input file", "choose another output file", usage=True)
 
 
-class Target:
+class Destination:
     """Where a result goes: -f, -o and --digits.
 
     Takes these options out of all options. Raises InputError (usage) where -o would overwrite an input file, or no

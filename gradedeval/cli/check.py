@@ -35,7 +35,7 @@ OPTIONS = [
            "[tool.gradedeval] in pyproject.toml, if present."),
     option("--test", type=click.Choice(PAIR_TESTS),
            help="Significance test of --significant. Default: randomization."),
-    option("--draws", type=int, metavar="N", help="Number of permutations. Default: 10000."),
+    option("--draws", type=int, metavar="N", help=f"Number of permutations. Default: {TestSettings.draws}."),
     option("--seed", type=int, metavar="N", help="Random seed. Default: 0."),
     measure_option("Measure of the bounds that name none.", default=()),
     option("-f", "--format", "form", section=OUTPUT, type=click.Choice(FORMATS), metavar="FORMAT", help="Output "
@@ -58,7 +58,10 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
     file, specs, settings = find_settings(config, table)
     for kind in KINDS:
         specs += read_bound_specs(kind, keywords.pop("minimum" if kind == "min" else kind.replace("-", "_")))
-    for name, value in {"test": "randomization", "draws": 10_000, "seed": 0, **settings}.items():
+    default = TestSettings()
+    for name in ("test", "draws", "seed"):
+        settings.setdefault(name, getattr(default, name))
+    for name, value in settings.items():
         keywords[name] = keywords[name] if is_given(keywords[name]) else value
     measures, baseline, test, draws, seed, allow = (
         keywords.pop(name) for name in ("measures", "baseline", "test", "draws", "seed", "allow_mismatch")

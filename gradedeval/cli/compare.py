@@ -11,7 +11,7 @@ from gradedeval.analysis.bayes import ROPE
 from gradedeval.analysis.compare import TestSettings, compare_matrix
 from gradedeval.analysis.significance import Correction, Test
 from gradedeval.analysis.tables import comparison_document, comparison_settings
-from gradedeval.cli.arguments import Target
+from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import ALPHA, MATRIX_OPTIONS, TABLE_OPTIONS, draw_options, matrix_from
 from gradedeval.cli.options import command_line, option
 from gradedeval.cli.output import warn
@@ -28,7 +28,7 @@ OPTIONS = [
     option("--rope", type=float, metavar="D", help="Of --test bayes: means that differ by no more than D are "
            f"practically equal. Default: {ROPE}."),
     ALPHA,
-    *draw_options(10_000, "Number of permutations and of bootstrap samples."),
+    *draw_options(TestSettings.draws, "Number of permutations and of bootstrap samples."),
 ]  # fmt: skip
 
 
@@ -49,9 +49,9 @@ def command(
     judging its unjudged documents could reverse it.
     """
     test_settings = TestSettings(test, correction, draws, alpha, seed, rope)
-    target = Target(keywords)
+    destination = Destination(keywords)
     matrix, name = matrix_from(keywords, baseline)
     frame, notes = compare_matrix(matrix, name, test_settings, partial(with_progress, label="draws"))
     settings = comparison_settings(frame, matrix, test_settings)
-    target.deliver(partial(comparison_document, frame, matrix, test_settings, settings), settings)
+    destination.deliver(partial(comparison_document, frame, matrix, test_settings, settings), settings)
     warn(notes)

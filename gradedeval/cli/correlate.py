@@ -9,7 +9,7 @@ import click
 
 from gradedeval.analysis.correlate import BY_TOPIC, KINDS, Kind, correlate
 from gradedeval.analysis.tables import correlation_document, correlation_settings
-from gradedeval.cli.arguments import Target
+from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option
 
@@ -24,8 +24,8 @@ OPTIONS = [
 @command_line("correlate", "RUN... QRELS", OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
 def command(above: Kind, below: Kind, **keywords: Any) -> None:
     """Correlate measures, over the scores of all topics or over the rankings of runs."""
-    target = Target(keywords)
+    destination = Destination(keywords)
     matrix, _ = matrix_from(keywords, paired=not {above, below} <= set(BY_TOPIC))
     frame = correlate(matrix, above, below)
     settings = correlation_settings(frame)
-    target.deliver(partial(correlation_document, frame, matrix, settings), settings)
+    destination.deliver(partial(correlation_document, frame, matrix, settings), settings)

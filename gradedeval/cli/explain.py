@@ -9,7 +9,7 @@ import click
 
 from gradedeval.analysis.explain import DEFAULT, explain_topic
 from gradedeval.analysis.explain_tables import explanation_document
-from gradedeval.cli.arguments import Target, measure_table, run_and_qrels
+from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     MEASURES_FROM,
     command_line,
@@ -48,12 +48,12 @@ def command(
     score.
     """
     chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
-    target = Target(keywords)
-    if shown is not None and FORMATS[target.form].layout != "wide":
-        raise InputError("--show", f"the format {target.form} lists all ranks", "leave out --show", usage=True)
+    destination = Destination(keywords)
+    if shown is not None and FORMATS[destination.form].layout != "wide":
+        raise InputError("--show", f"the format {destination.form} lists all ranks", "leave out --show", usage=True)
     runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
     options = resolve_options(**keywords)
     explanation = explain_topic(named_runs(runs), qrels, chosen, options, topic, Workers.of())
     warn(explanation.notes)
-    digits = preset_digits(options) if target.digits is None else target.digits
-    target.deliver(partial(explanation_document, explanation, digits=digits, shown=shown))
+    digits = preset_digits(options) if destination.digits is None else destination.digits
+    destination.deliver(partial(explanation_document, explanation, digits=digits, shown=shown))

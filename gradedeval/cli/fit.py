@@ -12,7 +12,7 @@ from gradedeval.analysis.fit import FitResult, fit_ranges, other, read_collectio
 from gradedeval.analysis.fit_weights import fit_weights
 from gradedeval.analysis.parameter_search import MeasureRange, read_ranges
 from gradedeval.analysis.tables import fit_document
-from gradedeval.cli.arguments import Target, measure_table, one_measure, run_and_qrels
+from gradedeval.cli.arguments import Destination, measure_table, one_measure, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, write_curve
 from gradedeval.cli.options import command_line, measure_option, option
 from gradedeval.cli.output import warn
@@ -60,7 +60,7 @@ def command(
     The parameter to fit is given as a range: 'nerr10(phi=0.05..0.95)', nerr9@1..40, or with the step of the first grid
     'rbp(p=0.1..0.9..0.1)'. After the whole grid, finer grids around the best value are tried.
     """
-    target = Target(keywords)
+    destination = Destination(keywords)
     curve_form(curve)
     table = measure_table(keywords.pop("measures_from"))
     families = read_ranges(measures, table)
@@ -73,7 +73,7 @@ def command(
         result = _fitted_to_runs(families, fitted_to, kinds or ("pearson", "spearman"), precision, keywords)
     warn(result.notes)
     write_curve(result.curve, curve, result.settings)
-    target.deliver(partial(fit_document, result), result.settings)
+    destination.deliver(partial(fit_document, result), result.settings)
 
 
 def _fitted_to_runs(

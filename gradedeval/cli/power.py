@@ -10,7 +10,7 @@ import click
 from gradedeval.analysis.power import power
 from gradedeval.analysis.tables import plan_document, plan_settings, power_document
 from gradedeval.analysis.topic_plan import BETA, DIFFERENCE, Aim, plan_topics
-from gradedeval.cli.arguments import Target
+from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import (
     ALPHA,
     MATRIX_OPTIONS,
@@ -53,18 +53,18 @@ def command(plan: bool, alpha: float, **keywords: Any) -> None:
     needs (Sakai's topic set size design).
     """
     _check_plan(plan)
-    target = Target(keywords)
+    destination = Destination(keywords)
     of_plan = {name: keywords.pop(name) for name in ("difference", "beta", "systems", "variance")}
     of_pairs = {name: keywords.pop(name) for name in ("draws", "seed", "best")}
     curve = keywords.pop("curve")
     if plan:
-        _plan(target, alpha, keywords, **of_plan)
+        _plan(destination, alpha, keywords, **of_plan)
         return
     curve_form(curve)
     matrix, _ = matrix_from(keywords)
     result = power(matrix, alpha=alpha, progress=partial(with_progress, label="draws"), **of_pairs)
     write_curve(result.curve, curve, result.settings)
-    target.deliver(partial(power_document, result, matrix), result.settings)
+    destination.deliver(partial(power_document, result, matrix), result.settings)
 
 
 def _check_plan(plan: bool) -> None:
@@ -77,7 +77,9 @@ def _check_plan(plan: bool) -> None:
             raise InputError(f"--{name}", what, "leave one of them out" if plan else "add --plan", usage=True)
 
 
-def _plan(target: Target, alpha: float, keywords: dict[str, Any], variance: float | None, **sought: Any) -> None:
+def _plan(
+    destination: Destination, alpha: float, keywords: dict[str, Any], variance: float | None, **sought: Any
+) -> None:
     aim = Aim(sought["difference"], alpha, sought["beta"])
     if variance is not None and given(keywords):
         what, hint = "takes the place of runs and their options", "give either --variance or RUN... QRELS"
@@ -85,4 +87,4 @@ def _plan(target: Target, alpha: float, keywords: dict[str, Any], variance: floa
     matrix = None if variance is not None else matrix_from(keywords)[0]
     frame = plan_topics(matrix, variance=variance, alpha=alpha, **sought)
     settings = plan_settings(aim, matrix)
-    target.deliver(partial(plan_document, frame, "" if matrix is None else matrix.signature, settings), settings)
+    destination.deliver(partial(plan_document, frame, "" if matrix is None else matrix.signature, settings), settings)

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradedeval.analysis.risk import ALPHA, risk_matrix
 from gradedeval.analysis.tables import risk_document, risk_settings
-from gradedeval.cli.arguments import Target
+from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option
 from gradedeval.cli.output import warn
@@ -26,9 +26,9 @@ def command(baseline: str | None, alpha: float, **keywords: Any) -> None:
 
     A run that gains on most topics and loses much on a few has a low URisk, though its mean may be high.
     """
-    target = Target(keywords)
+    destination = Destination(keywords)
     matrix, name = matrix_from(keywords, baseline)
     frame, notes = risk_matrix(matrix, name, alpha)
     settings = risk_settings(frame, matrix, alpha)
-    target.deliver(partial(risk_document, frame, matrix, settings), settings)
+    destination.deliver(partial(risk_document, frame, matrix, settings), settings)
     warn(notes)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gradedeval.analysis.rank_weights import DEEPEST, DEPTH, NORMALIZE, weights_by, weights_document
-from gradedeval.cli.arguments import Target, measure_table, run_and_qrels
+from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     MEASURES_FROM,
     command_line,
@@ -50,7 +50,7 @@ def command(
     gradedeval weights -m 'rbp(p=0.95) insq dcg@10' --ranks 50
     gradedeval weights runs/*.run qrels.txt -m 'ap rr' --normalize sum -o w.csv
     """
-    target, files = Target(keywords, "csv"), keywords.pop("files")
+    destination, files = Destination(keywords, "csv"), keywords.pop("files")
     runs, qrels = run_and_qrels(files, keywords) if files else ([], None)
     if not measures:
         raise InputError("", "no measure given", "for example -m 'rbp(p=0.95)'", usage=True)
@@ -69,4 +69,4 @@ def command(
         rank_progress=partial(with_progress, label="ranks"),
     )
     warn([*weights.notes, *weights.remarks])
-    target.deliver(partial(weights_document, weights), weights.signature)
+    destination.deliver(partial(weights_document, weights), weights.signature)

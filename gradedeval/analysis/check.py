@@ -168,10 +168,11 @@ def _verdict(
     matrix: Matrix, run: str, bound: Bound, baseline: str | None, p: dict[tuple[str, str], float], method: str
 ) -> Verdict:
     alone = matrix.select(runs=[run]).paired(bound.measure)
-    which, topics, shown = LOWEST, alone.topics, alone.score[0]
+    which, topics, shown, used = LOWEST, alone.topics, alone.score[0], len(alone.topics)
     if baseline is not None:
         both = matrix.select(runs=[baseline, run]).paired(bound.measure)
         which, topics, shown = FELL, both.topics, _changes(both.score)
+        used = len(both.topics) if bound.kind in COMPARED else used
         if both.reading.better == "lower" and bound.kind in COMPARED:
             which = ROSE
     if bound.kind == "min":
@@ -187,6 +188,8 @@ def _verdict(
         value, passed, sentence = _of_topics(both, bound)
     else:
         value, passed, sentence = _of_test(both, bound, p[run, bound.measure], method)
+    if used < len(matrix.topics):
+        sentence += f", on {used} of {len(matrix.topics)} topics"
     badness = -shown if which in (ROSE, OPEN) else shown
     first = [] if passed else np.argsort(badness, kind="stable")[:SHOWN].tolist()
     worst = tuple((topics[index], float(shown[index])) for index in first if which == LOWEST or badness[index] < 0)

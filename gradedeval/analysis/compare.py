@@ -102,7 +102,7 @@ def compare(
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with the columns measure, run, baseline, topics, mean (or total, or geometric mean: what `evaluate`
-    gives), baseline_mean, difference (run − baseline), relative (difference / baseline_mean, blank for a mean of 0),
+    gives), baseline_mean, difference (run − baseline), relative (difference / |baseline_mean|, blank for a mean of 0),
     wins, ties, losses (topics, of the run; where lower is better, a lower score wins; blank where neither is), effect
     (mean difference / deviation), low, high (the interval, by the studentized bootstrap; of anova Tukey's simultaneous
     one), p, p_corrected, conclusive, tested. `tested` is `difference`, or `ratio` for geometric means: effect, p and
@@ -111,12 +111,14 @@ def compare(
     within ±rope, and below −rope, or the other way round where lower is better; low and high are a credible interval.
     `conclusive` is False where the difference is no larger than the residual of the lower run: judging its unjudged
     documents could reverse the order; blank where the measure has no residual. What cannot be significant, has an
-    interval without an end, or is taken for a mean is told in a warning of the class `gradedeval.EvaluationWarning`.
+    interval without an end, is taken for a mean, or leaves out topics is told in a warning of the class
+    `gradedeval.EvaluationWarning`.
     Raises InputError for fewer than two runs, and for a measure with a single topic.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
-    frame, notes = compare_matrix(comparable(scores, allow_mismatch), baseline, settings, progress)
-    for note in notes:
+    matrix = comparable(scores, allow_mismatch)
+    frame, notes = compare_matrix(matrix, baseline, settings, progress)
+    for note in [*matrix.omission_notes(), *notes]:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return frame
 
@@ -187,7 +189,7 @@ def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, 
     if summary == "geometric":
         difference = np.where(differences.any(1), summaries[second] - summaries[first], 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(summaries[first] == 0, np.nan, difference / summaries[first])
+        relative = np.where(summaries[first] == 0, np.nan, difference / np.abs(summaries[first]))
     names = np.array(paired.runs, dtype=object)
     return {
         "measure": paired.measure,

@@ -190,4 +190,7 @@ def best_of(range_: MeasureRange, values: Values) -> tuple[float, float, float, 
     value = best(values)
     if math.isnan(values[value]):
         return math.nan, math.nan, math.nan, math.nan, "no agreement is defined: the scores are all the same"
-    return value, values[value], *near_best_range(values, NEARLY), range_.end(value)
+    low, high = near_best_range(values, NEARLY)
+    if near_best_range(values, 1e-12) == (range_.low, range_.high):
+        return value, values[value], low, high, "all values agree equally well"
+    return value, values[value], low, high, range_.end(value)

@@ -70,7 +70,7 @@ def risk_matrix(matrix: Matrix, baseline: str | None, alpha: float) -> tuple[pd.
     left_out = [paired.measure for paired in measures if paired.reading.better == "neither"]
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
     notes = [f"{', '.join(left_out)}: left out: neither more nor less is better"] if left_out else []
-    what = "no GeoRisk: it is of scores of 0 or more, the higher the better"
+    what = "no ZRisk and GeoRisk: they are of sums of scores of 0 or more, the higher the better"
     return frame, [*notes, *([f"{', '.join(blank)}: {what}"] if blank else [])]
 
 
@@ -80,7 +80,7 @@ def _columns(paired: Paired, baseline: int | None, alpha: float) -> dict[str, An
     differences = reading.sign * (paired.values - base)
     differences[np.abs(differences) <= TOLERANCE] = 0
     weighted = weigh_losses(differences, alpha)
-    expectable = reading.better == "higher" and (paired.score >= 0).all()
+    expectable = reading.better == "higher" and reading.summary != "geometric" and (paired.score >= 0).all()
     z_risk, geo_risk = geometric_risk(paired.score, alpha) if expectable else (np.nan, np.nan)
     return {
         "measure": paired.measure,

@@ -104,6 +104,9 @@ def plan_topics(
     rows = []
     for paired in (shared_topics(matrix, name) for name in matrix.comparable_measures()):
         residual = float(TwoWay.of(paired.values).mean_squares[2])
+        if (paired.values == paired.values[0]).all():
+            what = "the runs do not differ, so there is no variance to plan with"
+            raise InputError(f"measure '{paired.measure}'", what, "give other runs, or --variance", usage=True)
         own = float(paired.values.var(1, ddof=1).mean())
         rows += _rows(aim, systems or len(matrix.runs), residual, own, paired.measure, len(paired.topics))
     return pd.DataFrame(rows)

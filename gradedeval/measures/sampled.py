@@ -44,10 +44,11 @@ def xinfap(g: Gains) -> Floats:
 
 @measure(uses_strata=True, uses_unsampled=True)
 def statap(g: Gains) -> Floats:
-    """statAP: average precision estimated from a stratified sample (`--strata`), unbiased in its sums; it can exceed 1.
+    """statAP: average precision estimated from a stratified sample (`--strata`); it can exceed 1.
 
     1/R Σ_{i relevant} w_i/i Σ_{j ≤ i, relevant} w_j, w = 1/π: the documents of the stratum for each sampled one,
-    R: Σ w over relevant documents
+    R: Σ w over relevant documents. R and the precision at a rank are unbiased estimates; the sum of the products is too
+    high where little is sampled
 
     Aslam & Pavlu, Northeastern University 2007; Allan et al., TREC 2007 Million Query track.
     """

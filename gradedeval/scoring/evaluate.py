@@ -9,7 +9,7 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any, Unpack
 
-from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.errors import EvaluationWarning, InputError, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs, Options, lists_options
@@ -103,6 +103,10 @@ def evaluate_runs(
         what = "the means are over different topics for different runs"
         notes.append(f"{what}; use --topics qrels to average over the same ones")
     named = [_with_run(result.error, result.place) for result in results.values() if result.error]
+    few = sorted({run.run for run in scored if (run.included.sum(0) < 3).any()} if options.interval else ())
+    if few:
+        what = "fewer than 3 topics bound no mean: the interval is blank, or as wide as the measure"
+        notes.append(f"{shorten(few)}: {what}")
     return Scores(scored, scorer.measures, judged, options, notes, errors=named)
 
 

@@ -18,8 +18,8 @@ def summary_intervals(runs: Sequence[tuple[Floats, Bools]], measures: Sequence[M
 
     runs  the scores, topics × measures, and which of them count
 
-    The interval of a geometric mean is made of logarithms, and its standard error is the mean times that of them. All
-    are nan for a single topic, and where a score is infinite.
+    The interval of a geometric mean is made of logarithms, and its standard error is the mean times that of them. No
+    interval leaves the range of its measure. All are nan for a single topic, and where a score is infinite.
     """
     found = np.full((len(runs), len(measures), 3), np.nan)
     alike: dict[int, dict[tuple[int, int], Floats]] = {}  # summaries over as many topics share the samples
@@ -36,5 +36,7 @@ def summary_intervals(runs: Sequence[tuple[Floats, Bools]], measures: Sequence[M
             cells.items(), summaries, standard_error(values), *ends, strict=True
         ):
             slope = {"mean": 1, "total": topics, "geometric": summarize(own, "geometric")}[summary]
-            found[cell] = error * slope, *of_mean(np.array(interval), topics, summary)
+            definition = measures[cell[1]].definition
+            limits = np.array([definition.floor, definition.ceiling]) * (topics if summary == "total" else 1)
+            found[cell] = error * slope, *of_mean(np.array(interval), topics, summary).clip(*limits)
     return found

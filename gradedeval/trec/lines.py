@@ -74,6 +74,8 @@ def records(
 def _width_hint(fields: list[bytes], width: int) -> str:
     if len(fields) == 1 and fields[0].count(b",") >= width - 1:
         return "separate fields by spaces or tabs, not commas"
+    if len(fields) == len(STRATA_FIELDS) == width + 1:
+        return "remove the extra field; --strata reads the strata of a sample"
     if len(fields) > width:
         return "remove extra fields, or spaces inside ids"
     if width == len(QRELS_FIELDS) and len(fields) == width - 1:

@@ -334,3 +334,12 @@ def test_a_topic_called_all_is_told_from_the_mean(files: Path, cli: Command) -> 
     save(cli, "all.csv", "x.run", "y.run", "qrels.txt")
     assert compared(cli, "--from-scores", "all.csv") == inside
     assert inside[0]["topics"] == "2"
+
+
+@pytest.mark.filterwarnings("ignore:.*with no end:gradedeval.EvaluationWarning")
+def test_a_rise_from_a_negative_mean_is_a_rise() -> None:
+    run, better = ({"1": ranking, "2": ranking} for ranking in ({"x": 2.0, "a": 1.0}, {"a": 2.0, "x": 1.0}))
+    judged = {"1": {"a": 1, "x": 0}, "2": {"a": 1, "x": 0, "y": 1}}
+    frame = gradedeval.compare(gradedeval.evaluate({"run": run, "better": better}, judged, "yaap"), baseline="run")
+    assert frame["baseline_mean"].item() < 0
+    assert frame["relative"].item() * frame["difference"].item() > 0

@@ -12,6 +12,7 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
 from gradedeval.analysis.saved_scores import holds_scores, read_saved
+from gradedeval.scoring.signature import Signature
 from support.commands import Command
 
 FORMS = ("csv", "tsv", "json", "jsonl")
@@ -187,3 +188,15 @@ def test_json_as_others_write_it_is_read_too(tmp_path: Path) -> None:
     for indent in (None, 2):
         (tmp_path / "s.json").write_text(json.dumps({"rows": [json.loads(ROW)]}, indent=indent))
         assert read_saved(tmp_path / "s.json").rows[0].score == 0.5
+
+
+def test_scores_of_a_stratified_sample_are_held_to_their_qrels(tmp_path: Path) -> None:
+    run = {"1": {"a": 2.0, "b": 1.0}}
+    saved = []
+    for grade in (1, 0):
+        (tmp_path / "qrels").write_text(f"1 0 a 1 {grade}\n1 0 b 2 1\n")
+        scores = gradedeval.evaluate({f"run{grade}": run}, tmp_path / "qrels", "ap", strata=True)
+        assert Signature.read(scores.signature) is not None
+        saved.append(scores.frame)
+    with pytest.raises(InputError, match="scored with qrels"):
+        gradedeval.check(pd.concat(saved), [gradedeval.Bound("min", "ap", 0.1)])

@@ -99,10 +99,13 @@ def test_variances_are_those_of_the_runs() -> None:
     assert frame["systems"].tolist() == [2, 3, 3, 2]
 
 
-def test_runs_that_differ_alike_need_two_topics() -> None:
-    runs = {name: {str(topic): {"a": 1.0} for topic in range(3)} for name in "xy"}
-    scores = gradedeval.evaluate(runs, {str(topic): {"a": 1} for topic in range(3)}, "ap")
-    assert gradedeval.plan_topics(scores)["needed"].tolist() == [2, 2, 2, 2]
+def test_runs_that_differ_alike_need_two_topics_and_equal_ones_cannot_tell() -> None:
+    qrels = {str(topic): {"a": 1} for topic in range(3)}
+    runs = {name: {topic: {name: 1.0, "a": 0.0} for topic in qrels} for name in ("a", "b")}
+    assert gradedeval.plan_topics(gradedeval.evaluate(runs, qrels, "ap"))["needed"].tolist()[0] == 2
+    equal = gradedeval.evaluate({"a": runs["a"], "c": runs["a"]}, qrels, "ap")
+    with pytest.raises(InputError, match="measure 'ap': the runs do not differ"):
+        gradedeval.plan_topics(equal)
 
 
 def test_at_the_prompt(cli: Command) -> None:

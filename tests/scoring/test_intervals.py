@@ -120,9 +120,12 @@ def test_an_interval_in_every_layout(cli: Command) -> None:
 
 def test_an_interval_is_of_the_topics_that_count_and_blank_for_one() -> None:
     qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}, "2": {"u": 1.0}}
-    scores = gradedeval.evaluate(run, qrels, "rr", interval=True, topics_from=["1"])
+    with pytest.warns(gradedeval.EvaluationWarning, match="fewer than 3 topics bound no mean"):
+        scores = gradedeval.evaluate(run, qrels, "rr", interval=True, topics_from=["1"])
     assert scores.frame.iloc[-1][["se", "low", "high"]].isna().all()
-    assert gradedeval.evaluate(run, qrels, "rr", interval=True).intervals.tolist() == [[[0.5, -math.inf, math.inf]]]
+    with pytest.warns(gradedeval.EvaluationWarning, match="fewer than 3 topics bound no mean"):
+        two = gradedeval.evaluate(run, qrels, "rr dcg", interval=True).intervals
+    assert two.tolist() == [[[0.5, 0, 1], [0.5, 0, math.inf]]]
 
 
 @pytest.mark.parametrize("level", ["0", "1", "95"])
@@ -137,3 +140,12 @@ def test_scores_saved_with_their_interval_are_read_back(cli: Command) -> None:
     cli(RUN, OTHER, QRELS, "-q", "-m", "rr", "-o", "without.csv")
     found = [cli("compare", "--from-scores", file, "-f", "csv").text for file in ("with.csv", "without.csv")]
     assert found[0] == found[1]
+
+
+def test_an_interval_stays_in_the_range_of_its_measure_and_few_topics_are_told() -> None:
+    run = {str(topic): {"a": 2.0, "b": 1.0} for topic in range(8)}
+    qrels = {str(topic): {"a" if topic else "x": 1} for topic in range(8)}
+    ends = gradedeval.evaluate(run, qrels, "success@1", interval=0.95).intervals[0, 0]
+    assert 0 <= ends[1] < ends[2] <= 1
+    with pytest.warns(gradedeval.EvaluationWarning, match="fewer than 3 topics bound no mean"):
+        gradedeval.evaluate({"1": run["1"], "2": run["2"]}, {"1": qrels["1"], "2": qrels["2"]}, "ap", interval=0.95)

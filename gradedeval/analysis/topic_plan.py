@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.anova import TwoWay
-from gradedeval.analysis.score_matrix import Matrix, comparable, shared_topics
+from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
 from gradedeval.analysis.significance import check_draws, scipy_stats
 from gradedeval.errors import InputError
 from gradedeval.scoring.scores import Scores
@@ -103,13 +103,17 @@ def plan_topics(
         raise InputError("", "a plan needs at least two runs", "add a run, or give --variance", usage=True)
     rows = []
     for paired in (shared_topics(matrix, name) for name in matrix.comparable_measures()):
-        residual = float(TwoWay.of(paired.values).mean_squares[2])
-        if (paired.values == paired.values[0]).all():
-            what = "the runs do not differ, so there is no variance to plan with"
-            raise InputError(f"measure '{paired.measure}'", what, "give other runs, or --variance", usage=True)
-        own = float(paired.values.var(1, ddof=1).mean())
-        rows += _rows(aim, systems or len(matrix.runs), residual, own, paired.measure, len(paired.topics))
+        rows += _rows(aim, systems or len(matrix.runs), *_variances(paired), paired.measure, len(paired.topics))
     return pd.DataFrame(rows)
+
+
+def _variances(paired: Paired) -> tuple[float, float]:
+    """The residual variance of runs × topics, and the mean variance of a run. Raises InputError (usage) for equal
+    runs."""
+    if (paired.values == paired.values[0]).all():
+        what = "the runs do not differ, so there is no variance to plan with"
+        raise InputError(f"measure '{paired.measure}'", what, "give other runs, or --variance", usage=True)
+    return float(TwoWay.of(paired.values).mean_squares[2]), float(paired.values.var(1, ddof=1).mean())
 
 
 def _rows(

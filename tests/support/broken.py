@@ -115,7 +115,7 @@ WIDTHS = [
     bad_qrels("one field in the qrels", QRELS + b"1\n",
               "qrels.txt:4: 1 field, expected 4 (topic iteration docno grade)…"),
     bad_qrels("three fields in the qrels", QRELS + b"1 d 1\n", "qrels.txt:4: 3 fields, expected 4 …"),
-    bad_qrels("five fields in the qrels", QRELS + b"1 0 d 1 x\n", "qrels.txt:4: 5 fields, expected 4 …; …inside ids"),
+    bad_qrels("five fields in the qrels", QRELS + b"1 0 d 1 x\n", "qrels.txt:4: 5 fields, expected 4 …; …--strata …"),
     bad_qrels("six fields in the qrels", QRELS + b"1 Q0 d 1 1 t\n", "qrels.txt:4: 6 fields, expected 4 …"),
     bad_qrels("commas in the qrels", QRELS.replace(b" ", b","), *(
         f"qrels.txt:{at}: 1 field, expected 4 …; …not commas" for at in (1, 2, 3))),

@@ -70,7 +70,7 @@ def risk_matrix(matrix: Matrix, baseline: str | None, alpha: float) -> tuple[pd.
     left_out = [paired.measure for paired in measures if paired.reading.better == "neither"]
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
     notes = [f"{', '.join(left_out)}: left out: neither more nor less is better"] if left_out else []
-    what = "no ZRisk and GeoRisk: they are of sums of scores of 0 or more, the higher the better"
+    what = "no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better"
     return frame, [*notes, *([f"{', '.join(blank)}: {what}"] if blank else [])]
 
 

@@ -52,8 +52,9 @@ def statap(g: Gains) -> Floats:
 
     Aslam & Pavlu, Northeastern University 2007; Allan et al., TREC 2007 Million Query track.
     """
-    weight = np.where(g.relevant, _sample(g).weight, 0.0)
-    return safe_divide(row_sums(weight * weight.cumsum(1) / g.rank), row_sums(_sample(g).estimated))
+    sample = _sample(g)
+    weight = np.where(g.relevant, sample.weight, 0.0)
+    return safe_divide(row_sums(weight * weight.cumsum(1) / g.rank), row_sums(sample.estimated))
 
 
 @measure(gain="linear", cutoff="renormalizes", monotone=False, uses_strata=True, uses_unsampled=True)

@@ -27,8 +27,8 @@ def esl(g: Gains, *, n: int = 1, docs: float = 0) -> Floats:
     non-relevant documents above the n-th relevant one, or all of them where fewer are relevant
 
     Cooper, American Documentation 1968. What the run lacks follows in random order: the other judged documents, or with
-    docs=N the rest of a collection of N. Without docs a run that retrieves little has little to look through, so
-    runs of unequal depth compare by docs alone. With --ties average tied documents are in random order as well.
+    docs=N the rest of a collection of N. Give docs to compare runs of different depths: without it a run that retrieves
+    few documents leaves few to look through. With --ties average tied documents are in random order as well.
     """
     relevant = g.relevant if g.uncut is None else g.uncut > 0
     found, others = row_sums(relevant), g.num_relevant - row_sums(relevant)

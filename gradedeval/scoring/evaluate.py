@@ -105,7 +105,7 @@ def evaluate_runs(
     named = [_with_run(result.error, result.place) for result in results.values() if result.error]
     few = sorted({run.run for run in scored if (run.included.sum(0) < 3).any()} if options.interval else ())
     if few:
-        what = "fewer than 3 topics bound no mean: the interval is blank, or as wide as the measure"
+        what = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"
         notes.append(f"{shorten(few)}: {what}")
     return Scores(scored, scorer.measures, judged, options, notes, errors=named)
 

@@ -58,9 +58,9 @@ class Signature:
         return self.parts[0]
 
     @cached_property
-    def rules(self) -> dict[str, str]:
+    def settings(self) -> dict[str, str]:
         """What must agree wherever scores are compared -> its value; empty where it is only on or off."""
-        return {name: value for part in self.parts if not FREE.match(part) for name, value in _rules(part)}
+        return {name: value for part in self.parts if not FREE.match(part) for name, value in _settings(part)}
 
     @cached_property
     def files(self) -> dict[str, str]:
@@ -84,11 +84,12 @@ class Signature:
 
         The gains of a measure and the files that it reads are compared where both signatures name them.
         """
-        mine, theirs = dict(self.rules), dict(other.rules)
+        mine, theirs = dict(self.settings), dict(other.settings)
         name = _name(measure)
         schemes = self.gains.get(name, set()), other.gains.get(name, set())
         if not any(scheme for own in schemes for scheme in own if not scheme.startswith("rel ")):
-            mine.pop("top grade", None), theirs.pop("top grade", None)
+            for settings in (mine, theirs):
+                settings.pop("top grade", None)
         if all(schemes) and schemes[0].isdisjoint(schemes[1]):
             mine["gains"], theirs["gains"] = (", ".join(sorted(own)) for own in schemes)
         for file in self.files.keys() & other.files.keys():
@@ -97,7 +98,7 @@ class Signature:
         return {key: (mine.get(key), theirs.get(key)) for key in names if mine.get(key) != theirs.get(key)}
 
 
-def _rules(part: str) -> Iterator[tuple[str, str]]:
+def _settings(part: str) -> Iterator[tuple[str, str]]:
     """What a part says of all measures: names and values."""
     if qrels := _QRELS.fullmatch(part):
         yield from (("qrels", qrels["qrels"]), ("top grade", qrels["top"]))

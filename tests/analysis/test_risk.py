@@ -96,7 +96,7 @@ def test_topics_and_runs_without_any_score() -> None:
 
 
 def test_scores_below_0_have_no_georisk() -> None:
-    with pytest.warns(EvaluationWarning, match="ap: no ZRisk and GeoRisk: they are of sums of scores of 0 or more"):
+    with pytest.warns(EvaluationWarning, match="ap: no ZRisk or GeoRisk; both need means"):
         frame = gradedeval.risk(saved([[0.1, -0.5], [0.2, 0.3]]), "r0", alpha=2)
     assert frame["geo_risk"].isna().all()
     assert frame["u_risk"].tolist() == [0, pytest.approx(0.45)]
@@ -112,7 +112,7 @@ def test_a_rise_is_a_loss_where_lower_is_better_and_there_is_no_risk_where_neith
         assert (unjudged["wins"], unjudged["geo_risk"]) == (judged["wins"], "")
     assert found.messages[-2:] == [
         "num_ret: left out: neither more nor less is better",
-        "unjudged@20: no ZRisk and GeoRisk: they are of sums of scores of 0 or more, the higher the better",
+        "unjudged@20: no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better",
     ]
     assert cli("risk", *RUNS, QRELS, "-m", "num_ret").code == 2
 

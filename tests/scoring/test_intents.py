@@ -379,8 +379,9 @@ FILES = ("prior.txt", "p q.txt", "a,b", "x@10", "it's", "a(b).csv", "x,prior=@y"
 @given(data=st.data(), prior=st.sampled_from(["uniform", *(f"@{name}" for name in FILES)]))
 def test_what_a_mean_over_intents_prints_is_read_back(data: st.DataObject, prior: str, folder: Path) -> None:
     inner = data.draw(any_measure(folder))
-    of = inner.definition  # those of counts, and of strata, have no mean over intents
-    if of.gain is None or of.summary == "total" or of.uses_strata or inner.by_intent:
+    stated = inner.definition
+    # Counts and measures of strata have no mean over intents.
+    if stated.gain is None or stated.summary == "total" or stated.uses_strata or inner.by_intent:
         return
     measure = intent_aware(inner, prior)
     written = str(measure)

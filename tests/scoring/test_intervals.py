@@ -120,10 +120,10 @@ def test_an_interval_in_every_layout(cli: Command) -> None:
 
 def test_an_interval_is_of_the_topics_that_count_and_blank_for_one() -> None:
     qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}, "2": {"u": 1.0}}
-    with pytest.warns(gradedeval.EvaluationWarning, match="fewer than 3 topics bound no mean"):
+    with pytest.warns(gradedeval.EvaluationWarning, match="an interval needs 3 topics or more"):
         scores = gradedeval.evaluate(run, qrels, "rr", interval=True, topics_from=["1"])
     assert scores.frame.iloc[-1][["se", "low", "high"]].isna().all()
-    with pytest.warns(gradedeval.EvaluationWarning, match="fewer than 3 topics bound no mean"):
+    with pytest.warns(gradedeval.EvaluationWarning, match="an interval needs 3 topics or more"):
         two = gradedeval.evaluate(run, qrels, "rr dcg", interval=True).intervals
     assert two.tolist() == [[[0.5, 0, 1], [0.5, 0, math.inf]]]
 
@@ -147,5 +147,5 @@ def test_an_interval_stays_in_the_range_of_its_measure_and_few_topics_are_told()
     qrels = {str(topic): {"a" if topic else "x": 1} for topic in range(8)}
     ends = gradedeval.evaluate(run, qrels, "success@1", interval=0.95).intervals[0, 0]
     assert 0 <= ends[1] < ends[2] <= 1
-    with pytest.warns(gradedeval.EvaluationWarning, match="fewer than 3 topics bound no mean"):
+    with pytest.warns(gradedeval.EvaluationWarning, match="an interval needs 3 topics or more"):
         gradedeval.evaluate({"1": run["1"], "2": run["2"]}, {"1": qrels["1"], "2": qrels["2"]}, "ap", interval=0.95)

@@ -122,6 +122,17 @@ class Qrels:
         }
         return judgments_of_codes(self.codes, labels)
 
+    @classmethod
+    def none(cls) -> Qrels:
+        """No judgments at all: all topics of a run count, and every document is unjudged."""
+        qrels = cls.__new__(cls)
+        qrels.notes, qrels.subtopics, qrels.strata, qrels.place, qrels.codes = [], None, None, "qrels", {}
+        qrels._duplicates = "error"
+        qrels._judged = judgments_of_codes({}, np.zeros(1))
+        qrels.index, qrels.code, qrels.labels = qrels._judged.index, qrels._judged.code, qrels._judged.labels
+        qrels.topics, qrels.pool = [], np.zeros((0, 1), dtype=np.int64)
+        return qrels
+
     def __len__(self) -> int:
         return len(self.topics)
 

@@ -68,9 +68,16 @@ def _page(measure: Measure) -> str:
     }
     lines = [f"{key:<12} {value}" for key, value in entries.items() if value]
     accepted = definition.accepted
-    meanings = [(key, SHARED_PARAMETERS.get(key, accepted.check(key).expected)) for key in accepted.names]
-    explained = [f"{key:<12} {meaning}" for key, meaning in meanings]
+    explained = [f"{key:<12} {_meaning(definition, key)}" for key in accepted.names]
     return "\n".join([f"{measure.name}: {what}", "", *lines, *([""] if explained else []), *explained]) + "\n"
+
+
+def _meaning(definition: Definition, key: str) -> str:
+    """What a parameter means, and what it may be."""
+    own, expected = definition.meanings.get(key), definition.accepted.check(key).expected
+    if own is None and key in SHARED_PARAMETERS:
+        return SHARED_PARAMETERS[key]
+    return expected if own is None else f"{own}; {expected}"
 
 
 def _list(table: Mapping[str, Measure]) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gradedeval.errors import InputError, did_you_mean
-from gradedeval.measures.definition import Measure, intent_aware
+from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import IA, Spelling, read, read_cutoff, split
+from gradedeval.measures.over_intents import intent_aware
 from gradedeval.measures.plugins import load_entry_point
 from gradedeval.measures.table import ALIASES, MEASURES
 

@@ -77,7 +77,8 @@ def _meaning(definition: Definition, key: str) -> str:
     own, expected = definition.meanings.get(key), definition.accepted.check(key).expected
     if own is None and key in SHARED_PARAMETERS:
         return SHARED_PARAMETERS[key]
-    return expected if own is None else f"{own}; {expected}"
+    said = own is not None and expected in ("a number", "a file", "a formula")
+    return own if own is not None and said else "; ".join(part for part in (own, expected) if part)
 
 
 def _list(table: Mapping[str, Measure]) -> str:

@@ -32,7 +32,7 @@ def failure(error: BaseException, place: str, problem: str, hint: str = "", *, u
     """
     import traceback  # few measures fail
 
-    packages = tuple(os.path.dirname(str(module.__file__)) for module in (errors, np))
+    packages = tuple(os.path.dirname(str(module.__file__)) for module in (errors, np, importlib))
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not frame.filename.startswith((*packages, "<frozen "))]
     # What the user's code calls may fail further down: its own line is of more use.
@@ -41,8 +41,11 @@ def failure(error: BaseException, place: str, problem: str, hint: str = "", *, u
         own = [(error.filename, error.lineno)]
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     for file, line in own:
-        problem = problem if file == os.path.abspath(place) or file == place else f"{place}: {problem}"
-        place = f"{place if file == os.path.abspath(place) else file}:{line}"
+        if file == os.path.abspath(place):
+            place = f"{place}:{line}"
+        else:
+            here = os.path.join(os.getcwd(), "")
+            problem, place = f"{place}: {problem}", f"{file.removeprefix(here)}:{line}"
     trace = "".join(traceback.format_exception(error))
     return InputError(place, f"{problem} ({said})", hint, usage=usage, trace=trace)
 
@@ -94,7 +97,7 @@ def _load(point: EntryPoint) -> Measure:
     try:
         loaded = point.load()
     except Exception as error:
-        raise failure(error, place, "cannot be loaded", usage=True).replace(place=place) from error
+        raise failure(error, place, "cannot be loaded", usage=True) from error
     if not isinstance(loaded, Measure):
         raise InputError(place, "is not a measure", "decorate it with @gradedeval.measure", usage=True)
     if loaded.name != point.name.lower():

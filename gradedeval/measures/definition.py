@@ -6,7 +6,7 @@ import importlib
 import inspect
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, wraps
 from typing import Any, ParamSpec, Protocol, cast, overload
 
@@ -92,22 +92,26 @@ class Measure:
     """A measure with its parameters: `err @ 20`, `ndcg(gain="exp") @ 10`, `rbp(p=0.5)`. Prints as it is written.
 
     Calling it sets parameters, `@` sets the cutoff; both return a new value. `str` of it parses back. With a `prior`,
-    uniform or a file, it is the mean over the intents of a topic: see `intent_aware`.
+    uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. `asked` is how it was written,
+    as in `map` for ap; measures are equal however they were written.
     """
 
     definition: Definition
     parameters: tuple[tuple[str, Value], ...] = ()
     cutoff: int | None = None
     prior: str | None = None
+    asked: str | None = field(default=None, compare=False)
 
     def __call__(self, **parameters: Value) -> Measure:
         """The measure with parameters set. Raises InputError (usage) for an unknown parameter or a wrong value."""
+        if not parameters:
+            return self
         accepted = self.definition.accepted
         given = {name: accepted.read(name, value) for name, value in parameters.items()}
         merged = {**dict(self.parameters), **given}
         known = accepted.names
         order = [*(name for name in known if name in merged), *(name for name in merged if name not in known)]
-        return replace(self, parameters=tuple((name, merged[name]) for name in order))
+        return replace(self, parameters=tuple((name, merged[name]) for name in order), asked=None)
 
     def __matmul__(self, cutoff: int) -> Measure:
         """The measure cut at rank `cutoff`. Raises InputError (usage) where it takes none."""
@@ -118,7 +122,7 @@ class Measure:
             raise InputError(place, f"invalid cutoff {cutoff}", "cutoffs start at 1", usage=True)
         if cutoff > LAST_CUTOFF:
             raise cutoff_too_large(place, str(cutoff))
-        return replace(self, cutoff=int(cutoff))
+        return replace(self, cutoff=int(cutoff), asked=None)
 
     def __str__(self) -> str:
         spelling = Spelling(self.name, self.parameters, self.cutoff)
@@ -128,6 +132,11 @@ class Measure:
 
     def __repr__(self) -> str:
         return f"<measure {self}>"
+
+    @property
+    def label(self) -> str:
+        """What tables and results call it: as it was written, or `str` of it."""
+        return self.asked or str(self)
 
     @property
     def name(self) -> str:
@@ -241,7 +250,7 @@ def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
         raise InputError(place, f"{measure.name} {what}: it has no mean over intents", f"write {measure}", usage=True)
     if not is_prior(prior):
         raise InputError(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
-    return replace(measure, prior=prior)
+    return replace(measure, prior=prior, asked=None)
 
 
 Keywords = ParamSpec("Keywords")

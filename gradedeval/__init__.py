@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from gradedeval.measures.cwl_family.define import cwl as cwl
     from gradedeval.measures.cwl_family.user_state import UserState as UserState
     from gradedeval.measures.definition import Measure as Measure
-    from gradedeval.measures.definition import intent_aware as intent_aware
     from gradedeval.measures.definition import measure as measure
     from gradedeval.measures.gains import Gains as Gains
     from gradedeval.measures.gains import row_sums as row_sums
     from gradedeval.measures.gains import safe_divide as safe_divide
+    from gradedeval.measures.over_intents import intent_aware as intent_aware
     from gradedeval.measures.parse import parse_measures as parse_measures
     from gradedeval.measures.plugins import load_measures as load_measures
     from gradedeval.measures.table import MEASURES as MEASURES
@@ -67,8 +67,9 @@ _PUBLIC = {
     "errors": "EvaluationWarning InputError",
     "measures.cwl_family.define": "cwl",
     "measures.cwl_family.user_state": "UserState",
-    "measures.definition": "Measure intent_aware measure",
+    "measures.definition": "Measure measure",
     "measures.gains": "Gains row_sums safe_divide",
+    "measures.over_intents": "intent_aware",
     "measures.parse": "parse_measures",
     "measures.plugins": "load_measures",
     "measures.table": "MEASURES",

@@ -10,10 +10,10 @@ import numpy as np
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError
+from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains, Intents
 from gradedeval.parallel import workers
-from gradedeval.scoring.scorer import scores_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradedeval.analysis.contributions import parts_of, rises, trimmed
 from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, shorten
+from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs, Options
@@ -22,7 +23,7 @@ from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.run_parts import GradedRun, grade_run
-from gradedeval.scoring.scorer import Scorer, scores_of
+from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.signature import signature
 from gradedeval.trec.lines import decode, encode
 

@@ -13,6 +13,7 @@ from gradedeval.analysis.background_weights import background, share_past
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.measures.applied import last_rank, scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
@@ -24,7 +25,6 @@ from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
-from gradedeval.scoring.scorer import scores_of
 from gradedeval.scoring.signature import signature
 from gradedeval.version import __version__
 
@@ -237,8 +237,8 @@ def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
 def _fixed(measure: Measure, depth: int, progress: Progress) -> tuple[Floats, float]:
     """Fixed weights, and the share that lies past them."""
     if measure.definition.weights_in_ranking:
-        problem, hint = "its weights depend on the ranking", "give RUN... QRELS to average them"
-        raise InputError(f"'{measure}'", problem, hint, usage=True)
+        hint = "give RUN... QRELS to average them"
+        raise InputError(f"'{measure}'", "its weights depend on the ranking", hint, usage=True)
     weights = static_weights(measure, depth, progress)
     return weights, _share_beyond(measure, weights)
 
@@ -273,9 +273,8 @@ def _rankings(
 
 def _cut(measure: Measure, g: Gains) -> Gains:
     """The rankings down to the measure's cutoff."""
-    k = measure.cutoff
-    if k is None or measure.definition.cutoff == "sums_to_k":
-        return replace(g, k=k)
+    if (k := last_rank(measure)) is None:
+        return replace(g, k=measure.cutoff)
     return replace(g, gain=g.gain[:, :k], judged=g.judged[:, :k], retrieved=np.minimum(g.retrieved, k), k=k)
 
 

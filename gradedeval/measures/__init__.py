@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradedeval.measures.definition import QUANTITIES, Measure, intent_aware, measure
+from gradedeval.measures.definition import QUANTITIES, Measure, measure
+from gradedeval.measures.over_intents import intent_aware
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 from gradedeval.measures.plugins import ENTRY_POINTS, load_measures
 from gradedeval.measures.table import ALIASES, MEASURES

@@ -7,17 +7,21 @@ import inspect
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, wraps
-from typing import Any, ParamSpec, Protocol, cast, overload
+from functools import cache, cached_property
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, did_you_mean
-from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, is_prior
-from gradedeval.measures.notation import IA, LAST_CUTOFF, Spelling, Value, cutoff_too_large, write_value
+from gradedeval.errors import InputError
+from gradedeval.measures.decorator import decorator
+from gradedeval.measures.gains import Gains
+from gradedeval.measures.notation import IA, LAST_CUTOFF, UNIFORM, Spelling, Value, cutoff_too_large
 from gradedeval.measures.parameters import Parameters
-from gradedeval.measures.properties import Better, CWLProperties, MeasureProperties, Properties, Reading, Residual
+from gradedeval.measures.properties import Better, CWLProperties, MeasureProperties, Reading, Residual
+
+ArrayTies = Literal["file", "best", "worst", "average"]
+"""Orders of documents with equal scores that need no docnos; `file`: as arrays list them."""
 
 QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
 """What C/W/L measures give: expected utility (per document), total utility, cost per document, total cost, depth."""
@@ -94,6 +98,18 @@ class Measure:
     Calling it sets parameters, `@` sets the cutoff; both return a new value. `str` of it parses back. With a `prior`,
     uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. `asked` is how it was written,
     as in `map` for ap; measures are equal however they were written.
+
+    Called with arrays it gives scores, as in `(ndcg @ 10)(y_true, y_score)`: a float for one topic (documents), an
+    array of one score per topic for several of the same length (topics × documents).
+
+    y_true     the grade of each document; nan where it is not judged. All that is relevant to the topic is among them
+    y_score    the score of each document, finite; the highest ranks first
+    ties       documents with equal scores: `file`, in the order of the arrays; so that the score is the `best` or the
+               `worst`; the `average` over all orders. None: `file`, with an `EvaluationWarning` where it matters
+    top_grade  the top grade of the scale, for gains that depend on it; None: the highest in `y_true`, with an
+               `EvaluationWarning` where that is one topic
+
+    Raises InputError for anything else, and for measures that need intents, strata or types.
     """
 
     definition: Definition
@@ -102,8 +118,24 @@ class Measure:
     prior: str | None = None
     asked: str | None = field(default=None, compare=False)
 
-    def __call__(self, **parameters: Value) -> Measure:
-        """The measure with parameters set. Raises InputError (usage) for an unknown parameter or a wrong value."""
+    @overload
+    def __call__(self, /, **parameters: Value) -> Measure: ...
+    @overload
+    def __call__(
+        self,
+        y_true: Any,
+        y_score: Any,
+        /,
+        *,
+        ties: ArrayTies | None = None,
+        top_grade: float | None = None,
+        **parameters: Value,
+    ) -> Any: ...
+    def __call__(self, /, *arrays: Any, **parameters: Any) -> Any:
+        """The measure with parameters set, or its scores of arrays. Raises InputError (usage) for an unknown parameter
+        or a wrong value."""
+        if arrays:
+            return self._score_arrays(arrays, parameters)
         if not parameters:
             return self
         accepted = self.definition.accepted
@@ -112,6 +144,13 @@ class Measure:
         known = accepted.names
         order = [*(name for name in known if name in merged), *(name for name in merged if name not in known)]
         return replace(self, parameters=tuple((name, merged[name]) for name in order), asked=None)
+
+    def _score_arrays(self, arrays: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        if len(arrays) != 2:
+            what = f"called with {len(arrays)} arrays" if len(arrays) > 2 else "called with one array"
+            raise InputError(f"'{self}'", what, "expected grades and scores: (y_true, y_score)", usage=True)
+        ties, top_grade = keywords.pop("ties", None), keywords.pop("top_grade", None)
+        return _score_arrays()(self(**keywords) if keywords else self, *arrays, ties, top_grade)
 
     def __matmul__(self, cutoff: int) -> Measure:
         """The measure cut at rank `cutoff`. Raises InputError (usage) where it takes none."""
@@ -229,74 +268,11 @@ class Measure:
         return self
 
 
-def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
-    """The mean of a measure over the intents of each topic: `ia(err @ 20)`, in notation `ia(err@20)`.
-
-    prior  the probabilities of the intents: `uniform` over those that have a relevant document, or `@FILE` with lines
-           of topic, subtopic and probability
-
-    Raises InputError (usage) where the measure is averaged over intents already, or does not depend on them.
-    Agrawal et al., WSDM 2009; Chapelle et al., CIKM 2009, section 7.4.
-    """
-    if not isinstance(measure, Measure):
-        raise InputError(IA, f"{measure!r} is not a measure", "for example intent_aware(err @ 20)", usage=True)
-    place, definition = f"'{IA}({measure})'", measure.definition
-    if measure.by_intent:
-        what = "is already averaged over intents" if measure.prior else "already takes all intents into account"
-        raise InputError(place, f"{measure} {what}", f"write {measure}", usage=True)
-    if definition.gain is None or definition.summary == "total" or definition.uses_strata:
-        what = "counts documents" if definition.summary == "total" else "reads no gains"
-        what = "reads strata" if definition.uses_strata else what
-        raise InputError(place, f"{measure.name} {what}: it has no mean over intents", f"write {measure}", usage=True)
-    if not is_prior(prior):
-        raise InputError(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
-    return replace(measure, prior=prior, asked=None)
-
-
-Keywords = ParamSpec("Keywords")
-
-
-class Decorator(Protocol[Keywords]):
-    """What makes a measure of a function: `@measure`, or `@measure(...)` with keywords."""
-
-    @overload
-    def __call__(
-        self, function: None = None, /, *_: Keywords.args, **keywords: Keywords.kwargs
-    ) -> Callable[[Callable[..., Any]], Measure]: ...
-    @overload
-    def __call__(self, function: Callable[..., Any], /) -> Measure: ...
-
-
-def decorator(properties: Callable[Keywords, Properties]) -> Callable[[Callable[..., Measure]], Decorator[Keywords]]:
-    """Make a decorator of what defines a measure by a function and keywords: those of the class `properties`.
-
-    An editor completes them, mypy checks them, `help` shows them, and the decorator raises TypeError for any other.
-    """
-    keywords = inspect.signature(properties).parameters
-
-    def of(define: Callable[..., Measure]) -> Decorator[Keywords]:
-        name = define.__name__
-
-        @wraps(define)
-        def decorate(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
-            unknown = [keyword for keyword in given if keyword not in keywords]
-            if unknown:
-                hint = did_you_mean(unknown[0], keywords) or f"it takes {', '.join(keywords)}"
-                raise TypeError(f"@{name} has no keyword '{unknown[0]}'; {hint}")
-            if function is None:
-                return partial(decorate, **given)
-            if not callable(function):
-                raise TypeError(f"@{name} makes a measure of a function, not of {function!r}")
-            return define(function, **given)
-
-        first = inspect.Parameter("function", inspect.Parameter.POSITIONAL_ONLY, default=None)
-        documented: Any = decorate
-        documented.__signature__ = inspect.Signature([first, *keywords.values()])
-        classes = inspect.getmro(cast(type, properties))[-2::-1]  # all but `object`, from the general to the special
-        documented.__doc__ = "\n\n".join(inspect.cleandoc(part.__doc__ or "") for part in (define, *classes))
-        return cast(Decorator[Keywords], documented)
-
-    return of
+@cache
+def _score_arrays() -> Callable[..., Any]:
+    """What scores arrays: it builds on this module, and few evaluations need it."""
+    function: Callable[..., Any] = importlib.import_module("gradedeval.measures.on_arrays").score_arrays
+    return function
 
 
 @decorator(MeasureProperties)

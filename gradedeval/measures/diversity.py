@@ -11,7 +11,8 @@ from gradedeval.errors import InputError
 from gradedeval.measures.cascade_models import DEEPEST, NEGLIGIBLE, expected_utility
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import PRIOR, UNIFORM, Gains, Intents, Pool, is_prior, row_sums, safe_divide
+from gradedeval.measures.gains import Gains, Intents, Pool, row_sums, safe_divide
+from gradedeval.measures.notation import PRIOR, UNIFORM, is_prior
 from gradedeval.measures.parameters import BELOW_1, SHARE, UP_TO_1, Check
 from gradedeval.measures.properties import Arguments
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -11,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, shared
-from gradedeval.errors import InputError
 from gradedeval.measures.gain_schemes import Sample
-from gradedeval.measures.notation import Value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,12 +105,19 @@ class Gains:
 
         Most documents are not relevant, and need not be looked at.
         """
-        topic, column = np.nonzero(self.relevant)
-        counts = np.bincount(topic, minlength=len(self.gain))
-        number = np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts)
-        ranks = np.full((len(counts), int(counts.max(initial=0))), np.inf)
+        topic, number, column = self._relevant_places
+        ranks = np.full((len(self.gain), int(number.max(initial=-1)) + 1), np.inf)
         ranks[topic, number] = column + 1.0
         return shared(ranks)
+
+    @cached_property
+    def _relevant_places(self) -> tuple[Ints, Ints, Ints]:
+        """relevant documents: topic, column of `ranks_of_relevant`, and column of `gain`."""
+        topic, column = np.nonzero(self.relevant)
+        if len(self.gain) == 1:
+            return topic, np.arange(len(topic)), column
+        counts = np.bincount(topic, minlength=len(self.gain))
+        return topic, np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts), column
 
     @cached_property
     def ordinal(self) -> Floats:
@@ -125,7 +129,7 @@ class Gains:
         """topics: the number of relevant documents retrieved, down to the cutoff; over ties the sum of mean gains."""
         if self.first is not None:
             return shared(row_sums(self.gain))
-        return shared(np.count_nonzero(np.isfinite(self.ranks_of_relevant), axis=1))
+        return shared(np.bincount(self._relevant_places[0], minlength=len(self.gain)))
 
     @cached_property
     def gains_of_relevant(self) -> Floats:
@@ -139,10 +143,11 @@ class Gains:
 
     def at_relevant(self, values: Floats | Ints) -> Floats:
         """The columns of `ranks_of_relevant`: values (topics × ranks) at these ranks; past their last column, that."""
-        finite = np.isfinite(self.ranks_of_relevant)
-        column = np.minimum(np.where(finite, self.ranks_of_relevant, 1), values.shape[1]).astype(np.int64) - 1
-        picked = np.take_along_axis(values, column, 1) if values.shape[1] else np.zeros(column.shape)
-        return np.where(finite, picked, 0.0)
+        topic, number, column = self._relevant_places
+        picked = np.zeros(self.ranks_of_relevant.shape)
+        if values.shape[1]:
+            picked[topic, number] = values[topic, np.minimum(column, values.shape[1] - 1)]
+        return picked
 
     @cached_property
     def ideal_batch(self) -> Gains:
@@ -194,26 +199,10 @@ def safe_divide(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
     return np.where((whole == 0) & (part == 0), 0.0, quotient)
 
 
-UNIFORM = "uniform"
-PRIOR = f"{UNIFORM} or a file as in @prior.txt"
-
 _SAME = 1e-12
 """Relative differences below this are rounding: the same sum in two orders."""
 _NONE = np.iinfo(np.int64).max
 """The position of a missing document."""
-
-
-def is_prior(value: Value) -> bool:
-    """Whether `value` names the probabilities of intents: `uniform`, or a file as in `@prior.txt`.
-
-    Raises InputError (usage) where there is no such file.
-    """
-    if not isinstance(value, str) or value[:1] != "@":
-        return value == UNIFORM
-    if not os.path.isfile(value[1:]):
-        hint = "prior=@FILE reads lines of topic, subtopic and probability"
-        raise InputError(f"prior={value}", f"no file '{value[1:]}'", hint, usage=True)
-    return True
 
 
 @dataclass(frozen=True, eq=False, repr=False)

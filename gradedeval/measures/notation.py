@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 
@@ -13,6 +14,9 @@ LAST_CUTOFF = 10**18 - 1
 
 IA = "ia"
 """The only name that takes a measure in its parentheses: the mean over intents."""
+
+UNIFORM = "uniform"
+PRIOR = f"{UNIFORM} or a file as in @prior.txt"
 
 _SHAPE = re.compile(r"(?P<name>\w[\w-]*)(?:\((?P<inside>.*)\)|:(?P<after>.+?))?(?:@(?P<cutoff>\d+))?", re.DOTALL)
 _PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^,"']*?)\s*(?:,|$)""")
@@ -149,3 +153,16 @@ def write_value(value: Value) -> str:
         return str(value)
     plain = _BARE.fullmatch(value.removeprefix("@")) and isinstance(read_value(value), str)
     return value if plain and not re.search(r"@\d+$", value) else f'"{value}"'
+
+
+def is_prior(value: Value) -> bool:
+    """Whether `value` names the probabilities of intents: `uniform`, or a file as in `@prior.txt`.
+
+    Raises InputError (usage) where there is no such file.
+    """
+    if not isinstance(value, str) or value[:1] != "@":
+        return value == UNIFORM
+    if not os.path.isfile(value[1:]):
+        hint = "prior=@FILE reads lines of topic, subtopic and probability"
+        raise InputError(f"prior={value}", f"no file '{value[1:]}'", hint, usage=True)
+    return True

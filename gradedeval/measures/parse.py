@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from gradedeval.errors import InputError, did_you_mean
-from gradedeval.measures.definition import Measure, intent_aware
+from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import IA, Spelling, read, read_cutoff, split
+from gradedeval.measures.over_intents import intent_aware
 from gradedeval.measures.plugins import load_entry_point
 from gradedeval.measures.table import ALIASES, MEASURES
 

@@ -11,18 +11,20 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, did_you_mean
+from gradedeval.errors import InputError
+from gradedeval.trec.column_names import (
+    DOCNO,
+    GRADE,
+    RANK,
+    SCORE,
+    TOPIC,
+    TYPE,
+    find_column,
+    find_grades,
+    no_column,
+    plain,
+)
 from gradedeval.trec.lines import encode
-
-# Our column names, and those of ir_measures and PyTerrier.
-TOPIC = ("topic", "query_id", "qid")
-DOCNO = ("docno", "doc_id", "docid")
-GRADE = ("grade", "relevance", "label")
-SUBTOPIC = ("subtopic", "subtopic_id", "iteration")
-STRATUM = ("stratum",)
-SCORE = ("score",)
-TYPE = ("type", "element_type", "q0", "Q0")
-RANK = ("rank",)
 
 NONE = np.empty(0)
 
@@ -38,13 +40,13 @@ Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), row numbers, and types (or none)."""
 
 
-def dict_judgments(judged: Mapping[Any, Any], part: tuple[str, ...]) -> list[Judgment]:
+def dict_judgments(judged: Mapping[Any, Any], part: tuple[str, ...], what: str = "qrels") -> list[Judgment]:
     """The judgments of a dict topic -> docno -> grade, or topic -> docno -> `part` -> grade: SUBTOPIC or STRATUM."""
     rows: list[Judgment] = []
     for topic, documents in judged.items():
-        name = ident(topic, "qrels")
-        for docno, grade in inner(documents, "qrels", topic).items():
-            place, document = f"qrels['{topic}']['{docno}']", ident(docno, "qrels")
+        name = ident(topic, what)
+        for docno, grade in inner(documents, what, topic).items():
+            place, document = f"{what}['{topic}']['{docno}']", ident(docno, what)
             if not part:
                 rows.append((name, document, number(grade, place, "grade"), 0))
                 continue
@@ -52,75 +54,82 @@ def dict_judgments(judged: Mapping[Any, Any], part: tuple[str, ...]) -> list[Jud
                 raise InputError(place, f"is a {type(grade).__name__}", f"expected a dict {part[0]} -> grade")
             for key, value in grade.items():
                 known = number(value, f"{place}['{key}']", "grade")
-                rows.append((name, (document, ident(key, "qrels")), known, 0))
+                rows.append((name, (document, ident(key, what)), known, 0))
     return rows
 
 
-def frame_judgments(frame: Any, part: tuple[str, ...]) -> list[Judgment]:
+def frame_judgments(frame: Any, part: tuple[str, ...], what: str = "qrels") -> list[Judgment]:
     """The judgments of a DataFrame with a topic, a docno and a grade column, and perhaps one of subtopics or strata."""
-    parts = _ids(frame, part, "qrels") if part else []
-    topic, docno = _ids(frame, TOPIC, "qrels"), _ids(frame, DOCNO, "qrels")
+    parts = _ids(frame, part, what) if part else []
+    topic, docno = _ids(frame, TOPIC, what), _ids(frame, DOCNO, what)
     documents: Iterable[Any] = zip(docno, parts, strict=True) if part else docno
-    columns = zip(topic, documents, column(frame, GRADE, "qrels"), strict=True)
+    columns = zip(topic, documents, column(frame, GRADE, what), strict=True)
     return [
-        (topic, document, number(grade, f"qrels:{row}", "grade"), row)
+        (topic, document, number(grade, f"{what}:{row}", "grade"), row)
         for row, (topic, document, grade) in enumerate(columns, 1)
     ]
 
 
-def dict_ranking(run: Mapping[Any, Any], ranks: bool) -> dict[bytes, Ranking]:
+def dict_ranking(run: Mapping[Any, Any], ranks: bool, what: str = "run") -> dict[bytes, Ranking]:
     """The documents of a dict topic -> docno -> score."""
     if ranks:
-        raise InputError("run", "a dict has no ranks", "--ties rank needs a file or a DataFrame", usage=True)
+        raise InputError(what, "a dict has no ranks", "--ties rank needs a file or a DataFrame", usage=True)
     # A sum that is not finite shows that a score may not be: quicker than checking each.
     with np.errstate(over="ignore", invalid="ignore"):
         rankings = {
-            ident(topic, "run"): _dict_topic(topic, inner(documents, "run", topic)) for topic, documents in run.items()
+            ident(topic, what): _dict_topic(topic, inner(documents, what, topic), what)
+            for topic, documents in run.items()
         }
     if len(rankings) < len(run):
-        names = [ident(topic, "run") for topic in run]
+        names = [ident(topic, what) for topic in run]
         again = next(topic for position, topic in enumerate(run) if names[position] in names[:position])
-        raise InputError("run", f"duplicate topic '{again}', as text and as a number", "give each topic once")
+        raise InputError(what, f"duplicate topic '{again}', as text and as a number", "give each topic once")
     return rankings
 
 
-def _dict_topic(topic: Any, documents: Mapping[Any, Any]) -> Ranking:
+def _dict_topic(topic: Any, documents: Mapping[Any, Any], what: str) -> Ranking:
     scores = list(documents.values())
     try:
         values = np.array(scores) if scores else NONE
     except ValueError:  # lists of various lengths
         values = np.empty((0, 0))
     if values.dtype.kind not in "iuf" or values.ndim != 1:
-        values = np.array([number(score, f"run['{topic}']", "score") for score in scores])
+        values = np.array([number(score, f"{what}['{topic}']", "score") for score in scores])
     values = values.astype(np.float64, copy=False)
     if not math.isfinite(values.sum()) and not np.isfinite(values).all():
         docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
-        raise InputError(f"run['{topic}']['{docno}']", "the score is not finite", "expected a finite number")
+        raise InputError(f"{what}['{topic}']['{docno}']", "the score is not finite", "expected a finite number")
     # Text stays text: encoding every docno would take longer than the evaluation.
     docnos: list[Any] = list(documents)
     try:
         "".join(docnos)
     except TypeError:
-        docnos = [ident(docno, "run") for docno in documents]
+        docnos = [ident(docno, what) for docno in documents]
     return docnos, values, NONE, range(1, len(docnos) + 1), []
 
 
-def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, Ranking]:
-    """The documents of a DataFrame with a topic, a docno and a score column; with `ranks` a rank column, with `types` a
-    column of types."""
+def ordered_by_rank(frame: Any) -> bool:
+    """Whether a DataFrame has ranks and no scores: then the rank orders its documents."""
+    return find_column(frame.columns, SCORE) is None and find_column(frame.columns, RANK) is not None
+
+
+def frame_ranking(frame: Any, ranks: bool, types: bool = False, what: str = "run") -> dict[bytes, Ranking]:
+    """The documents of a DataFrame with a topic, a docno and a score column, or a rank column in its place; with
+    `ranks` a rank column, with `types` a column of types."""
     if not len(frame):
-        raise InputError("run", "is empty", "expected a row for each document")
-    topics = _ids(frame, TOPIC, "run")
-    docnos: list[Any] = column(frame, DOCNO, "run")
+        raise InputError(what, "is empty", "expected a row for each document")
+    topics = _ids(frame, TOPIC, what)
+    docnos: list[Any] = column(frame, DOCNO, what)
     try:
         "".join(docnos)  # text stays text, as in dicts
     except TypeError:
-        docnos = _ids(frame, DOCNO, "run")
-    scores = _numbers(column(frame, SCORE, "run"), "score")
-    places = _numbers(column(frame, RANK, "run"), "rank") if ranks else NONE
+        docnos = _ids(frame, DOCNO, what)
+    by_rank = ordered_by_rank(frame)
+    places = _numbers(column(frame, RANK, what), "rank", what) if ranks or by_rank else NONE
+    scores = -places if by_rank else _numbers(column(frame, SCORE, what), "score", what)
     if (large := np.flatnonzero(np.abs(places) > LAST_RANK)).size:
-        raise InputError(f"run:{large[0] + 1}", f"rank {places[large[0]]:.0f} is too large", TOO_LARGE)
-    kinds = _ids(frame, TYPE, "run") if types else []
+        raise InputError(f"{what}:{large[0] + 1}", f"rank {places[large[0]]:.0f} is too large", TOO_LARGE)
+    kinds = _ids(frame, TYPE, what) if types else []
     rows: dict[bytes, list[int]] = {}
     for topic, group in groupby(range(len(topics)), key=topics.__getitem__):
         rows.setdefault(topic, []).extend(group)
@@ -136,13 +145,13 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False) -> dict[bytes, R
     }
 
 
-def _numbers(values: list[Any], what: str) -> Floats:
+def _numbers(values: list[Any], what: str, place: str) -> Floats:
     """A column of a run as finite floats, or InputError."""
     if set(map(type, values)) == {float}:
         numbers = np.array(values)
         if np.isfinite(numbers).all():
             return numbers
-    return np.array([number(value, f"run:{row}", what) for row, value in enumerate(values, 1)])
+    return np.array([number(value, f"{place}:{row}", what) for row, value in enumerate(values, 1)])
 
 
 def inner(documents: Any, what: str, topic: Any) -> Mapping[Any, Any]:
@@ -154,11 +163,20 @@ def inner(documents: Any, what: str, topic: Any) -> Mapping[Any, Any]:
 
 def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
     """A column of a DataFrame under any of its known names."""
-    for name in known:
-        if name in frame.columns:
-            return list(frame[name].tolist())
-    near = next((did_you_mean(str(name), known) for name in frame.columns if did_you_mean(str(name), known)), "")
-    raise InputError(what, f"no column '{known[0]}' among {', '.join(map(str, frame.columns))}", near, usage=True)
+    name = find_grades(frame.columns) if known is GRADE else find_column(frame.columns, known)
+    if name is None:
+        raise no_column(frame.columns, known, what)
+    values: list[Any] = frame[name].tolist()
+    if known is GRADE and plain(name) in SCORE:
+        _check_whole(values, name, what)
+    return values
+
+
+def _check_whole(values: list[Any], name: Any, what: str) -> None:
+    """Raise InputError where a column that may be the scores of a run is to be grades, and holds fractions."""
+    if any(isinstance(value, float | np.floating) and value % 1 for value in values):
+        hint = "is it a run? a column of grades that are fractions must be called 'grade'"
+        raise InputError(what, f"column '{name}' holds fractions, no grades", hint, usage=True)
 
 
 def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:

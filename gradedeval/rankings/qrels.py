@@ -12,10 +12,11 @@ import numpy as np
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, plural
 from gradedeval.options import Duplicates, Options
-from gradedeval.rankings.frames import STRATUM, SUBTOPIC, Judgment, dict_judgments, frame_judgments
+from gradedeval.rankings.frames import Judgment, dict_judgments, frame_judgments
 from gradedeval.rankings.qrels_columns import JudgmentColumns, judgments_of_codes, read_judgments
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec import lines
+from gradedeval.trec.column_names import STRATUM, SUBTOPIC
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.lines import QRELS_FIELDS, STRATA_FIELDS, NeedsLineReader, decode
 from gradedeval.trec.source import Source, is_file
@@ -69,7 +70,7 @@ class Qrels:
         self._judged = (
             self._of_file(Source(source), duplicates, lenient, part, jobs)
             if is_file(source)
-            else self._of_rows(_judgments(source, part), duplicates, part)
+            else self._of_rows(_judgments(source, part, self.place), duplicates, part)
         )
         self.index = self._judged.index
         self.code = self._judged.code  # documents of the index: index into labels
@@ -172,13 +173,13 @@ class Qrels:
         return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
 
 
-def _judgments(source: Any, part: tuple[str, ...]) -> list[Judgment]:
+def _judgments(source: Any, part: tuple[str, ...], place: str) -> list[Judgment]:
     if isinstance(source, Mapping):
-        return dict_judgments(source, part)
+        return dict_judgments(source, part, place)
     if hasattr(source, "columns"):
-        return frame_judgments(source, part)
+        return frame_judgments(source, part, place)
     hint = "give a path, an open file, a DataFrame or a dict"
-    raise InputError("qrels", f"cannot read qrels from a {type(source).__name__}", hint, usage=True)
+    raise InputError(place, f"cannot read qrels from a {type(source).__name__}", hint, usage=True)
 
 
 def _judgments_of_bytes(

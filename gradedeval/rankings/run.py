@@ -12,7 +12,7 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Options
-from gradedeval.rankings.frames import LAST_RANK, TOO_LARGE, dict_ranking, frame_ranking
+from gradedeval.rankings.frames import LAST_RANK, TOO_LARGE, dict_ranking, frame_ranking, ordered_by_rank
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.lines import RUN_FIELDS, about_number, check_read, decimal, decode, records
 
@@ -54,11 +54,12 @@ class Run:
     notes: list[str] = field(default_factory=list)
 
 
-def read_run(source: Any, options: Options, types: bool = False) -> Run:
-    """A run from a DataFrame with the columns topic, docno and score (or the names of ir_measures and PyTerrier), or
-    from a dict topic -> docno -> score. Files are read in blocks elsewhere.
+def read_run(source: Any, options: Options, types: bool = False, place: str = "run") -> Run:
+    """A run from a DataFrame with the columns topic, docno and score, or rank in its place, under any name of
+    `column_names`, or from a dict topic -> docno -> score. Files are read in blocks elsewhere.
 
     types  keep the type of each document: the column `type` of a DataFrame
+    place  what messages call it
 
     Raises InputError where the source is not a run, and for duplicate documents unless the options keep one.
     """
@@ -66,14 +67,16 @@ def read_run(source: Any, options: Options, types: bool = False) -> Run:
     if isinstance(source, Mapping):
         if types:
             hint = "costs need a file, or a DataFrame with a column 'type'"
-            raise InputError("run", "a dict has no document types", hint, usage=True)
-        rankings = dict_ranking(source, ranks)
+            raise InputError(place, "a dict has no document types", hint, usage=True)
+        rankings = dict_ranking(source, ranks, place)
     elif hasattr(source, "columns"):
-        rankings = frame_ranking(source, ranks, types)
+        rankings = frame_ranking(source, ranks, types, place)
     else:
         hint = "give a path, an open file, a DataFrame or a dict"
-        raise InputError("run", f"cannot read a run from a {type(source).__name__}", hint, usage=True)
-    run = Run("run", {topic: TopicResults(*columns) for topic, columns in rankings.items()})
+        raise InputError(place, f"cannot read a run from a {type(source).__name__}", hint, usage=True)
+    run = Run(place, {topic: TopicResults(*columns) for topic, columns in rankings.items()})
+    if hasattr(source, "columns") and options.order == "score" and ordered_by_rank(source):
+        run.notes.append(by_rank_note(run.place))
     _drop_duplicates(run, options)
     _check_costs(run, options)
     return run
@@ -146,6 +149,11 @@ def _check_costs(run: Run, options: Options) -> None:
     for kind, line in first.items():
         problems.add(line, f"type '{decode(kind)}' has no cost", f"add it to {options.costs.place}")
     problems.check()
+
+
+def by_rank_note(place: str) -> str:
+    """The note about a run without scores."""
+    return f"{place}: has no scores; its documents are ordered by rank"
 
 
 def _drop_duplicates(run: Run, options: Options) -> None:

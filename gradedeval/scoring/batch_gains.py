@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats
+from gradedeval.measures.applied import last_rank
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Sample
 from gradedeval.measures.gains import Gains
@@ -15,12 +16,6 @@ from gradedeval.options.values import Costs
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader
 from gradedeval.scoring.intents import ByIntent
-
-
-def last_rank(measure: Measure) -> int | None:
-    """The last rank that a measure looks at; None where it looks at all: weights of the full depth need the gains of
-    the full depth."""
-    return None if measure.definition.cutoff == "sums_to_k" else measure.cutoff
 
 
 class GainsCache:

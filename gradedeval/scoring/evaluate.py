@@ -38,11 +38,11 @@ def evaluate(
 ) -> Scores:
     """Score one run, or several, against graded judgments.
 
-    run       a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and score (or
-              query_id and doc_id as in ir_measures, qid and docno as in PyTerrier), or a dict topic -> docno -> score;
-              several: a list of these, or a dict name -> any of these
-    qrels     a `Qrels`, or what makes one: a path, an open file, a DataFrame with the columns topic, docno and grade
-              (or relevance, or label), or a dict topic -> docno -> grade; with `subtopics=True` also a column subtopic
+    run       a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and score, or rank
+              in its place, under the names of any tool, or a dict topic -> docno -> score; several: a list of these, or
+              a dict name -> any of these
+    qrels     a `Qrels`, or what makes one: a path, an open file, a DataFrame with the columns topic, docno and grade,
+              or a dict topic -> docno -> grade; with `subtopics=True` also a column subtopic
               (or iteration), or a dict topic -> docno -> subtopic -> grade; with `strata=True` the same with stratum
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval

@@ -10,7 +10,8 @@ import numpy as np
 from gradedeval.errors import InputError, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
-from gradedeval.measures.gains import UNIFORM, Gains, Intents, Pool
+from gradedeval.measures.gains import Gains, Intents, Pool
+from gradedeval.measures.notation import UNIFORM
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.subtopics import NO_INTENT
 from gradedeval.trec.lines import decode, encode

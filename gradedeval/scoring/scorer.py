@@ -11,9 +11,9 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, Note, shorten
+from gradedeval.measures.applied import gain_table, last_rank, run_measure, scores_of
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.gain_schemes import GainTable, Grades, binary_table, graded_table, threshold_table
-from gradedeval.measures.gains import Gains
+from gradedeval.measures.gain_schemes import GainTable, Grades
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
 from gradedeval.parallel import workers
@@ -21,7 +21,7 @@ from gradedeval.parallel.workers import Limits
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.batch_gains import GainsCache, last_rank
+from gradedeval.scoring.batch_gains import GainsCache
 from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.intents import ByIntent, check_intents
 from gradedeval.scoring.scores import RunScores
@@ -54,7 +54,7 @@ class Scorer:
         check_intents(self.measures, qrels.subtopics is not None)
         _check_ties(self.measures, options)
         self.by_intent = {
-            replace(measure, cutoff=None): ByIntent(qrels, measure, self.grades, _table)
+            replace(measure, cutoff=None): ByIntent(qrels, measure, self.grades, gain_table)
             for measure in self.measures
             if measure.by_intent
         }
@@ -176,7 +176,7 @@ class Scorer:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
         if not measure.definition.cwl or measure.by_intent or table.top <= 0:
             return np.full(len(score), np.nan)
-        best = _run_measure(measure, gains_of(table, measure, unjudged=table.top, tail=table.top))
+        best = run_measure(measure, gains_of(table, measure, unjudged=table.top, tail=table.top))
         with np.errstate(invalid="ignore"):
             return best - score
 
@@ -185,40 +185,11 @@ class Scorer:
         definition, residual = measure.definition, measure.residual
         if self.options.residual_depth == "full" and measure.only_truncates:
             measure = replace(measure, cutoff=None)
-        inside = np.minimum(_run_measure(measure, gains_of(table, measure, unjudged=table.top)), definition.ceiling)
+        inside = np.minimum(run_measure(measure, gains_of(table, measure, unjudged=table.top)), definition.ceiling)
         if residual == "within_run":
             return inside, inside
         both = gains_of(table, measure, unjudged=table.top, tail=table.top)
-        return inside, np.minimum(_run_measure(measure, both), definition.ceiling)
-
-
-def scores_of(measure: Measure, gains: Gains) -> Floats:
-    """The scores of a batch. Raises InputError where a user's own measure fails, or returns NaN."""
-    scores = _run_measure(measure, gains)
-    if np.isnan(scores).any():
-        raise InputError(f"measure '{measure}'", "returned NaN", "the gains may be too large")
-    ceiling = measure.definition.ceiling  # which the last bit of a sum may pass
-    return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
-
-
-def _run_measure(measure: Measure, gains: Gains) -> Floats:
-    try:
-        if MEASURES.get(measure.name) == Measure(measure.definition):
-            with np.errstate(over="ignore", invalid="ignore"):
-                return measure.score(gains)
-        scores = np.asarray(measure.score(gains), dtype=np.float64)
-    except InputError as error:
-        raise error if error.place else error.replace(place=f"measure '{measure}'") from None
-    except (Exception, SystemExit) as error:
-        if MEASURES.get(measure.name) == Measure(measure.definition):
-            raise
-        # A user's own measure: its errors are messages, not our tracebacks.
-        what = f"failed ({type(error).__name__}: {error})"
-        raise InputError(f"measure '{measure}'", what, "fix its function") from error
-    if scores.shape != (len(gains.gain),):
-        what = f"returned shape {scores.shape}"
-        raise InputError(f"measure '{measure}'", what, f"expected one score per topic, ({len(gains.gain)},)")
-    return scores
+        return inside, np.minimum(run_measure(measure, both), definition.ceiling)
 
 
 def _check_ties(measures: Sequence[Measure], options: Options) -> None:
@@ -247,16 +218,5 @@ def _tables(measures: Sequence[Measure], grades: Grades) -> list[GainTable]:
     tables: dict[tuple[Any, ...], GainTable] = {}
     for measure, key in zip(measures, seen, strict=True):
         if key not in tables:
-            tables[key] = _table(measure, grades)
+            tables[key] = gain_table(measure, grades)
     return [tables[key] for key in seen]
-
-
-def _table(measure: Measure, grades: Grades) -> GainTable:
-    place = f"'{measure}'"
-    if measure.rel is not None:
-        return binary_table(measure.rel, grades)
-    if measure.definition.scale is None or measure.gain is None:
-        return GainTable(np.zeros(len(grades.labels)), 0.0)
-    if measure.threshold_shares is not None and grades.top > 0:
-        return threshold_table(measure.threshold_shares, grades, place)
-    return graded_table(measure.gain, measure.definition.scale, grades, place)

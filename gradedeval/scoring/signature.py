@@ -13,8 +13,7 @@ from gradedeval.errors import InputError, visible
 from gradedeval.measures import notation
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import Grades, thresholds
-from gradedeval.measures.gains import UNIFORM
-from gradedeval.measures.notation import IA, Spelling, Value, write_value
+from gradedeval.measures.notation import IA, UNIFORM, Spelling, Value, write_value
 from gradedeval.measures.parse import canonical
 from gradedeval.options import OPTIONS, Options
 from gradedeval.options.definition import name_and_value

@@ -34,7 +34,7 @@ from gradedeval.formats import FORMATS
 from gradedeval.measures.definition import QUANTITIES
 from gradedeval.parallel import workers
 from support.commands import Command, Outcome
-from support.examples import drawn
+from support.examples import drawn, sampled
 from support.measures import VARIANTS, every
 from support.topics import ANCHOR, TOP, Topic, any_topic
 
@@ -200,12 +200,13 @@ def test_the_workings_lead_to_the_contributions(measures: Sequence[Measure], top
         assert expected[documents] == pytest.approx(found["contribution"][documents], abs=1e-12), one.measure
 
 
+@pytest.mark.parametrize("first", sampled(range(3), 3), ids="from {} on, every third".format)
 @drawn(30)
 @given(topic=any_topic)
 @example(topic=TYPICAL)
 @example(topic=Topic(()))
-def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(topic: Topic) -> None:
-    for one in explained(topic, TOTALS):
+def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(first: int, topic: Topic) -> None:
+    for one in explained(topic, TOTALS[first::3]):
         found, count = floats(one), one.columns["part"].count("document")
         C, V, W = (found[name] for name in "CVW")
         horizon = dict(one.measure.parameters).get("horizon")

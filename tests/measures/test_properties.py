@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, parse_measures
+from gradedeval.measures.applied import last_rank
 from gradedeval.parallel import workers
-from gradedeval.scoring.batch_gains import last_rank
 from support import reference
 from support.examples import drawn
 from support.measures import REPRESENTATIVES, VARIANTS, any_measure, every, failing, in_the_shell

@@ -18,6 +18,7 @@ from gradedeval.cli.measures import SHARED_PARAMETERS
 from gradedeval.cli.options import HELP, SECTIONS
 from gradedeval.formats import FORMATS
 from gradedeval.measures.table import ALIASES, LINES, MEASURES
+from gradedeval.trec.column_names import COLUMNS
 from support.sessions import gradedeval as run_gradedeval
 
 PART = re.compile(r"(?<=<!-- generated: )(?P<name>[\w ]+)( -->\n).*?(?=<!-- end -->)", re.S)
@@ -241,6 +242,12 @@ def escaped(text: str) -> str:
     return "".join(part if part.startswith("`") else re.sub(r"([*<|])", r"\\\1", part) for part in parts)
 
 
+def column_names() -> str:
+    """What a column holds, and all its names."""
+    rows = [f"| {holds} | {' · '.join(map(code, names))} |" for holds, names in COLUMNS.items()]
+    return "\n" + "\n".join(["| what it holds | names |", "|---|---|", *rows]) + "\n\n"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "help pages": help_pages,
     "options": all_options,
@@ -248,4 +255,5 @@ PARTS: dict[str, Callable[[], str]] = {
     "measures": measures,
     "other names": aliases,
     "python": python_api,
+    "column names": column_names,
 }

@@ -13,7 +13,8 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
 from gradedeval.measures.cwl_family.quantities import Viewing, quantity, quantity_details, view_probabilities
 from gradedeval.measures.cwl_family.user_state import Continuation, ranks_viewed_past_end, user_state
-from gradedeval.measures.definition import QUANTITIES, Definition, Measure, decorator
+from gradedeval.measures.decorator import decorator
+from gradedeval.measures.definition import QUANTITIES, Definition, Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parameters import Check
 from gradedeval.measures.properties import CWLProperties, Properties

@@ -1,0 +1,58 @@
+"""What columns are called: one table for DataFrames, headed files, records and the values of --run-format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gradedeval.errors import InputError, did_you_mean
+
+# Our names first, then those of ir_measures, PyTerrier, BEIR, ranx, MS MARCO and annotation tools. Where a table has
+# several names of a row, the first counts: PyTerrier's docno, not its internal docid, and its qid, not its query text.
+TOPIC = ("topic", "query_id", "qid", "topic_id", "query")
+DOCNO = ("docno", "doc_id", "docid", "corpus_id", "document_id", "pid", "passage_id", "url")
+SCORE = ("score", "sim")
+RANK = ("rank",)
+GRADE = ("grade", "relevance", "rel", "label", "rating", "judgment", "judgement")
+SUBTOPIC = ("subtopic", "subtopic_id", "iteration", "intent")
+STRATUM = ("stratum",)
+TYPE = ("type", "element_type", "q0")
+TAG = ("tag", "run_id", "run_name", "system")
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    known[0]: known for known in (TOPIC, DOCNO, SCORE, RANK, GRADE, SUBTOPIC, STRATUM, TYPE, TAG)
+}
+"""What a column holds -> its known names."""
+
+
+def plain(name: Any) -> str:
+    """A name without what does not matter: case, hyphens, underscores and spaces. ranx's `q_id` is `qid`."""
+    return str(name).strip().lower().replace("-", "").replace("_", "").replace(" ", "")
+
+
+_PLAIN = {known: tuple(map(plain, known)) for known in COLUMNS.values()}
+
+
+def find_column(names: Iterable[Any], known: tuple[str, ...]) -> Any:
+    """The name among `names` that comes first in a row of `COLUMNS`; None where there is none."""
+    present: dict[str, Any] = {}
+    for name in names:
+        present.setdefault(plain(name), name)
+    return next((present[name] for name in _PLAIN[known] if name in present), None)
+
+
+def find_grades(names: Iterable[Any]) -> Any:
+    """The column of grades; None where there is none. BEIR and ranx call it `score`, which is taken for grades where
+    neither a rank nor a tag says that the table is a run."""
+    names = list(names)
+    found = find_column(names, GRADE)
+    if found is None and find_column(names, RANK) is None and find_column(names, TAG) is None:
+        return find_column(names, SCORE)
+    return found
+
+
+def no_column(names: Iterable[Any], known: tuple[str, ...], place: str) -> InputError:
+    """The error of a table that lacks a column."""
+    names = list(map(str, names))
+    near = next((hint for name in names if (hint := did_you_mean(name, known))), f"known names: {', '.join(known)}")
+    return InputError(place, f"no column '{known[0]}' among {', '.join(names)}", near, usage=True)

@@ -85,7 +85,7 @@ class Explanation:
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        measures = ", ".join(str(explained.measure) for explained in self.measures)
+        measures = ", ".join(explained.measure.label for explained in self.measures)
         return f"<Explanation of {self.run}, topic {self.topic}: {measures}>"
 
     @cached_property
@@ -99,7 +99,7 @@ class Explanation:
     def rows(self) -> Iterator[dict[str, Any]]:
         """The tidy table, measure by measure; None in columns that a measure does not have."""
         for explained in self.measures:
-            head = {"run": self.run, "topic": self.topic, "measure": str(explained.measure)}
+            head = {"run": self.run, "topic": self.topic, "measure": explained.measure.label}
             for row in explained.rows():
                 whole = {**head, **row}
                 yield {name: whole.get(name) for name in self.columns}

@@ -53,7 +53,7 @@ def _head(explanation: Explanation) -> dict[str, Any]:
     """What a JSON document says of a topic before its rows."""
     numbers = ("score", "residual", "relevant")
     measures = [
-        {"measure": str(explained.measure), **{name: getattr(explained, name) for name in numbers}}
+        {"measure": explained.measure.label, **{name: getattr(explained, name) for name in numbers}}
         for explained in explanation.measures
     ]
     counts = {name: getattr(explanation, name) for name in ("topic", "retrieved", "judged", "pool")}
@@ -63,7 +63,7 @@ def _head(explanation: Explanation) -> dict[str, Any]:
 def _summary(explained: Explained, digits: int) -> str:
     """The line above a table: the score, its residual, and how many documents are relevant."""
     score, residual = Column("", "score", digits).cells([explained.score, explained.residual])
-    line = f"{explained.measure}: {score}" + (f", residual {residual}" if residual else "")
+    line = f"{explained.measure.label}: {score}" + (f", residual {residual}" if residual else "")
     return line if explained.relevant is None else f"{line} | {explained.relevant} relevant"
 
 

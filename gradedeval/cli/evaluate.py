@@ -26,10 +26,10 @@ from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
+from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import FORMATS, all_quantities, render
-from gradedeval.scoring.scorer import with_defaults
 from gradedeval.scoring.scores import Scores
 
 OPTIONS = [

@@ -63,7 +63,7 @@ def _column(scores: Scores, name: str) -> Column:
 
 def _rows(scores: Scores, by_topic: bool) -> Iterator[Row]:
     """The rows of the tidy table; counts are whole numbers."""
-    counts = {str(measure) for measure in scores.measures if measure.definition.summary == "total"}
+    counts = {measure.label for measure in scores.measures if measure.definition.summary == "total"}
     for row in scores.rows(by_topic):
         yield row._replace(score=int(row.score)) if row.score is not None and row.measure in counts else row
 
@@ -168,7 +168,7 @@ def _quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
         for first in range(0, len(scores.measures), len(QUANTITIES)):
             each = [scores.column(run, first + of, by_topic) for of in range(len(QUANTITIES))]
             values = zip(*(each[of][part] for of, part in sources.values()), strict=True)
-            by_measure.append([(str(scores.measures[first]), *row) for row in values])
+            by_measure.append([(scores.measures[first].label, *row) for row in values])
         for topic, *of_topic in zip(each[0]["topic"], *by_measure, strict=True):
             cells = {"rank": _ranks(scores).get(run.run), "run": run.run, "topic": topic}
             rows += [[*(cells[key] for key in keys), *row] for row in of_topic]
@@ -180,7 +180,7 @@ def _quantity_signatures(scores: Scores, by_topic: bool) -> list[str | None]:
     """What the rows of `_quantities` depend on: said of the means, the last of each run."""
     signed: list[str | None] = []
     for run in scores.runs:
-        of_means = [scores.signatures[run.run, str(measure)] for measure in scores.measures[:: len(QUANTITIES)]]
+        of_means = [scores.signatures[run.run, measure.label] for measure in scores.measures[:: len(QUANTITIES)]]
         signed += [*([None] * (len(of_means) * len(run.topics) if by_topic else 0)), *of_means]
     return signed
 
@@ -195,7 +195,7 @@ def _tall(scores: Scores) -> Table:
 def _wide(scores: Scores, by_topic: bool) -> Table:
     """Several runs, or topic by topic: a column for each measure, and one for each part of its residual."""
     parts, keys = _parts(scores), _keys(scores, by_topic)
-    measures = [str(measure) for measure in scores.measures]
+    measures = scores.labels
     numbers = [name for measure in measures for name in (measure, *parts)]
     rows, rank = [], _ranks(scores)
     for (run, topic, _), by_measure in _by_place(scores, by_topic).items():

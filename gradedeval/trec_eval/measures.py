@@ -155,7 +155,7 @@ def select_lines(words: Iterable[str], setting: Setting, form: str = "qrels") ->
         if name in wanted
         for line in _in_order([line for given in wanted[name] or [""] for line in _lines(name, entry, given, setting)])
     ]
-    return lines + [Line(str(measure), _as_ours(measure)) for measure in ours]
+    return lines + [Line(measure.label, _as_ours(measure)) for measure in ours]
 
 
 def _as_ours(measure: Measure) -> Measure:

@@ -170,7 +170,7 @@ def test_a_measure_goes_by_the_gains_of_the_options(words: Path, cli: Command) -
 
 def test_a_measure_with_parameters_keeps_its_equals_signs(words: Path, cli: Command) -> None:
     assert outcome(cli, "--min", "rbp(p=0.5)=0.1", "--min", "rbp:p=0.8@5=0.1")[1] == [
-        "+min rbp(p=0.5)", "+min rbp(p=0.8)@5"]  # fmt: skip
+        "+min rbp(p=0.5)", "+min rbp:p=0.8@5"]  # fmt: skip
 
 
 def test_saved_scores_are_a_baseline(words: Path, cli: Command) -> None:

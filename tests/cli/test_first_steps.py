@@ -119,7 +119,7 @@ def test_every_parameter_is_explained(cli: Command) -> None:
         in cli("measures", "rbp").text.splitlines()
     )
     page = cli("measures", "other", "--measures-from", "my.py").text
-    assert "depth        how far the user looks, at most; a number" in page
+    assert "depth        how far the user looks, at most\n" in page
     assert "source       Me.\n" in page
 
 

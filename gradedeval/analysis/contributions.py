@@ -97,8 +97,10 @@ def _details(measure: Measure, gains: Gains) -> dict[str, Floats]:
     except InputError:
         raise
     except Exception as error:  # as in `scoring`
-        what = f"`details` failed ({type(error).__name__}: {error})"
-        raise InputError(f"measure '{measure}'", what, "fix it") from error
+        from gradedeval.measures.plugins import failure
+
+        hint = "fix it; --debug shows the traceback"
+        raise failure(error, f"measure '{measure}'", "`details` failed", hint) from error
     for name, shape in shapes.items():
         if shape not in ((topics, width), (topics, width + 1)):
             what, hint = f"`details` has '{name}' of shape {shape}", f"expected topics × ranks, ({topics}, {width})"

@@ -61,8 +61,9 @@ def terms_of(measure: Measure, gains: Gains) -> tuple[Floats, Floats]:
         each = [terms_of(replace(measure, prior=None), intent) for intent in intents.each]
         pairs = list(zip(shares, each, strict=True))
         # An intent that nobody has may have no score.
-        terms = sum(np.where(share[:, None] > 0, share[:, None] * term, 0) for share, (term, _) in pairs)
-        return np.asarray(terms), np.asarray(sum(np.where(share > 0, share * rest, 0) for share, (_, rest) in pairs))
+        means = (np.where(share[:, None] > 0, share[:, None] * term, 0) for share, (term, _) in pairs)
+        others = (np.where(share > 0, share * rest, 0) for share, (_, rest) in pairs)
+        return np.sum(list(means), axis=0), np.sum(list(others), axis=0)
     terms, rest = _details(measure, gains).get("contribution"), np.zeros(len(gains.gain))
     if terms is not None:
         rest, terms = terms[:, width:].sum(1), terms[:, :width]
@@ -83,8 +84,10 @@ def _cut(gains: Gains, rank: int) -> Gains:
         by_rank: dict[str, Any] = {name: getattr(gains.sample, name)[:, :rank] for name in named}
         parts["sample"] = replace(gains.sample, **by_rank)
     cut = replace(gains, retrieved=np.minimum(gains.retrieved, rank), **parts)
-    return cut if gains.intents is None else replace(
-        cut, intents=replace(gains.intents, each=[_cut(intent, rank) for intent in gains.intents.each])
+    return (
+        cut
+        if gains.intents is None
+        else replace(cut, intents=replace(gains.intents, each=[_cut(intent, rank) for intent in gains.intents.each]))
     )
 
 

@@ -1,4 +1,4 @@
-"""Several runs by document: a document of a topic has one number in all of them, so that what became of it is a lookup."""
+"""Several runs by document: a document of a topic has one number in all of them, and what became of it is a lookup."""
 
 from __future__ import annotations
 
@@ -125,7 +125,9 @@ class RankedRuns:
         grades: Floats = labels[np.minimum(self.code[documents], len(labels) - 1)]
         return grades
 
-    def batches(self, run: RankedRun, grader: Grader, code: Codes | None = None, pool: Ints | None = None) -> Iterator[Batch]:
+    def batches(
+        self, run: RankedRun, grader: Grader, code: Codes | None = None, pool: Ints | None = None
+    ) -> Iterator[Batch]:
         """The batches of a run, as measures take them; with other grades of documents and another pool where given."""
         codes = (self.code if code is None else code)[run.document]
         row = {topic: number for number, topic in enumerate(self.topics)}

@@ -83,7 +83,7 @@ class Documents:
 
     def names(self, positions: Ints) -> list[bytes]:
         """The docnos of the documents at these positions."""
-        return [self.docno(position) for position in positions.tolist()] if self.docnos is None else self.docnos(positions)
+        return list(map(self.docno, positions.tolist())) if self.docnos is None else self.docnos(positions)
 
     def select(self, rows: Ints) -> Documents:
         """Only these topics, numbers in any order."""

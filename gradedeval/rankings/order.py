@@ -54,14 +54,15 @@ def to_batch(
         _named(documents, order, retrieved, keep_docnos_for),
         documents.types,
         _to_matrix(kind, retrieved, -1) if kind is not None else None,
-        _ties(documents, order, retrieved, options) if options.ties == "average" or (keep_ties and documents.score is not None)
-        else None,
+        _ties(documents, order, retrieved, options) if options.ties == "average" or keep_ties else None,
     )
 
 
 def _ties(documents: Documents, order: Ints | None, retrieved: Ints, options: Options) -> Ints:
-    """topics × ranks: the column where the documents tied with each one begin."""
-    assert documents.score is not None
+    """topics × ranks: the column where the documents tied with each one begin; no two are tied where scores do not
+    matter."""
+    if documents.score is None:
+        return np.tile(np.arange(int(retrieved.max(initial=0))), (len(retrieved), 1))
     falling = _falling(documents.score if order is None else documents.score[order], options)
     within = ranks(retrieved)
     begins = (within == 0) | np.append(True, falling[1:] != falling[:-1])[: len(within)]

@@ -13,8 +13,7 @@ import numpy as np
 from gradedeval.analysis.contributions import terms_of
 from gradedeval.analysis.explain import BEYOND, DEFAULT, DOCUMENT
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
-from gradedeval.analysis.significance import TOLERANCE
-from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import EvaluationWarning, InputError, check_choice, did_you_mean, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -42,8 +41,8 @@ class Diff:
 
     topics     a frame with a row for each topic and measure, the worst change first: measure, topic, baseline_score,
                score, difference (score − baseline_score), baseline_residual, residual, settled (whether no judgment of
-               unjudged documents could reverse the order of the two scores; blank without a residual), changed (how many
-               documents below tell of it)
+               unjudged documents could reverse the order of the two scores; blank without a residual), changed (how
+               many documents below tell of it)
     documents  a frame with a row for each document that entered, left, rose, fell, or stayed where it was and counts
                otherwise, those that explain most first: measure, topic, part, docno, grade (blank: unjudged), change,
                baseline_rank, rank, baseline_contribution, contribution, explains (contribution −
@@ -62,7 +61,7 @@ class Diff:
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        return f"<Diff from {self.baseline} to {self.run}: {', '.join(map(str, self.measures))}>"
+        return f"<Diff from {self.baseline} to {self.run}: {', '.join(measure.label for measure in self.measures)}>"
 
     @cached_property
     def by_topic(self) -> dict[tuple[str, str], pd.DataFrame]:
@@ -78,7 +77,7 @@ class Diff:
         rows = np.ones(len(self.topics), dtype=bool)
         if kind is not None:
             check_choice(kind, ONLY, "--only")
-            better = self.topics["measure"].map({str(measure): measure.reading.sign for measure in self.measures})
+            better = self.topics["measure"].map({measure.label: measure.reading.sign for measure in self.measures})
             change = self.topics["difference"] * better
             settled = self.topics["settled"]
             rows &= {"worse": change < 0, "better": change > 0, "unsettled": settled.eq(False).fillna(False)}[kind]
@@ -110,8 +109,9 @@ def diff(
 
     The other arguments are those of `evaluate`; `residuals`, `residual_depth` and `max_residual` are not among them.
 
-    Returns `Diff`: `.topics`, `.documents`, `.only("worse")`, `.signature`. Raises `gradedeval.InputError` as `evaluate`
-    does, and where the runs have no topic in common; what is skipped or assumed is a warning, and in `.notes`.
+    Returns `Diff`: `.topics`, `.documents`, `.only("worse")`, `.signature`. Raises `gradedeval.InputError` as
+    `evaluate` does, and where the runs have no topic in common; what is skipped or assumed is a warning, and in
+    `.notes`.
     """
     options = resolve_options(like, **keywords)
     found = diff_runs(_two(baseline, run), qrels, parse_measures(measures), options)
@@ -152,8 +152,8 @@ def diff_runs(
     topics, documents = [], []
     for column, measure in enumerate(scorer.measures):
         rows, found = _of_measure(ranked, scorer, column, shared, scores[:, :, :, column], terms[column])
-        topics.append(rows.assign(measure=str(measure)))
-        documents.append(found.assign(measure=str(measure)))
+        topics.append(rows.assign(measure=measure.label))
+        documents.append(found.assign(measure=measure.label))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     columns = ["measure", *(name for name in topics[0].columns if name != "measure")]
     of_documents = ["measure", *(name for name in documents[0].columns if name != "measure")]
@@ -190,6 +190,40 @@ def _scored(ranked: RankedRuns, scorer: Scorer) -> tuple[Floats, list[list[tuple
     return values, terms
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class _Change:
+    """What became of documents by one measure.
+
+    shared        the topics that both runs are scored on
+    old, new      documents: ranks
+    terms         of each run: documents, what each adds to the score of its topic
+    rest          of each run: topics, what else does
+    last          the last rank that the measure looks at
+    """
+
+    ranked: RankedRuns
+    shared: Ints
+    old: Ints
+    new: Ints
+    terms: tuple[Floats, Floats]
+    rest: tuple[Floats, Floats]
+    last: int
+
+    @cached_property
+    def explains(self) -> Floats:
+        """documents: what each adds to the difference."""
+        return self.terms[1] - self.terms[0]
+
+    @cached_property
+    def chosen(self) -> Ints:
+        """The documents whose change is told."""
+        counts = np.zeros(len(self.ranked.topics), dtype=bool)
+        counts[self.shared] = True
+        changed = (self.old != self.new) | (np.abs(self.explains) > TOLERANCE)
+        seen = np.minimum(self.old, self.new) <= self.last
+        return np.flatnonzero(seen & changed & counts[self.ranked.topic])
+
+
 def _of_measure(
     ranked: RankedRuns,
     scorer: Scorer,
@@ -202,52 +236,44 @@ def _of_measure(
 
     scores  3 × runs × topics
     """
+    measure, table = scorer.measures[column], scorer.tables[column]
+    old, new = (run.ranks_of(len(ranked)) for run in ranked.runs)
+    of_documents, of_topics = ((part[0], part[1]) for part in zip(*terms, strict=True))
+    last = NOWHERE - 1 if measure.cutoff is None or measure.definition.cutoff == "sums_to_k" else measure.cutoff
+    change = _Change(ranked, shared, old, new, of_documents, of_topics, last)
+    topics = _topics(change, scores[0][:, shared], scores[2][:, shared])
+    # The worst first; of equal changes the order of the qrels.
+    order = np.argsort(measure.reading.sign * topics["difference"].to_numpy(), kind="stable")
+    place = np.zeros(len(ranked.topics), dtype=np.int64)
+    place[shared[order]] = np.arange(len(shared))
+    relevant = np.append(table.worth, [0.0, 0.0])[ranked.code] > 0
+    return topics.iloc[order], _documents(change, place, _passed(change, relevant))
+
+
+def _topics(change: _Change, scores: Floats, residuals: Floats) -> pd.DataFrame:
+    """A row for each topic.
+
+    scores, residuals  runs × topics
+    """
     import pandas as pd
 
-    measure, table = scorer.measures[column], scorer.tables[column]
-    (old_terms, old_rest), (new_terms, new_rest) = terms
-    old, new = (run.ranks_of(len(ranked)) for run in ranked.runs)
-    (before, after), (old_residual, residual) = scores[0][:, shared], scores[2][:, shared]
+    ranked, shared, (before, after), (old, new) = change.ranked, change.shared, scores, residuals
     with np.errstate(invalid="ignore"):
         difference = np.where(before == after, 0.0, after - before)
     difference[np.abs(difference) <= TOLERANCE] = 0
-    explains = new_terms - old_terms
-    last = NOWHERE - 1 if measure.cutoff is None or measure.definition.cutoff == "sums_to_k" else measure.cutoff
-    counts = np.zeros(len(ranked.topics), dtype=bool)
-    counts[shared] = True
-    seen = (np.minimum(old, new) <= last) & ((old != new) | (np.abs(explains) > TOLERANCE)) & counts[ranked.topic]
-    relevant = np.append(table.worth, [0.0, 0.0])[ranked.code] > 0
-    above = _passed(ranked, np.flatnonzero(seen), relevant, old, new, last, new_terms + old_terms)
-    of_topics = new_rest - old_rest
-    changed = np.bincount(ranked.topic[seen], minlength=len(ranked.topics))[shared]
-    moved = (changed > 0) | (difference != 0)
-    settled = _settled(difference, old_residual, residual, moved)
-    # The worst first; of equal changes the order of the qrels.
-    order = np.argsort(measure.reading.sign * difference, kind="stable")
-    names = np.array(ranked.names, dtype=object)
-    topics = pd.DataFrame(
+    changed = np.bincount(ranked.topic[change.chosen], minlength=len(ranked.topics))[shared]
+    return pd.DataFrame(
         {
-            "topic": names[shared],
+            "topic": np.array(ranked.names, dtype=object)[shared],
             "baseline_score": before,
             "score": after,
             "difference": difference,
-            "baseline_residual": old_residual,
-            "residual": residual,
-            "settled": pd.array(settled, dtype="boolean"),
+            "baseline_residual": old,
+            "residual": new,
+            "settled": pd.array(_settled(difference, old, new, (changed > 0) | (difference != 0)), dtype="boolean"),
             "changed": changed,
         }
-    ).iloc[order]
-    rest = shared[np.abs(of_topics[shared]) > TOLERANCE]
-    place = np.zeros(len(ranked.topics), dtype=np.int64)
-    place[shared[order]] = np.arange(len(shared))
-    documents = _documents(ranked, np.flatnonzero(seen), old, new, old_terms, new_terms, above)
-    beyond = pd.DataFrame({"topic": names[rest], "part": BEYOND, "explains": of_topics[rest]})
-    beyond["baseline_contribution"], beyond["contribution"] = old_rest[rest], new_rest[rest]
-    rows = np.append(ranked.topic[seen], rest)
-    found = pd.concat([documents, beyond], ignore_index=True) if len(rest) else documents
-    size = np.abs(found["explains"].to_numpy(dtype=float))
-    nearest = np.append(np.minimum(old, new)[seen], np.full(len(rest), NOWHERE))
-    return topics, found.iloc[np.lexsort((nearest, -size, place[rows]))]
+    )
 
 
 def _settled(difference: Floats, old: Floats, new: Floats, moved: Bools) -> list[bool | None]:
@@ -258,58 +284,58 @@ def _settled(difference: Floats, old: Floats, new: Floats, moved: Bools) -> list
     return [None if np.isnan(bound) else bool(one) for bound, one in zip(lower, sure, strict=True)]
 
 
-def _documents(
-    ranked: RankedRuns, chosen: Ints, old: Ints, new: Ints, old_terms: Floats, new_terms: Floats, above: Ints
-) -> pd.DataFrame:
-    """The rows of some documents; ranks and contributions are blank where a run did not retrieve one."""
+def _documents(change: _Change, place: Ints, above: Ints) -> pd.DataFrame:
+    """A row for each document chosen, and for what else makes the difference of a topic; ranks and contributions are
+    blank where a run did not retrieve the document.
+
+    place  topics: where each stands in the order of topics
+    above  of the documents chosen: the relevant one that an unjudged one moved above, −1 where there is none
+    """
     import pandas as pd
 
-    before, after = old[chosen], new[chosen]
-    change = np.select(
-        [before == NOWHERE, after == NOWHERE, after < before, after > before], [ENTERED, LEFT, ROSE, FELL], STAYED
-    )
-    old_there, new_there = before != NOWHERE, after != NOWHERE
-    passed = np.append(ranked.docnos, None)[above]
-    return pd.DataFrame(
+    ranked, chosen = change.ranked, change.chosen
+    names, (before, after) = np.array(ranked.names, dtype=object), (change.old[chosen], change.new[chosen])
+    kinds = [before == NOWHERE, after == NOWHERE, after < before, after > before]
+    documents = pd.DataFrame(
         {
-            "topic": np.array(ranked.names, dtype=object)[ranked.topic[chosen]],
+            "topic": names[ranked.topic[chosen]],
             "part": DOCUMENT,
             "docno": ranked.docnos[chosen],
             "grade": ranked.grades(chosen),
-            "change": change.astype(object),
-            "baseline_rank": pd.array(np.where(old_there, before, 0), dtype="Int64"),
-            "rank": pd.array(np.where(new_there, after, 0), dtype="Int64"),
-            "baseline_contribution": np.where(old_there, old_terms[chosen], np.nan),
-            "contribution": np.where(new_there, new_terms[chosen], np.nan),
-            "explains": new_terms[chosen] - old_terms[chosen],
-            "above": passed,
+            "change": np.select(kinds, [ENTERED, LEFT, ROSE, FELL], STAYED).astype(object),
+            "baseline_rank": pd.Series(before, dtype="Int64").mask(before == NOWHERE),
+            "rank": pd.Series(after, dtype="Int64").mask(after == NOWHERE),
+            "baseline_contribution": np.where(before == NOWHERE, np.nan, change.terms[0][chosen]),
+            "contribution": np.where(after == NOWHERE, np.nan, change.terms[1][chosen]),
+            "explains": change.explains[chosen],
+            "above": np.append(ranked.docnos, [None])[above],
         }
-    ).replace({"baseline_rank": {0: pd.NA}, "rank": {0: pd.NA}})
+    )
+    more = change.rest[1] - change.rest[0]
+    others = change.shared[np.abs(more[change.shared]) > TOLERANCE]
+    rest = pd.DataFrame({"topic": names[others], "part": BEYOND, "explains": more[others]})
+    rest["baseline_contribution"], rest["contribution"] = change.rest[0][others], change.rest[1][others]
+    found = pd.concat([documents, rest], ignore_index=True) if len(others) else documents
+    of_topic = np.append(ranked.topic[chosen], others)
+    nearest = np.append(np.minimum(before, after), np.full(len(others), NOWHERE))
+    return found.iloc[np.lexsort((nearest, -found["explains"].abs().to_numpy(dtype=float), place[of_topic]))]
 
 
-def _passed(
-    ranked: RankedRuns, chosen: Ints, relevant: Bools, old: Ints, new: Ints, last: int, worth: Floats
-) -> Ints:
+def _passed(change: _Change, relevant: Bools) -> Ints:
     """Of the documents chosen: the relevant document that an unjudged one moved above, −1 where there is none; of
-    several the one that counts most.
-
-    last  the last rank that counts: the unjudged document stands there now, or the relevant one stood there
+    several the one that lost or counts most. The unjudged one stands now, and the other stood, at a rank that counts.
     """
+    ranked, chosen, old, new, last = change.ranked, change.chosen, change.old, change.new, change.last
     above = np.full(len(chosen), -1)
     rising = np.flatnonzero(~ranked.judged[chosen] & (new[chosen] < old[chosen]) & (new[chosen] <= last))
-    beaten = chosen[relevant[chosen] & (old[chosen] <= last) & (new[chosen] > old[chosen])]
-    beaten = beaten[np.argsort(-worth[beaten], kind="stable")]
-    # A relevant document that kept its rank, or rose, may be passed as well.
-    kept = np.flatnonzero(relevant & (old <= last) & (new != NOWHERE))
-    candidates = np.append(beaten, np.setdiff1d(kept, beaten))
-    by_topic: dict[int, Any] = {}
-    for topic in np.unique(ranked.topic[chosen[rising]]).tolist():
-        by_topic[topic] = candidates[ranked.topic[candidates] == topic]
+    candidates = np.flatnonzero(relevant & (old <= last))
+    candidates = candidates[np.lexsort((old[candidates], change.explains[candidates], ranked.topic[candidates]))]
+    begin = np.searchsorted(ranked.topic[candidates], np.arange(len(ranked.topics) + 1))
     for position in rising.tolist():
         document = chosen[position]
-        others = by_topic[int(ranked.topic[document])]
+        topic = ranked.topic[document]
+        others = candidates[begin[topic] : begin[topic + 1]]
         passed = others[(old[others] < old[document]) & (new[others] > new[document])]
         if len(passed):
             above[position] = passed[0]
     return above
-

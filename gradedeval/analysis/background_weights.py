@@ -159,7 +159,7 @@ def _without_relevant(barren: Mapping[Measure, set[bytes]]) -> list[str]:
     """A note for the measures that have the same topics with R = 0."""
     alike: dict[frozenset[bytes], list[str]] = {}
     for measure, topics in barren.items():
-        alike.setdefault(frozenset(topics), []).append(str(measure))
+        alike.setdefault(frozenset(topics), []).append(measure.label)
     return [
         f"{', '.join(names)}: {len(topics)} {plural(len(topics), 'topic')} without relevant documents "
         f"({shorten([decode(topic) for topic in sorted(topics)])}); all weights are 0 there"

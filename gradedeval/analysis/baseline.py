@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from gradedeval.analysis.saved_scores import holds_scores
 from gradedeval.analysis.score_matrix import Matrix, join_matrices, to_matrix
 from gradedeval.errors import InputError, shorten
+from gradedeval.measures.parse import canonical
 from gradedeval.scoring.run_names import file_names
 
 
@@ -62,7 +63,8 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
         what = f"{len(saved.runs)} runs ({shorten(saved.runs)})"
         raise InputError(given.saved, what, f"choose one: --baseline {given.saved}:{saved.runs[0]}", usage=True)
     name = saved.runs[0] if given.within is None else given.within
-    missing = [measure for measure in matrix.measures if measure not in saved.measures]
+    known = set(map(canonical, saved.measures))
+    missing = [measure for measure in matrix.measures if canonical(measure) not in known]
     if missing:
         what = f"no scores by '{missing[0]}' (only {shorten(saved.measures)})"
         raise InputError(given.saved, what, f"save them with -m '{missing[0]}' too")

@@ -11,7 +11,7 @@ from gradedeval.errors import InputError, check_choice
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
-from gradedeval.scoring.scorer import with_defaults
+from gradedeval.scoring.by_measure import with_defaults
 
 Kind = Literal["min", "max-drop", "max-topic-drop", "significant", "max-unjudged"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -92,8 +92,8 @@ def resolve_bounds(
         meant = _meant(spec, measures or chosen if spec in bare else measures, table)
         for measure in meant:
             _check_reach(spec, measure, limit, relative)
-            name = str(with_defaults(measure, options))
-            bounds[spec.kind, name] = Bound(spec.kind, name, limit, relative, spec.place)
+            applied = with_defaults(measure, options)
+            bounds[spec.kind, str(applied)] = Bound(spec.kind, applied.label, limit, relative, spec.place)
         chosen += [measure for measure in meant if measure not in chosen and spec.measure is not None]
     if not bounds:
         raise InputError("", "no bound to check", "for example --min err@20=0.25 or --max-drop err@20=5%", usage=True)

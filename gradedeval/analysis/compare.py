@@ -15,8 +15,8 @@ from gradedeval.analysis.anova import tukey
 from gradedeval.analysis.bayes import ROPE, posterior
 from gradedeval.analysis.resampling import tukey_hsd
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
-from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, TOLERANCE, Correction, Test
-from gradedeval.arrays import Floats, Ints
+from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, Correction, Test
+from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.bootstrap import studentized_interval

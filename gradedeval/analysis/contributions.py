@@ -48,8 +48,10 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
     except InputError:
         raise
     except Exception as error:  # as in `scoring`
-        what = f"`details` failed ({type(error).__name__}: {error})"
-        raise InputError(f"measure '{measure}'", what, "fix it") from error
+        from gradedeval.measures.plugins import failure
+
+        hint = "fix it; --debug shows the traceback"
+        raise failure(error, f"measure '{measure}'", "`details` failed", hint) from error
     for name, shape in shapes.items():
         if shape not in ((1, width), (1, width + 1)):
             what, hint = f"`details` has '{name}' of shape {shape}", f"expected topics × ranks, (1, {width})"

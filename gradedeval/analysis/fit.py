@@ -22,9 +22,9 @@ from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.bootstrap import chunks
+from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.evaluate import evaluate_runs, qrels_for
 from gradedeval.scoring.run_names import named_runs
-from gradedeval.scoring.scorer import with_defaults
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,12 +74,15 @@ class Target:
     def agreements(self, measures: Sequence[Measure], kinds: Sequence[Kind]) -> list[list[float]]:
         """For each measure its agreement of each kind."""
         by_name: dict[str, list[float]] = {}
+        labels: dict[Measure, str] = {}  # two notations may mean the same measure as applied
+        applied = [with_defaults(measure, self.collection.options) for measure in measures]
+        for measure in applied:
+            labels.setdefault(measure, measure.label)
         for some in chunks(len(measures), self.included.size):
             matrix = self.collection.scores(measures[some])
             for column, name in enumerate(matrix.measures):
                 by_name[name] = [self._agreement(kind, matrix, column) for kind in kinds]
-        # By the notation as applied, as in the scores: two notations may mean the same measure.
-        return [by_name[str(with_defaults(measure, self.collection.options))] for measure in measures]
+        return [by_name[labels[measure]] for measure in applied]
 
     def _agreement(self, kind: Kind, matrix: Matrix, column: int) -> float:
         readings = self.matrix.reading(0), matrix.reading(column)

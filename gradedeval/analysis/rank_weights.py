@@ -22,9 +22,9 @@ from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.parallel.workers import Limits, Workers
+from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
-from gradedeval.scoring.scorer import with_defaults
 from gradedeval.scoring.signature import signature
 from gradedeval.version import __version__
 
@@ -59,7 +59,7 @@ class Weights:
 
     @property
     def columns(self) -> list[str]:
-        return ["rank", *map(str, self.measures)]
+        return ["rank", *(measure.label for measure in self.measures)]
 
     @property
     def rows(self) -> list[list[Any]]:
@@ -76,10 +76,9 @@ class Weights:
     @property
     def remarks(self) -> list[str]:
         """What lies past the last rank."""
-        depth, shares = len(self.values), self.beyond.tolist()
-        past = [(measure, share) for measure, share in zip(self.measures, shares, strict=True) if share > 0]
-        endless = [str(measure) for measure, share in zip(self.measures, shares, strict=True) if np.isnan(share)]
-        remarks = [f"{measure}: {share:.4g} of its weight lies past rank {depth}" for measure, share in past]
+        depth, past = len(self.values), list(zip(self.columns[1:], self.beyond.tolist(), strict=True))
+        endless = [name for name, share in past if np.isnan(share)]
+        remarks = [f"{name}: {share:.4g} of its weight lies past rank {depth}" for name, share in past if share > 0]
         if endless:
             remarks.append(f"{', '.join(endless)}: weights go on past rank {depth}, and their sum is not known")
         return remarks
@@ -151,7 +150,7 @@ def weights_by(
     implied = [measure for measure in chosen if measure.definition.weights_in_ranking and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
     columns = {measure: _fixed(measure, ranks, rank_progress) for measure in chosen if measure not in implied}
-    notes = _cost_notes([measure for measure in chosen if measure not in implied], options)
+    notes = _cost_notes(list(columns), options)
     settings = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels_for(runs, qrels, options)
@@ -203,15 +202,15 @@ def static_weights(measure: Measure, depth: int, progress: Progress = no_progres
     """
     _check(depth, "none")
     if measure.types:
-        what, hint = "its weights depend on the types of the documents", "give it a file without types"
-        raise InputError(f"'{measure}'", what, hint, usage=True)
+        what = "its weights depend on the types of the documents"
+        raise InputError(f"'{measure}'", what, "give it a file without types", usage=True)
     levels = _levels(measure)
     weights = _shown(measure, depth, levels)
     if weights is None:
         horizon: Any = measure.arguments.get("horizon")
         step = max(1, Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
         weights = np.zeros(depth)
-        for _, begin in progress([(str(measure), begin) for begin in range(0, depth, step)]):
+        for _, begin in progress([(measure.label, begin) for begin in range(0, depth, step)]):
             end = min(begin + step, depth)
             weights[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
     if not tried:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gradedeval.errors import InputError, ProblemList
-from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.parse import canonical
 from gradedeval.scoring.scores import ALL
 from gradedeval.scoring.signature import Signature
 from gradedeval.trec.duplicates import duplicate, settle_duplicates
@@ -31,7 +31,8 @@ EXTENSIONS = (".csv", ".tsv", ".json", ".jsonl")
 
 @dataclass(frozen=True)
 class SavedScore:
-    """A row of the long table; `residual` and `unjudged` are nan if it has none."""
+    """A row of the long table; `measure` is the notation of gradedeval, however it was written; `residual` and
+    `unjudged` are nan if it has none."""
 
     KEY: ClassVar[tuple[str, str, str]] = ("run", "topic", "measure")
 
@@ -45,11 +46,17 @@ class SavedScore:
 
 @dataclass(frozen=True)
 class SavedScores:
-    """What a file or a frame holds: its name, the scores by topic, and (run, measure) -> what they depend on, where
-    that was saved with them."""
+    """What a file or a frame holds.
+
+    place       its name
+    rows        the scores by topic
+    labels      measure -> what it is called, as it was written first
+    signatures  (run, measure) -> what they depend on, where that was saved with them
+    """
 
     place: str
     rows: list[SavedScore]
+    labels: dict[str, str]
     signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
 
 
@@ -79,14 +86,14 @@ def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
             raise InputError(f"{place}:1", f"no column '{missing[0]}'", HINT)
         values = source.astype(object).values.tolist()
         rows = [(number, dict(zip(header, row, strict=True))) for number, row in enumerate(values, 1)]
-    scores = _scores(rows, problems)
+    scores, labels = _scores(rows, problems)
     summaries = {(row.run, row.measure): line for line, row in scores if row.topic == ALL}
     by_topic = _by_topic(scores, summaries, place)
     if not by_topic:
         raise InputError(place, "no scores by topic", HINT)
     cells = dict(rows)
     signed = {key: Signature.read(str(cells[line].get("signature") or joint)) for key, line in summaries.items()}
-    return SavedScores(place, by_topic, {key: signature for key, signature in signed.items() if signature})
+    return SavedScores(place, by_topic, labels, {key: signature for key, signature in signed.items() if signature})
 
 
 def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
@@ -100,8 +107,9 @@ def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
     return table.place, table.problems, [(row.line, row.cells) for row in table.rows], ""
 
 
-def _scores(rows: Rows, problems: ProblemList) -> list[tuple[int, SavedScore]]:
-    scores, names = [], dict[str, str]()
+def _scores(rows: Rows, problems: ProblemList) -> tuple[list[tuple[int, SavedScore]], dict[str, str]]:
+    """The scores with their lines; and measure -> how it was written first."""
+    scores, names, labels = [], dict[str, str](), dict[str, str]()
     for line, cells in rows:
         try:
             values = {name: _number(cells.get(name)) for name in ("score", "residual", "unjudged")}
@@ -112,10 +120,11 @@ def _scores(rows: Rows, problems: ProblemList) -> list[tuple[int, SavedScore]]:
             problems.add(line, "no score", "each row of a topic has one")
         written = str(cells["measure"])
         if written not in names:
-            names[written] = _measure(written)
+            names[written] = canonical(written)
+            labels.setdefault(names[written], written)
         scores.append((line, SavedScore(str(cells["run"]), str(cells["topic"]), names[written], **values)))
     problems.check()
-    return scores
+    return scores, labels
 
 
 def _number(cell: Any) -> float:
@@ -125,15 +134,6 @@ def _number(cell: Any) -> float:
     if np.isnan(value) and not isinstance(cell, Real):
         raise ValueError(f"'{cell}' is not a number")
     return value
-
-
-def _measure(written: str) -> str:
-    """The notation of the measure as gradedeval writes it; an unknown measure, such as a user's, keeps its name."""
-    try:
-        (measure,) = parse_measures(written)
-    except (InputError, ValueError):
-        return written
-    return str(measure)
 
 
 def _by_topic(

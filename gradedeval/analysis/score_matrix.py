@@ -14,7 +14,7 @@ from gradedeval.analysis.origins import Origin, Origins, check_origins
 from gradedeval.analysis.saved_scores import SavedScore, SavedScores, read_saved
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, plural, shorten
-from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.parse import canonical, parse_measures
 from gradedeval.measures.properties import Reading
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.signature import Signature
@@ -30,7 +30,7 @@ class Matrix:
 
     runs       names, in the order given
     topics     ids of all topics that some run is scored on
-    measures   their notation, as applied
+    measures   what they are called, as applied
     readings   what sums up each measure over topics, and which of two scores is better; None of an unknown measure
     score      runs × topics × measures; nan where a run is not scored on a topic
     residual   the same: how far each could rise; nan where the measure has none or none was asked for
@@ -54,11 +54,12 @@ class Matrix:
     notes: list[str] = field(default_factory=list)
 
     def measure_index(self, measure: str) -> int:
-        """The index of a measure. Raises InputError (usage) if it is not among them."""
-        if measure not in self.measures:
+        """The index of a measure, under any of its names. Raises InputError (usage) if it is not among them."""
+        names = list(map(canonical, self.measures))
+        if canonical(measure) not in names:
             hint = did_you_mean(measure, self.measures) or f"choose from {shorten(self.measures)}"
             raise InputError("", f"no scores by '{measure}'", hint, usage=True)
-        return self.measures.index(measure)
+        return names.index(canonical(measure))
 
     def run_index(self, run: str) -> int:
         """The index of a run. Raises InputError (usage) if it is not among them."""
@@ -215,8 +216,8 @@ def comparable(scores: Scores | Matrix | pd.DataFrame | str | Path, allow_mismat
 
 def _from_scores(scores: Scores) -> Matrix:
     topics = list(dict.fromkeys(topic for run in scores.runs for topic in run.topics))
-    names = [str(measure) for measure in scores.measures]
-    matrix = _empty([run.run for run in scores.runs], topics, names, [measure.reading for measure in scores.measures])
+    readings: list[Reading | None] = [measure.reading for measure in scores.measures]
+    matrix = _empty([run.run for run in scores.runs], topics, scores.labels, readings)
     column_of = {topic: column for column, topic in enumerate(topics)}
     for row, run in enumerate(scores.runs):
         columns = [column_of[topic] for topic in run.topics]
@@ -241,7 +242,8 @@ def _from_saved(saved: SavedScores) -> Matrix:
         matrix.included[cell] = True
     for index, run in enumerate(runs):
         matrix.origin[index] = [Origin(place, saved.signatures.get((run, measure))) for measure in measures]
-    return replace(matrix, signature=f"{place}: {len(runs)} {plural(len(runs), 'run')}")
+    labels = [saved.labels[measure] for measure in measures]
+    return replace(matrix, measures=labels, signature=f"{place}: {len(runs)} {plural(len(runs), 'run')}")
 
 
 def _reading(measure: str) -> Reading | None:
@@ -265,7 +267,8 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
     twice = [run for run in second.runs if run in first.runs]
     if twice:
         raise InputError("", f"duplicate run '{twice[0]}'", "give each run once", usage=True)
-    measures = [measure for measure in first.measures if measure in second.measures]
+    others = set(map(canonical, second.measures))
+    measures = [measure for measure in first.measures if canonical(measure) in others]
     if not measures:
         what = f"no measure in common ({shorten(first.measures)} vs {shorten(second.measures)})"
         raise InputError("", what, "score both by the same measures", usage=True)

@@ -14,6 +14,7 @@ from gradedeval.analysis.origins import mismatch, mismatch_error
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, did_you_mean, plural, shorten
 from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import canonical
 from gradedeval.scoring.scores import RunScores, Scores
 from gradedeval.scoring.signature import Signature
 from gradedeval.trec.small_tables import headed_table
@@ -71,7 +72,7 @@ class Reference:
                 raise InputError("--standardize", what, "leave it out, or give it a horizon")
         standards = {key: _standard(np.array(values)) for key, values in scores_of.items()}
         first = scores.runs[0].run
-        signatures = {str(measure): scores.signatures[first, str(measure)] for measure in scores.measures}
+        signatures = {str(measure): scores.signatures[first, measure.label] for measure in scores.measures}
         return cls("", len(scores.runs), standards, signatures)
 
     @classmethod
@@ -81,10 +82,11 @@ class Reference:
         standards: dict[tuple[str, str], Standard] = {}
         signatures: dict[str, str] = {}
         for row in table.rows:
-            signatures[row.cells["measure"]] = row.cells.get("signature") or signatures.get(row.cells["measure"], "")
+            measure = canonical(row.cells["measure"])
+            signatures[measure] = row.cells.get("signature") or signatures.get(measure, "")
             mean, deviation, runs = (table.number(row, name, minimum) for name, minimum in MINIMUM)
             if runs == runs:
-                standards[row.cells["measure"], row.cells["topic"]] = Standard(mean, deviation, int(runs))
+                standards[measure, row.cells["topic"]] = Standard(mean, deviation, int(runs))
         table.check([(row.cells["measure"], row.cells["topic"]) for row in table.rows], ("measure", "topic"))
         maximum = max((standard.runs for standard in standards.values()), default=0)
         return cls(table.place, maximum, standards, signatures)
@@ -137,7 +139,7 @@ def standardize(
     Raises InputError (usage) for a single run without a reference, for counts, and if the reference lacks a measure or
     is of other qrels or options; InputError if it lacks a topic. Webber et al., SIGIR 2008.
     """
-    counts = [str(measure) for measure in scores.measures if measure.definition.summary == "total"]
+    counts = [measure.label for measure in scores.measures if measure.definition.summary == "total"]
     if counts:
         what = f"'{counts[0]}' is a count, which cannot be standardized"
         raise InputError("--standardize", what, "leave it out", usage=True)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.options import files_named
-from gradedeval.cli.output import say, write
+from gradedeval.cli.output import asked_for, warn, write
 from gradedeval.errors import InputError, ProblemList
 from gradedeval.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
 from gradedeval.measures.definition import Measure
@@ -171,8 +171,8 @@ class Destination:
     def deliver(self, make: Maker, settings: str = "") -> None:
         """Write the result; where the format has no place for its settings, they go to stderr."""
         if settings and not FORMATS[self.form].signed:
-            say(settings)
-        write(render(make, self.form, self.digits), self.output)
+            warn([settings])
+        write(render(make, self.form, self.digits, signed=not asked_for("quiet")), self.output)
 
 
 def _is_measure(text: str) -> bool:

@@ -117,7 +117,8 @@ def _from_saved(
 ) -> tuple[Matrix, str | None]:
     matrix = reduce(join_matrices, map(to_matrix, from_scores))
     if measures:
-        matrix = matrix.select(measures=[str(measure) for measure in parse_measures(measures)])
+        chosen = [measure.label for measure in parse_measures(measures)]
+        matrix = replace(matrix.select(measures=chosen), measures=chosen)
     compared = Baseline(name=baseline) if baseline in matrix.runs else Baseline.read(baseline, ())
     if compared.path is not None:
         what = f"'{baseline}' is a run, and there are no qrels to score it with"

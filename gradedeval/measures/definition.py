@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import pickle
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, Literal, cast, overload
 
@@ -78,8 +79,18 @@ class Definition(MeasureProperties):
 
     @property
     def paragraphs(self) -> list[str]:
-        """The docstring: what it is, its formula, its source."""
-        return [" ".join(part.split()) for part in (inspect.getdoc(self.function) or "").split("\n\n")]
+        """The docstring: what it is, its formula, its source, and nothing else."""
+        return [" ".join(part.split()) for part in self._docstring.split("\n\n")][:3]
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What each parameter means, as the lines `name  meaning` of the docstring say."""
+        named = re.findall(r"^(\w+) {2,}(\S.*(?:\n +.*)*)", self._docstring, re.M)
+        return {name: " ".join(meaning.split()) for name, meaning in named if name in self.parameters}
+
+    @property
+    def _docstring(self) -> str:
+        return inspect.getdoc(self.function) or ""
 
 
 def _defined(module: str, name: str) -> Definition | None:
@@ -96,7 +107,8 @@ class Measure:
     """A measure with its parameters: `err @ 20`, `ndcg(gain="exp") @ 10`, `rbp(p=0.5)`. Prints as it is written.
 
     Calling it sets parameters, `@` sets the cutoff; both return a new value. `str` of it parses back. With a `prior`,
-    uniform or a file, it is the mean over the intents of a topic: see `intent_aware`.
+    uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. `asked` is how it was written,
+    as in `map` for ap; measures are equal however they were written.
 
     Called with arrays it gives scores, as in `(ndcg @ 10)(y_true, y_score)`: a float for one topic (documents), an
     array of one score per topic for several of the same length (topics × documents).
@@ -115,6 +127,7 @@ class Measure:
     parameters: tuple[tuple[str, Value], ...] = ()
     cutoff: int | None = None
     prior: str | None = None
+    asked: str | None = field(default=None, compare=False)
 
     @overload
     def __call__(self, /, **parameters: Value) -> Measure: ...
@@ -134,12 +147,14 @@ class Measure:
         or a wrong value."""
         if arrays:
             return self._score_arrays(arrays, parameters)
+        if not parameters:
+            return self
         accepted = self.definition.accepted
         given = {name: accepted.read(name, value) for name, value in parameters.items()}
         merged = {**dict(self.parameters), **given}
         known = accepted.names
         order = [*(name for name in known if name in merged), *(name for name in merged if name not in known)]
-        return replace(self, parameters=tuple((name, merged[name]) for name in order))
+        return replace(self, parameters=tuple((name, merged[name]) for name in order), asked=None)
 
     def _score_arrays(self, arrays: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if len(arrays) != 2:
@@ -157,7 +172,7 @@ class Measure:
             raise InputError(place, f"invalid cutoff {cutoff}", "cutoffs start at 1", usage=True)
         if cutoff > LAST_CUTOFF:
             raise cutoff_too_large(place, str(cutoff))
-        return replace(self, cutoff=int(cutoff))
+        return replace(self, cutoff=int(cutoff), asked=None)
 
     def __str__(self) -> str:
         spelling = Spelling(self.name, self.parameters, self.cutoff)
@@ -167,6 +182,11 @@ class Measure:
 
     def __repr__(self) -> str:
         return f"<measure {self}>"
+
+    @property
+    def label(self) -> str:
+        """What tables and results call it: as it was written, or `str` of it."""
+        return self.asked or str(self)
 
     @property
     def name(self) -> str:
@@ -271,6 +291,7 @@ def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
     """Make a measure of a function from a batch of `Gains` to one score per topic.
 
     Its name is the function's, its parameters are the keyword-only arguments, its help is the docstring: what it is,
-    formula and source, in three paragraphs. Whatever else is to be said of it is a keyword:
+    formula and source, in three paragraphs, and lines of `name  meaning` for its parameters. Whatever else is to be
+    said of it is a keyword:
     """
     return Measure(Definition(function=function, **properties))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.definition import Measure
@@ -19,6 +21,8 @@ CWL_DEFAULT = ("rbp", "insq", "inst", "sdcg@10", "cwlp@10", "bpm", "ift", "nerr1
 # trec_eval's names that carry their cutoff, as in P_10.
 _WITH_CUTOFF = ("p", "recall", "ndcg_cut", "map_cut", "relative_p", "success", "unj")
 
+# Blanks between the parts of a measure, and what stands in quotes.
+_BLANK = re.compile(r"""("[^"]*"|'[^']*')|\s+""")
 # What is no measure, and what to do instead; and names that others use for more than one measure.
 _HINTS = {
     "ssp": "write -m sp --standardize",
@@ -30,7 +34,7 @@ _MEANT = dict.fromkeys(("hit", "hits", "hitrate", "hit_rate"), "success")
 def parse_measures(
     text: str | Measure | Iterable[str | Measure], table: Mapping[str, Measure] | None = None
 ) -> list[Measure]:
-    """The measures that `text` names, each once, in the order written.
+    """The measures that `text` names, each once, in the order written and called as first written: `.label`.
 
     text   `"err@20 ndcg(gain=exp)@10"`, a Measure, or several of either
     table  name -> Measure; default the built-in measures
@@ -44,11 +48,33 @@ def parse_measures(
             hint = "give text as in 'err@20', a Measure, or several"
             raise InputError("", f"{text!r} is not a measure", hint, usage=True)
         return list(dict.fromkeys(measure for part in text for measure in parse_measures(part, table)))
-    spellings = [spelling for word in split(text) for spelling in read(word)]
-    if not spellings:
+    words = split(text)
+    if not words:
         hint = "as in 'err@20 ndcg@10'; `gradedeval measures` lists them"
         raise InputError(repr(text), "contains no measure", hint, usage=True)
-    return list(dict.fromkeys(_find(measure, MEASURES if table is None else table) for measure in spellings))
+    known = MEASURES if table is None else table
+    return list(dict.fromkeys(measure for word in words for measure in _labelled(word, known)))
+
+
+@lru_cache(maxsize=4096)
+def canonical(text: str) -> str:
+    """The notation of a measure as gradedeval writes it; of one that is not known here, such as a user's, `text`."""
+    try:
+        (measure,) = parse_measures(text)
+    except (InputError, ValueError):
+        return text
+    return str(measure)
+
+
+def _labelled(word: str, table: Mapping[str, Measure]) -> list[Measure]:
+    """The measures that one word of notation names, each with what it is called: as it is written."""
+    spellings = read(word)
+    word = _BLANK.sub(lambda found: found[1] or "", word)
+    several = f"{word.rpartition('.')[0]}_" if len(spellings) > 1 else ""
+    return [
+        replace(_find(spelling, table), asked=f"{several}{spelling.cutoff}" if several else word)
+        for spelling in spellings
+    ]
 
 
 def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:

@@ -20,7 +20,7 @@ def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
     for topics, of_topics in columns.items():
         here = [topic for topic in topics if topic in counted]
         rows = [row_of[topic] for topic in here if topic in row_of]
-        zero = [str(scorer.measures[column]) for column in of_topics if not runs[0].score[rows, column].any()]
+        zero = [scorer.measures[column].label for column in of_topics if not runs[0].score[rows, column].any()]
         if here and zero:
             notes.append(_note(scorer, here, len(counted), zero if len(columns) > 1 else []))
     return notes

@@ -14,55 +14,18 @@ from gradedeval.errors import InputError, Note, shorten
 from gradedeval.measures.applied import gain_table, last_rank, run_measure, scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
-from gradedeval.measures.notation import Value
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
-from gradedeval.options.presets import PRESETS
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.batch_gains import GainsCache
+from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.intents import ByIntent, check_intents
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.lines import decode
-
-
-def with_defaults(measure: Measure, options: Options) -> Measure:
-    """The measure with the gain scheme and relevance level that the options give it where it names none itself.
-
-    What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
-    """
-    given = dict(measure.parameters)
-    preset = _preset(measure, options.like)
-    wanted: dict[str, Value] = {}
-    if not given.keys() & set(measure.definition.gain_parameters):
-        if options.gain is not None and measure.definition.scale:
-            wanted["gain"] = options.gain
-        elif options.rel is not None and (measure.definition.gain == "binary" or "rel" in preset):
-            wanted["rel"] = options.rel
-    settled = given.keys() | wanted.keys()
-    if {"gain", "rel"} & settled:
-        settled |= {"gain", "rel"}
-    wanted |= {key: value for key, value in preset.items() if key not in settled}
-    # What is a measure's default anyway stays unsaid.
-    return measure(**{key: value for key, value in wanted.items() if value != _default(measure, key)})
-
-
-def _preset(measure: Measure, like: str | None) -> dict[str, Value]:
-    """The parameters that a preset gives a measure."""
-    if like is None:
-        return {}
-    shared = {key: value for key, value in PRESETS[like].shared.items() if key in measure.definition.parameters}
-    return {**shared, **PRESETS[like].parameters.get(measure.name, {})}
-
-
-def _default(measure: Measure, key: str) -> Any:
-    if key == "gain":
-        return measure.definition.gain
-    return 1 if key == "rel" and measure.definition.gain == "binary" else measure.definition.parameters.get(key)
-
 
 REMEMBERED = 16
 """Scorers that qrels keep: a training loop asks for the same thousands of times."""
@@ -146,7 +109,7 @@ class Scorer:
         units = {} if self.options.costs else {measure.name: measure.definition.cost_unit for measure in self.measures}
         notes += [f"{name}: {unit}; without --costs each document costs 1" for name, unit in units.items() if unit]
         notes += dict.fromkeys(note for by_intent in self.by_intent.values() for note in by_intent.notes)
-        single = [str(measure) for measure in self.measures if measure.by_intent and self.qrels.subtopics is None]
+        single = [measure.label for measure in self.measures if measure.by_intent and self.qrels.subtopics is None]
         if single:
             what = f"{', '.join(single)}: one intent a topic"
             notes.append(f"{self.qrels.place}: read without --subtopics, so for {what}")
@@ -154,7 +117,7 @@ class Scorer:
             what = "the only subtopic is 0, which is not an intent"
             notes.append(f"{self.qrels.place}: {what}; measures by intent score 0")
         if self.options.max_residual is not None:
-            unbounded = [str(measure) for measure in self.measures if measure.residual == "none"]
+            unbounded = [measure.label for measure in self.measures if measure.residual == "none"]
             if unbounded:
                 have = "has" if len(unbounded) == 1 else "have"
                 notes.append(f"--max-residual: {', '.join(unbounded)} {have} no residual; all topics count there")
@@ -165,7 +128,7 @@ class Scorer:
         shares: dict[float, list[str]] = {}
         for measure, table in zip(self.measures, self.tables, strict=True):
             if measure.definition.scale == "unit" and measure.gain in ("exp", "ntcir") and measure.rel is None:
-                shares.setdefault(float(table.worth[-1]), []).append(str(measure))
+                shares.setdefault(float(table.worth[-1]), []).append(measure.label)
         if self.options.top_grade is not None or self.grades.top != 1:
             return []
         what = f"{self.qrels.place}: no grade above 1, so a relevant document is worth"

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradedeval.arrays import Bools, Floats
+from gradedeval.arrays import Bools, Floats, merge_close
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.properties import Summary
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.by_measure import ByMeasure, index_of
 from gradedeval.scoring.signature import signature
 from gradedeval.scoring.summaries import summarize, summarize_rises
 
@@ -81,6 +82,7 @@ class Scores:
     notes            warnings to the user
     transformations  what was done to the scores since, as in the signature
     errors           why other runs have no scores, where errors were collected
+    ranks            of the runs, where tables show them: equal runs share one
     """
 
     runs: list[RunScores]
@@ -90,16 +92,17 @@ class Scores:
     notes: list[str] = field(default_factory=list)
     transformations: tuple[str, ...] = ()
     errors: list[InputError] = field(default_factory=list)
+    ranks: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
-        return f"<Scores of {runs}: {', '.join(map(str, self.measures))}; {self.signature}>"
+        return f"<Scores of {runs}: {', '.join(self.labels)}; {self.signature}>"
 
     def rows(self, by_topic: bool = True) -> Iterator[Row]:
         """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary."""
         for run in self.runs:
             for column, measure in enumerate(self.measures):
-                name, values = str(measure), self.column(run, column, by_topic).values()
+                name, values = measure.label, self.column(run, column, by_topic).values()
                 yield from (Row(run.run, topic, name, *rest) for topic, *rest in zip(*values, strict=True))
 
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
@@ -136,19 +139,25 @@ class Scores:
 
         return summary_intervals([(run.score, run.included) for run in self.runs], self.measures, 1 - level)
 
-    def sorted_by(self, measure: Measure) -> Scores:
-        """The same with the runs from the best to the worst by a measure, as applied; equal runs stay in order. Where
-        neither more nor less is better the highest is the first.
+    def sorted_by(self, measure: Measure, *, ranked: bool = False) -> Scores:
+        """The same with the runs from the best to the worst by a measure, as applied; those equal to 1e-12 by name.
+        Where neither more nor less is better the highest is the first.
+
+        ranked  whether tables number the runs: equal ones share a rank
 
         Raises InputError (usage) where it is not among the measures.
         """
         if measure not in self.measures:
-            what = f"'{measure}' is not among the measures ({', '.join(map(str, self.measures))})"
-            raise InputError("--sort", what, f"add -m '{measure}'", usage=True)
+            what = f"'{measure.label}' is not among the measures ({', '.join(self.labels)})"
+            raise InputError("--sort", what, f"add -m '{measure.label}'", usage=True)
         column, reading = self.measures.index(measure), measure.reading
-        means = [reading.sign * run.summary("score", column, reading.summary) for run in self.runs]
-        order = sorted(zip(means, self.runs, strict=True), key=lambda pair: (np.isnan(pair[0]), -pair[0]))
-        return replace(self, runs=[run for _, run in order])
+        means = np.array([reading.sign * run.summary("score", column, reading.summary) for run in self.runs])
+        with np.errstate(invalid="ignore"):  # infinite costs have no difference
+            level = merge_close(np.where(np.isnan(means), np.inf, -means))
+        order = sorted(zip(level.tolist(), self.runs, strict=True), key=lambda pair: (pair[0], pair[1].run))
+        levels = [one for one, _ in order]
+        ranks = tuple(levels.index(one) + 1 for one in levels) if ranked else ()
+        return replace(self, runs=[run for _, run in order], ranks=ranks)
 
     @property
     def is_multi_run(self) -> bool:
@@ -180,32 +189,62 @@ class Scores:
         return pd.DataFrame({**columns, "signature": row_signatures(self, rows)})
 
     @property
-    def means(self) -> dict[str, Any]:
-        """measure -> mean (or total, of a count) for one run; run -> measure -> mean for several. None where blank."""
-        return self._summary("score")
+    def labels(self) -> list[str]:
+        """What the measures are called: as they were asked for."""
+        return [measure.label for measure in self.measures]
 
     @property
-    def residuals(self) -> dict[str, Any]:
-        """The mean residuals, shaped like `means`; None where the measure has none or they were not asked for."""
-        return self._summary("residual")
+    def means(self) -> ByMeasure:
+        """measure -> mean (or total, of a count) of the only run; None where blank.
 
-    def _summary(self, part: str) -> dict[str, Any]:
+        Under the names that were asked for; any other name of a measure finds it too, and so does the measure itself.
+        Raises InputError (usage) where there are several runs: see `means_by_run`.
+        """
+        return self.means_by_run[self._only_run("means", "use .means_by_run: run -> measure -> mean")]
+
+    @property
+    def means_by_run(self) -> dict[str, ByMeasure]:
+        """run -> measure -> mean, however many runs there are."""
+        return self._summaries("score")
+
+    @property
+    def residuals(self) -> ByMeasure:
+        """The mean residuals, as `means`; None where the measure has none or they were not asked for."""
+        return self.residuals_by_run[self._only_run("residuals", "use .residuals_by_run: run -> measure -> residual")]
+
+    @property
+    def residuals_by_run(self) -> dict[str, ByMeasure]:
+        """run -> measure -> mean residual, however many runs there are."""
+        return self._summaries("residual")
+
+    def __getitem__(self, measure: str | Measure) -> float | None:
+        """The mean of the only run by a measure, as in `scores["map"]`. Raises as `means`, and KeyError for no such
+        measure."""
+        mean: float | None = self.means[measure]  # type: ignore[index]
+        return mean
+
+    def _only_run(self, wanted: str, hint: str) -> str:
+        if len(self.runs) > 1:
+            raise InputError(f"Scores.{wanted}", f"there are {len(self.runs)} runs", hint, usage=True)
+        return self.runs[0].run
+
+    def _summaries(self, part: str) -> dict[str, ByMeasure]:
         summaries = {}
         for run in self.runs:
             values = [run.summary(part, i, measure.definition.summary) for i, measure in enumerate(self.measures)]
-            summaries[run.run] = dict(zip(map(str, self.measures), _blanked(np.array(values)), strict=True))
-        return summaries if len(self.runs) > 1 else summaries[self.runs[0].run]
+            summaries[run.run] = ByMeasure(self.measures, self.options, _blanked(np.array(values)))
+        return summaries
 
     def by_topic(self, measure: str | Measure, run: str | None = None) -> dict[str, float]:
-        """topic -> score by one measure. `run` names the run where there are several.
+        """topic -> score by one measure, under any of its names. `run` names the run where there are several.
 
-        Raises KeyError where there is no such measure or run.
+        Raises KeyError where there is no such measure or run, InputError (usage) where there are several runs and none
+        is named.
         """
-        names = [str(known) for known in self.measures]
-        if str(measure) not in names:
-            raise KeyError(f"no measure {measure} among {', '.join(names)}")
-        scores = self.runs[0] if run is None else {known.run: known for known in self.runs}[run]
-        column = names.index(str(measure))
+        column = index_of(measure, self.measures, self.options)
+        if run is None:
+            run = self._only_run("by_topic", "name one, as in by_topic(measure, run)")
+        scores = {known.run: known for known in self.runs}[run]
         kept = scores.included[:, column]
         return dict(zip(compress(scores.topics, kept), scores.score[kept, column].tolist(), strict=True))
 
@@ -219,7 +258,7 @@ class Scores:
         """(run, measure) -> all that this one score depends on."""
         counts = {run.run: (len(run.topics), run.missing) for run in self.runs}
         alike = {
-            count: {str(measure): self._signature([measure], [count]) for measure in self.measures}
+            count: {measure.label: self._signature([measure], [count]) for measure in self.measures}
             for count in set(counts.values())
         }
         return {(run, measure): text for run, count in counts.items() for measure, text in alike[count].items()}

@@ -14,6 +14,7 @@ from gradedeval.measures import notation
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import Grades, thresholds
 from gradedeval.measures.notation import IA, UNIFORM, Spelling, Value, write_value
+from gradedeval.measures.parse import canonical
 from gradedeval.options import OPTIONS, Options
 from gradedeval.options.definition import name_and_value
 from gradedeval.rankings.qrels import Qrels
@@ -25,10 +26,11 @@ DRAWS, SEED = 10_000, 0
 INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
 
 FREE = re.compile(
-    r"(gradedeval|topics|\d+ chosen topics?|max gain|max residual|residual depth|signed differences|[\d.]+% interval)\b"
+    r"(gradedeval|topics|names|\d+ chosen topics?|max gain|max residual|residual depth|signed differences"
+    r"|[\d.]+% interval)\b"
 )
 """The parts that may differ between scores that are compared: the version, which topics count, what residuals and
-intervals are."""
+intervals are, what measures are called."""
 _BETWEEN = re.compile(r' \| (?=(?:[^"]*"[^"]*")*[^"]*$)')  # parts, not the words of a quoted file name
 _QRELS = re.compile(r"qrels (?P<qrels>\w+), grades [^,]+, top (?P<top>[^,]+)(, intents [^,]+)?(, \d+ strata)?")
 _GAINS = re.compile(r'(?P<measures>[^"]+?): (?P<scheme>.+)')
@@ -71,7 +73,7 @@ class Signature:
     def gains(self) -> dict[str, set[str]]:
         """The name of a measure -> its gain schemes, each with the parameters at their defaults."""
         gains: dict[str, set[str]] = {}
-        for listed in filter(None, map(_GAINS.fullmatch, self.parts)):
+        for listed in filter(None, (_GAINS.fullmatch(part) for part in self.parts if not FREE.match(part))):
             for measure in listed["measures"].split(", "):
                 name, bracket, defaults = measure.removeprefix(f"{IA}(").partition("(")
                 gains.setdefault(name.rstrip(")"), set()).add(bracket + defaults + listed["scheme"])
@@ -108,12 +110,18 @@ def _settings(part: str) -> Iterator[tuple[str, str]]:
 
 
 def _name(measure: str) -> str:
-    """The name of a measure in notation."""
+    """The name of a measure, however it is written."""
     try:
-        spelling: Spelling = notation.read(measure)[0]
+        spelling: Spelling = notation.read(canonical(measure))[0]
     except InputError:
         return measure
     return (spelling.inner or spelling).name
+
+
+def _renamed(measures: Sequence[Measure]) -> list[str]:
+    """What measures are that go by other names, as in `names map = ap, P_10 = p@10`."""
+    pairs = [f"{measure.label} = {measure}" for measure in measures if measure.label.lower() != str(measure).lower()]
+    return [f"names {', '.join(pairs)}"] if pairs else []
 
 
 def signature(
@@ -137,6 +145,7 @@ def signature(
         "order file" if options.order == "file" else f"ties {options.ties}",
         *_changed(options),
         *([] if options.interval is None else [f"{100 * options.interval:.10g}% {INTERVAL}"]),
+        *_renamed(measures),
         *_gains(measures, Grades(qrels.labels, top)),
         *(f"{_with_digest(prior, prior[1:])} prior" for prior in priors),
         *(_with_digest(file, file) for file in files),

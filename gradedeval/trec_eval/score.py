@@ -13,8 +13,9 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.table import MEASURES
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
+from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.run_parts import grade_run
-from gradedeval.scoring.scorer import Scorer, with_defaults
+from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.lines import decode
 from gradedeval.trec_eval.output_lines import Line

@@ -28,7 +28,7 @@ def test_scores_are_the_normal_distribution_of_z() -> None:
     found = gradedeval.standardize(plain)
     assert to_matrix(found).score == pytest.approx(stats.norm.cdf(z), abs=1e-12)
     assert re.search(r" \| standardized over 4 runs [0-9a-f]{6}$", found.signature)
-    assert set(found.residuals["rivers-bm25.run"].values()) == {None}
+    assert set(found.residuals_by_run["rivers-bm25.run"].values()) == {None}
     assert plain.signature in found.signature
 
 

@@ -47,7 +47,10 @@ def scored(measures: str, **options: Any) -> gradedeval.Scores:
 def test_what_is_compared_is_what_eval_prints(files: Path) -> None:
     scores = scored("gm_ap ap num_rel_ret unjudged@5 num_ret", residuals=True)
     for row in gradedeval.compare(scores).itertuples():
-        means = scores.means[str(row.run)][str(row.measure)], scores.means[str(row.baseline)][str(row.measure)]
+        means = (
+            scores.means_by_run[str(row.run)][str(row.measure)],
+            scores.means_by_run[str(row.baseline)][str(row.measure)],
+        )
         assert (row.mean, row.baseline_mean) == pytest.approx(means)
         assert row.difference == pytest.approx(means[0] - means[1])
 
@@ -169,7 +172,9 @@ def test_orderings_go_from_the_best_to_the_worst(files: Path) -> None:
     }
     qrels = {str(t): {f"d{d}": int(d < 4) for d in range(12)} for t in range(6)}
     scores = gradedeval.evaluate(runs, qrels, "judged@5 unjudged@5 gm_ap")
-    of = {name: np.array([scores.means[run][name] for run in runs]) for name in ("judged@5", "unjudged@5", "gm_ap")}
+    of = {
+        name: np.array([scores.means_by_run[run][name] for run in runs]) for name in ("judged@5", "unjudged@5", "gm_ap")
+    }
     for kind in ("tau", "weighted-tau", "tau-ap"):
         frame = gradedeval.correlate(scores, kind, kind).set_index(["measure", "other"])["agreement"]
         itself = agreement(kind, of["judged@5"], of["judged@5"])  # type: ignore[arg-type]

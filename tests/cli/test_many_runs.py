@@ -249,7 +249,7 @@ def test_in_python_processes_give_the_same_of_anything_that_is_a_run(folder: Pat
     for jobs in (1, 2):
         runs["file"] = io.BytesIO(run_of(3).encode())
         with pytest.warns(gradedeval.EvaluationWarning, match="4 of 5 judged topics not in the run"):
-            found.append(gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap ndcg", jobs=jobs).means)
+            found.append(gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap ndcg", jobs=jobs).means_by_run)
     assert found[0] == found[1]
     assert nobody_is_left()
 
@@ -355,7 +355,7 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
     paths = [folder / "large.run", *(folder / "runs" / name for name in SIX), folder / "larger.run"]
     with pytest.warns(gradedeval.EvaluationWarning, match="900 topics not judged"):
         found = gradedeval.evaluate(paths, str(folder / "qrels.txt"), "ap", jobs=2)
-    assert list(found.means) == ["large.run", *SIX, "larger.run"]
+    assert list(found.means_by_run) == ["large.run", *SIX, "larger.run"]
     assert log.read_text().split() == [str(os.getpid())] * 3
 
 
@@ -374,7 +374,7 @@ def test_in_a_library_nothing_is_forked_unless_asked(folder: Path, monkeypatch: 
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
     monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0, large_file=0))
     found = gradedeval.evaluate([folder / "runs" / name for name in SIX], str(folder / "qrels.txt"), "ap")
-    assert len(found.means) == 6
+    assert len(found.means_by_run) == 6
 
 
 def test_topics_of_many_runs_are_kept_once(folder: Path, shared_out: None) -> None:

@@ -110,11 +110,11 @@ def test_several_runs_come_as_a_list_or_by_name(tmp_path: Path) -> None:
     (tmp_path / "one.run").write_text(run_lines())
     (tmp_path / "two.run.gz").write_text(run_lines())
     listed = gradedeval.evaluate([tmp_path / "one.run", tmp_path / "two.run.gz"], QRELS, "ap")
-    assert list(listed.means) == ["one.run", "two.run"]
+    assert list(listed.means_by_run) == ["one.run", "two.run"]
     named = gradedeval.evaluate({"mine": RUN, "theirs": tmp_path / "one.run"}, QRELS, "ap")
-    assert named.means["mine"] == named.means["theirs"] == pytest.approx({"ap": (5 / 9 + 1 / 2) / 2})
+    assert named.means_by_run["mine"] == named.means_by_run["theirs"] == pytest.approx({"ap": (5 / 9 + 1 / 2) / 2})
     assert named.by_topic("ap", "theirs")["q2"] == 0.5
-    assert list(gradedeval.evaluate([RUN, RUN], QRELS, "ap").means) == ["run1", "run2"]
+    assert list(gradedeval.evaluate([RUN, RUN], QRELS, "ap").means_by_run) == ["run1", "run2"]
 
 
 def test_one_qrels_serves_many_evaluations() -> None:
@@ -342,4 +342,4 @@ def test_any_path_is_called_by_its_file(tmp_path: Path) -> None:
     for name in ("a.run", "b.run"):
         (tmp_path / name).write_bytes(b"1 Q0 a 1 1 t\n")
     entries = sorted(os.scandir(tmp_path), key=lambda entry: entry.name)
-    assert list(gradedeval.evaluate(entries, {"1": {"a": 1}}, "ap").means) == ["a.run", "b.run"]
+    assert list(gradedeval.evaluate(entries, {"1": {"a": 1}}, "ap").means_by_run) == ["a.run", "b.run"]

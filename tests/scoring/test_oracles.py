@@ -195,7 +195,7 @@ def test_rr_is_rr_at_a_cutoff_beyond_the_run_whatever_ir_measures_says(ir_measur
     theirs, _ = by_ir_measures(ir_measures, run, qrels, ["RR", "RR@10"])
     assert theirs == {"RR": {"1": 1}, "RR@10": {"1": 0.5}}
     # b stands before a in all our measures: ties by docno descending.
-    assert gradedeval.evaluate(run, qrels, "RR RR@10", like="ir_measures").means == {"rr": 1, "rr@10": 1}
+    assert gradedeval.evaluate(run, qrels, "RR RR@10", like="ir_measures").means == {"RR": 1, "RR@10": 1}
 
 
 @drawn(100, steady=False)
@@ -233,7 +233,7 @@ def test_spam_above_the_relevant_document_costs_bpref_whatever_ir_measures_says(
     assert theirs == {"Bpref": {"1": 1}, "Judged@2": {"1": 1}}
     # R = 1 and N = 1: 1 − min(1, 1 above)/min(1, 1).
     scores = gradedeval.evaluate(run, qrels, "Bpref Judged@2", like="ir_measures")
-    assert scores.means == {"bpref": 0, "judged@2": 1}
+    assert scores.means == {"Bpref": 0, "Judged@2": 1}
 
 
 def test_a_topic_that_the_run_lacks_has_its_relevant_documents_whatever_ir_measures_says(ir_measures: Any) -> None:
@@ -284,7 +284,7 @@ def test_mean_err_is_the_mean_of_unrounded_scores_where_ir_measures_rounds_first
     assert means == {"ERR@20": 0.02083}
     # A third of (2^1 − 1)/2^4, as nothing above satisfies anyone.
     scores = gradedeval.evaluate(run, qrels, "ERR@20", like="ir_measures")
-    assert scores.means == {"err@20": pytest.approx(1 / 48, rel=1e-15)}
+    assert scores.means == {"ERR@20": pytest.approx(1 / 48, rel=1e-15)}
 
 
 def test_topics_with_a_dash_have_an_err_where_ir_measures_loses_them(gdeval: Any) -> None:

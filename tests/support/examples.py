@@ -9,10 +9,10 @@ import pytest
 from hypothesis import settings
 
 # In per cent of what a test asks for.
-settings.register_profile("default", max_examples=15)
+settings.register_profile("default", max_examples=12)
 settings.register_profile("ci", max_examples=100)
 
-LEAST = 4
+LEAST = 3
 
 
 def drawn(count: int, *, steady: bool = True) -> settings:

@@ -234,7 +234,7 @@ def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure])
     scorer = Scorer(qrels, measures, Options())
     for topics, columns in scorer.without_relevant.items():
         if topics:
-            names = ", ".join(str(scorer.measures[column]) for column in columns)
+            names = ", ".join(scorer.measures[column].label for column in columns)
             what = f"{len(topics)} of {len(qrels)} topics without a document relevant to {names} ({shorten(topics)})"
             judged.warn("relevant", what, "they score 0 and count in means, unless --topics relevant leaves them out")
 
@@ -249,7 +249,7 @@ def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Seq
     means = {name: _means(run, qrels, measures, ties) for name, ties in orders.items()}
     for column, measure in enumerate(measures):
         values = {name: float(scores[column]) for name, scores in means.items()}
-        facts.moves[str(measure)] = {"worst": values["score"], "best": values["score"], **values}
+        facts.moves[measure.label] = {"worst": values["score"], "best": values["score"], **values}
     ranges = {name: (f"{values['worst']:.4f}", f"{values['best']:.4f}") for name, values in facts.moves.items()}
     moving = [f"{name} {worst}..{best}" for name, (worst, best) in ranges.items() if worst != best]
     if moving:

@@ -1,0 +1,95 @@
+"""Measures are called as they were asked for, and found under any of their names."""
+
+from __future__ import annotations
+
+import csv
+import pickle
+from pathlib import Path
+
+import pytest
+
+import gradedeval
+from gradedeval import InputError
+from gradedeval.measures import ap, err, ndcg
+from support.commands import Command
+
+RUN = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"c": 1.0}}
+QRELS = {"q1": {"a": 0, "b": 2}, "q2": {"c": 1}}
+NAMES = "map nDCG@10 P.1,2 recip_rank ndcg:gain=exp@3"
+
+
+def test_means_come_back_under_the_names_that_were_asked() -> None:
+    means = gradedeval.evaluate(RUN, QRELS, NAMES).means
+    assert list(means) == ["map", "nDCG@10", "P_1", "P_2", "recip_rank", "ndcg:gain=exp@3"]
+    assert means["map"] == means["ap"] == means["MAP"] == means[ap] == means.get("average", means.get("map")) == 0.75
+    assert means["ndcg@10"] == means[ndcg @ 10] == means["nDCG@10"]
+    assert "p@1" in means
+    assert "p@3" not in means
+    with pytest.raises(KeyError, match="no measure p@3 among map, nDCG@10"):
+        means["p@3"]
+    assert pickle.loads(pickle.dumps(means))["ap"] == 0.75
+
+
+def test_scores_and_topics_are_found_under_any_name() -> None:
+    scores = gradedeval.evaluate(RUN, QRELS, NAMES, residuals=True)
+    assert scores["map"] == scores["ap"] == scores[ap] == 0.75
+    assert scores.by_topic("map") == scores.by_topic("ap") == {"q1": 0.5, "q2": 1.0}
+    assert scores.residuals["RR"] == scores.residuals["recip_rank"]
+    assert set(scores.frame["measure"]) == set(scores.means)
+    assert " | names map = ap, P_1 = p@1, P_2 = p@2, recip_rank = rr, " in scores.signature
+
+
+def test_a_measure_that_an_option_changes_is_called_what_it_became() -> None:
+    scores = gradedeval.evaluate(RUN, QRELS, "ERR@20 NDCG@10", gain="linear")
+    assert list(scores.means) == ["err(gain=linear)@20", "NDCG@10"]
+    assert scores["ERR@20"] == scores[err @ 20] == scores["err(gain=linear)@20"]
+
+
+def test_a_measure_asked_for_twice_is_there_once_under_both_names() -> None:
+    means = gradedeval.evaluate(RUN, QRELS, "map ap").means
+    assert means == {"map": 0.75}
+    assert means["ap"] == 0.75
+
+
+def test_means_have_one_shape() -> None:
+    one = gradedeval.evaluate(RUN, QRELS, "map", residuals=True)
+    assert one.means_by_run == {"run": {"map": 0.75}}
+    assert one.residuals_by_run == {"run": one.residuals}
+    two = gradedeval.evaluate({"x": RUN, "y": RUN}, QRELS, "map", residuals=True)
+    assert two.means_by_run["y"]["ap"] == two.means_by_run["x"]["map"] == 0.75
+    assert list(two.residuals_by_run) == ["x", "y"]
+    for part, hint in (("means", "use .means_by_run"), ("residuals", "use .residuals_by_run")):
+        with pytest.raises(InputError, match=f"Scores.{part}: there are 2 runs; {hint}"):
+            getattr(two, part)
+    with pytest.raises(InputError, match=r"there are 2 runs; name one, as in by_topic\(measure, run\)"):
+        two.by_topic("map")
+    assert two.by_topic("map", "y") == one.by_topic("ap")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 {d} {d == 'a':d}\n" for t in range(8) for d in "abc"))
+    for run, orders in (("x", "abc"), ("y", "bac")):
+        lines = [f"{t} Q0 {d} 1 {9 - rank} t\n" for t in range(8) for rank, d in enumerate(orders)]
+        (tmp_path / f"{run}.run").write_text("".join(lines))
+    return tmp_path
+
+
+def test_tables_print_the_names_that_were_asked(files: Path, cli: Command) -> None:
+    printed = cli("x.run", "qrels.txt", "-m", "map P_1 nDCG@10", "-f", "trec")
+    assert [line.split()[0] for line in printed.out.decode().splitlines()] == ["map", "P_1", "nDCG@10"]
+    table = cli("x.run", "y.run", "qrels.txt", "-m", "map P_1").out.decode()
+    assert table.split()[:3] == ["run", "map", "P_1"]
+    assert "names map = ap, P_1 = p@1" in table
+
+
+def test_saved_scores_go_by_the_measure_not_its_name(files: Path, cli: Command) -> None:
+    assert cli("x.run", "qrels.txt", "-q", "-m", "map", "-o", "x.csv").code == 0
+    assert cli("y.run", "qrels.txt", "-q", "-m", "ap", "-o", "y.csv").code == 0
+    with (files / "x.csv").open() as file:
+        assert {row["measure"] for row in csv.DictReader(line for line in file if not line.startswith("#"))} == {"map"}
+    compared = cli("compare", "--from-scores", "x.csv", "--from-scores", "y.csv", "-m", "MAP", "-f", "csv")
+    assert compared.code == 0
+    assert compared.out.decode().splitlines()[1].startswith("MAP,")
+    assert cli("check", "y.run", "qrels.txt", "--baseline", "x.csv", "--max-drop", "ap=60%").code == 0
+    assert cli("check", "y.run", "qrels.txt", "--baseline", "x.csv", "--max-drop", "AP=10%").code == 1

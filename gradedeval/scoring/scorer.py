@@ -36,7 +36,7 @@ def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limi
     and so is what depends on intents: it remembers topics."""
     if any(map(_reads_more, measures)) or str(options.gain).startswith("@"):
         return Scorer(qrels, measures, options, limits)
-    key = (tuple((measure, getattr(measure, "asked", None)) for measure in measures), options, limits)
+    key = (tuple((measure, measure.asked) for measure in measures), options, limits)
     known: dict[Any, Scorer] = qrels.scorers
     if (scorer := known.get(key)) is None:
         if len(known) >= REMEMBERED:

@@ -173,13 +173,11 @@ class Qrels:
         return judgments_of_codes(self.codes, self.labels)
 
     @property
-    def index(self) -> Index:
-        """Where runs in files find their documents."""
+    def index(self) -> Index:  # where runs in files find their documents
         return self._judged.index
 
     @property
-    def code(self) -> NDArray[Any]:
-        """documents of the index: index into labels."""
+    def code(self) -> NDArray[Any]:  # documents of the index: index into labels
         return self._judged.code
 
     @cached_property

@@ -13,7 +13,7 @@ from gradedeval.analysis.explain import DEFAULT
 from gradedeval.cli.arguments import Destination, measure_table, runs_and_qrels_if_any
 from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, option, output_options, registered
 from gradedeval.cli.output import warn
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, plural
 from gradedeval.formats import formats_for
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options.presets import resolve_options
@@ -54,12 +54,11 @@ def command(
     destination = Destination(keywords)
     runs, qrels = runs_and_qrels_if_any(keywords.pop("files"), keywords)
     if len(runs) != 2 or qrels is None:
-        raise InputError(
-            "",
+        given, hint = (
             f"{len(runs)} {plural(len(runs), 'run')} given",
             "diff compares two, and needs qrels: diff A B QRELS",
-            usage=True,
         )
+        raise InputError("", given, hint, usage=True)
     options = resolve_options(**keywords)
     whole = diff_runs(named_runs(runs), qrels, chosen, options, Workers.of())
     shown = whole.only(only, topic)

@@ -142,11 +142,10 @@ class Qrels:
     def none(cls) -> Qrels:
         """No judgments at all: all topics of a run count, and every document is unjudged."""
         qrels = cls.__new__(cls)
-        qrels.notes, qrels.subtopics, qrels.strata, qrels.place, qrels.codes = [], None, None, "qrels", {}
-        qrels._duplicates = "error"
-        qrels._judged = judgments_of_codes({}, np.zeros(1))
-        qrels.index, qrels.code, qrels.labels = qrels._judged.index, qrels._judged.code, qrels._judged.labels
-        qrels.topics, qrels.pool = [], np.zeros((0, 1), dtype=np.int64)
+        qrels.place, qrels.notes, qrels.scorers, qrels._duplicates = "qrels", [], {}, "error"
+        qrels.subtopics, qrels.strata = None, None
+        qrels.topics, qrels.labels, qrels.codes = [], np.zeros(1), {}
+        qrels.pool = np.zeros((0, 1), dtype=np.int64)
         return qrels
 
     def __len__(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import closing
 from typing import Any
 
 import click
@@ -19,7 +18,7 @@ from gradedeval.measures.plugins import load_measures
 from gradedeval.measures.table import ALIASES, MEASURES
 from gradedeval.trec.lines import QRELS_FIELDS, STRATA_FIELDS, looks_like
 from gradedeval.trec.source import Source, file_errors
-from gradedeval.trec.stream import Stream
+from gradedeval.trec.stream import first_bytes
 
 
 def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
@@ -90,10 +89,8 @@ def is_qrels(file: str) -> bool:
     """Whether the first line of a file is a judgment."""
     if not os.path.isfile(file):
         return False
-    with closing(Stream(Source(file))) as stream:
-        head = bytearray(1 << 12)
-        head = head[: stream.read_into(memoryview(head))]
-    return any(looks_like(bytes(head), fields) for fields in (QRELS_FIELDS, STRATA_FIELDS))
+    head = first_bytes(Source(file))
+    return any(looks_like(head, fields) for fields in (QRELS_FIELDS, STRATA_FIELDS))
 
 
 def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:

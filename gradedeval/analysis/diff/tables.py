@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.analysis.diff.by_topic import ENTERED, LEFT, Diff
+from gradedeval.analysis.diff.by_topic import Diff
+from gradedeval.analysis.diff.changes import ENTERED, LEFT
 from gradedeval.analysis.explain import DOCUMENT
 from gradedeval.analysis.frames import frame_rows, frame_table
 from gradedeval.errors import plural, visible

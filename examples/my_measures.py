@@ -27,6 +27,8 @@ def slow_dcg(g: Gains, *, base: float = 10.0) -> np.ndarray:
     Σ_i gain_i / (1 + log_base(i))
 
     An example.
+
+    base  the larger, the slower the decay
     """
     return row_sums(g.gain / (1 + np.log(g.rank) / np.log(base)))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Redo the experiments of three papers on a collection of one's own, and print commands and results as markdown.
-# Usage: examples/papers.sh FOLDER > results.md, where FOLDER has runs/ and qrels.txt. Needs gradedeval[stats].
+# Usage: examples/papers.sh FOLDER > results.md, where FOLDER has runs/ and qrels.txt.
 #
 # Azzopardi, Mackenzie & Moffat, ICTIR 2021: tables 1 and 2, figure 5. Robertson, Kanoulas & Yilmaz, SIGIR 2010: section
 # 4.2 and figure 3. Zhang, Park & Moffat, Information Retrieval 2010: tables 5 and 6.

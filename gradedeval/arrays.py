@@ -1,4 +1,4 @@
-"""NumPy types, and two helpers that avoid a copy or an import."""
+"""NumPy types, helpers that avoid a copy or an import, and when two scores are equal."""
 
 from __future__ import annotations
 
@@ -30,3 +30,17 @@ def distinct(values: Values) -> tuple[Values, NDArray[np.int64]]:
     ordered: Any = np.sort(values)
     unique = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
     return unique, np.searchsorted(unique, values)
+
+
+TOLERANCE = 1e-12
+"""Scores that differ by no more than this are equal: the order of summation changes the last bits."""
+
+
+def merge_close(values: Floats, distance: float = TOLERANCE) -> Floats:
+    """The values, where each that lies no further than `distance` above the next lower one is made equal to it."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    first = np.append(True, np.diff(ordered) > distance)[: len(ordered)]
+    merged = np.empty_like(values)
+    merged[order] = ordered[first][np.cumsum(first) - 1]
+    return merged

@@ -21,6 +21,7 @@ class InputError(ValueError):
     kind     a short name for programs, as in "duplicate-document": the words are for people, and may change
     usage    whether the command line is wrong (exit code 2) rather than the data (exit code 1)
     also     further problems of the same file; with `beyond` more that are counted only
+    trace    the traceback of a user's own code that failed
     """
 
     def __init__(
@@ -33,11 +34,12 @@ class InputError(ValueError):
         usage: bool = False,
         also: Iterable[InputError] = (),
         beyond: int = 0,
+        trace: str = "",
     ) -> None:
         self.place, self.problem, self.hint, self.kind = place, problem, hint, kind
         self.usage = usage
         self.also = tuple(also)
-        self.beyond = beyond
+        self.beyond, self.trace = beyond, trace
         super().__init__(str(self))
 
     def __reduce__(self) -> tuple[Any, ...]:  # exceptions pickle their positional arguments alone
@@ -49,7 +51,7 @@ class InputError(ValueError):
 
     @property
     def _parts(self) -> dict[str, Any]:
-        names = ("place", "problem", "hint", "kind", "usage", "also", "beyond")
+        names = ("place", "problem", "hint", "kind", "usage", "also", "beyond", "trace")
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -142,9 +144,10 @@ def check_choice(value: str, choices: tuple[str, ...], place: str) -> None:
         raise InputError(place, f"invalid value '{value}'", hint, usage=True)
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The hint for a misspelt word: `did you mean 'rbp'?`, or nothing where no known word is similar."""
+def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+    """The hint for a misspelt word: `did you mean 'rbp'?`, or nothing where no known word is similar: the share of
+    letters in common is below the cutoff."""
     import difflib  # most words are spelt right
 
-    near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
+    near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=cutoff)
     return f"did you mean '{near[0]}'?" if near else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -277,18 +277,22 @@ def formats_for(*layouts: Layout) -> tuple[str, ...]:
     return tuple(name for name, row in FORMATS.items() if row.layout in (layouts or ("wide", "long")))
 
 
-def render(make: Maker, form: str, digits: int | None = None) -> str:
+def render(make: Maker, form: str, digits: int | None = None, signed: bool = True) -> str:
     """A result as text.
 
     make    makes the document in the layout that the format needs
     digits  rounds; without it tables have those of their columns, and programs full precision
+    signed  whether tables for people end with the signature; what programs read always has it
 
     Raises InputError (usage) for an unknown format.
     """
     if form not in FORMATS:
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
         raise InputError("--format", f"unknown format '{form}'", hint, usage=True)
-    return FORMATS[form].write(make(FORMATS[form].layout), digits)
+    document = make(FORMATS[form].layout)
+    if not signed and FORMATS[form].layout == "wide":
+        document = replace(document, signature="")
+    return FORMATS[form].write(document, digits)
 
 
 def _aligned(table: Table, digits: int | None) -> str:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradedeval.analysis.score_matrix import Matrix, comparable, shared_topics
-from gradedeval.analysis.significance import TOLERANCE, scipy_stats
-from gradedeval.arrays import Floats
+from gradedeval.analysis.significance import scipy_stats
+from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import InputError
 from gradedeval.scoring.bootstrap import chunks
 from gradedeval.scoring.scores import Scores
@@ -58,7 +58,7 @@ def anova(scores: Scores | Matrix | pd.DataFrame | str | Path, *, allow_mismatch
 
     Returns a frame with the columns measure, source (runs, topics, residual), squares (sum of), df, mean_square, f, p;
     f and p are blank for the residual. F of the runs is the same where topics are random effects, as in a mixed model.
-    Raises InputError (usage) for fewer than two runs or without scipy, and InputError if a measure has a single topic.
+    Raises InputError (usage) for fewer than two runs, and InputError if a measure has a single topic.
     Fisher 1925; Tague-Sutcliffe & Blustein, TREC-3, 1995.
     """
     matrix = comparable(scores, allow_mismatch)
@@ -106,7 +106,7 @@ def studentized_range(runs: int, df: int) -> Callable[[Floats], Floats]:
     """The function q → P(range of `runs` means / their standard error, with df degrees of freedom, > q).
 
     scipy.stats.studentized_range takes 20 ms for each q; this is the same double integral by the trapezoidal rule,
-    whose error falls exponentially where an integrand dies away at both ends. Raises InputError (usage) without scipy.
+    whose error falls exponentially where an integrand dies away at both ends.
     """
     scipy_stats()
     from scipy.interpolate import CubicSpline

@@ -14,8 +14,8 @@ from gradedeval.analysis import significance
 from gradedeval.analysis.bounds import COMPARED, Bound
 from gradedeval.analysis.compare import TestSettings, topic_differences
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable
-from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, TOLERANCE, Test
-from gradedeval.arrays import Floats
+from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test
+from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import InputError, plural, visible
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.summaries import summarize_rises

@@ -19,6 +19,8 @@ from gradedeval.options.presets import resolve_options
 
 Place = Callable[..., str]
 """Keys -> file and line of the statement that sets them."""
+_UNQUOTED = re.compile(r"""(?:^|[{,.])\s*(?P<key>[A-Za-z]\w*(?:\([^)"']*\)(?:@\d+)?|@\d+))\s*=""")
+"""A measure for a key, without the quotes that its signs need."""
 SETTINGS = ("baseline", "allow-mismatch", "measures", "test", "draws", "seed")
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {described.flag[2:]: described for described in OPTIONS.values() if described.is_of("scoring")}
@@ -61,7 +63,9 @@ def read_settings(
         message = re.fullmatch(r"(?P<what>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", str(error))
         line = (message and message["line"]) or len(content.splitlines()) or 1
         what = message["what"] if message else str(error)
-        raise InputError(f"{path}:{line}", f"invalid TOML ({what})", usage=True) from None
+        bare = _UNQUOTED.search(content.splitlines()[int(line) - 1] if content.splitlines() else "")
+        hint = f'quote the key: "{bare["key"]}" = …' if bare else ""
+        raise InputError(f"{path}:{line}", f"invalid TOML ({what})", hint, usage=True) from None
     prefix: tuple[str, ...] = ()
     if Path(path).name == "pyproject.toml" or "tool" in document:
         prefix, document = ("tool", "gradedeval"), document.get("tool", {})

@@ -9,15 +9,15 @@ from xml.sax.saxutils import quoteattr
 
 from gradedeval import formats
 from gradedeval.analysis.check import Verdict
-from gradedeval.errors import plural
+from gradedeval.errors import InputError, plural
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 
 
-def render(verdicts: Sequence[Verdict], form: str, signature: str) -> str:
-    """The verdicts in one of FORMATS, in their order, with what the scores depend on."""
+def render(verdicts: Sequence[Verdict], form: str, signature: str, *, signed: bool = True) -> str:
+    """The verdicts in one of FORMATS, in their order, with what the scores depend on; for people only if `signed`."""
     if form in REPORTS:
-        return REPORTS[form](verdicts, signature)
-    return formats.render(partial(check_document, verdicts, signature), form)
+        return REPORTS[form](verdicts, signature if signed or form != "text" else "")
+    return formats.render(partial(check_document, verdicts, signature), form, signed=signed)
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
@@ -64,7 +64,7 @@ def check_document(verdicts: Sequence[Verdict], signature: str, layout: Layout) 
 
 def _text(verdicts: Sequence[Verdict], signature: str) -> str:
     lines = [f"{'ok  ' if verdict.passed else 'FAIL'}  {verdict.line}" for verdict in verdicts]
-    return "\n".join([*lines, "", summary(verdicts), signature]) + "\n"
+    return "\n".join([*lines, "", summary(verdicts), *([signature] if signature else [])]) + "\n"
 
 
 def _github(verdicts: Sequence[Verdict], signature: str) -> str:
@@ -90,15 +90,28 @@ def _junit(verdicts: Sequence[Verdict], signature: str) -> str:
         name = f"{verdict.bound.kind} {verdict.bound.measure} {verdict.bound.allowed}"
         case = f"  <testcase classname={_quote(verdict.run)} name={_quote(name)}"
         cases.append(f"{case}/>" if verdict.passed else f"{case}><failure message={_quote(verdict.line)}/></testcase>")
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="utf-8"?>',
-            f'<testsuite name="gradedeval check" tests="{len(verdicts)}" failures="{broken}" errors="0">',
-            f'  <properties><property name="signature" value={_quote(signature)}/></properties>',
-            *cases,
-            "</testsuite>\n",
-        ]
-    )
+    head = f'  <properties><property name="signature" value={_quote(signature)}/></properties>'
+    return _suite([head, *cases], len(verdicts), failures=broken)
+
+
+def _suite(lines: Sequence[str], tests: int, *, failures: int = 0, errors: int = 0) -> str:
+    counts = f'tests="{tests}" failures="{failures}" errors="{errors}"'
+    begin = ['<?xml version="1.0" encoding="utf-8"?>', f'<testsuite name="gradedeval check" {counts}>']
+    return "\n".join([*begin, *lines, "</testsuite>\n"])
+
+
+def _junit_fault(error: InputError) -> str:
+    """One case that could not be run: an error, where a broken bound is a failure."""
+    case = '  <testcase classname="gradedeval check" name="data">'
+    return _suite([f"{case}<error message={_quote(str(error))}/></testcase>"], 1, errors=1)
+
+
+def _github_fault(error: InputError) -> str:
+    return f"::error title=gradedeval check%3A nothing was checked::{_escape(str(error))}\n"
+
+
+def _json_fault(error: InputError) -> str:
+    return formats.as_json(Document([], nested={"passed": False, "error": str(error), "bounds": []}), None)
 
 
 def _quote(text: str) -> str:
@@ -113,6 +126,8 @@ def _quote(text: str) -> str:
 REPORTS: dict[str, Callable[[Sequence[Verdict], str], str]] = {"text": _text, "github": _github, "junit": _junit}
 """The formats of a check alone, which no other result has."""
 FORMATS = (*REPORTS, *formats_for())
+FAULTS: dict[str, Callable[[InputError], str]] = {"junit": _junit_fault, "github": _github_fault, "json": _json_fault}
+"""The formats in which a program is told that nothing could be checked."""
 
 
 def format_of(output: str | None) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from gradedeval.analysis.score_matrix import Matrix, comparable
-from gradedeval.analysis.significance import TOLERANCE, merge_close, scipy_stats
-from gradedeval.arrays import Bools, Floats
+from gradedeval.analysis.significance import scipy_stats
+from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close
 from gradedeval.errors import InputError, check_choice
 from gradedeval.measures.properties import Reading
 from gradedeval.scoring.scores import Scores
@@ -94,7 +94,7 @@ def agreement(kind: Kind, truth: Floats, scores: Floats) -> float:
 
     `pearson` (1895); `spearman` (1904); `tau` (Kendall 1945, τ_b); `weighted-tau` (Vigna, WWW 2015: an exchange of two
     items weighs 1/rank of the one + 1/rank of the other; the mean over the ranks in either list); `tau-ap` (see
-    `tau_ap`). Raises InputError (usage) without scipy.
+    `tau_ap`).
     """
     if len(truth) < 2 or np.ptp(truth) == 0 or np.ptp(scores) == 0 or not np.isfinite([truth, scores]).all():
         return float("nan")

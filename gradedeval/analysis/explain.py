@@ -19,6 +19,7 @@ from gradedeval.options import OPTIONS, OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
@@ -133,22 +134,22 @@ def explain(
     where the topic does not count.
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
-    explanation = explain_topic(named_runs(run), qrels, chosen, options, topic)
+    (explanation,) = explain_topics(named_runs(run), qrels, chosen, options, [topic])
     for note in explanation.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return explanation
 
 
-def explain_topic(
+def explain_topics(
     runs: Mapping[str, Any],
     qrels: Any,
     measures: Iterable[Measure],
     options: Options,
-    topic: str | bytes | int | None,
+    topics: Iterable[str | bytes | int | None],
     workers: Workers | None = None,
-) -> Explanation:
-    """As `explain`, for one run by name and options; several workers may share a large one. Raises InputError as
-    `explain` does."""
+) -> list[Explanation]:
+    """As `explain`, for one run by name, topics and options; the run is read once, and several workers may share a
+    large one. Raises InputError as `explain` does."""
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
     for name, described in OPTIONS.items():
@@ -158,27 +159,33 @@ def explain_topic(
         raise OPTIONS["ties"].error("an average over orders has no ranks to explain", "choose an order")
     ((name, source),) = runs.items()
     judged = qrels_for(runs, qrels, options)
-    wanted = _wanted(topic, judged, options)
+    wanted = list(dict.fromkeys(_wanted(topic, judged, options) for topic in topics))
     scorer = Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
-    grader = replace(scorer.grader, keep_docnos_for=frozenset([wanted]), last_rank=None)
+    grader = replace(scorer.grader, keep_docnos_for=frozenset(wanted), last_rank=None)
     run = grade_run(source, grader, workers or Workers())
-    batch = _alone(run, wanted, judged)
+    return [_of_topic(name, topic, scorer, grader, run) for topic in wanted]
+
+
+def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: GradedRun[Batch]) -> Explanation:
+    """The explanation of one topic of a run."""
+    judged = scorer.qrels
+    batch = _alone(run, topic, judged)
     scores, _, residuals = scorer.score_batch(batch).values[:, 0].tolist()
     explained = [
         _explained(scorer, batch, column, score, None if np.isnan(residual) else residual)
         for column, (score, residual) in enumerate(zip(scores, residuals, strict=True))
     ]
     # These notes name topics: other ones, where this one is in both files.
-    elsewhere = ("missing-topics", "unjudged-topics") if wanted in judged.row and batch.retrieved[0] else ()
+    elsewhere = ("missing-topics", "unjudged-topics") if topic in judged.row and batch.retrieved[0] else ()
     judged_ranks = grader.judged[batch.codes[0]]
     return Explanation(
         name,
-        decode(wanted),
+        decode(topic),
         int(batch.retrieved[0]),
         int(judged_ranks.sum()),
         int(batch.pool[0] @ grader.judged[: batch.unjudged]),
         explained,
-        str(signature(judged, options, scorer.measures, [(len(run.topics), run.missing)])),
+        str(signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)])),
         [*scorer.notes, *(note for note in run.notes if getattr(note, "kind", "") not in elsewhere)],
     )
 

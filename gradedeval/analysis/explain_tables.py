@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gradedeval.analysis.explain import BEFORE, BEYOND, DOCUMENT, LAST, Explained, Explanation
@@ -16,38 +17,47 @@ RISES = "could_add: how far the score would rise if that alone had the top gain;
 
 
 def explanation_document(
-    explanation: Explanation, layout: Layout, *, digits: int = 4, shown: int | None = None
+    explanations: Sequence[Explanation], layout: Layout, *, digits: int = 4, shown: int | None = None
 ) -> Document:
-    """The explanation as tables.
+    """The explanations of topics of one run as tables.
 
     digits  of the numbers in tables, and above them
     shown   how many ranks a table shows at most; None: those down to the cutoff, or 20. The ranks left out make one
             row. The table for programs is always complete
     """
     if layout == "long":
-        return _long(explanation)
-    blocks: list[Table | str] = [
-        f"topic {explanation.topic} of {visible(explanation.run)} | {explanation.retrieved} retrieved,"
-        f" {explanation.judged} of them judged | {explanation.pool} judged in all"
-    ]
-    for explained in explanation.measures:
-        ranks = explained.measure.cutoff or SHOWN if shown is None else shown
-        blocks += [_summary(explained, digits), _table(explained, digits, ranks)]
-    if any(any(explained.columns.get("could_add", [])) for explained in explanation.measures):
+        return _long(explanations)
+    blocks: list[Table | str] = []
+    for explanation in explanations:
+        blocks.append(
+            f"topic {explanation.topic} of {visible(explanation.run)} | {explanation.retrieved} retrieved,"
+            f" {explanation.judged} of them judged | {explanation.pool} judged in all"
+        )
+        for explained in explanation.measures:
+            ranks = explained.measure.cutoff or SHOWN if shown is None else shown
+            blocks += [_summary(explained, digits), _table(explained, digits, ranks)]
+    every = [explained for explanation in explanations for explained in explanation.measures]
+    if any(any(explained.columns.get("could_add", [])) for explained in every):
         blocks.append(RISES)
-    return Document(blocks, explanation.signature)
+    return Document(blocks, explanations[0].signature)
 
 
-def _long(explanation: Explanation) -> Document:
+def _long(explanations: Sequence[Explanation]) -> Document:
+    columns = dict.fromkeys(name for explanation in explanations for name in explanation.columns)
+    rows = [[row.get(name) for name in columns] for explanation in explanations for row in explanation.rows()]
+    head = {"run": explanations[0].run, "topics": [_head(explanation) for explanation in explanations]}
+    return Document([Table([Column(name) for name in columns], rows)], explanations[0].signature, head=head)
+
+
+def _head(explanation: Explanation) -> dict[str, Any]:
+    """What a JSON document says of a topic before its rows."""
     numbers = ("score", "residual", "relevant")
     measures = [
         {"measure": explained.measure.label, **{name: getattr(explained, name) for name in numbers}}
         for explained in explanation.measures
     ]
-    head = {name: getattr(explanation, name) for name in ("run", "topic", "retrieved", "judged", "pool")}
-    rows = [list(row.values()) for row in explanation.rows()]
-    table = Table([Column(name) for name in explanation.columns], rows)
-    return Document([table], explanation.signature, head={**head, "measures": measures})
+    counts = {name: getattr(explanation, name) for name in ("topic", "retrieved", "judged", "pool")}
+    return {**counts, "measures": measures}
 
 
 def _summary(explained: Explained, digits: int) -> str:

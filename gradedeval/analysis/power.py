@@ -13,7 +13,8 @@ import numpy as np
 from gradedeval.analysis.compare import run_pairs, topic_differences
 from gradedeval.analysis.resampling import studentized
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
-from gradedeval.analysis.significance import TOLERANCE, check_draws
+from gradedeval.analysis.significance import check_draws
+from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.scores import Scores

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
-from gradedeval.analysis.significance import TOLERANCE, effect_size
-from gradedeval.arrays import Floats
+from gradedeval.analysis.significance import effect_size
+from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import EvaluationWarning, InputError, shorten
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.summaries import of_mean

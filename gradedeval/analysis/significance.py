@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from gradedeval.analysis.resampling import is_exact, randomization
-from gradedeval.arrays import Floats
+from gradedeval.arrays import TOLERANCE, Floats, merge_close
 from gradedeval.errors import InputError, plural
 from gradedeval.parallel.progress import Progress, no_progress
 
@@ -26,16 +26,14 @@ PAIR_TESTS: tuple[str, ...] = tuple(test for test in TESTS if test not in NOT_BY
 CORRECTIONS: tuple[str, ...] = get_args(Correction)
 RANDOMIZED = ("randomization", "tukey-hsd")
 
-TOLERANCE = 1e-12
-"""Scores that differ by no more than this are equal: the order of summation changes the last bits."""
-
 
 def scipy_stats() -> Any:
-    """scipy.stats. Raises InputError (usage) if scipy is not installed."""
+    """scipy.stats, which takes longer to import than most commands take. Raises InputError (usage) where it is missing
+    though every installation has it."""
     try:
         from scipy import stats
     except ImportError:
-        raise InputError("", "scipy is not installed", "pip install 'gradedeval[stats]'", usage=True) from None
+        raise InputError("", "scipy is not installed", "pip install scipy", usage=True) from None
     return stats
 
 
@@ -55,8 +53,6 @@ def p_values(differences: Floats, test: Test, draws: int, seed: int, progress: P
 
     differences  pairs × topics
     test         `t` (Student 1908), `wilcoxon` (1945; zeros left out), `sign` (ties left out) or `randomization`
-
-    Raises InputError (usage) if a test needs scipy and it is not installed.
     """
     same = ~differences.any(1)
     p = np.ones(len(differences))
@@ -104,16 +100,6 @@ def _size_ranks(differences: Floats) -> Floats:
     levels = merge_close(np.append(sizes, 0.0), 1e-9 * float(sizes.max()))
     ranks: Floats = np.sign(differences) * np.unique(levels, return_inverse=True)[1][:-1]
     return ranks
-
-
-def merge_close(values: Floats, distance: float) -> Floats:
-    """The values, where each that lies no further than `distance` above the next lower one is made equal to it."""
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    first = np.append(True, np.diff(ordered) > distance)
-    merged = np.empty_like(values)
-    merged[order] = ordered[first][np.cumsum(first) - 1]
-    return merged
 
 
 def _sign(differences: Floats) -> Floats:

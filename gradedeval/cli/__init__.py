@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import click
 
-from gradedeval.cli.output import say, stop_quietly
+from gradedeval.cli.output import report, say, stop_quietly
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.version import __version__
 
@@ -21,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "measures": ("measures", "List the measures, or describe one."),
     "weights": ("weights", "Print the weight that a measure gives each rank."),
     "compare": ("compare", "Compare runs, with significance tests."),
+    "diff": ("diff", "Show what changed from one run to another, and which documents made it."),
     "risk": ("risk", "Report what runs risk against a baseline."),
     "check": ("check", "Check runs against bounds; exit code 1 if a bound fails."),
     "correlate": ("correlate", "Correlate measures."),
@@ -28,6 +30,25 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "power": ("power", "Report the discriminative power of measures."),
     "lint": ("lint", "Check runs for problems before scoring."),
     "trec_eval": ("trec_eval", "Score runs with trec_eval's options and output."),
+}
+
+
+class ExitCodes(NamedTuple):
+    """The exit codes of a command: for `data` that are wrong, for wrong `usage`, and for some kinds of errors."""
+
+    data: int = 1
+    usage: int = 2
+    kinds: Mapping[str, int] = {}
+
+    def of(self, error: InputError) -> int:
+        return self.kinds.get(error.kind, self.usage if error.usage else self.data)
+
+
+# A broken bound is 1, and nothing else is. The codes of the drop-in are trec_eval's: illegal parameters of a measure
+# are found where it is set up, duplicate documents where it is computed.
+EXIT_CODES = {
+    "check": ExitCodes(data=3),
+    "trec_eval": ExitCodes(2, 1, {"parameters": 2, "duplicate-document": 4, "contradiction": 4, "no-common-topics": 7}),
 }
 
 # Flags of trec_eval that are not ours -> the parameter that does the same, if there is one.
@@ -38,6 +59,15 @@ TREC_EVAL_FLAGS: dict[str, str | None] = {
     "-J": "judged_only",
     **dict.fromkeys(("-n", "-N", "-Z", "-R", "-T", "-D")),
 }
+
+
+COMPLETE = "_GRADEDEVAL_COMPLETE"
+"""The variable by which a shell asks how a word may go on; its name is click's."""
+
+
+def may_be_command(word: str) -> bool:
+    """Whether a first argument may have been meant for a command: a plain word, and no file."""
+    return word.replace("-", "_").isidentifier() and not word.startswith("-") and not os.path.exists(word)
 
 
 class Commands(click.Group):
@@ -62,8 +92,8 @@ class Commands(click.Group):
             ctx.exit(2)
         word = args[0]
         if word not in COMMANDS and word not in ("-h", "--help", "--version"):
-            if word.isidentifier() and not os.path.exists(word) and (hint := did_you_mean(word, COMMANDS)):
-                raise InputError(word, "no such command or file", hint, usage=True)
+            if may_be_command(word) and (hint := did_you_mean(word, COMMANDS, 0.7)):
+                raise InputError("", f"no such command '{word}'", hint, usage=True)
             args = ["eval", *args]
         return super().parse_args(ctx, args)
 
@@ -87,17 +117,19 @@ def gradedeval() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line. Exit code 0: success; 1: bad data or a failed check; 2: wrong usage."""
+    """Run the command line. Exit code 0: success; 1: bad data, of `check` a broken bound; 2: wrong usage; 3: bad data
+    of `check`. The drop-in has those of trec_eval."""
     # numpy's linear algebra would start a thread for each core; nothing here has use for them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if COMPLETE in os.environ:
+        from gradedeval.cli.completion import complete  # the shell asks, while the user types
+
+        summaries = {name: summary for name, (_, summary) in COMMANDS.items()}
+        sys.exit(complete(os.environ[COMPLETE], COMPLETE, summaries))
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    exits = EXIT_CODES.get(arguments[0] if arguments else "", ExitCodes())
     try:
-        arguments = list(sys.argv[1:] if arguments is None else arguments)
-        # Not click's own `main`, which ends with exit code 1 when a pipe is closed.
-        with gradedeval.make_context("gradedeval", arguments) as context:
-            gradedeval.invoke(context)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        code = 0
+        code = _run(arguments, exits)
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.exceptions.Abort:
@@ -105,27 +137,46 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 130
     except click.UsageError as error:
         say(_in_a_line(error))
-        code = 2
+        code = exits.usage
     except click.ClickException as error:
         say(error.format_message())
         code = error.exit_code
     except InputError as error:
-        say(str(error))
-        code = error.exit_code
+        report(error)
+        code = exits.of(error)
     except BrokenPipeError:
         stop_quietly()
         code = 0
     except OSError as error:
         stop_quietly()
         say(f"<stdout>: {error.strerror}; the output is incomplete")
-        code = 1
+        code = exits.data
     except MemoryError:
         say("out of memory; try --jobs 1")
-        code = 1
+        code = exits.data
     except KeyboardInterrupt:
         say("interrupted")
         code = 130
+    except Exception:
+        if exits.data == 1:  # which is Python's own as well
+            raise
+        sys.excepthook(*sys.exc_info())
+        code = exits.data
     sys.exit(code)
+
+
+def _run(arguments: list[str], exits: ExitCodes) -> int:
+    """The exit code of a command that runs to its end, or is told what is wrong."""
+    # Not click's own `main`, which ends with exit code 1 when a pipe is closed.
+    with gradedeval.make_context("gradedeval", arguments) as context:
+        try:
+            gradedeval.invoke(context)
+        except InputError as error:
+            report(error)  # while it is known whether --debug was given
+            return exits.of(error)
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    return 0
 
 
 def _in_a_line(error: click.UsageError) -> str:

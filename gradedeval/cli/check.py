@@ -9,13 +9,14 @@ import click
 from gradedeval.analysis.bounds import KINDS, read_bound_specs, resolve_bounds
 from gradedeval.analysis.check import verdicts
 from gradedeval.analysis.check_config import find_settings
-from gradedeval.analysis.check_report import FORMATS, format_of, render
+from gradedeval.analysis.check_report import FAULTS, FORMATS, format_of, render
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.significance import PAIR_TESTS
 from gradedeval.cli.arguments import check_output, measure_table
 from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, warn_of, with_baseline
 from gradedeval.cli.options import command_line, is_given, measure_option, mismatch_option, option
-from gradedeval.cli.output import say, warn, write
+from gradedeval.cli.output import asked_for, say, warn, write
+from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 from gradedeval.options.definition import OUTPUT
 
@@ -47,7 +48,8 @@ OPTIONS = [
 
 @command_line("check", "RUN... QRELS", OPTIONS, SCORING_OPTIONS)
 def command(files: tuple[str, ...], config: str | None, form: str | None, output: str | None, **keywords: Any) -> None:
-    """Check runs against bounds. Exit code 0: all bounds hold; 1: a bound fails; 2: the bounds are invalid.
+    """Check runs against bounds. Exit code 0: all bounds hold; 1: a bound is broken; 2: bounds or options are invalid;
+    3: the data are bad, so nothing was checked.
 
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
     0.25.
@@ -69,14 +71,20 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
     chosen, options = prepared(measures, keywords, default=())
     bounds, needed = resolve_bounds(specs, chosen, options, table)
     if file is not None:
-        say(f"settings from {file}")
-    matrix, baseline = with_baseline(files, baseline, needed, options)
-    warn_of(matrix, allow, paired=baseline is not None)
-    results = verdicts(matrix, bounds, baseline, TestSettings(test, draws=draws, seed=seed))
-    write(render(results, form, matrix.signature), output)
+        warn([f"settings from {file}"])
+    try:
+        matrix, baseline = with_baseline(files, baseline, needed, options)
+        warn_of(matrix, allow, paired=baseline is not None)
+        results = verdicts(matrix, bounds, baseline, TestSettings(test, draws=draws, seed=seed))
+    except InputError as error:
+        if form in FAULTS:
+            write(FAULTS[form](error), output)
+        raise
+    write(render(results, form, matrix.signature, signed=not asked_for("quiet")), output)
     broken = [verdict for verdict in results if not verdict.passed]
     # People have read them already.
     if output is not None or form not in ("text", "github", *formats_for("wide")):
-        warn(f"FAIL  {verdict.line}" for verdict in broken)
+        for verdict in broken:
+            say(f"FAIL  {verdict.line}")
     if broken:
         click.get_current_context().exit(1)

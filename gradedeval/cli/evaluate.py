@@ -18,7 +18,7 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import say, warn, write
+from gradedeval.cli.output import asked_for, report, say, warn, write
 from gradedeval.cli.standardize import STANDARD_OPTIONS, standardization
 from gradedeval.errors import SHOWN, InputError
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
@@ -39,7 +39,8 @@ OPTIONS = [
     option("--cwl", section=OUTPUT, is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
            "eu, etu, ec, etc, ed."),
     option("--sort", section=OUTPUT, metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first; "
-           "the highest first where neither more nor less is better."),
+           "the highest first where neither more nor less is better. Runs equal to 1e-12 go by name."),
+    option("--ranks", section=OUTPUT, is_flag=True, help="Number the runs of --sort; equal runs share a rank."),
     option("--run-name", section=OUTPUT, type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
            "their file or their tag. Default: file."),
     option("--runs-from", section=MANY_RUNS, metavar="FILE", help="Also evaluate the runs listed in FILE, one per "
@@ -61,6 +62,7 @@ def command(
     cwl: bool,
     digits: int | None,
     sort: str | None,
+    ranks: bool,
     run_name: str,
     runs_from: str | None,
     jobs: int | None,
@@ -84,6 +86,8 @@ def command(
         if standardized:
             raise InputError("--cwl", "standardized costs have no meaning", "leave out --standardize", usage=True)
     order = None if sort is None else one_measure("--sort", sort, table)
+    if ranks and order is None:
+        raise InputError("--ranks", "there is no order to number", "add --sort MEASURE", usage=True)
     form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, keywords, runs_from)
     check_output(output, (*runs, qrels))
@@ -92,10 +96,11 @@ def command(
     scores = evaluate_runs(named_runs(runs), qrels, chosen, options, by_tag=tags, keep_going=True, workers=workers)
     scores = standardized(scores) if standardized else scores
     warn(scores.notes)
-    scores = scores.sorted_by(with_defaults(order, options)) if order else scores
+    scores = scores.sorted_by(with_defaults(order, options), ranked=ranks) if order else scores
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written:
-        write(render(scores, form, by_topic=by_topic, digits=digits, cwl=cwl), output)
+        signed = not asked_for("quiet")
+        write(render(scores, form, by_topic=by_topic, digits=digits, cwl=cwl, signed=signed), output)
     _report(scores, output, written)
 
 
@@ -103,7 +108,7 @@ def _workers(jobs: int | None) -> Workers:
     """As many processes as --jobs says, or as there are cores."""
     workers = Workers.of(jobs, with_progress)
     if jobs is not None and workers.count < jobs:
-        say("--jobs: parallel processing is not available here; using one process")
+        warn(["--jobs: parallel processing is not available here; using one process"])
     return workers
 
 
@@ -111,7 +116,8 @@ def _report(scores: Scores, output: str | None, written: bool) -> None:
     """Report the runs that could not be scored, and whether the output was written; then exit with code 1."""
     if not scores.errors:
         return
-    warn(map(str, scores.errors[:SHOWN]))
+    for error in scores.errors[:SHOWN]:
+        report(error)
     said = scores.unscored
     if unnamed := len(scores.errors[SHOWN:]):
         said += f" ({unnamed} of them not named here)"

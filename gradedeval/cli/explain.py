@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.explain import DEFAULT, explain_topic
+from gradedeval.analysis.explain import DEFAULT, explain_topics
 from gradedeval.analysis.explain_tables import explanation_document
 from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
 from gradedeval.cli.options import (
@@ -29,7 +29,8 @@ from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import preset_digits
 
 OPTIONS = [
-    option("--topic", metavar="ID", help="Topic to explain. Optional if the qrels have only one."),
+    option("--topic", "explained", multiple=True, metavar="ID", help="Topic to explain; may be repeated. Optional if "
+           "the qrels have only one."),
     measure_option("Measure to explain, such as err@20; each has a table of its own.", default=DEFAULT),
     *output_options(formats_for(), digits="4"),
     option("--show", "shown", section=OUTPUT, type=click.IntRange(min=1), metavar="N", help="Number of ranks in a "
@@ -39,9 +40,13 @@ OPTIONS = [
 
 @command_line("explain", "RUN QRELS", OPTIONS, [MEASURES_FROM], registered("reading"))
 def command(
-    measures: tuple[str, ...], measures_from: tuple[str, ...], topic: str | None, shown: int | None, **keywords: Any
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    explained: tuple[str, ...],
+    shown: int | None,
+    **keywords: Any,
 ) -> None:
-    """Explain the scores of one topic, rank by rank.
+    """Explain the scores of a topic, rank by rank.
 
     For each rank: docno, grade (blank if unjudged), gain, intermediate values of the measure, the contribution of the
     document to the score, the score so far, and what an unjudged document could still add. The contributions sum to the
@@ -53,7 +58,7 @@ def command(
         raise InputError("--show", f"the format {destination.form} lists all ranks", "leave out --show", usage=True)
     runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
     options = resolve_options(**keywords)
-    explanation = explain_topic(named_runs(runs), qrels, chosen, options, topic, Workers.of())
-    warn(explanation.notes)
+    explanations = explain_topics(named_runs(runs), qrels, chosen, options, explained or [None], Workers.of())
+    warn(dict.fromkeys(note for explanation in explanations for note in explanation.notes))
     digits = preset_digits(options) if destination.digits is None else destination.digits
-    destination.deliver(partial(explanation_document, explanation, digits=digits, shown=shown))
+    destination.deliver(partial(explanation_document, explanations, digits=digits, shown=shown))

@@ -68,9 +68,17 @@ def _page(measure: Measure) -> str:
     }
     lines = [f"{key:<12} {value}" for key, value in entries.items() if value]
     accepted = definition.accepted
-    meanings = [(key, SHARED_PARAMETERS.get(key, accepted.check(key).expected)) for key in accepted.names]
-    explained = [f"{key:<12} {meaning}" for key, meaning in meanings]
+    explained = [f"{key:<12} {_meaning(definition, key)}" for key in accepted.names]
     return "\n".join([f"{measure.name}: {what}", "", *lines, *([""] if explained else []), *explained]) + "\n"
+
+
+def _meaning(definition: Definition, key: str) -> str:
+    """What a parameter means, and what it may be."""
+    own, expected = definition.meanings.get(key), definition.accepted.check(key).expected
+    if own is None and key in SHARED_PARAMETERS:
+        return SHARED_PARAMETERS[key]
+    said = own is not None and expected in ("a number", "a file", "a formula")
+    return own if own is not None and said else "; ".join(part for part in (own, expected) if part)
 
 
 def _list(table: Mapping[str, Measure]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gradedeval.cli.output import ask_for
 from gradedeval.errors import InputError, check_choice
 from gradedeval.measures.parse import DEFAULT
 from gradedeval.options import OPTIONS
@@ -114,9 +115,21 @@ def files_named(keywords: Mapping[str, Any]) -> list[str]:
     return [file for file in named if file is not None]
 
 
-MEASURES_FROM = option(
+def _remembered(name: str, section: str, help: str) -> Decorator:
+    """A flag that no command reads itself: see `asked_for`."""
+    return option(name, section=section, is_flag=True, expose_value=False, callback=ask_for, help=help)
+
+
+_MEASURES_FROM = option(
     "--measures-from", multiple=True, section=GAINS, metavar="FILE.py", help="Load measures of your own."
 )
+_DEBUG = _remembered("--debug", GAINS, "Print the traceback where a measure of your own fails.")
+QUIET = _remembered("--quiet", OUTPUT, "Print results and errors only: no notes, and no signature line below a table.")
+
+
+def MEASURES_FROM(function: Any) -> Any:
+    """--measures-from, and --debug for what is loaded."""
+    return _MEASURES_FROM(_DEBUG(function))
 
 
 def mismatch_option(section: str = THIS_COMMAND) -> Decorator:
@@ -152,7 +165,7 @@ def command_line(name: str, files: str, *groups: list[Decorator], **settings: An
     written."""
 
     def decorate(function: Any) -> click.Command:
-        for decorator in reversed([decorator for group in groups for decorator in group]):
+        for decorator in reversed([*(decorator for group in groups for decorator in group), QUIET]):
             function = decorator(function)
         function = click.argument("files", nargs=-1, metavar=files)(function)
         return click.command(name, cls=Command, **settings)(function)

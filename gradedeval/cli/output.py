@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 
+import click
+
 from gradedeval.errors import InputError, visible
 from gradedeval.trec.lines import encode
 
@@ -87,9 +89,27 @@ def say(text: str) -> None:
 
 
 def warn(notes: Iterable[str]) -> None:
-    """Report what was skipped or assumed."""
-    for note in notes:
+    """Report what was skipped or assumed; nothing with --quiet."""
+    for note in () if asked_for("quiet") else notes:
         say(note)
+
+
+def report(error: InputError) -> None:
+    """Report what is wrong; with --debug also the traceback of code that is not ours."""
+    say(str(error))
+    if error.trace and asked_for("debug"):
+        say(error.trace.rstrip())
+
+
+def ask_for(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Remember --quiet or --debug of the command that runs; a callback of these options."""
+    context.meta[f"{__name__}.{parameter.name}"] = value
+
+
+def asked_for(name: str) -> bool:
+    """Whether the command that runs was given --quiet or --debug."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(f"{__name__}.{name}"))
 
 
 def stop_quietly() -> None:

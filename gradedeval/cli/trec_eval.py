@@ -6,7 +6,7 @@ import click
 
 from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.cli.options import HELP, command_line, option
-from gradedeval.cli.output import say, write
+from gradedeval.cli.output import warn, write
 from gradedeval.errors import InputError
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
@@ -97,8 +97,7 @@ def command(
         form=form,
         workers=Workers.of(None, with_progress),
     )
-    for note in notes:
-        say(note)
+    warn(notes)
     write(text)
 
 

@@ -52,8 +52,10 @@ def run_measure(measure: Measure, gains: Gains) -> Floats:
         if MEASURES.get(measure.name) == Measure(measure.definition):
             raise
         # A user's own measure: its errors are messages, not our tracebacks.
-        what = f"failed ({type(error).__name__}: {error})"
-        raise InputError(f"measure '{measure}'", what, "fix its function") from error
+        from gradedeval.measures.plugins import failure  # few evaluations have one, and fewer fail
+
+        hint = "fix its function; --debug shows the traceback"
+        raise failure(error, f"measure '{measure}'", "failed", hint) from error
     if scores.shape != (len(gains.gain),):
         what = f"returned shape {scores.shape}"
         raise InputError(f"measure '{measure}'", what, f"expected one score per topic, ({len(gains.gain)},)")

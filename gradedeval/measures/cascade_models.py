@@ -160,6 +160,10 @@ def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
     Σ_i φ(i) · γ^(i−1) · r_i · Π_{j<i} (1 − r_j), with φ(i) = 1/i, 1/log2(i+1), 1, or line i of the file (0 after it)
 
     Chapelle et al., CIKM 2009, definition 1 and section 7.2.
+
+    utility  φ, what it is worth to be satisfied at rank i: rr (1/i), dcg (1/log2(i+1)), one, or a file
+             with a value a line
+    gamma    the probability that a user who is not satisfied goes on
     """
     return expected_utility(g, utility, gamma)
 

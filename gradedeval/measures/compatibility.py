@@ -32,6 +32,8 @@ def compat(g: Gains, *, p: float = 0.95) -> Floats:
     documents by descending gain, those of equal gain in the order of the run
 
     Clarke, Vtyurina & Smucker, TOIS 2021; RBO: Webber et al., TOIS 2010.
+
+    p  the persistence of the rank-biased overlap: the probability of going on to the next rank
     """
     overlap = _overlap_from(p, max(g.gain.shape[1], g.ideal.shape[1]), g.k)
     score = np.zeros(len(g.gain))

@@ -56,6 +56,8 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
     Σ_i gain_i / log2(i+1); with log=b: gain_i down to rank b, then gain_i / log_b(i)
 
     Burges et al., ICML 2005 (eq. 1 of Chapelle et al., CIKM 2009); log=b: Järvelin & Kekäläinen, TOIS 2002.
+
+    log  the base: no discount down to that rank, then by log_base(i); without it log2(i+1)
     """
     return row_sums(discounted(g, log))
 
@@ -75,6 +77,8 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
     dcg@k / dcg@k of the pool in descending order of gain
 
     Järvelin & Kekäläinen, TOIS 2002.
+
+    log  the base: no discount down to that rank, then by log_base(i); without it log2(i+1)
     """
     return safe_divide(row_sums(discounted(g, log)), row_sums(ideally_discounted(g, log)))
 
@@ -93,5 +97,7 @@ def q(g: Gains, *, beta: float = 1.0) -> Floats:
     1/R Σ_{i relevant} (C(i) + β cg(i)) / (i + β cg*(i)), C: relevant so far, cg, cg*: gain so far, and in the ideal
 
     Sakai, AIRS 2004; binary form in Zhang et al., Information Retrieval 2010, section 2.1.
+
+    beta  how much the gain counts beside the number of relevant documents; at 0 it is ap
     """
     return safe_divide(row_sums(g.relevant * _blended_ratio(g, beta=beta)), g.num_relevant)

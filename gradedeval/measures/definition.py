@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pickle
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -78,8 +79,18 @@ class Definition(MeasureProperties):
 
     @property
     def paragraphs(self) -> list[str]:
-        """The docstring: what it is, its formula, its source."""
-        return [" ".join(part.split()) for part in (inspect.getdoc(self.function) or "").split("\n\n")]
+        """The docstring: what it is, its formula, its source, and nothing else."""
+        return [" ".join(part.split()) for part in self._docstring.split("\n\n")][:3]
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What each parameter means, as the lines `name  meaning` of the docstring say."""
+        named = re.findall(r"^(\w+) {2,}(\S.*(?:\n +.*)*)", self._docstring, re.M)
+        return {name: " ".join(meaning.split()) for name, meaning in named if name in self.parameters}
+
+    @property
+    def _docstring(self) -> str:
+        return inspect.getdoc(self.function) or ""
 
 
 def _defined(module: str, name: str) -> Definition | None:
@@ -280,6 +291,7 @@ def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
     """Make a measure of a function from a batch of `Gains` to one score per topic.
 
     Its name is the function's, its parameters are the keyword-only arguments, its help is the docstring: what it is,
-    formula and source, in three paragraphs. Whatever else is to be said of it is a keyword:
+    formula and source, in three paragraphs, and lines of `name  meaning` for its parameters. Whatever else is to be
+    said of it is a keyword:
     """
     return Measure(Definition(function=function, **properties))

@@ -58,6 +58,9 @@ def erria(g: Gains, *, stop: float = 1.0, norm: str = "none", prior: str = UNIFO
     Σ_t P(t|q) Σ_i 1/i · s r_i^t · Π_{j<i} (1 − s r_j^t), s: stop; norm=best: over that of top gains at all ranks
 
     Chapelle et al., CIKM 2009, section 7.4, eq. 6; ndeval's ERR-IA is erria(rel=1,stop=0.5,norm=best).
+
+    stop  what each gain is multiplied by: the probability that a document of gain 1 satisfies
+    norm  none, or best: the score of the best conceivable ranking is 1
     """
     intents = by_intent(g)
     score = intents.marginal([expected_utility(stopping(intent, stop)) for intent in intents.each])
@@ -77,6 +80,8 @@ def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
     erria@k / erria@k of the pool in greedy order
 
     Clarke et al., WSDM 2011; ndeval's nERR-IA is nerria(rel=1,stop=0.5).
+
+    stop  what each gain is multiplied by: the probability that a document of gain 1 satisfies
     """
     intents = by_intent(g)
     score = intents.weighted([expected_utility(stopping(intent, stop)) for intent in intents.each])
@@ -105,6 +110,9 @@ def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
     Σ_i Σ_t rel_i^t (1 − α)^(relevant to t before i) / log2(i+1); norm=best: over that of documents with all intents
 
     Clarke et al., SIGIR 2008, section 4; ndeval's alpha-DCG is alpha_dcg(norm=best).
+
+    alpha  the share of its worth that a document loses with each relevant one above it, by intent
+    norm   none, or best: the score of the best conceivable ranking is 1
     """
     intents = by_intent(g)
     scores = _novel_dcg(intents, alpha)
@@ -120,6 +128,8 @@ def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
     alpha_dcg@k / alpha_dcg@k of the pool in greedy order, ties by docno descending
 
     Clarke et al., SIGIR 2008, section 4; ndeval's alpha-nDCG.
+
+    alpha  the share of its worth that a document loses with each relevant one above it, by intent
     """
     intents = by_intent(g)
     ideal = intents.ideal(alpha, g.k)
@@ -133,6 +143,9 @@ def nrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     (1 − (1 − α) β) / N Σ_i β^(i−1) Σ_t rel_i^t (1 − α)^(relevant to t before i), N: intents with a relevant document
 
     Clarke et al., ICTIR 2009; ndeval's NRBP.
+
+    alpha  the share of its worth that a document loses with each relevant one above it, by intent
+    beta   the persistence: the probability of going on to the next document
     """
     intents = by_intent(g)
     return (1 - (1 - alpha) * beta) * intents.marginal([_patient(intent, alpha, beta) for intent in intents.each])
@@ -145,6 +158,9 @@ def nnrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     nrbp@k / nrbp@k of the pool in greedy order, ties by docno descending
 
     Clarke et al., ICTIR 2009; ndeval's nNRBP.
+
+    alpha  the share of its worth that a document loses with each relevant one above it, by intent
+    beta   the persistence: the probability of going on to the next document
     """
     intents = by_intent(g)
     ideal = intents.ideal(alpha, g.k)

@@ -7,6 +7,9 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from gradedeval import errors
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import IA
@@ -19,6 +22,32 @@ ENTRY_POINTS = "gradedeval.measures"
 
 foreign: list[str] = []
 """The files and entry points that code was loaded from: it may have registered work for the end of the process."""
+
+
+def failure(error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False) -> InputError:
+    """The message of a user's own code that failed: `my.py:7: measure 'x': failed (ZeroDivisionError: …)`, with the
+    traceback for those who ask for it.
+
+    place  what it is called; without its line where none is known
+    """
+    import traceback  # few measures fail
+
+    packages = tuple(os.path.dirname(str(module.__file__)) for module in (errors, np, importlib))
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith((*packages, "<frozen "))]
+    # What the user's code calls may fail further down: its own line is of more use.
+    own = [(frame.filename, frame.lineno) for frame in theirs if frame.filename == theirs[0].filename][-1:]
+    if isinstance(error, SyntaxError) and error.filename:
+        own = [(error.filename, error.lineno)]
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    for file, line in own:
+        if file == os.path.abspath(place):
+            place = f"{place}:{line}"
+        else:
+            here = os.path.join(os.getcwd(), "")
+            problem, place = f"{place}: {problem}", f"{file.removeprefix(here)}:{line}"
+    trace = "".join(traceback.format_exception(error))
+    return InputError(place, f"{problem} ({said})", hint, usage=usage, trace=trace)
 
 
 def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
@@ -34,7 +63,7 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # an error in the user's file is reported, not a traceback
-        raise InputError(place, f"cannot be loaded ({type(error).__name__}: {error})", usage=True) from error
+        raise failure(error, place, "cannot be loaded", usage=True) from error
     # A file may import built-in measures to build on them.
     defined = [value for value in vars(module).values() if isinstance(value, Measure)]
     measures = {measure.name: measure for measure in defined if measure not in MEASURES.values()}
@@ -70,7 +99,7 @@ def _load(point: EntryPoint) -> Measure:
     try:
         loaded = point.load()
     except Exception as error:
-        raise InputError(place, f"cannot be loaded ({error})", usage=True) from error
+        raise failure(error, place, "cannot be loaded", usage=True) from error
     if not isinstance(loaded, Measure):
         raise InputError(place, "is not a measure", "decorate it with @gradedeval.measure", usage=True)
     if loaded.name != point.name.lower():

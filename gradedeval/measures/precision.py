@@ -147,6 +147,8 @@ def bpref(g: Gains, *, k: float = 0) -> Floats:
     1/R Σ_{i relevant} 1 − min(k+R, non-relevant above i) / min(k+R, N), N: judged non-relevant
 
     Buckley & Voorhees, SIGIR 2004 as in trec_eval; k=10: Zhang et al., Information Retrieval 2010, section 2.1.
+
+    k  how many judged non-relevant documents are counted beyond R
     """
     return binary_preference(g, k)
 
@@ -207,6 +209,9 @@ def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
     max of P@i over the i with hits_i ≥ ⌊recall·R + add⌋
 
     trec_eval's iprec_at_recall; add=0.5 as version 10, add=0.9 as version 9.
+
+    recall  the level of recall
+    add     what is added to recall · R before it is rounded down
     """
     return interpolated(g, recall, add)
 
@@ -221,6 +226,9 @@ def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5)
     mean of iprec(recall=x) over the levels x
 
     trec_eval's 11pt_avg; Salton & McGill, Introduction to Modern Information Retrieval, 1983.
+
+    recall  the levels of recall, as in 0:0.5:1
+    add     what is added to recall · R before it is rounded down
     """
     levels = np.atleast_1d(recall).tolist()
     return sum((interpolated(g, level, add) for level in levels), start=np.zeros(len(g.gain))) / len(levels)
@@ -233,6 +241,8 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     P@k with k = ⌊times·R + 0.9⌋
 
     trec_eval's Rprec_mult.
+
+    times  the multiple of R at which precision is taken
     """
     depth = np.floor(times * g.num_relevant + 0.9).astype(np.int64)
     depth = np.where(g.num_relevant > 0, depth, 0)

@@ -72,6 +72,8 @@ def set_f(g: Gains, *, x: float = 1.0) -> Floats:
     (x + 1) P R / (R + x P), P: hits / n, R: hits / number of relevant documents
 
     trec_eval's set_F; van Rijsbergen, Information Retrieval, 1979, chapter 7.
+
+    x  the weight of recall against precision
     """
     precision = safe_divide(g.num_relevant_retrieved, g.retrieved)
     # With nothing known to be relevant recall has no bound but 1.
@@ -108,6 +110,12 @@ def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: flo
     a·hits + b·(n − hits) + c·(R − hits) + d·(docs − n − R + hits), docs: number of documents in the collection
 
     trec_eval's utility; Hull, TREC-7 filtering track, 1998.
+
+    a     the worth of a relevant document retrieved
+    b     the worth of one that is retrieved and not relevant
+    c     the worth of a relevant document that is not retrieved
+    d     the worth of one neither retrieved nor relevant
+    docs  the number of documents in the collection, which d needs
     """
     hits, retrieved, relevant = g.num_relevant_retrieved, g.retrieved, g.num_relevant
     worth = a * hits + b * (retrieved - hits) + c * (relevant - hits)

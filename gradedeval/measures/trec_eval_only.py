@@ -90,6 +90,8 @@ def rbp_topic(g: Gains, *, p: float = 0.9) -> Floats:
     (1−p) Σ_i gain_i / (highest gain in the pool) p^{i−1}
 
     trec_eval 10's rbp, where its gains are initialized; Moffat & Zobel, TOIS 2008.
+
+    p  the persistence: the probability of going on to the next document
     """
     highest = g.ideal[:, 0] if g.ideal.shape[1] else np.zeros(len(g.ideal))
     gain, ranks = g.gains_of_relevant, g.ranks_of_relevant
@@ -103,6 +105,8 @@ def rbp_resid(g: Gains, *, p: float = 0.9) -> Floats:
     (1−p) Σ_{i unjudged} p^{i−1} + p^n, or p^n − p^k with a cutoff
 
     Moffat & Zobel, TOIS 2008, section 3; trec_eval 10's rbp_resid.
+
+    p  the persistence: the probability of going on to the next document
     """
     here = g.rank <= g.retrieved[:, None]
     unknown = row_sums(np.where(here & ~g.judged, (1 - p) * p ** (g.rank - 1), 0.0))

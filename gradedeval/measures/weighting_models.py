@@ -144,6 +144,8 @@ def zipf(last: float, *, beta: float = 1.0) -> Weights:
     w_i = i^−β / Σ_{j≤k} j^−β
 
     Zhang et al., Information Retrieval 2010, section 3.2.2.
+
+    beta  the exponent: the larger, the more the first ranks weigh
     """
     whole = powers(beta, 0, last)
     return Weights(lambda rank: rank**-beta / whole, lambda n: powers(beta, n, last) / whole)
@@ -170,6 +172,8 @@ def poisson(last: float, *, alpha: float = 1.0) -> Weights:
     w_i = α^(i−1) e^−α / (i−1)!
 
     Zhang et al., Information Retrieval 2010, section 3.2.3.
+
+    alpha  the mean of i − 1: the larger, the deeper the weights reach
     """
     return _listed(_poisson(float(alpha)), last)
 
@@ -181,6 +185,8 @@ def logharmonic(last: float, *, b: float = 2) -> Weights:
     w_i = 1/S for i ≤ b, 1/(S log_b i) for b < i ≤ k, S their sum
 
     Zhang et al., Information Retrieval 2010, eq. 2.
+
+    b  the base of the logarithm
     """
     k = int(last)
     whole = min(k, b) + math.log(b) * inverse_logarithms(int(b), k)
@@ -221,5 +227,7 @@ def wp(last: float, *, file: str | None = None) -> Weights:
     Σ w_i r_i
 
     Zhang et al., Information Retrieval 2010, eq. 1.
+
+    file  a file with lines of rank,weight
     """
     return _listed(read_weights(str(file)), last)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Integral, Real
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -73,13 +74,13 @@ class Option:
         """Its name on the command line."""
         return "--" + self.name.replace("_", "-")
 
-    @property
+    @cached_property
     def types(self) -> tuple[Any, ...]:
         """The types of its values, but None."""
         members = get_args(self.type)
         return tuple(kind for kind in members if kind is not NoneType) if NoneType in members else (self.type,)
 
-    @property
+    @cached_property
     def choices(self) -> tuple[str, ...]:
         """The words that it takes, where it takes no others."""
         return get_args(self.types[0]) if get_origin(self.types[0]) is Literal else ()
@@ -89,7 +90,7 @@ class Option:
         """Whether it is only on or off."""
         return self.type is bool
 
-    @property
+    @cached_property
     def number(self) -> str:
         """What kind of number it takes, for a message; empty where it takes none."""
         return {(int,): "whole number", (float,): "number"}.get(self.types, "")

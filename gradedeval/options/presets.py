@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from gradedeval.errors import InputError, did_you_mean
@@ -73,4 +73,4 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     if explicit.get("residuals") is True:
         bound = like is None or explicit.keys() & {"residual_depth", "max_residual"}
         explicit["residuals"] = "total" if bound else PRESETS[str(like)].residuals
-    return replace(Options(), **{**(PRESETS[like].options if like else {}), **explicit, "like": like})
+    return Options(**{**(PRESETS[like].options if like else {}), **explicit, "like": like})

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
+from gradedeval.rankings.dicts import Listed, usual_columns, usual_dict
 from gradedeval.trec.column_names import (
     DOCNO,
     GRADE,
@@ -38,6 +39,18 @@ Judgment = tuple[bytes, Any, float, int]
 
 Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), row numbers, and types (or none)."""
+
+
+def usual_judgments(source: Any, what: str = "qrels") -> Listed | None:
+    """The judgments of a dict or DataFrame that needs no further look; None of any other."""
+    if isinstance(source, Mapping):
+        usual = usual_dict({topic: documents for topic, documents in source.items() if documents})
+    elif hasattr(source, "columns") and find_grades(source.columns) is not None:
+        columns = [column(source, known, what) for known in (TOPIC, DOCNO, GRADE)]
+        usual = usual_columns(*columns)
+    else:
+        return None
+    return usual if usual and usual.topics else None
 
 
 def dict_judgments(judged: Mapping[Any, Any], part: tuple[str, ...], what: str = "qrels") -> list[Judgment]:
@@ -74,6 +87,8 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool, what: str = "run") -> dict
     """The documents of a dict topic -> docno -> score."""
     if ranks:
         raise InputError(what, "a dict has no ranks", "--ties rank needs a file or a DataFrame", usage=True)
+    if (usual := usual_dict(run)) is not None:
+        return _rankings(usual)
     # A sum that is not finite shows that a score may not be: quicker than checking each.
     with np.errstate(over="ignore", invalid="ignore"):
         rankings = {
@@ -85,6 +100,11 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool, what: str = "run") -> dict
         again = next(topic for position, topic in enumerate(run) if names[position] in names[:position])
         raise InputError(what, f"duplicate topic '{again}', as text and as a number", "give each topic once")
     return rankings
+
+
+def _rankings(usual: Listed) -> dict[bytes, Ranking]:
+    """Documents that need no further look."""
+    return {topic: (docnos, scores, NONE, range(1, len(docnos) + 1), []) for topic, docnos, scores in usual.each()}
 
 
 def _dict_topic(topic: Any, documents: Mapping[Any, Any], what: str) -> Ranking:
@@ -118,13 +138,17 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False, what: str = "run
     `ranks` a rank column, with `types` a column of types."""
     if not len(frame):
         raise InputError(what, "is empty", "expected a row for each document")
-    topics = _ids(frame, TOPIC, what)
     docnos: list[Any] = column(frame, DOCNO, what)
+    by_rank = ordered_by_rank(frame)
+    if not (ranks or types or by_rank):
+        usual = usual_columns(column(frame, TOPIC, what), docnos, column(frame, SCORE, what))
+        if usual is not None:
+            return _rankings(usual)
+    topics = _ids(frame, TOPIC, what)
     try:
         "".join(docnos)  # text stays text, as in dicts
     except TypeError:
         docnos = _ids(frame, DOCNO, what)
-    by_rank = ordered_by_rank(frame)
     places = _numbers(column(frame, RANK, what), "rank", what) if ranks or by_rank else NONE
     scores = -places if by_rank else _numbers(column(frame, SCORE, what), "score", what)
     if (large := np.flatnonzero(np.abs(places) > LAST_RANK)).size:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from gradedeval.options import Options
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
 from gradedeval.rankings.batch import Batch, Documents, by_width, judged_codes
+from gradedeval.rankings.frames import NONE
 from gradedeval.rankings.order import to_batch
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults
@@ -58,13 +59,15 @@ class Grader:
     """Joins the documents of runs with one qrels under one set of options.
 
     keep_docnos_for  topics whose docnos stay in the batches
+    keep_ties        whether the batches say which documents are tied
     types            whether the type of each document, column 2 of a run, stays as well
     last_rank        no rank below this one is looked at; None where all are
     """
 
     qrels: Qrels
     options: Options
-    keep_docnos_for: frozenset[bytes] = frozenset()
+    keep_docnos_for: Container[bytes] = frozenset()
+    keep_ties: bool = False
     types: bool = False
     last_rank: int | None = None
     limits: Limits = field(default_factory=lambda: workers.LIMITS)
@@ -79,13 +82,13 @@ class Grader:
         pool = self.qrels.pool_of(documents.topics)
         for rows in by_width(np.maximum(documents.counts, pool.sum(1)), self.limits.cells):
             some = documents if len(rows) == len(documents.topics) else documents.select(rows)
-            batch = to_batch(some, pool[rows], self.judged, self.options, self.keep_docnos_for)
+            batch = to_batch(some, pool[rows], self.judged, self.options, self.keep_docnos_for, self.keep_ties)
             kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
             yield replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds)
 
     def countable(self, documents: Documents) -> Documents:
         """Only the topics that may count: which of them do is known when the whole run has been seen."""
-        chosen, unjudged_too = self.options.topics_from, self.options.topics == "run"
+        chosen, unjudged_too = self.options.topics_from, self.options.topics == "run" or not self.qrels.topics
         rows = [
             row
             for row, topic in enumerate(documents.topics)
@@ -110,19 +113,19 @@ class ListedTopics:
         rankings = [self.run.topics.get(topic) or TopicResults() for topic in self.topics]
         by_score = options.order == "score"
         unjudged = len(qrels.labels)
-        docnos: list[Any] = []
-        codes: list[int] = []
         types = sorted({kind for ranking in rankings for kind in ranking.types})
         kind_of = {kind: number for number, kind in enumerate(types)}
+        found = []
         for topic, ranking in zip(self.topics, rankings, strict=True):
-            if not ranking.docnos:
-                continue  # the qrels become a dict when they are first asked for, which takes time and memory
-            is_text = isinstance(ranking.docnos[0], str)
-            judged: Any = qrels.text_codes if is_text else qrels.codes
-            codes += map(judged.get(topic, {}).get, ranking.docnos, repeat(unjudged))
-            docnos += ranking.docnos
+            if ranking.docnos:  # the qrels become a dict when they are first asked for, which takes time and memory
+                judged: Any = qrels.text_codes if isinstance(ranking.docnos[0], str) else qrels.codes
+                found.append(map(judged.get(topic, {}).get, ranking.docnos, repeat(unjudged)))
+        codes = list(chain.from_iterable(found))
+        docnos: list[Any] = []  # few runs have ties that matter
 
         def docno(position: int) -> bytes:
+            if not docnos:
+                docnos.extend(chain.from_iterable(ranking.docnos for ranking in rankings))
             name = docnos[position]
             return encode(name) if isinstance(name, str) else name
 
@@ -141,4 +144,4 @@ class ListedTopics:
 
 
 def _concatenated(columns: list[Any]) -> Floats:
-    return np.concatenate([np.empty(0), *(np.asarray(column, dtype=np.float64) for column in columns)])
+    return np.concatenate([NONE, *columns], dtype=np.float64)

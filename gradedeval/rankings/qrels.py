@@ -8,17 +8,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, plural
 from gradedeval.options import Duplicates, Options
-from gradedeval.rankings.frames import Judgment, dict_judgments, frame_judgments
-from gradedeval.rankings.qrels_columns import JudgmentColumns, judgments_of_codes, read_judgments
+from gradedeval.rankings.dicts import Listed
+from gradedeval.rankings.docno_index import Index
+from gradedeval.rankings.frames import Judgment, dict_judgments, frame_judgments, usual_judgments
+from gradedeval.rankings.qrels_columns import JudgmentColumns, coded, judgments_of_codes, read_judgments
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec import lines
 from gradedeval.trec.column_names import STRATUM, SUBTOPIC
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
-from gradedeval.trec.lines import QRELS_FIELDS, STRATA_FIELDS, NeedsLineReader, decode
+from gradedeval.trec.lines import QRELS_FIELDS, STRATA_FIELDS, NeedsLineReader, decode, encode
 from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
 
@@ -67,16 +70,29 @@ class Qrels:
         self.strata: Strata | None = None
         part = SUBTOPIC if subtopics else STRATUM if strata else ()
         self.place = Source(source).place if is_file(source) else "qrels"
+        self.scorers: dict[Any, Any] = {}  # see scoring.scorer
+        usual = None if part or is_file(source) else usual_judgments(source, self.place)
+        if usual is not None:
+            self._of_listed(usual)
+            return
         self._judged = (
             self._of_file(Source(source), duplicates, lenient, part, jobs)
             if is_file(source)
             else self._of_rows(_judgments(source, part, self.place), duplicates, part)
         )
-        self.index = self._judged.index
-        self.code = self._judged.code  # documents of the index: index into labels
         self.labels: Floats = self._judged.labels
         self.topics: list[bytes] = self._judged.topics
         self.pool: Ints = self._judged.pool()
+
+    def _of_listed(self, usual: Listed) -> None:
+        """Take documents that are all different and need no further look."""
+        self.topics, (self.labels, code) = usual.topics, coded(usual.values)
+        counts = [len(docnos) for docnos in usual.docnos]
+        cells = np.repeat(np.arange(len(counts)) * len(self.labels), counts) + code
+        self.pool = np.bincount(cells, minlength=len(counts) * len(self.labels)).reshape(len(counts), -1)
+        codes = iter(code.tolist())  # of which each topic takes its part
+        listed = zip(self.topics, usual.docnos, strict=True)
+        self.text_codes = {topic: dict(zip(docnos, codes, strict=False)) for topic, docnos in listed}
 
     def _of_file(
         self, source: Source, duplicates: Duplicates, lenient: bool, part: tuple[str, ...], jobs: int
@@ -122,6 +138,16 @@ class Qrels:
         }
         return judgments_of_codes(self.codes, labels)
 
+    @classmethod
+    def none(cls) -> Qrels:
+        """No judgments at all: all topics of a run count, and every document is unjudged."""
+        qrels = cls.__new__(cls)
+        qrels.place, qrels.notes, qrels.scorers, qrels._duplicates = "qrels", [], {}, "error"
+        qrels.subtopics, qrels.strata = None, None
+        qrels.topics, qrels.labels, qrels.codes = [], np.zeros(1), {}
+        qrels.pool = np.zeros((0, 1), dtype=np.int64)
+        return qrels
+
     def __len__(self) -> int:
         return len(self.topics)
 
@@ -152,9 +178,31 @@ class Qrels:
         return {topic: row for row, topic in enumerate(self.topics)}
 
     @cached_property
+    def _judged(self) -> JudgmentColumns:
+        """The judgments as columns; those of dicts where a run is a file, or a digest is asked for."""
+        return judgments_of_codes(self.codes, self.labels)
+
+    @property
+    def index(self) -> Index:  # where runs in files find their documents
+        return self._judged.index
+
+    @property
+    def code(self) -> NDArray[Any]:  # documents of the index: index into labels
+        return self._judged.code
+
+    @cached_property
     def codes(self) -> dict[bytes, dict[bytes, int]]:
         """topic -> docno -> index into labels, for runs given as dicts."""
-        return self._judged.codes()
+        if "_judged" in self.__dict__:
+            return self._judged.codes()
+        return {
+            topic: {encode(docno): code for docno, code in documents.items()}
+            for topic, documents in self.text_codes.items()
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the scorers, which are made again."""
+        return {**self.__dict__, "scorers": {}}
 
     @cached_property
     def text_codes(self) -> dict[bytes, dict[str, int]]:

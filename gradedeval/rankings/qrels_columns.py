@@ -219,6 +219,12 @@ def _grades(lines: Lines) -> NDArray[Any]:
     return grade
 
 
+def coded(grades: Floats) -> tuple[Floats, NDArray[Any]]:
+    """The distinct grades, and the index of each among them."""
+    digits = bool((np.abs(grades) <= DIGITS[-1]).all() and (grades == np.floor(grades)).all())
+    return _coded([grades.astype(np.int8) if digits else grades])
+
+
 def _coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
     """The distinct grades, and the index of each among them."""
     seen: set[float] = set()

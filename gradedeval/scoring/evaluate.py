@@ -20,7 +20,7 @@ from gradedeval.scoring.intents import check_intents
 from gradedeval.scoring.relevance import relevance_notes
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.runs import RunResult, score_runs
-from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.scorer import scorer_for
 from gradedeval.scoring.scores import RunScores, Scores
 from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, looks_like
 from gradedeval.trec.source import Source, is_path
@@ -85,7 +85,7 @@ def evaluate_runs(
     measures, workers = list(measures), workers or Workers()
     check_intents(measures, options.subtopics or isinstance(qrels, Qrels))
     judged = qrels_for(runs, qrels, options, workers.count)
-    scorer = Scorer(judged, measures, options, workers.limits)
+    scorer = scorer_for(judged, measures, options, workers.limits)
     listed = list(runs.items())
     done: dict[int, RunResult] = {}
     for number, result in workers.progress(score_runs(listed, scorer, workers), len(listed)):
@@ -107,7 +107,8 @@ def evaluate_runs(
     if few:
         what = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"
         notes.append(f"{shorten(few)}: {what}")
-    return Scores(scored, scorer.measures, judged, options, notes, errors=named)
+    sources = dict(listed) if options.wants_residuals and not by_tag else {}
+    return Scores(scored, scorer.measures, judged, options, notes, errors=named, sources=sources)
 
 
 def _scored(results: Mapping[str, RunResult], by_tag: bool) -> list[RunScores]:

@@ -4,29 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from gradedeval.errors import Note, shorten
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import RunScores
 
 
-def without_relevant(scorer: Scorer) -> dict[tuple[str, ...], list[int]]:
-    """Topics in which no document has a gain -> the columns of the measures that see none, in the order of the
-    measures; () for those that find some in every topic. Measures that do not look at gains, counts and measures by
-    intent are left out."""
-    columns: dict[tuple[str, ...], list[int]] = {}
-    for column, (measure, table) in enumerate(zip(scorer.measures, scorer.tables, strict=True)):
-        if measure.definition.gain is None or measure.definition.summary == "total" or measure.by_intent:
-            continue
-        rows = np.flatnonzero(scorer.qrels.pool @ (table.worth > 0) == 0).tolist()
-        columns.setdefault(tuple(scorer.topics[row] for row in rows), []).append(column)
-    return columns
-
-
 def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
     """A note for measures whose means count topics that have nothing relevant to them, as 0."""
-    columns = without_relevant(scorer) if scorer.grades.top > 0 else {}
+    columns = scorer.without_relevant if scorer.grades.top > 0 else {}
     if not runs or not any(columns):
         return []
     counted = set().union(*{id(run.topics): run.topics for run in runs}.values())

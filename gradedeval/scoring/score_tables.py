@@ -19,9 +19,18 @@ FORMATS = formats_for("wide", "trec", "long")
 PARTS = (*INTERVAL, "residual", "unjudged", "beyond")
 
 
-def render(scores: Scores, form: str, *, by_topic: bool = False, digits: int | None = None, cwl: bool = False) -> str:
-    """The scores as text; `digits` and what it raises as in `formats.render`, `by_topic` and `cwl` as in `document`."""
-    return formats.render(partial(document, scores, by_topic=by_topic, cwl=cwl), form, digits)
+def render(
+    scores: Scores,
+    form: str,
+    *,
+    by_topic: bool = False,
+    digits: int | None = None,
+    cwl: bool = False,
+    signed: bool = True,
+) -> str:
+    """The scores as text; `digits`, `signed` and what it raises as in `formats.render`, `by_topic` and `cwl` as in
+    `document`."""
+    return formats.render(partial(document, scores, by_topic=by_topic, cwl=cwl), form, digits, signed)
 
 
 def document(scores: Scores, layout: Layout, *, by_topic: bool = False, cwl: bool = False) -> Document:
@@ -59,9 +68,22 @@ def _rows(scores: Scores, by_topic: bool) -> Iterator[Row]:
         yield row._replace(score=int(row.score)) if row.score is not None and row.measure in counts else row
 
 
-def _long(scores: Scores, rows: Iterable[Row]) -> Table:
+def _long(scores: Scores, rows: Sequence[Row]) -> Table:
     """A row for each run, topic and measure."""
-    return Table([*map(Column, scores.columns)], [[getattr(row, name) for name in scores.columns] for row in rows])
+    columns = scores.columns
+    values = [[getattr(row, name) for name in columns] for row in rows]
+    if not scores.ranks:
+        return Table([*map(Column, columns)], values)
+    rank = _ranks(scores)
+    ranked = [
+        [*of_row, None if row.topics is None else rank[row.run]] for row, of_row in zip(rows, values, strict=True)
+    ]
+    return Table([*map(Column, (*columns, "rank"))], ranked)
+
+
+def _ranks(scores: Scores) -> dict[str, int]:
+    """The rank of each run, where there are ranks to show."""
+    return dict(zip((run.run for run in scores.runs), scores.ranks, strict=False))
 
 
 Place = tuple[str, str, bool]
@@ -104,8 +126,13 @@ def _values(row: Row, parts: Sequence[str]) -> list[float | None]:
 
 
 def _keys(scores: Scores, by_topic: bool) -> list[str]:
-    """The columns that say which run and topic a row is of, where there are several."""
-    return [key for key, wanted in (("run", scores.is_multi_run), ("topic", by_topic)) if wanted]
+    """The columns that say which run and topic a row is of, where there are several, and the rank of the run."""
+    wanted = {"rank": bool(scores.ranks), "run": scores.is_multi_run, "topic": by_topic}
+    return [key for key, shown in wanted.items() if shown]
+
+
+def _key(name: str) -> Column:
+    return Column(name, "count" if name == "rank" else "text")
 
 
 def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
@@ -143,9 +170,9 @@ def _quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
             values = zip(*(each[of][part] for of, part in sources.values()), strict=True)
             by_measure.append([(scores.measures[first].label, *row) for row in values])
         for topic, *of_topic in zip(each[0]["topic"], *by_measure, strict=True):
-            cells = {"run": run.run, "topic": topic}
+            cells = {"rank": _ranks(scores).get(run.run), "run": run.run, "topic": topic}
             rows += [[*(cells[key] for key in keys), *row] for row in of_topic]
-    columns = [*map(Column, (*keys, "measure")), *(_column(scores, name) for name in sources)]
+    columns = [*map(_key, (*keys, "measure")), *(_column(scores, name) for name in sources)]
     return Table(columns, rows)
 
 
@@ -170,10 +197,10 @@ def _wide(scores: Scores, by_topic: bool) -> Table:
     parts, keys = _parts(scores), _keys(scores, by_topic)
     measures = scores.labels
     numbers = [name for measure in measures for name in (measure, *parts)]
-    rows = []
+    rows, rank = [], _ranks(scores)
     for (run, topic, _), by_measure in _by_place(scores, by_topic).items():
-        line: list[Any] = [{"run": run, "topic": topic}[key] for key in keys]
+        line: list[Any] = [{"rank": rank.get(run), "run": run, "topic": topic}[key] for key in keys]
         for measure in measures:
             line += _values(by_measure.get(measure, Row(run, topic, measure, None)), parts)
         rows.append(line)
-    return Table([*map(Column, keys), *(_column(scores, name) for name in numbers)], rows)
+    return Table([*map(_key, keys), *(_column(scores, name) for name in numbers)], rows)

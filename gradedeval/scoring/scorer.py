@@ -27,6 +27,27 @@ from gradedeval.scoring.intents import ByIntent, check_intents
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.lines import decode
 
+REMEMBERED = 16
+"""Scorers that qrels keep: a training loop asks for the same thousands of times."""
+
+
+def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None) -> Scorer:
+    """A scorer, the one that these qrels had for the same measures and options before. What reads a file is made anew,
+    and so is what depends on intents: it remembers topics."""
+    if any(map(_reads_more, measures)) or str(options.gain).startswith("@"):
+        return Scorer(qrels, measures, options, limits)
+    key = (tuple((measure, measure.asked) for measure in measures), options, limits)
+    known: dict[Any, Scorer] = qrels.scorers
+    if (scorer := known.get(key)) is None:
+        if len(known) >= REMEMBERED:
+            known.clear()
+        scorer = known[key] = Scorer(qrels, measures, options, limits)
+    return scorer
+
+
+def _reads_more(measure: Measure) -> bool:
+    return measure.by_intent or bool(measure.files) or str(measure.gain).startswith("@")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BatchScores:
@@ -70,7 +91,7 @@ class Scorer:
             return None
         return max((rank for rank in last if rank), default=None)
 
-    @property
+    @cached_property
     def notes(self) -> list[str]:
         """What was assumed for all runs."""
         notes = list(self.qrels.notes_for(self.options))
@@ -159,6 +180,19 @@ class Scorer:
                 if measure.types and kinds:
                     notes.append(f"{place}: the types {shorten(sorted(map(decode, kinds)))} {what} {measure}")
         return notes
+
+    @cached_property
+    def without_relevant(self) -> dict[tuple[str, ...], list[int]]:
+        """Topics in which no document has a gain -> the columns of the measures that see none, in the order of the
+        measures; () for those that find some in every topic. Measures that do not look at gains, counts and measures
+        by intent are left out."""
+        columns: dict[tuple[str, ...], list[int]] = {}
+        for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
+            if measure.definition.gain is None or measure.definition.summary == "total" or measure.by_intent:
+                continue
+            rows = np.flatnonzero(self.qrels.pool @ (table.worth > 0) == 0).tolist()
+            columns.setdefault(tuple(self.topics[row] for row in rows), []).append(column)
+        return columns
 
     @cached_property
     def topics(self) -> list[str]:

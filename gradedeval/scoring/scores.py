@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradedeval.arrays import Bools, Floats
+from gradedeval.arrays import Bools, Floats, merge_close
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.properties import Summary
@@ -82,6 +82,9 @@ class Scores:
     notes            warnings to the user
     transformations  what was done to the scores since, as in the signature
     errors           why other runs have no scores, where errors were collected
+    ranks            of the runs, where tables show them: equal runs share one
+    sources          run -> what it was read from, where residuals were asked for: what judging could do is told by
+                     reading it again
     """
 
     runs: list[RunScores]
@@ -91,6 +94,8 @@ class Scores:
     notes: list[str] = field(default_factory=list)
     transformations: tuple[str, ...] = ()
     errors: list[InputError] = field(default_factory=list)
+    ranks: tuple[int, ...] = ()
+    sources: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
@@ -137,9 +142,11 @@ class Scores:
 
         return summary_intervals([(run.score, run.included) for run in self.runs], self.measures, 1 - level)
 
-    def sorted_by(self, measure: Measure) -> Scores:
-        """The same with the runs from the best to the worst by a measure, as applied; equal runs stay in order. Where
-        neither more nor less is better the highest is the first.
+    def sorted_by(self, measure: Measure, *, ranked: bool = False) -> Scores:
+        """The same with the runs from the best to the worst by a measure, as applied; those equal to 1e-12 by name.
+        Where neither more nor less is better the highest is the first.
+
+        ranked  whether tables number the runs: equal ones share a rank
 
         Raises InputError (usage) where it is not among the measures.
         """
@@ -147,9 +154,13 @@ class Scores:
             what = f"'{measure.label}' is not among the measures ({', '.join(self.labels)})"
             raise InputError("--sort", what, f"add -m '{measure.label}'", usage=True)
         column, reading = self.measures.index(measure), measure.reading
-        means = [reading.sign * run.summary("score", column, reading.summary) for run in self.runs]
-        order = sorted(zip(means, self.runs, strict=True), key=lambda pair: (np.isnan(pair[0]), -pair[0]))
-        return replace(self, runs=[run for _, run in order])
+        means = np.array([reading.sign * run.summary("score", column, reading.summary) for run in self.runs])
+        with np.errstate(invalid="ignore"):  # infinite costs have no difference
+            level = merge_close(np.where(np.isnan(means), np.inf, -means))
+        order = sorted(zip(level.tolist(), self.runs, strict=True), key=lambda pair: (pair[0], pair[1].run))
+        levels = [one for one, _ in order]
+        ranks = tuple(levels.index(one) + 1 for one in levels) if ranked else ()
+        return replace(self, runs=[run for _, run in order], ranks=ranks)
 
     @property
     def is_multi_run(self) -> bool:

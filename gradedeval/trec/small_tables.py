@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from gradedeval.trec.duplicates import duplicate, settle_duplicates
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 from gradedeval.trec.source import Source
 
-SPACE = " \t\r\v\f"
+SPACE = " \t\r"
 """What stands around cells; other control characters are part of them."""
 
 
@@ -174,8 +175,8 @@ def _records(source: Source, widths: set[int], usage: bool, data: bytes | None) 
     separator = _separator(first, widths)
     if separator is None:
         for number, line in enumerate(content.split(b"\n"), 1):
-            if cells := line.split():
-                yield number, [decode(cell) for cell in cells]
+            if cells := [cell for cell in re.split(f"[{SPACE}]+", decode(line)) if cell]:
+                yield number, cells
         return
     import csv  # few evaluations need a table
     import io
@@ -191,9 +192,10 @@ def _records(source: Source, widths: set[int], usage: bool, data: bytes | None) 
 
 
 def _separator(line: bytes, widths: set[int]) -> str | None:
-    """What separates the columns: tabs or commas if the first line has them, else spaces (None)."""
+    """What separates the columns: tabs or commas if the first line has them, else spaces (None). Tabs may stand among
+    spaces, but not at the end: there a cell is missing."""
     present = [separator for separator in (b"\t", b",") if separator in line]
     fitting = [separator for separator in present if len(line.split(separator)) in widths or not widths]
-    if not fitting and len(line.split()) in widths:
+    if not fitting and len(line.split()) in widths and not line.rstrip(b" \r").endswith(b"\t"):
         return None
     return next((decode(separator) for separator in (*fitting, *present)), None)

@@ -78,8 +78,8 @@ ENTRIES: dict[str, Entry] = {
     "set_F": Entry(with_number("set_f", "x", "0.5"), SET, "", "x, as in .0.5"),
     "num_nonrel_judged_ret": Entry(plain("num_nonrel_judged_ret"), ALL, ""),
     "yaap": Entry(plain("yaap"), (), ""),
-    "rbp": Entry(with_number("rbp_topic", "p", "0.8"), ALL, "", "p, as in .0.8"),
-    "rbp_resid": Entry(with_number("rbp_resid", "p", "0.8"), ALL, "", "p, as in .0.8"),
+    "rbp": Entry(with_number("rbp_topic", "p", "p=0.8"), ALL, "", "p, as in .p=0.8"),
+    "rbp_resid": Entry(with_number("rbp_resid", "p", "p=0.8"), ALL, "", "p, as in .p=0.8"),
     "unj": Entry(at_cutoffs("unjudged", (5, 10, 20)), ALL, "", CUTOFFS),
 }
 PREFS, ALL_PREFS = ("prefs", "all_prefs"), ("all_prefs",)

@@ -73,9 +73,10 @@ def bad_parameters(name: str, words: str, hint: str) -> InputError:
     return InputError(f"-m {name}.{words}", "invalid parameters", hint, kind="parameters", usage=True)
 
 
-def _numbers(name: str, words: str) -> list[float]:
+def _numbers(name: str, words: str, key: str = "") -> list[float]:
+    """The numbers among the parameters, after `key=` where that is written."""
     try:
-        numbers = [float(word) for word in words.split(",")]
+        numbers = [float(word) for word in words.removeprefix(f"{key}=").split(",")]
     except ValueError:
         numbers = [math.nan]
     if not all(map(math.isfinite, numbers)):
@@ -145,10 +146,10 @@ def with_gains(notation: str, *, relevant: bool = False) -> Lines:
 
 
 def with_number(notation: str, key: str, example: str) -> Lines:
-    """A measure with one parameter."""
+    """A measure with one parameter: its value, or `key=value`."""
 
     def given(measure: Measure, name: str, words: str, setting: Setting) -> Measure:
-        numbers = _numbers(name, words)
+        numbers = _numbers(name, words, key)
         if len(numbers) != 1:
             raise bad_parameters(name, words, f"expected one number, such as {name}.{example}")
         return measure(**{key: numbers[0]})

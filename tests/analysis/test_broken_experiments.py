@@ -244,7 +244,7 @@ def test_a_missing_scipy_is_one_line_with_its_cure(
     (tmp_path / "qrels.txt").write_bytes(QRELS)
     monkeypatch.setitem(sys.modules, "scipy", None)
     found = cli(*words)
-    assert (found.code, found.messages) == (2, ["scipy is not installed; pip install 'gradedeval[stats]'"])
+    assert (found.code, found.messages) == (2, ["scipy is not installed; pip install scipy"])
 
 
 def test_what_needs_no_scipy_does_without(tmp_path: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -466,3 +466,48 @@ def test_a_table_of_its_own_in_the_file_of_settings_has_a_hint(words: Path, cli:
     ]
     (words / "gradedeval.toml").write_text("[tool.gradedeval]\nmin = { rr = 0.5 }\n")
     assert cli("check", "new.run", "qrels.txt").code == 0
+
+
+@pytest.mark.parametrize("form", ["junit", "github", "json", "text"])
+def test_bad_data_are_no_broken_bound(form: str, words: Path, cli: Command) -> None:
+    (words / "bad.run").write_text("1 Q0 a\n")
+    found = cli("check", "bad.run", "qrels.txt", "--min", "rr=0.1", "-f", form)
+    assert found.code == 3
+    says = found.messages[-1]
+    assert says.startswith("bad.run:1: 3 fields")
+    if form == "junit":
+        suite = ElementTree.fromstring(found.text)
+        assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "0", "1")
+        (error,) = suite.iter("error")
+        assert error.get("message") == says
+    elif form == "json":
+        assert json.loads(found.text) == {"passed": False, "error": says, "bounds": []}
+    else:
+        assert found.text == (
+            "" if form == "text" else f"::error title=gradedeval check%3A nothing was checked::{says}\n"
+        )
+
+
+def test_a_baseline_of_means_alone_is_bad_data(words: Path, cli: Command) -> None:
+    cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.csv")
+    found = cli("check", "new.run", "qrels.txt", "--max-drop", "rr=5%", "--baseline", "means.csv")
+    assert found.code == 3
+    hint = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
+    assert found.messages == [f"means.csv: no scores by topic; {hint}"]
+
+
+def test_a_defect_of_ours_is_no_broken_bound(words: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradedeval.cli.check.verdicts", lambda *_: 1 / 0)
+    found = cli("check", "new.run", "qrels.txt", "--min", "rr=0.1")
+    assert (found.code, found.messages[-1]) == (3, "ZeroDivisionError: division by zero")
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [("err@20 = 0.25", "err@20"), ("rbp(p=0.8) = 0.1", "rbp(p=0.8)"), ("ndcg(gain=exp)@10 = 1", "ndcg(gain=exp)@10")],
+)
+def test_a_measure_without_quotes_has_a_hint(line: str, key: str, words: Path, cli: Command) -> None:
+    for text in (f"[min]\n{line}\n", f"min = {{ {line} }}\n"):
+        (words / "gradedeval.toml").write_text(text)
+        (message,) = cli("check", "run.txt", "qrels.txt").messages
+        assert message.endswith(f'; quote the key: "{key}" = …'), message

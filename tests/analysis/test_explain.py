@@ -640,8 +640,9 @@ def test_what_programs_read_is_complete(form: str, files: Path, cli: Command) ->
         document = json.loads(text)
         assert document["rows"] == [{**row, "run": "long.txt"} for row in rows]
         assert document["signature"] == whole.signature
-        assert (document["topic"], document["retrieved"], document["judged"], document["pool"]) == ("t", 100, 60, 60)
-        assert document["measures"] == [
+        (told,) = document["topics"]
+        assert (told["topic"], told["retrieved"], told["judged"], told["pool"]) == ("t", 100, 60, 60)
+        assert told["measures"] == [
             {"measure": str(one.measure), "score": one.score, "residual": one.residual, "relevant": one.relevant}
             for one in whole.measures
         ]
@@ -655,7 +656,7 @@ def test_what_programs_read_is_complete(form: str, files: Path, cli: Command) ->
 
 def test_digits_round_everywhere(files: Path, cli: Command) -> None:
     document = json.loads(done(cli(*WORDS, "-m", "err", "-f", "json", "--digits", "2")))
-    (told,) = document["measures"]
+    ((told,),) = (topic["measures"] for topic in document["topics"])
     assert told["score"] == round(told["score"], 2)
     assert all(row["running"] == round(row["running"], 2) for row in document["rows"])
     assert "0.25000" in done(cli(*WORDS, "-m", "err", "--digits", "5"))
@@ -666,7 +667,7 @@ def test_infinity_is_null_in_json(files: Path, cli: Command) -> None:
     document = json.loads(
         done(cli("explain", "run.txt", "qrels.txt", "-m", "nerr5(of=ed)", "--topic", "3", "-f", "json"))
     )
-    assert document["measures"][0]["score"] is None
+    assert document["topics"][0]["measures"][0]["score"] is None
     assert document["rows"][-1]["contribution"] is None
 
 

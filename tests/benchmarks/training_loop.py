@@ -1,8 +1,9 @@
-"""A training loop's evaluations: 1,000 times 50 topics × 100 documents from dicts and from DataFrames, beside
+"""Evaluations from Python, as in a training loop: ndcg@10 and ap from dicts, DataFrames and arrays, beside
 pytrec_eval's evaluator and ranx where they are installed.
 
-Run it as `python tests/benchmarks/training_loop.py`; it is no part of the tests. All take turns in one process, and
-medians are compared, so that a busy machine slows all alike. Qrels are read before; ranx has compiled its functions.
+Run it as `python tests/benchmarks/training_loop.py`; it is no part of the tests. All take turns in one process; medians
+of processor time are compared, so that a busy machine slows all alike. Qrels are read before but in the rows `fresh`;
+ranx has compiled its functions.
 """
 
 from __future__ import annotations
@@ -11,77 +12,124 @@ import random
 import statistics
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import gradedeval
+from gradedeval import MEASURES
 
-EVALUATIONS = 100
 Dicts = dict[str, dict[str, Any]]
+Works = dict[str, Callable[[], object]]
+
+MEASURES_ASKED = "ndcg@10 ap"
+SHAPES = ((1, 100), (50, 100), (200, 100), (50, 1000))
+DOCUMENTS = 100_000
+"""How many are scored in a turn of one contestant."""
 
 
-def collection(seed: int = 1) -> tuple[Dicts, Dicts]:
-    """Qrels with 150 judged documents a topic, and a run of 100 of which about a third are judged."""
+def collection(topics: int = 50, depth: int = 100, seed: int = 1) -> tuple[Dicts, Dicts]:
+    """Qrels with 1.5 judged documents for each retrieved one, and a run of which about a third are judged."""
     draw = random.Random(seed)
-    qrels = {f"t{t}": {f"d{t}-{i}": draw.choice([0, 0, 0, 1, 2, 3]) for i in range(150)} for t in range(50)}
-    run = {f"t{t}": {f"d{t}-{i}": draw.random() for i in draw.sample(range(400), 100)} for t in range(50)}
+    qrels = {
+        f"t{t}": {f"d{t}-{i}": draw.choice([0, 0, 0, 1, 2, 3]) for i in range(3 * depth // 2)} for t in range(topics)
+    }
+    run = {f"t{t}": {f"d{t}-{i}": draw.random() for i in draw.sample(range(4 * depth), depth)} for t in range(topics)}
     return qrels, run
 
 
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    for _ in range(EVALUATIONS):
-        work()
-    return time.perf_counter() - start
-
-
-def ours(qrels: Dicts, run: Dicts) -> dict[str, Callable[[], object]]:
-    import pandas as pd
-
-    judged, measures = gradedeval.Qrels(qrels), gradedeval.parse_measures("ap ndcg@10")
-    rows = [(topic, docno, score) for topic, documents in run.items() for docno, score in documents.items()]
-    frame = pd.DataFrame(rows, columns=["topic", "docno", "score"])
-    return {
-        "gradedeval, dicts": lambda: gradedeval.evaluate(run, judged, measures).means,
-        "gradedeval, DataFrame": lambda: gradedeval.evaluate(frame, judged, measures).means,
-    }
-
-
-def theirs(qrels: Dicts, run: Dicts) -> dict[str, Callable[[], object]]:
-    found: dict[str, Callable[[], object]] = {}
-    try:
+def from_dicts(qrels: Dicts, run: Dicts, fresh: bool = False) -> Works:
+    """Evaluations of nested dicts: qrels are read before, or each time."""
+    measures = gradedeval.parse_measures(MEASURES_ASKED)
+    known = qrels if fresh else gradedeval.Qrels(qrels)
+    works: Works = {"gradedeval": lambda: gradedeval.evaluate(run, known, measures).means}
+    if find_spec("pytrec_eval"):
         import pytrec_eval
 
-        evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg_cut_10"})
-        found["pytrec_eval, dicts"] = lambda: evaluator.evaluate(run)
-    except ImportError:
-        print("pytrec_eval is not installed")
-    try:
-        import pandas as pd
+        wanted, make = {"map", "ndcg_cut_10"}, pytrec_eval.RelevanceEvaluator
+        evaluator = make(qrels, wanted)
+        works["pytrec_eval"] = (lambda: make(qrels, wanted).evaluate(run)) if fresh else lambda: evaluator.evaluate(run)
+    if find_spec("ranx"):
         import ranx
 
-        rows = [(topic, docno, score) for topic, documents in run.items() for docno, score in documents.items()]
-        frame = pd.DataFrame(rows, columns=["q_id", "doc_id", "score"])
-        frame = frame.astype({"q_id": object, "doc_id": object})
-        judged = ranx.Qrels(qrels)
-        names = ["map", "ndcg@10"]
-        found["ranx, dicts"] = lambda: ranx.evaluate(judged, ranx.Run(run), names)
-        found["ranx, DataFrame"] = lambda: ranx.evaluate(judged, ranx.Run.from_df(frame), names)
-        for work in (found["ranx, dicts"], found["ranx, DataFrame"]):
-            work()  # it compiles
-    except ImportError:
-        print("ranx is not installed")
+        judged, names = ranx.Qrels(qrels), ["map", "ndcg@10"]
+        works["ranx"] = lambda: ranx.evaluate(ranx.Qrels(qrels) if fresh else judged, ranx.Run(run), names)
+    return works
+
+
+def from_frames(qrels: Dicts, run: Dicts, fresh: bool = False) -> Works:
+    """The same of DataFrames."""
+    import pandas as pd
+
+    def frame(nested: Dicts, *names: str) -> Any:
+        rows = [(topic, docno, value) for topic, documents in nested.items() for docno, value in documents.items()]
+        return pd.DataFrame(rows, columns=list(names))
+
+    ours = frame(run, "topic", "docno", "score")
+    known = frame(qrels, "topic", "docno", "grade") if fresh else gradedeval.Qrels(qrels)
+    works: Works = {"gradedeval": lambda: gradedeval.evaluate(ours, known, MEASURES_ASKED).means}
+    if find_spec("ranx"):
+        import ranx
+
+        theirs = frame(run, "q_id", "doc_id", "score").astype({"q_id": object, "doc_id": object})
+        grades = frame(qrels, "q_id", "doc_id", "score").astype({"q_id": object, "doc_id": object})
+        judged, names = ranx.Qrels(qrels), ["map", "ndcg@10"]
+
+        def evaluated() -> object:
+            own = ranx.Qrels.from_df(grades) if fresh else judged
+            return ranx.evaluate(own, ranx.Run.from_df(theirs), names)
+
+        works["ranx"] = evaluated
+    return works
+
+
+def from_arrays(topics: int, depth: int) -> Works:
+    """Grades and scores as arrays, which the others do not take."""
+    import numpy as np
+
+    draw = np.random.default_rng(1)
+    grades, scores = draw.integers(0, 4, topics * depth), draw.random(topics * depth)
+    if topics == 1:
+        by = {name: MEASURES[name] for name in ("ndcg", "ap")}
+        return {
+            "gradedeval, (ndcg @ 10)(...)": lambda: (by["ndcg"] @ 10)(grades, scores),
+            "gradedeval, ap(...)": lambda: by["ap"](grades, scores),
+        }
+    group = [depth] * topics
+    return {"gradedeval": lambda: gradedeval.evaluate_arrays(grades, scores, MEASURES_ASKED, group=group).means}
+
+
+def rows() -> dict[str, tuple[Works, int]]:
+    """What is evaluated -> who does it, and how many documents they score at once."""
+    found = {
+        f"dicts, {topics} × {depth}": (from_dicts(*collection(topics, depth)), topics * depth)
+        for topics, depth in SHAPES
+    }
+    found["fresh dicts, 50 × 100"] = (from_dicts(*collection(), fresh=True), 5000)
+    found["DataFrame, 50 × 100"] = (from_frames(*collection()), 5000)
+    found["fresh DataFrames, 50 × 100"] = (from_frames(*collection(), fresh=True), 5000)
+    found |= {f"arrays, {topics} × {depth}": (from_arrays(topics, depth), topics * depth) for topics, depth in SHAPES}
     return found
 
 
-def main(rounds: int = 10) -> None:
-    contestants = {**ours(*collection()), **theirs(*collection())}
-    times: dict[str, list[float]] = {name: [] for name in contestants}
-    for _ in range(rounds):
-        for name, work in contestants.items():
-            times[name].append(seconds(work) / EVALUATIONS * 1000)
-    print(f"\nan evaluation of 50 topics × 100 documents, {rounds * EVALUATIONS} times")
-    for name, own in times.items():
-        print(f"  {name:<34} {statistics.median(own):8.2f} ms")
+def milliseconds(work: Callable[[], object], times: int) -> float:
+    """Processor time of one call."""
+    start = time.process_time()
+    for _ in range(times):
+        work()
+    return (time.process_time() - start) / times * 1000
+
+
+def main(rounds: int = 15) -> None:
+    print("\nevaluations from Python, topics × documents: medians of processor time")
+    for name, (works, documents) in rows().items():
+        times: dict[str, list[float]] = {who: [] for who in works}
+        for work in works.values():
+            work()  # ranx compiles
+        for _ in range(rounds):
+            for who, work in works.items():
+                times[who].append(milliseconds(work, max(1, min(200, DOCUMENTS // 5 // documents))))
+        for who, own in times.items():
+            print(f"  {name:<28} {who:<30} {statistics.median(own):8.3f} ms")
 
 
 if __name__ == "__main__":

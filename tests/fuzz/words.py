@@ -175,12 +175,12 @@ def check_table(case: Case, folder: Path) -> str | None:
     return other_table(case, folder, found)
 
 
-# The columns of tables that a reader of a few lines can read, and which of them hold numbers.
+# The columns that tables may have which a reader of a few lines can read, and which of them hold numbers.
 SHAPES = {
-    "wp(file=table)": ("rank,weight", "01"),
-    "cascade(utility=table)": ("weight", "0"),
-    "err ndcg": ("grade,gain", "01"),
-    "rbp(of=ec)": ("type,cost", "1"),
+    "wp(file=table)": [("rank,weight", "01")],
+    "cascade(utility=table)": [("phi", "0"), ("rank,phi", "01")],
+    "err ndcg": [("grade,gain", "01")],
+    "rbp(of=ec)": [("type,cost", "1")],
 }
 
 
@@ -193,8 +193,10 @@ def other_table(case: Case, folder: Path, found: Outcome) -> str | None:
         or re.search(rb'"|\r(?!\n)|[\x0e-\x1f\x80-\xff]', case.files["table"])
     ):
         return None
-    names, numeric = SHAPES[words[3]]
-    rows = plain_table(case.files["table"], names, [int(column) for column in numeric])
+    read = (
+        (names, plain_table(case.files["table"], names, [*map(int, numbers)])) for names, numbers in SHAPES[words[3]]
+    )
+    names, rows = next(((names, rows) for names, rows in read if rows is not None), ("", None))
     if rows is None:
         return None if found.code else f"read what is no table: {case.files['table']!r}"
     anew = "".join(",".join(row) + "\n" for row in [names.split(","), *rows])
@@ -213,10 +215,12 @@ def plain_table(content: bytes, names: str, numeric: list[int]) -> list[list[str
         return None
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     lines = [
-        line for line in text.replace("\r\n", "\n").split("\n") if line.strip() and not line.strip().startswith("#")
+        line
+        for line in text.replace("\r\n", "\n").split("\n")
+        if line.strip(" \t\r") and not line.strip().startswith("#")
     ]
-    between = next((sign for sign in "\t," if lines and sign in lines[0]), None)
-    rows = [[cell.strip() for cell in line.split(between)] for line in lines]
+    between = next((sign for sign in "\t," if lines and sign in lines[0]), "[ \t\r]+")
+    rows = [[cell.strip(" \t\r") for cell in re.split(between, line.strip(" \r"))] for line in lines]
     width = len(names.split(","))
 
     def is_number(cell: str) -> bool:

@@ -211,3 +211,17 @@ def test_a_quote_that_is_not_closed_is_an_error_wherever_it_stands(content: str,
         InputError, match=r"costs.csv:2: not a valid CSV file \(unexpected end of data\); close every quote"
     ):
         read_costs(str(tmp_path / "costs.csv"))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"1\t\t\n", "3 fields, expected 1 (phi) or 2 (rank, phi)"),  # a cell is missing, not a table of one column
+        (b"1\n1\x0b0.5\n", "phi '1\x0b0.5' is not a number"),  # a control character separates nothing
+    ],
+)
+def test_what_separates_nothing_adds_and_removes_no_column(content: bytes, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "table").write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read_utility(str(tmp_path / "table"))
+    assert caught.value.problem == problem

@@ -405,50 +405,51 @@ def test_cutoffs_and_levels_are_printed_as_numbers_are_ordered(cli: Command) -> 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ("-m mapp qrels run", 2, "-m: unknown measure 'mapp'; did you mean 'map'?"),
-        ("-m ALL_TREC qrels run", 2, "-m: unknown measure 'ALL_TREC'; did you mean 'all_trec'?"),
+        ("-m mapp qrels run", 1, "-m: unknown measure 'mapp'; did you mean 'map'?"),
+        ("-m ALL_TREC qrels run", 1, "-m: unknown measure 'ALL_TREC'; did you mean 'all_trec'?"),
         ("-m P.x qrels run", 2, "-m P.x: invalid parameters; expected numbers separated by commas, such as P.1,2"),
         ("-m P.0 qrels run", 2, "-m P.0: invalid parameters; cutoffs start at 1"),
         ("-m P.inf qrels run", 2, "-m P.inf: invalid parameters; expected numbers …"),
         ("-m map.5 qrels run", 2, "-m map.5: invalid parameters; map takes no parameters"),
         ("-m utility.1,2 qrels run", 2, "-m utility.1,2: invalid parameters; expected four coefficients, …"),
         ("-m ndcg.1:3 qrels run", 2, "-m ndcg.1:3: invalid parameters; expected grade=gain pairs, …"),
+        ("-m rbp.p=x qrels run", 2, "-m rbp.p=x: invalid parameters; expected numbers separated by …"),
         ("-m rbp.2 qrels run", 2, "-m rbp.2: invalid parameters; p=2 is not in [0, 1)"),
         ("-m set_F.1,2 qrels run", 2, "-m set_F.1,2: invalid parameters; expected one number, such as set_F.0.5"),
         ("-m relstring.0 qrels run", 2, "-m relstring.0: invalid parameters; cutoffs start at 1"),
         ("-m iprec_at_recall.2 qrels run", 2, "-m iprec_at_recall.2: …; recall=2 is not in [0, 1]"),
         ("-m runid.1 qrels run", 2, "-m runid.1: invalid parameters; runid takes no parameters"),
-        ("-m prefs_simp qrels run", 2, "-m: 'prefs_simp' is not available for qrels; it needs -R prefs or …"),
-        ("-R prefs qrels run", 2, "-m: 'official' is not available for prefs; it needs -R qrels"),
-        ("-R prefs -m all_trec qrels run", 2, "-m: 'all_trec' is not available for prefs; …"),
-        ("-R prefs -m err@20 qrels run", 2, "-m: unknown measure 'err@20' of prefs; …"),
-        ("-R qrels_jg -m qrels_jg -J qrels run", 2, "-J: cannot be combined with -R qrels_jg; leave out one of them"),
-        ("-R qrels_jg -m qrels_jg -f csv qrels run", 2,
+        ("-m prefs_simp qrels run", 1, "-m: 'prefs_simp' is not available for qrels; it needs -R prefs or …"),
+        ("-R prefs qrels run", 1, "-m: 'official' is not available for prefs; it needs -R qrels"),
+        ("-R prefs -m all_trec qrels run", 1, "-m: 'all_trec' is not available for prefs; …"),
+        ("-R prefs -m err@20 qrels run", 1, "-m: unknown measure 'err@20' of prefs; …"),
+        ("-R qrels_jg -m qrels_jg -J qrels run", 1, "-J: cannot be combined with -R qrels_jg; leave out one of them"),
+        ("-R qrels_jg -m qrels_jg -f csv qrels run", 1,
             "-f: cannot be combined with -R qrels_jg; leave out one of them"),
-        ("-f csv -Z none qrels run", 2, "-f: cannot be combined with -Z; leave out one of them"),
-        ("-R qrel qrels run", 2, "-R: invalid value 'qrel'; did you mean 'qrels'?"),
-        ("-T strange qrels run", 2, "-T: invalid value 'strange'; choose from trec_results"),
-        ("-l 0 qrels run", 2, "-l: '0' is not a whole number of 1 or more"),
-        ("-M x qrels run", 2, "-M: 'x' is not a whole number of 1 or more"),
-        ("qrels", 2, "expected a qrels file and a run; usage: gradedeval trec_eval QRELS RUN..."),
-        ("- -", 2, "-: standard input can only be read once; give the other as a file"),
-        ("-Z none qrels run", 1, "none: no such file; check the path"),
-        ("-Z empty qrels run", 1, "empty: is empty; …"),
-        ("-Z run qrels run", 1, "run:1: 8 fields, expected 4 (topic, measure, mean, deviation); …"),
-        ("apart qrels", 1, "apart: looks like a run (6 fields per line); the order is QRELS RUN...: are they swapped?"),
-        ("qrels qrels", 1, "qrels: looks like qrels (4 fields per line); the order is QRELS RUN...: are they …"),
-        ("none run", 1, "none: no such file; check the path"),
-        ("qrels none", 1, "none: no such file; check the path"),
-        ("qrels empty", 1, "empty: is empty; …"),
-        ("qrels short", 1, "short:2: 5 fields, expected 6 (topic Q0 docno rank score tag); …"),
-        ("qrels twice", 1, "twice:2: duplicate document 'a' in topic 9 (first on line 1); …"),
-        ("qrels apart", 1, "apart: shares no topics with qrels (51 vs 9, 10, …); …"),
-        ("-R prefs -m prefs prefs apart", 1, "apart: shares no topics with prefs (51 vs 9); …"),
-        ("-R prefs -m prefs qrels run", 1, "qrels:1: 4 fields, expected 5 (topic group subgroup docno value); …"),
-        ("-R prefs -m prefs badprefs run", 1, "badprefs:2: value 'x' is not a number; …"),
-        ("-R qrels_jg -m qrels_jg badgroups run", 1,
+        ("-f csv -Z none qrels run", 1, "-f: cannot be combined with -Z; leave out one of them"),
+        ("-R qrel qrels run", 1, "-R: invalid value 'qrel'; did you mean 'qrels'?"),
+        ("-T strange qrels run", 1, "-T: invalid value 'strange'; choose from trec_results"),
+        ("-l 0 qrels run", 1, "-l: '0' is not a whole number of 1 or more"),
+        ("-M x qrels run", 1, "-M: 'x' is not a whole number of 1 or more"),
+        ("qrels", 1, "expected a qrels file and a run; usage: gradedeval trec_eval QRELS RUN..."),
+        ("- -", 1, "-: standard input can only be read once; give the other as a file"),
+        ("-Z none qrels run", 2, "none: no such file; check the path"),
+        ("-Z empty qrels run", 2, "empty: is empty; …"),
+        ("-Z run qrels run", 2, "run:1: 8 fields, expected 4 (topic, measure, mean, deviation); …"),
+        ("apart qrels", 2, "apart: looks like a run (6 fields per line); the order is QRELS RUN...: are they swapped?"),
+        ("qrels qrels", 2, "qrels: looks like qrels (4 fields per line); the order is QRELS RUN...: are they …"),
+        ("none run", 2, "none: no such file; check the path"),
+        ("qrels none", 2, "none: no such file; check the path"),
+        ("qrels empty", 2, "empty: is empty; …"),
+        ("qrels short", 2, "short:2: 5 fields, expected 6 (topic Q0 docno rank score tag); …"),
+        ("qrels twice", 4, "twice:2: duplicate document 'a' in topic 9 (first on line 1); …"),
+        ("qrels apart", 7, "apart: shares no topics with qrels (51 vs 9, 10, …); …"),
+        ("-R prefs -m prefs prefs apart", 7, "apart: shares no topics with prefs (51 vs 9); …"),
+        ("-R prefs -m prefs qrels run", 2, "qrels:1: 4 fields, expected 5 (topic group subgroup docno value); …"),
+        ("-R prefs -m prefs badprefs run", 2, "badprefs:2: value 'x' is not a number; …"),
+        ("-R qrels_jg -m qrels_jg badgroups run", 2,
          "badgroups:2: duplicate document 'a' in topic 9, group 0 (first on line 1); give each judgment once"),
-        ("-h -m mapp", 2, "-m: unknown measure 'mapp' of trec_eval; did you mean 'map'?"),
+        ("-h -m mapp", 1, "-m: unknown measure 'mapp' of trec_eval; did you mean 'map'?"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_clear_line(words: str, code: int, said: str, cli: Command, files: Path) -> None:
@@ -472,7 +473,13 @@ def test_what_is_wrong_is_one_clear_line(words: str, code: int, said: str, cli: 
 def test_a_wrong_run_among_several_leaves_nothing_written(cli: Command, files: Path) -> None:
     (files / "bad").write_text("9 Q0 a\n")
     outcome = cli("trec_eval", "qrels", "run", "bad")
-    assert (outcome.code, outcome.out) == (1, b"")
+    assert (outcome.code, outcome.out) == (2, b"")
+
+
+def test_the_persistence_of_rbp_is_written_as_in_version_10(cli: Command, files: Path) -> None:
+    named, bare = (cli("trec_eval", "-m", f"rbp.{word}", "qrels", "run").text for word in ("p=0.8", "0.8"))
+    assert named.split() == ["rbp_p=0.8", *bare.split()[1:]]
+    assert cli("trec_eval", "-m", "rbp_resid.p=0.8", "qrels", "run").text.startswith("rbp_resid_p=0.8 ")
 
 
 # Help -----------------------------------------------------------------------------------------------------------------
@@ -566,7 +573,7 @@ def test_lists_of_a_group_that_contradict_each_other_are_refused(
     (tmp_path / "run").write_text("9 Q0 a 1 2 t\n")
     found = cli("trec_eval", "-R", "prefs", "-m", "prefs", "prefs", "run")
     hint = "give judges who disagree groups of their own (column 2)"
-    assert (found.code, found.out, found.messages) == (1, b"", [f"prefs: topic 9: {says}; {hint}"])
+    assert (found.code, found.out, found.messages) == (4, b"", [f"prefs: topic 9: {says}; {hint}"])
 
 
 def test_a_group_without_preferences_makes_rnonrel_0_as_in_trec_eval() -> None:
@@ -603,17 +610,17 @@ def test_formats_have_num_q_and_say_which_texts_they_have_not(cli: Command, tmp_
     assert "num_q" in cli("trec_eval", "qrels", "run", "-f", "table").text
     assert cli("trec_eval", "qrels", "run", "-m", "num_q", "-f", "json").messages == []
     text = cli("trec_eval", "qrels", "run", "-m", "runid", "-f", "json")
-    assert (text.code, text.out) == (2, b"")
+    assert (text.code, text.out) == (1, b"")
     assert text.messages == ["-f: json holds numbers only, not the text of runid; leave out -f"]
 
 
 @pytest.mark.parametrize(
     ("qrels", "run", "options", "code", "says"),
     [
-        ("1 0 a 1\n1 0 a 2\n", "1 Q0 a 1 2 t\n", (), 1,
+        ("1 0 a 1\n1 0 a 2\n", "1 Q0 a 1 2 t\n", (), 2,
          "qrels:2: duplicate document 'a' in topic 1 with grade 2 (first on line 1 with grade 1); "
          "give each judgment once"),
-        ("1 0 a 1\n", "1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n1 Q0 a 3 0 t\n", (), 1,
+        ("1 0 a 1\n", "1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n1 Q0 a 3 0 t\n", (), 4,
          "run:2: duplicate document 'a' in topic 1 (first on line 1); give each document once"),
         ("1 0 a 1\n2 0 a 1\n", "1 Q0 a 1 2 t\n", ("-c",), 0,
          "run: 1 of 2 judged topics not in the run (2); they count as empty; without -c they are left out"),

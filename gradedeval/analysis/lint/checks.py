@@ -15,7 +15,6 @@ from gradedeval.measures.definition import Measure
 from gradedeval.options import Options, Ties
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults
-from gradedeval.scoring.relevance import without_relevant
 from gradedeval.scoring.run_parts import map_lists
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.lines import decode
@@ -233,7 +232,7 @@ def valid_qrels(judged: Judgments) -> Qrels:
 def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure]) -> None:
     """Warn of topics that have nothing relevant to a measure: they score 0."""
     scorer = Scorer(qrels, measures, Options())
-    for topics, columns in without_relevant(scorer).items():
+    for topics, columns in scorer.without_relevant.items():
         if topics:
             names = ", ".join(scorer.measures[column].label for column in columns)
             what = f"{len(topics)} of {len(qrels)} topics without a document relevant to {names} ({shorten(topics)})"

@@ -43,6 +43,9 @@ def bpm(state: UserState, *, T: float = 1.0, K: float = 10.0) -> Any:
     C(i) = 1 while Γ_i < T and K_i < K, else 0
 
     Zhang et al., SIGIR 2017.
+
+    T  the gain at which the user stops, satisfied
+    K  the cost at which the user stops, in any case
     """
     return (_below(state.cumulative_gain, T) & _below(state.cumulative_cost, K)) * 1.0
 
@@ -69,6 +72,12 @@ def bpmd(
     C(i) = 1 while Γ_i < T + hb Σ_{j<i} (r_j − mid) and K_i < K + hc Σ_{j<i} (r_j − mid), else 0
 
     Zhang et al., SIGIR 2017.
+
+    T    the gain at which the user stops, before it is adapted
+    K    the cost at which the user stops, before it is adapted
+    hb   how much a gain above mid raises the gain that is wanted
+    hc   how much a gain above mid raises the cost that is accepted
+    mid  the gain that a user expects of a document
     """
     moved = (state.gain - mid).cumsum(1) - (state.gain - mid)
     return (_below(state.cumulative_gain, T + hb * moved) & _below(state.cumulative_cost, K + hc * moved)) * 1.0
@@ -143,6 +152,13 @@ def ift(
     C1 = 1 − 1/(1 + b1 e^((T−Γ_i) R1)), C2 = 1/(1 + b2 e^((A−Γ_i/K_i) R2)), C = C1 · C2 or one of them
 
     Azzopardi et al., SIGIR 2018.
+
+    T   the gain that the user wants, the goal; given A alone, the goal does not matter
+    b1  the larger, the likelier the user goes on while the goal is not reached
+    R1  how sharply the chance of going on falls at the goal
+    A   the gain per cost that the user can have elsewhere; given T alone, the rate does not matter
+    b2  the larger, the likelier the user stops because of the rate
+    R2  how sharply the chance of going on falls as the rate falls below A
     """
     T, A = _ift_parts(T, A)
     gained, spent = state.cumulative_gain, state.cumulative_cost

@@ -77,6 +77,8 @@ def cwl_(state: UserState, *, C: str = "", **parameters: float) -> Any:
     C(i) = the formula: numbers, names, + − * / **, comparisons (true is 1) and where exp log sqrt min max
 
     Moffat et al., TOIS 2017 for C, W and L; the formula is yours.
+
+    C  the formula of C(i), in quotation marks; i, r, gained, cost, spent and parameters of its own may stand in it
     """
     return _chance(state, C, **parameters)
 
@@ -128,6 +130,8 @@ def ddm(state: UserState, *, file: str | None = None) -> Any:
     C(i) = the value of rank i in the file, whose last value goes on
 
     Azzopardi et al., CHIIR 2020.
+
+    file  a file with lines of rank,C or of rank,type,C; the last value goes on
     """
     chances = read_chances(str(file))
     rank = state.rank.astype(np.int64) - 1

@@ -47,6 +47,8 @@ def rbp(state: UserState, *, p: float = 0.8) -> Any:
     C(i) = p; (1 − p) Σ_i r_i p^(i−1)
 
     Moffat & Zobel, TOIS 2008.
+
+    p  the persistence: the probability of going on to the next document
     """
     return p
 
@@ -90,6 +92,8 @@ def insq(state: UserState, *, T: float = 1.0) -> Any:
     C(i) = ((i+2T−1) / (i+2T))²
 
     Moffat et al., ADCS 2012.
+
+    T  the gain that the user expects to need: the larger, the more patient
     """
     return ((state.rank + 2 * T - 1) / (state.rank + 2 * T)) ** 2
 
@@ -105,6 +109,8 @@ def inst(state: UserState, *, T: float = 1.0) -> Any:
     C(i) = ((i+T+T_i−1) / (i+T+T_i))², T_i = T − Γ_i
 
     Moffat et al., TOIS 2017.
+
+    T  the gain that the user wants: what is found already counts towards it
     """
     base = state.rank + 2 * T - state.cumulative_gain
     return ((base - 1) / base) ** 2
@@ -122,6 +128,8 @@ def tbg(state: UserState, *, h: float = 224.0) -> Any:
     W(i) ∝ 2^(−K_{i−1}/h)
 
     Smucker & Clarke, SIGIR 2012.
+
+    h  the time, in the unit of the costs, after which half of the users have stopped
     """
     return 2 ** (-state.cost / h)
 
@@ -140,6 +148,8 @@ def u(state: UserState, *, L: float = 1000.0) -> Any:
     W(i) ∝ max(0, 1 − K_{i−1}/L)
 
     Sakai & Dou, SIGIR 2013.
+
+    L  the length, in the unit of the costs, after which nobody reads on
     """
     after, before = np.maximum(L - state.cumulative_cost, 0), np.maximum(L - state.cumulative_cost + state.cost, 0)
     return np.divide(after, before, out=np.zeros(state.gain.shape), where=before > 0)
@@ -152,6 +162,8 @@ def set_(state: UserState, *, beta: float = 0.5) -> Any:
     C(i) = w(i+1)/w(i) for i < k, else 0, w(i) = (i+1)^β − i^β
 
     Azzopardi, SIGIR 2014, as cwl_eval.
+
+    beta  the exponent of the total worth i^β: the smaller, the sooner returns diminish
     """
     weight = (state.rank + 1) ** beta - state.rank**beta
     after = (state.rank + 2) ** beta - (state.rank + 1) ** beta
@@ -165,6 +177,8 @@ def npv(state: UserState, *, rate: float = 0.1) -> Any:
     C(i) = 1 / (1 + rate)
 
     Azzopardi et al., SIGIR 2019, as cwl_eval.
+
+    rate  the interest rate by which each further rank is discounted
     """
     return 1 / (1 + rate)
 
@@ -224,6 +238,8 @@ def nerr10(state: UserState, *, phi: float = 0.8) -> Any:
     C(i) = φ (1 − r_i)
 
     Azzopardi et al., ICTIR 2021, eq. 10.
+
+    phi  φ, the probability that a user who is not satisfied goes on
     """
     return phi * (1 - state.gain)
 
@@ -242,5 +258,7 @@ def nerr11(state: UserState, *, T: float = 1.0) -> Any:
     C(i) = ((i+2T−1) / (i+2T))² (1 − r_i)
 
     Azzopardi et al., ICTIR 2021, eq. 11.
+
+    T  the gain that the user expects to need: the larger, the more patient
     """
     return ((state.rank + 2 * T - 1) / (state.rank + 2 * T)) ** 2 * (1 - state.gain)

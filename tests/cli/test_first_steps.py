@@ -1,0 +1,169 @@
+"""The edges where a new user stumbles: a word misspelt, an option twice, a measure that fails, equal runs, --quiet."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval.cli import COMMANDS
+from gradedeval.measures.table import MEASURES
+from support.commands import Command
+
+QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in (1, 2, 3))
+RUN = "".join(f"{topic} Q0 a 1 2 t\n{topic} Q0 b 2 1 t\n" for topic in (1, 2, 3))
+WORSE = "".join(f"{topic} Q0 b 1 2 t\n{topic} Q0 u 2 1 t\n" for topic in (1, 2, 3))
+OWN = """from gradedeval import measure
+
+
+def divided(gain):
+    return gain / {}["size"]
+
+
+@measure(gain="linear")
+def mine(g):
+    \"\"\"Mine.
+
+    Σ gain
+
+    Me.
+
+    depth  how far the user looks,
+           at most
+    \"\"\"
+    return divided(g.gain)
+
+
+@measure(gain="linear")
+def other(g, *, depth: float = 3.0):
+    \"\"\"Other.
+
+    Σ gain
+
+    Me.
+
+    depth  how far the user looks,
+           at most
+    \"\"\"
+    return g.gain[:, 0]
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for name, content in {"qrels": QRELS, "a": RUN, "b": WORSE, "my.py": OWN}.items():
+        (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("words", ["comapre a b qrels", "comapre", "comapre none none", "corelate a b qrels"])
+def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) -> None:
+    found, typed = cli(*words.split()), words.split()[0]
+    meant = {"comapre": "compare", "corelate": "correlate"}[typed]
+    assert (found.code, found.out) == (2, b"")
+    assert found.messages == [f"no such command '{typed}'; did you mean '{meant}'?"]
+
+
+@pytest.mark.usefixtures("files")
+def test_two_topics_are_both_explained(cli: Command) -> None:
+    words = ("explain", "a", "qrels", "-m", "rr")
+    alone = [cli(*words, "--topic", topic).text for topic in "21"]
+    both = cli(*words, "--topic", "2", "--topic", "1", "--topic", "2").text
+    first, second = (text.rpartition("\n\ngradedeval")[0] for text in alone)
+    assert both.startswith(f"{first}\n\n{second}\n\ngradedeval")
+    document = json.loads(cli(*words, "--topic", "2", "--topic", "1", "-f", "json").text)
+    assert [told["topic"] for told in document["topics"]] == ["2", "1"]
+    assert [row["topic"] for row in document["rows"]] == ["2", "2", "1", "1"]
+
+
+@pytest.mark.usefixtures("files")
+def test_a_measure_that_fails_is_shown_with_its_line_and_on_demand_the_traceback(cli: Command) -> None:
+    words = ("a", "qrels", "--measures-from", "my.py", "-m", "mine")
+    plain, told = cli(*words), cli(*words, "--debug")
+    (message,) = plain.messages
+    assert message.endswith(
+        "my.py:5: measure 'mine': failed (KeyError: 'size'); fix its function; --debug shows the traceback"
+    )
+    assert told.messages[0] == message
+    assert told.messages[1].startswith("Traceback ")
+    assert told.messages[-1] == "KeyError: 'size'"
+    assert any("divided(g.gain)" in line for line in told.messages)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [("import os\n1 / 0\n", "bad.py:2: cannot be loaded (ZeroDivisionError: division by zero)"),
+     ("x = 1\ndef f(:\n", "bad.py:2: cannot be loaded (SyntaxError: ")],
+)  # fmt: skip
+def test_a_file_that_cannot_be_loaded_is_shown_with_its_line(
+    content: str, says: str, files: Path, cli: Command
+) -> None:
+    (files / "bad.py").write_text(content)
+    (message,) = cli("a", "qrels", "--measures-from", "bad.py").messages
+    assert message.startswith(says)
+
+
+@pytest.mark.usefixtures("files")
+def test_every_parameter_is_explained(cli: Command) -> None:
+    of_all = ("of", "horizon", "prior")
+    for name, measure in MEASURES.items():
+        own = [key for key in measure.definition.parameters if key not in of_all]
+        assert list(measure.definition.meanings) == own, name
+    assert (
+        "p            the persistence: the probability of going on to the next document; in [0, 1)"
+        in cli("measures", "rbp").text.splitlines()
+    )
+    page = cli("measures", "other", "--measures-from", "my.py").text
+    assert "depth        how far the user looks, at most\n" in page
+    assert "source       Me.\n" in page
+
+
+def test_runs_that_differ_in_the_last_bits_alone_go_by_name_and_share_a_rank(files: Path, cli: Command) -> None:
+    runs = {"z": RUN, "y": RUN, "x": RUN, "best": RUN}
+    scores = gradedeval.evaluate({name: str(files / "a") for name in runs}, str(files / "qrels"), "ap")
+    values = {"z": [0.1, 0.2, 0.3], "y": [0.3, 0.2, 0.1], "x": [0.1, 0.1, 0.1], "best": [1.0, 0.2, 0.3]}
+    assert sum(values["z"]) != sum(values["y"])
+    own = [replace(run, score=np.array(values[run.run])[:, None]) for run in scores.runs]
+    ordered = replace(scores, runs=own).sorted_by(scores.measures[0], ranked=True)
+    assert [run.run for run in ordered.runs] == ["best", "y", "z", "x"]
+    assert ordered.ranks == (1, 2, 2, 4)
+
+    words = ("b", "a", "qrels", "-m", "ap", "--sort", "ap")
+    assert [line.split()[:2] for line in cli(*words, "--ranks").text.splitlines()[2:4]] == [["1", "a"], ["2", "b"]]
+    assert "rank" not in cli(*words).text
+    assert [row["rank"] for row in json.loads(cli(*words, "--ranks", "-f", "json").text)["rows"]] == [1, 2]
+    assert cli(*words[:-2], "--ranks").messages == ["--ranks: there is no order to number; add --sort MEASURE"]
+
+
+@pytest.mark.usefixtures("files")
+def test_quiet_leaves_results_and_errors(cli: Command) -> None:
+    found = cli("a", "b", "qrels", "-m", "num_q ap", "--quiet")
+    assert found.messages == []
+    assert "gradedeval 0" not in found.text
+    assert cli("a", "none", "qrels", "--quiet").messages != []
+    assert "signature" in cli("a", "qrels", "-m", "ap", "--quiet", "-f", "csv").text
+    assert cli("compare", "a", "b", "qrels", "-m", "ap", "--quiet").text.count("\n") == 3
+    broken = cli("check", "b", "qrels", "--min", "ap=0.9", "--quiet", "-o", "report.txt")
+    assert (broken.code, len(broken.messages)) == (1, 1)
+
+
+def test_every_command_has_quiet(cli: Command) -> None:
+    for name in COMMANDS:
+        assert "--quiet" in cli(name, "--help").text, name
+
+
+def test_what_a_command_needs_is_installed_with_it() -> None:
+    needed = {line.split(">=")[0] for line in gradedeval_requirements()}
+    assert needed == {"click", "numpy", "pandas", "scipy", "tabulate"}
+
+
+def gradedeval_requirements() -> list[str]:
+    import tomllib
+
+    project = tomllib.loads((Path(gradedeval.__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    return list(project["dependencies"])

@@ -1,0 +1,85 @@
+"""Shell completion: what is offered, and that it is what the commands take."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from gradedeval.cli import COMMANDS, completion
+from gradedeval.cli.completion import FILES, MEASURE
+from gradedeval.cli.options import HELP
+from gradedeval.measures.table import ALIASES, MEASURES
+from gradedeval.trec_eval.measures import ENTRIES, EVERY
+from support.commands import environment
+from support.generated_docs import commands
+from support.paths import ROOT
+
+WORDS = Path(completion.__file__).with_name("completion.txt")
+
+
+def words() -> str:
+    """The measures, then the commands, their arguments and options, as `completion.program` reads them."""
+    lines = ["|".join(sorted({*MEASURES, *ALIASES}))]
+    for name, command in commands():
+        options = [param for param in command.params if getattr(param, "section", HELP) != HELP]
+        arguments = MEASURE if name == "measures" else FILES
+        lines.append(" ".join([name, arguments, *(written(option, name) for option in options), "-h,--help"]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def written(option: click.Parameter, command: str) -> str:
+    assert isinstance(option, click.Option)
+    flags, metavar = ",".join(option.opts), option.metavar or ""
+    if option.is_flag:
+        return flags
+    if isinstance(option.type, click.Choice):
+        return f"{flags}={'|'.join(option.type.choices)}"
+    if re.fullmatch(r"\[[\w|-]+\]", metavar):
+        return f"{flags}={metavar[1:-1]}"
+    if metavar.startswith("MEASURE"):
+        return f"{flags}={'|'.join([*EVERY, *ENTRIES]) if command == 'trec_eval' else MEASURE}"
+    return f"{flags}={FILES if re.search('FILE|RUN|QRELS', metavar) else ''}"
+
+
+def test_what_is_offered_is_what_the_commands_take(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--golden"):
+        WORDS.write_text(words(), encoding="utf-8")
+    assert WORDS.read_text(encoding="utf-8") == words()
+
+
+def offered(*typed: str) -> list[str]:
+    """How the last of these words may go on."""
+    program = completion.program({name: summary for name, (_, summary) in COMMANDS.items()})
+    shell = ShellComplete(program, {}, "gradedeval", "_GRADEDEVAL_COMPLETE")
+    *before, last = typed
+    return [item.value if item.type == "plain" else item.type for item in shell.get_completions(before, last)]
+
+
+def test_commands_options_choices_measures_and_files_are_offered() -> None:
+    assert offered("co") == ["compare", "correlate", "file"]
+    assert offered("compare", "--tes") == ["--test"]
+    assert offered("compare", "--test", "w") == ["wilcoxon"]
+    assert offered("compare", "run.txt", "-m", "nerr1") == ["nerr10", "nerr11"]
+    assert offered("run.txt", "--resid") == ["--residuals", "--residual-depth"]
+    assert offered("run.txt", "--ties", "docno") == ["docno-desc", "docno-asc"]
+    assert offered("check", "--baseline", "r") == ["file"]
+    assert offered("measures", "compa") == ["compat", "compatibility"]
+    assert offered("trec_eval", "-m", "ndcg_c") == ["ndcg_cut"]
+
+
+def test_a_shell_gets_its_script_and_its_words_without_numpy() -> None:
+    code = "import sys; from gradedeval.__main__ import run; sys.modules['numpy'] = None; run()"
+    asked = {"COMP_WORDS": "gradedeval comp", "COMP_CWORD": "1"}
+    for instruction, answer in (("bash_source", "_GRADEDEVAL_COMPLETE=bash_complete"), ("bash_complete", "compare\n")):
+        variables = {**environment(), **asked, "_GRADEDEVAL_COMPLETE": instruction}
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, env=variables, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0
+        assert answer in done.stdout

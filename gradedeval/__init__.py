@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gradedeval.analysis.check import check as check
     from gradedeval.analysis.compare import compare as compare
     from gradedeval.analysis.correlate import correlate as correlate
+    from gradedeval.analysis.diff.by_topic import Diff as Diff
+    from gradedeval.analysis.diff.by_topic import diff as diff
     from gradedeval.analysis.explain import Explanation as Explanation
     from gradedeval.analysis.explain import explain as explain
     from gradedeval.analysis.fit import fit as fit
@@ -57,6 +59,7 @@ _PUBLIC = {
     "analysis.check": "check",
     "analysis.compare": "compare",
     "analysis.correlate": "correlate",
+    "analysis.diff.by_topic": "Diff diff",
     "analysis.explain": "Explanation explain",
     "analysis.fit": "fit",
     "analysis.fit_weights": "fit_weights",

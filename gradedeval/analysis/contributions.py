@@ -42,6 +42,58 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
     if measure.prior is not None and gains.intents is not None:
         return _marginal(replace(measure, prior=None), gains.intents)
     width = gains.gain.shape[1]
+    shown = {name: column[0] for name, column in _details(measure, gains).items()}
+    if "contribution" in shown:
+        terms = np.append(shown.pop("contribution"), 0.0)
+        return Parts(0.0, terms[:width], float(terms[width]), shown)
+    scores = np.concatenate([scores_of(measure, part) for part in _endings(gains)])
+    with np.errstate(invalid="ignore"):
+        steps = np.diff(scores)
+    return Parts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, shown)
+
+
+def terms_of(measure: Measure, gains: Gains) -> tuple[Floats, Floats]:
+    """The parts of the scores of all topics of a batch: topics × ranks, one term for each document retrieved, 0 below
+    them; and topics: that of an empty ranking and of what lies beyond the end. Raises InputError as `parts_of`."""
+    intents, width = gains.intents, gains.gain.shape[1]
+    if measure.prior is not None and intents is not None:
+        shares = intents.weight / intents.weight.sum(0)
+        each = [terms_of(replace(measure, prior=None), intent) for intent in intents.each]
+        pairs = list(zip(shares, each, strict=True))
+        # An intent that nobody has may have no score.
+        means = (np.where(share[:, None] > 0, share[:, None] * term, 0) for share, (term, _) in pairs)
+        others = (np.where(share > 0, share * rest, 0) for share, (_, rest) in pairs)
+        return np.sum(list(means), axis=0), np.sum(list(others), axis=0)
+    terms, rest = _details(measure, gains).get("contribution"), np.zeros(len(gains.gain))
+    if terms is not None:
+        rest, terms = terms[:, width:].sum(1), terms[:, :width]
+    else:
+        scores = np.stack([scores_of(measure, _cut(gains, rank)) for rank in range(width + 1)], axis=1)
+        with np.errstate(invalid="ignore"):
+            steps = np.diff(scores)
+        rest, terms = scores[:, 0], np.where(np.isnan(steps), 0.0, steps)
+    retrieved = np.arange(width) < gains.retrieved[:, None]
+    return np.where(retrieved, terms, 0.0), rest + np.where(retrieved, 0.0, terms).sum(1)
+
+
+def _cut(gains: Gains, rank: int) -> Gains:
+    """The rankings of a batch, each ended after a rank."""
+    parts: dict[str, Any] = {name: values[:, :rank] for name, values in _of_ranks(gains).items()}
+    if gains.sample is not None:
+        named = ("stratum", "sampled", "weight")
+        by_rank: dict[str, Any] = {name: getattr(gains.sample, name)[:, :rank] for name in named}
+        parts["sample"] = replace(gains.sample, **by_rank)
+    cut = replace(gains, retrieved=np.minimum(gains.retrieved, rank), **parts)
+    return (
+        cut
+        if gains.intents is None
+        else replace(cut, intents=replace(gains.intents, each=[_cut(intent, rank) for intent in gains.intents.each]))
+    )
+
+
+def _details(measure: Measure, gains: Gains) -> dict[str, Floats]:
+    """The columns of a measure. Raises InputError where a user-defined measure fails."""
+    topics, width = gains.gain.shape
     try:
         columns = {name: np.asarray(column, dtype=np.float64) for name, column in measure.details(gains).items()}
         shapes = {name: column.shape for name, column in columns.items()}
@@ -53,17 +105,10 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
         hint = "fix it; --debug shows the traceback"
         raise failure(error, f"measure '{measure}'", "`details` failed", hint) from error
     for name, shape in shapes.items():
-        if shape not in ((1, width), (1, width + 1)):
-            what, hint = f"`details` has '{name}' of shape {shape}", f"expected topics × ranks, (1, {width})"
+        if shape not in ((topics, width), (topics, width + 1)):
+            what, hint = f"`details` has '{name}' of shape {shape}", f"expected topics × ranks, ({topics}, {width})"
             raise InputError(f"measure '{measure}'", what, hint)
-    shown = {name: column[0] for name, column in columns.items()}
-    if "contribution" in shown:
-        terms = np.append(shown.pop("contribution"), 0.0)
-        return Parts(0.0, terms[:width], float(terms[width]), shown)
-    scores = np.concatenate([scores_of(measure, part) for part in _endings(gains)])
-    with np.errstate(invalid="ignore"):
-        steps = np.diff(scores)
-    return Parts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, shown)
+    return columns
 
 
 def _marginal(measure: Measure, intents: Intents) -> Parts:

@@ -16,7 +16,9 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import load_measures
 from gradedeval.measures.table import ALIASES, MEASURES
+from gradedeval.trec.lines import QRELS_FIELDS, STRATA_FIELDS, looks_like
 from gradedeval.trec.source import Source, file_errors
+from gradedeval.trec.stream import first_bytes
 
 
 def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
@@ -68,6 +70,27 @@ def run_and_qrels(
     runs = [file for word in words for file in files_of(word, [qrels])]
     listed = [] if runs_from is None else listed_files(runs_from, [qrels])
     return [*runs, *listed], qrels
+
+
+def runs_and_qrels_if_any(
+    files: tuple[str, ...], keywords: Mapping[str, Any] | None = None
+) -> tuple[list[str], str | None]:
+    """The runs among the arguments, and the qrels where the last of them is no run, by its first line. Raises
+    InputError as `run_and_qrels` does."""
+    if not files:
+        raise InputError("", "no run given", usage(), usage=True)
+    if len(files) > 1 and is_qrels(files[-1]):
+        return run_and_qrels(files, keywords)
+    check_standard_input([*files, *files_named(keywords or {})])
+    return [file for word in files for file in files_of(word)], None
+
+
+def is_qrels(file: str) -> bool:
+    """Whether the first line of a file is a judgment."""
+    if not os.path.isfile(file):
+        return False
+    head = first_bytes(Source(file))
+    return any(looks_like(head, fields) for fields in (QRELS_FIELDS, STRATA_FIELDS))
 
 
 def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:

@@ -15,6 +15,16 @@ from gradedeval.options import Options
 Codes = NDArray[Any]
 
 
+class _EveryTopic:
+    """Contains the id of every topic, known or not."""
+
+    def __contains__(self, topic: object) -> bool:
+        return True
+
+
+EVERY_TOPIC = _EveryTopic()
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Some topics of a run, joined with their judgments. No string but the topics' names from here on.
@@ -57,6 +67,7 @@ class Documents:
     score   documents, or numbers that order them alike: nothing where scores do not matter
     rank    documents: the rank that the run states; nothing where that does not matter
     docno   the docno of a document, by its position
+    docnos  those of several at once, where there is a quicker way to them
     types   the names of the types, and `kind` documents: which of them; None where that does not matter
     """
 
@@ -68,6 +79,11 @@ class Documents:
     docno: Callable[[int], bytes]
     types: list[bytes] = field(default_factory=list)
     kind: Ints | None = None
+    docnos: Callable[[Ints], list[bytes]] | None = None
+
+    def names(self, positions: Ints) -> list[bytes]:
+        """The docnos of the documents at these positions."""
+        return list(map(self.docno, positions.tolist())) if self.docnos is None else self.docnos(positions)
 
     def select(self, rows: Ints) -> Documents:
         """Only these topics, numbers in any order."""
@@ -83,6 +99,7 @@ class Documents:
             rank=self.rank[positions] if self.rank is not None else None,
             docno=lambda position: self.docno(int(positions[position])),
             kind=self.kind[positions] if self.kind is not None else None,
+            docnos=lambda chosen: self.names(positions[chosen]),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, repeat
@@ -59,13 +59,15 @@ class Grader:
     """Joins the documents of runs with one qrels under one set of options.
 
     keep_docnos_for  topics whose docnos stay in the batches
+    keep_ties        whether the batches say which documents are tied
     types            whether the type of each document, column 2 of a run, stays as well
     last_rank        no rank below this one is looked at; None where all are
     """
 
     qrels: Qrels
     options: Options
-    keep_docnos_for: frozenset[bytes] = frozenset()
+    keep_docnos_for: Container[bytes] = frozenset()
+    keep_ties: bool = False
     types: bool = False
     last_rank: int | None = None
     limits: Limits = field(default_factory=lambda: workers.LIMITS)
@@ -80,13 +82,13 @@ class Grader:
         pool = self.qrels.pool_of(documents.topics)
         for rows in by_width(np.maximum(documents.counts, pool.sum(1)), self.limits.cells):
             some = documents if len(rows) == len(documents.topics) else documents.select(rows)
-            batch = to_batch(some, pool[rows], self.judged, self.options, self.keep_docnos_for)
+            batch = to_batch(some, pool[rows], self.judged, self.options, self.keep_docnos_for, self.keep_ties)
             kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
             yield replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds)
 
     def countable(self, documents: Documents) -> Documents:
         """Only the topics that may count: which of them do is known when the whole run has been seen."""
-        chosen, unjudged_too = self.options.topics_from, self.options.topics == "run"
+        chosen, unjudged_too = self.options.topics_from, self.options.topics == "run" or not self.qrels.topics
         rows = [
             row
             for row, topic in enumerate(documents.topics)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,18 @@ from gradedeval.rankings.batch import Batch, Documents, ranks
 
 
 def to_batch(
-    documents: Documents, pool: Ints, judged: Bools, options: Options, keep_docnos_for: frozenset[bytes]
+    documents: Documents,
+    pool: Ints,
+    judged: Bools,
+    options: Options,
+    keep_docnos_for: Container[bytes],
+    keep_ties: bool = False,
 ) -> Batch:
     """A batch of these topics: their documents ordered and cut by the options.
 
-    pool    topics × labels
-    judged  code: whether it is judged
+    pool       topics × labels
+    judged     code: whether it is judged
+    keep_ties  say which documents are tied, though no score is averaged over ties
     """
     topics, code, retrieved, kind = documents.topics, documents.code, documents.counts, documents.kind
     row = np.repeat(np.arange(len(topics)), retrieved)
@@ -48,13 +54,15 @@ def to_batch(
         _named(documents, order, retrieved, keep_docnos_for),
         documents.types,
         _to_matrix(kind, retrieved, -1) if kind is not None else None,
-        _ties(documents, order, retrieved, options) if options.ties == "average" else None,
+        _ties(documents, order, retrieved, options) if options.ties == "average" or keep_ties else None,
     )
 
 
 def _ties(documents: Documents, order: Ints | None, retrieved: Ints, options: Options) -> Ints:
-    """topics × ranks: the column where the documents tied with each one begin."""
-    assert documents.score is not None
+    """topics × ranks: the column where the documents tied with each one begin; no two are tied where scores do not
+    matter."""
+    if documents.score is None:
+        return np.tile(np.arange(int(retrieved.max(initial=0))), (len(retrieved), 1))
     falling = _falling(documents.score if order is None else documents.score[order], options)
     within = ranks(retrieved)
     begins = (within == 0) | np.append(True, falling[1:] != falling[:-1])[: len(within)]
@@ -74,7 +82,7 @@ def _to_matrix(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
 
 
 def _named(
-    documents: Documents, order: Ints | None, counts: Ints, keep_docnos_for: frozenset[bytes]
+    documents: Documents, order: Ints | None, counts: Ints, keep_docnos_for: Container[bytes]
 ) -> dict[bytes, list[bytes]]:
     """topic -> docnos in rank order, of the topics asked for."""
     if not keep_docnos_for:
@@ -83,13 +91,12 @@ def _named(
     named = {}
     for row in [row for row, topic in enumerate(documents.topics) if topic in keep_docnos_for]:
         begin, end = int(ends[row] - counts[row]), int(ends[row])
-        positions = range(begin, end) if order is None else order[begin:end].tolist()
-        named[documents.topics[row]] = [documents.docno(position) for position in positions]
+        named[documents.topics[row]] = documents.names(np.arange(begin, end) if order is None else order[begin:end])
     return named
 
 
 def _order(
-    documents: Documents, topic: Ints, unjudged: int, options: Options, keep_docnos_for: frozenset[bytes]
+    documents: Documents, topic: Ints, unjudged: int, options: Options, keep_docnos_for: Container[bytes]
 ) -> Ints | None:
     """The documents of each topic from the best to the worst, as positions; None where they are listed so.
 

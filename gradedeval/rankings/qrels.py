@@ -142,6 +142,16 @@ class Qrels:
         }
         return judgments_of_codes(self.codes, labels)
 
+    @classmethod
+    def none(cls) -> Qrels:
+        """No judgments at all: all topics of a run count, and every document is unjudged."""
+        qrels = cls.__new__(cls)
+        qrels.place, qrels.notes, qrels.scorers, qrels._duplicates = "qrels", [], {}, "error"
+        qrels.subtopics, qrels.strata = None, None
+        qrels.topics, qrels.labels, qrels.codes = [], np.zeros(1), {}
+        qrels.pool = np.zeros((0, 1), dtype=np.int64)
+        return qrels
+
     def __len__(self) -> int:
         return len(self.topics)
 

@@ -77,10 +77,20 @@ class Rows:
 
     def documents(self) -> Documents:
         """The same as the next stage takes them; topic after topic."""
-        return Documents(self.topics, self.counts, self.code, self.score, self.rank, self.docno)
+        several = None if self.buffer is None else self.docnos
+        return Documents(self.topics, self.counts, self.code, self.score, self.rank, self.docno, docnos=several)
 
     def docno(self, row: int) -> bytes:
         return self.token(int(self.start[row]), int(self.length[row]))
+
+    def docnos(self, rows: Ints) -> list[bytes]:
+        """The docnos of documents in a text that is at hand."""
+        assert self.buffer is not None
+        start = self.start[rows]
+        end = start + self.length[rows]
+        first = int(start.min(initial=len(self.buffer)))
+        text = self.buffer[first : int(end.max(initial=first))].tobytes()
+        return [text[begin:end] for begin, end in zip((start - first).tolist(), (end - first).tolist(), strict=True)]
 
     def keep(self, rows: Any) -> Rows:
         """Only these documents."""

@@ -24,6 +24,8 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
     """Settle which topics count of a run that has the topics `present`. Raises InputError where it shares none with the
     qrels."""
     wanted = options.topics_from
+    if present and not qrels.topics:
+        return Chosen([topic for topic in present if wanted is None or topic in wanted])
     judged = [topic for topic in qrels.topics if wanted is None or topic in wanted]
     if not judged:
         raise InputError(

@@ -109,7 +109,8 @@ def evaluate_runs(
     if few:
         what = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"
         notes.append(f"{shorten(few)}: {what}")
-    return Scores(scored, scorer.measures, judged, options, notes, errors=named)
+    sources = dict(listed) if options.wants_residuals and not by_tag else {}
+    return Scores(scored, scorer.measures, judged, options, notes, errors=named, sources=sources)
 
 
 def _scored(results: Mapping[str, RunResult], by_tag: bool) -> list[RunScores]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -83,6 +83,8 @@ class Scores:
     transformations  what was done to the scores since, as in the signature
     errors           why other runs have no scores, where errors were collected
     ranks            of the runs, where tables show them: equal runs share one
+    sources          run -> what it was read from, where residuals were asked for: what judging could do is told by
+                     reading it again
     """
 
     runs: list[RunScores]
@@ -93,6 +95,7 @@ class Scores:
     transformations: tuple[str, ...] = ()
     errors: list[InputError] = field(default_factory=list)
     ranks: tuple[int, ...] = ()
+    sources: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"

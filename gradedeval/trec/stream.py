@@ -148,6 +148,16 @@ def _opened(source: Source) -> Any:
     return target
 
 
+def first_bytes(source: Source, most: int = 1 << 12) -> bytes:
+    """How a file begins, decompressed."""
+    stream = Stream(source)
+    try:
+        head = bytearray(most)
+        return bytes(head[: stream.read_into(memoryview(head))])
+    finally:
+        stream.close()
+
+
 class ReplayablePipe:
     """A pipe that can be read again, because its bytes are kept as they are read."""
 

@@ -1,0 +1,215 @@
+"""Two runs with judgments: which topics got worse or better, and which documents made the difference."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+
+import numpy as np
+
+from gradedeval.analysis.contributions import terms_of
+from gradedeval.analysis.diff.changes import Change, document_rows, passed_by_unjudged, topic_rows
+from gradedeval.analysis.explain import DEFAULT
+from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
+from gradedeval.arrays import Floats, Ints
+from gradedeval.errors import EvaluationWarning, InputError, check_choice, did_you_mean, shorten
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import OptionKwargs, Options
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.topics import no_common_topics
+from gradedeval.scoring.evaluate import qrels_for
+from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.signature import signature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Only = Literal["worse", "better", "unsettled"]
+ONLY: tuple[Only, ...] = get_args(Only)
+
+
+@dataclass(frozen=True, eq=False)
+class Diff:
+    """What changed from one run, the baseline, to another, by each measure and on the topics that both are scored on.
+
+    topics     a frame with a row for each topic and measure, the worst change first: measure, topic, baseline_score,
+               score, difference (score − baseline_score), baseline_residual, residual, settled (whether no judgment of
+               unjudged documents could reverse the order of the two scores; blank without a residual), changed (how
+               many documents below tell of it)
+    documents  a frame with a row for each document that entered, left, rose, fell, or stayed where it was and counts
+               otherwise, those that explain most first: measure, topic, part, docno, grade (blank: unjudged), change,
+               baseline_rank, rank, baseline_contribution, contribution, explains (contribution −
+               baseline_contribution), above (of an unjudged document that came to stand above a relevant one: the
+               docno of that). `explains` of all rows of a topic sums to its difference: what is no document's, such as
+               what lies beyond the end of a run, has a row with that `part`. Documents that neither run has among the
+               ranks that the measure looks at are left out
+    """
+
+    baseline: str
+    run: str
+    topics: pd.DataFrame
+    documents: pd.DataFrame
+    measures: list[Measure]
+    signature: str
+    notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<Diff from {self.baseline} to {self.run}: {', '.join(measure.label for measure in self.measures)}>"
+
+    @cached_property
+    def by_topic(self) -> dict[tuple[str, str], pd.DataFrame]:
+        """(measure, topic) -> its documents."""
+        groups = self.documents.groupby(["measure", "topic"], sort=False)
+        return {(str(measure), str(topic)): rows for (measure, topic), rows in groups}
+
+    def only(self, kind: Only | None = None, topic: str | None = None) -> Diff:
+        """The topics that got worse or better, those whose order is unsettled, or one of them.
+
+        Raises InputError (usage) for another kind, or a topic that the runs are not scored on.
+        """
+        rows = np.ones(len(self.topics), dtype=bool)
+        if kind is not None:
+            check_choice(kind, ONLY, "--only")
+            better = self.topics["measure"].map({measure.label: measure.reading.sign for measure in self.measures})
+            change = self.topics["difference"] * better
+            settled = self.topics["settled"]
+            rows &= {"worse": change < 0, "better": change > 0, "unsettled": settled.eq(False).fillna(False)}[kind]
+        if topic is not None:
+            known = list(dict.fromkeys(self.topics["topic"]))
+            if topic not in known:
+                hint = did_you_mean(topic, known) or f"as in {shorten(known)}"
+                raise InputError("--topic", f"'{topic}' is not a topic that both runs are scored on", hint, usage=True)
+            rows &= self.topics["topic"] == topic
+        topics = self.topics[rows]
+        wanted = set(zip(topics["measure"], topics["topic"], strict=True))
+        pairs = zip(self.documents["measure"], self.documents["topic"], strict=True)
+        documents = self.documents[[pair in wanted for pair in pairs]]
+        return replace(self, topics=topics, documents=documents)
+
+
+def diff(
+    baseline: Any,
+    run: Any,
+    qrels: Any,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    *,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> Diff:
+    """What changed from one run to another: topics by difference, the worst first, and the documents that made it.
+
+    baseline, run  two runs, as `evaluate` takes them; a dict name -> run names one
+
+    The other arguments are those of `evaluate`; `residuals`, `residual_depth` and `max_residual` are not among them.
+
+    Returns `Diff`: `.topics`, `.documents`, `.only("worse")`, `.signature`. Raises `gradedeval.InputError` as
+    `evaluate` does, and where the runs have no topic in common; what is skipped or assumed is a warning, and in
+    `.notes`.
+    """
+    options = resolve_options(like, **keywords)
+    found = diff_runs(_two(baseline, run), qrels, parse_measures(measures), options)
+    for note in found.notes:
+        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    return found
+
+
+def _two(baseline: Any, run: Any) -> dict[str, Any]:
+    """Two runs by different names."""
+    named = [named_runs(one) for one in (baseline, run)]
+    if all(len(names) == 1 and isinstance(one, str) for names, one in zip(named, (baseline, run), strict=True)):
+        return named_runs([baseline, run]) if baseline != run else {f"{baseline} (A)": baseline, f"{run} (B)": run}
+    (first, source), (second, other) = (next(iter(names.items())) for names in named)
+    return {first: source, second: other} if first != second else {f"{first} (A)": source, f"{second} (B)": other}
+
+
+def diff_runs(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measures: Iterable[Measure],
+    options: Options,
+    workers: Workers | None = None,
+) -> Diff:
+    """As `diff`, for two runs by name, the baseline first. Raises InputError as `diff` does."""
+    import pandas as pd  # not before it is needed
+
+    judged = qrels_for(runs, qrels, options)
+    scorer = Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
+    ranked = rank_runs(runs, scorer.grader, workers)
+    old, new = ranked.runs
+    shared = np.flatnonzero(old.listed & new.listed)
+    if not len(shared):
+        raise no_common_topics(new.place, ranked.topics, old.place, ranked.topics)
+    if scorer.grader.types:
+        raise InputError("--costs", "diff does not read the types of documents", "leave it out", usage=True)
+    scores, terms = _scored(ranked, scorer)
+    topics, documents = [], []
+    for column, measure in enumerate(scorer.measures):
+        rows, found = _of_measure(ranked, scorer, column, shared, scores[:, :, :, column], terms[column])
+        topics.append(rows.assign(measure=measure.label))
+        documents.append(found.assign(measure=measure.label))
+    counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
+    columns = ["measure", *(name for name in topics[0].columns if name != "measure")]
+    of_documents = ["measure", *(name for name in documents[0].columns if name != "measure")]
+    return Diff(
+        old.name,
+        new.name,
+        pd.concat(topics, ignore_index=True)[columns],
+        pd.concat(documents, ignore_index=True)[of_documents],
+        scorer.measures,
+        str(signature(judged, options, scorer.measures, counts)),
+        [*scorer.notes, *ranked.notes],
+    )
+
+
+def _scored(ranked: RankedRuns, scorer: Scorer) -> tuple[Floats, list[list[tuple[Floats, Floats]]]]:
+    """3 × runs × topics × measures, as `RankedRuns.scores`; and of each measure and run: documents, what each adds to
+    the score of its topic, and topics, what else does."""
+    row = {topic: number for number, topic in enumerate(ranked.topics)}
+    values = np.full((3, 2, len(ranked.topics), len(scorer.measures)), np.nan)
+    terms = [[(np.zeros(len(ranked)), np.zeros(len(ranked.topics))) for _ in ranked.runs] for _ in scorer.measures]
+    for number, run in enumerate(ranked.runs):
+        for batch in ranked.batches(run, scorer.grader):
+            topics = [row[topic] for topic in batch.topics]
+            values[:, number, topics] = scorer.score_batch(batch).values
+            gains_of = scorer.gains_cache(batch)
+            for column, (measure, table) in enumerate(zip(scorer.measures, scorer.tables, strict=True)):
+                gains = gains_of(table, measure)
+                added, rest = terms_of(measure, gains)
+                of_documents, of_topics = terms[column][number]
+                of_topics[topics] = rest
+                there = np.arange(added.shape[1]) < gains.retrieved[:, None]
+                which = (run.begin[topics][:, None] + np.arange(added.shape[1]))[there]
+                of_documents[run.document[which]] = added[there]
+    return values, terms
+
+
+def _of_measure(
+    ranked: RankedRuns,
+    scorer: Scorer,
+    column: int,
+    shared: Ints,
+    scores: Floats,
+    terms: list[tuple[Floats, Floats]],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The topics and the documents of `Diff`, by one measure.
+
+    scores  3 × runs × topics
+    """
+    measure, table = scorer.measures[column], scorer.tables[column]
+    old, new = (run.ranks_of(len(ranked)) for run in ranked.runs)
+    of_documents, of_topics = ((part[0], part[1]) for part in zip(*terms, strict=True))
+    last = NOWHERE - 1 if measure.cutoff is None or measure.definition.cutoff == "sums_to_k" else measure.cutoff
+    change = Change(ranked, shared, old, new, of_documents, of_topics, last)
+    topics = topic_rows(change, scores[0][:, shared], scores[2][:, shared])
+    # The worst first; of equal changes the order of the qrels.
+    order = np.argsort(measure.reading.sign * topics["difference"].to_numpy(), kind="stable")
+    place = np.zeros(len(ranked.topics), dtype=np.int64)
+    place[shared[order]] = np.arange(len(shared))
+    relevant = np.append(table.worth, [0.0, 0.0])[ranked.code] > 0
+    return topics.iloc[order], document_rows(change, place, passed_by_unjudged(change, relevant))

@@ -1,0 +1,158 @@
+"""Changes between two runs -> tables: a line for each topic in words, or a row for each document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradedeval.analysis.diff.by_topic import Diff
+from gradedeval.analysis.diff.changes import ENTERED, LEFT
+from gradedeval.analysis.explain import DOCUMENT
+from gradedeval.analysis.frames import frame_rows, frame_table
+from gradedeval.errors import plural, visible
+from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.measures.definition import Measure
+from gradedeval.scoring.summaries import summarize
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = dict[str, Any]
+
+TOPICS, DOCUMENTS, NAMED = 10, 20, 2
+"""Topics of a table, documents of a topic's own table, and documents that a line about a topic names."""
+
+
+def diff_document(
+    whole: Diff, shown: Diff, layout: Layout, *, top: int | None = None, alone: bool = False, digits: int = 4
+) -> Document:
+    """The changes between two runs.
+
+    shown   those of them that are asked for
+    top     how many topics a table shows, the worst first; None: 10
+    alone   whether a topic is asked for: then its documents have a table
+    digits  of the numbers in tables and in words
+    """
+    names = [visible(whole.baseline), visible(whole.run)]
+    if layout == "long":
+        return _long(shown, top)
+    blocks: list[Table | str] = [f"from {names[0]} to {names[1]}"]
+    for measure in whole.measures:
+        topics = shown.topics[shown.topics["measure"] == measure.label]
+        blocks.append(_summary(whole, measure, digits))
+        if alone:
+            for row in frame_rows(topics):
+                blocks += [_of_topic(row, digits), _documents(shown, row, digits)]
+            continue
+        changed = frame_rows(topics[(topics["changed"] > 0) | (topics["difference"] != 0)])
+        some = changed[: TOPICS if top is None else top]
+        if some:
+            blocks.append(_topics(shown, some, names, digits))
+        if len(changed) > len(some):
+            blocks.append(f"{len(changed) - len(some)} more {plural(len(changed) - len(some), 'topic')}: --top N")
+    return Document(blocks, whole.signature)
+
+
+def _long(shown: Diff, top: int | None) -> Document:
+    """A row for each document, with the scores of its topic."""
+    topics = shown.topics.drop(columns="changed")
+    if top is not None:
+        topics = topics.groupby("measure", sort=False).head(top)
+    rows = topics.merge(shown.documents, on=["measure", "topic"], how="inner")
+    rows.insert(0, "run", shown.run)
+    rows.insert(1, "baseline", shown.baseline)
+    return Document([frame_table(rows)], shown.signature)
+
+
+def _summary(whole: Diff, measure: Measure, digits: int) -> str:
+    """What became of the mean, and of how many topics."""
+    topics = whole.topics[whole.topics["measure"] == measure.label]
+    before, after = (
+        float(summarize(topics[name].to_numpy(), measure.definition.summary)) for name in ("baseline_score", "score")
+    )
+    gains = topics["difference"] * measure.reading.sign
+    same = int((topics["changed"] == 0).sum())
+    counts = [
+        f"{int((gains < 0).sum())} worse",
+        f"{int((gains > 0).sum())} better",
+        f"{int((gains == 0).sum())} equal" + (f" ({same} with the same documents)" if same else ""),
+    ]
+    unsettled = int(topics["settled"].eq(False).fillna(False).sum())
+    counts += [f"{unsettled} unsettled: judging could turn them around"] if unsettled else []
+    numbers = f"{before:.{digits}f} → {after:.{digits}f} ({after - before:+.{digits}f})"
+    return f"{measure.label}: {numbers} | {len(topics)} {plural(len(topics), 'topic')}: {', '.join(counts)}"
+
+
+def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Table:
+    residuals = any(row["residual"] is not None for row in rows)
+    columns = [Column("topic")]
+    for name in names:
+        columns += [Column(name, "score", digits), *([Column("residual", "score", digits)] if residuals else [])]
+    unsettled = any(row["settled"] is False for row in rows)
+    columns += [Column("difference", "signed", digits), *([Column("order")] if unsettled else []), Column("why")]
+    cells = []
+    for row in rows:
+        line = [row["topic"]]
+        for score, residual in (("baseline_score", "baseline_residual"), ("score", "residual")):
+            line += [row[score], *([row[residual]] if residuals else [])]
+        line += [row["difference"], *(["unsettled" if row["settled"] is False else ""] if unsettled else [])]
+        cells.append([*line, in_words(shown, row, digits)])
+    return Table(columns, cells)
+
+
+def in_words(shown: Diff, row: Row, digits: int, named: int = NAMED) -> str:
+    """What made the difference of a topic: the documents that explain most of it, and what is to be judged."""
+    documents = (
+        frame_rows(shown.by_topic[row["measure"], row["topic"]])
+        if (row["measure"], row["topic"]) in (shown.by_topic)
+        else []
+    )
+    counting = [one for one in documents if one["explains"]]
+    parts = [_sentence(one, digits) for one in counting[:named]]
+    if len(counting) > named:
+        parts.append(f"{len(counting) - named} more")
+    parts += [] if counting else ["only documents of no gain moved"]
+    risen = [one for one in documents if one["above"] is not None]
+    if risen:
+        risen.sort(key=lambda one: one["rank"])
+        others = f" and {len(risen) - 1} more" if len(risen) > 1 else ""
+        one = risen[0]
+        parts.append(f"unjudged {visible(one['docno'])}{others} moved above relevant {visible(one['above'])}")
+    return "; ".join(parts)
+
+
+def _sentence(row: Row, digits: int) -> str:
+    """What became of a document, as in `d7 (grade 2) fell 2 → 14: −0.1875`."""
+    if row["part"] != DOCUMENT:
+        return f"what is {row['part']} the end: {row['explains']:+.{digits}f}"
+    grade = "unjudged" if row["grade"] is None else f"grade {row['grade']:g}"
+    where = {ENTERED: f"entered at {row['rank']}", LEFT: f"left from {row['baseline_rank']}"}
+    moved = f"{row['change']} {row['baseline_rank']} → {row['rank']}"
+    stayed = f"stayed at {row['rank']}" if row["baseline_rank"] == row["rank"] else moved
+    return f"{visible(row['docno'])} ({grade}) {where.get(row['change'], stayed)}: {row['explains']:+.{digits}f}"
+
+
+def _of_topic(row: Row, digits: int) -> str:
+    scores = f"{row['baseline_score']:.{digits}f} → {row['score']:.{digits}f} ({row['difference']:+.{digits}f})"
+    if row["residual"] is None:
+        return f"topic {row['topic']}: {scores}"
+    residuals = f"residuals {row['baseline_residual']:.{digits}f} and {row['residual']:.{digits}f}"
+    order = "unsettled: judging could turn it around" if row["settled"] is False else "settled"
+    return f"topic {row['topic']}: {scores} | {residuals} | {order}"
+
+
+def _documents(shown: Diff, topic: Row, digits: int) -> Table:
+    """The documents of one topic, those that explain most first, and one row for the others."""
+    found: pd.DataFrame | None = shown.by_topic.get((topic["measure"], topic["topic"]))
+    rows = [] if found is None else frame_rows(found)
+    names = ("docno", "grade", "change", "baseline_rank", "rank", "baseline_contribution", "contribution", "explains")
+    kinds = ("text", "number", "text", "count", "count", "score", "score", "signed", "text")
+    cells = [[row[name] for name in (*names, "above")] for row in rows[:DOCUMENTS]]
+    for line, row in zip(cells, rows, strict=False):
+        line[0] = row["docno"] if row["part"] == DOCUMENT else f"{row['part']} the end"
+    if rows[DOCUMENTS:]:
+        left_out = sum(row["explains"] for row in rows[DOCUMENTS:])
+        cells.append([f"{len(rows) - DOCUMENTS} more", *[None] * 6, left_out, None])
+    titles = ("docno", "grade", "change", "old rank", "rank", "old contribution", "contribution", "explains",
+              "unjudged, above")  # fmt: skip
+    columns = [Column(title, kind, digits) for title, kind in zip(titles, kinds, strict=True)]  # type: ignore[arg-type]
+    return Table(columns, cells)

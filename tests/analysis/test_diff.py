@@ -1,0 +1,193 @@
+"""`diff`: topics that got worse, documents that made it, by hand and by properties; messages at the prompt."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import warnings
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import Diff, EvaluationWarning, InputError
+from support.commands import Command
+from support.measures import VARIANTS
+from support.paths import DATA, SAMPLES, shared
+
+BM25, RM3, QRELS = (str(SAMPLES / f"rivers{name}") for name in ("-bm25.run", "-bm25-rm3.run", ".qrels"))
+JUDGED = {"t": {"a": 3, "b": 1, "n": 0}, "u": {"a": 1}}
+
+
+def diff(*words: Any, **options: Any) -> Diff:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvaluationWarning)
+        return gradedeval.diff(*words, **options)
+
+
+def by_docno(found: Diff) -> dict[str, dict[str, Any]]:
+    rows = found.documents.astype(object).where(found.documents.notna(), None).to_dict("records")
+    return {row["docno"]: row for row in rows}
+
+
+def random_pair(seed: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Two runs that share documents, some of them judged."""
+    draw = random.Random(seed)
+    topics, docnos = [f"t{number}" for number in range(4)], [f"d{number}" for number in range(14)]
+    runs = [
+        {topic: {docno: draw.random() for docno in draw.sample(docnos, draw.randint(1, 9))} for topic in topics}
+        for _ in range(2)
+    ]
+    qrels = {topic: {docno: draw.choice([0, 0, 1, 2, 3]) for docno in draw.sample(docnos, 8)} for topic in topics}
+    qrels["t0"]["top"] = 3
+    return runs[0], runs[1], qrels
+
+
+def test_by_hand() -> None:
+    """a fell from 1 to 3 below an unjudged document that entered; b left."""
+    before = {"t": {"a": 3.0, "b": 2.0, "n": 1.0}, "u": {"a": 1.0}}
+    after = {"t": {"x": 3.0, "n": 2.0, "a": 1.0}, "u": {"a": 1.0}}
+    found = diff({"A": before}, {"B": after}, JUDGED, "rr(rel=3) dcg")
+    assert (found.baseline, found.run) == ("A", "B")
+    worst = found.topics[found.topics["measure"] == "rr(rel=3)"].iloc[0]
+    assert (worst["topic"], worst["baseline_score"], worst["score"]) == ("t", 1, pytest.approx(1 / 3))
+    assert worst["difference"] == pytest.approx(-2 / 3)
+    assert (worst["residual"], worst["settled"]) == (pytest.approx(2 / 3), False)  # x could be the relevant one
+    rows = by_docno(Diff("A", "B", found.topics, found.documents[found.documents["measure"] == "dcg"], [], ""))
+    assert {docno: row["change"] for docno, row in rows.items()} == {
+        "a": "fell",
+        "b": "left",
+        "n": "rose",
+        "x": "entered",
+    }
+    assert (rows["a"]["baseline_rank"], rows["a"]["rank"], rows["a"]["grade"]) == (1, 3, 3)
+    assert rows["a"]["explains"] == pytest.approx(3 / 2 - 3)
+    assert (rows["b"]["rank"], rows["b"]["contribution"]) == (None, None)
+    assert (rows["x"]["grade"], rows["x"]["above"], rows["n"]["above"]) == (None, "a", None)
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 12))])
+def test_the_documents_explain_the_whole_difference_by_every_measure(seed: int) -> None:
+    before, after, qrels = random_pair(seed)
+    measures = [one for one in VARIANTS if not one.by_intent and not one.types][seed::12]
+    found = diff(before, after, qrels, measures, top_grade=3)
+    key = ["measure", "topic"]
+    explained = found.documents.groupby(key)["explains"].sum()
+    differences = found.topics.set_index(key)["difference"]
+    assert len(differences) == 4 * len({one.label for one in measures})
+    finite = differences[differences.abs() < float("inf")]
+    assert (explained.reindex(finite.index).fillna(0.0) - finite).abs().max() < 1e-9
+
+
+def mirrored(frame: pd.DataFrame) -> pd.DataFrame:
+    """What the other way round would say."""
+    swapped = {"baseline_rank": "rank", "baseline_contribution": "contribution"}
+    swapped |= {"baseline_score": "score", "baseline_residual": "residual"}
+    other = frame.rename(columns={**swapped, **{new: old for old, new in swapped.items()}})
+    for name in {"explains", "difference"} & set(other.columns):
+        other[name] = -other[name]
+    if "change" in other:
+        names = {"entered": "left", "rose": "fell"}
+        other["change"] = other["change"].replace({**names, **{new: old for old, new in names.items()}})
+    return other[frame.columns]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_other_way_round_says_the_opposite(seed: int) -> None:
+    before, after, qrels = random_pair(seed)
+    one, other = (diff(*pair, qrels, "ndcg@5 ap rbp err@3") for pair in ((before, after), (after, before)))
+    for name, key in (("topics", ["measure", "topic"]), ("documents", ["measure", "topic", "part", "docno"])):
+        frames = [
+            frame.drop(columns="above", errors="ignore").sort_values(key).reset_index(drop=True)
+            for frame in (getattr(one, name), mirrored(getattr(other, name)))
+        ]
+        pd.testing.assert_frame_equal(*frames)
+
+
+def test_a_run_and_itself_differ_in_nothing() -> None:
+    found = diff(BM25, BM25, QRELS, "ndcg@10 ap")
+    assert found.documents.empty
+    assert not found.topics["difference"].any()
+    assert found.topics["settled"].all()
+    assert found.only("worse").topics.empty
+
+
+def test_topics_stand_from_the_worst_to_the_best_where_lower_is_better_too() -> None:
+    found = diff(BM25, RM3, QRELS, "ndcg@10 esl")
+    for measure, sign in (("ndcg@10", 1), ("esl", -1)):
+        change = sign * found.topics[found.topics["measure"] == measure]["difference"]
+        assert change.is_monotonic_increasing
+    worse = found.only("worse").topics
+    assert set(worse["measure"]) == {"ndcg@10", "esl"}
+    assert (worse[worse["measure"] == "esl"]["difference"] > 0).all()
+
+
+def test_the_scores_are_those_of_an_evaluation() -> None:
+    found = diff(BM25, RM3, QRELS, "ndcg@10", depth=50, ties="docno-asc")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvaluationWarning)
+        scores = gradedeval.evaluate([BM25, RM3], QRELS, "ndcg@10", depth=50, ties="docno-asc")
+    by_topic = found.topics.set_index("topic")
+    for run, column in (("rivers-bm25.run", "baseline_score"), ("rivers-bm25-rm3.run", "score")):
+        assert by_topic[column].to_dict() == scores.by_topic("ndcg@10", run)
+
+
+@shared
+def test_an_unjudged_document_explains_a_fall_of_a_real_run() -> None:
+    """Topic 1 of TREC-COVID: what the better run lost, an unjudged document took."""
+    runs = [str(DATA / "covid-round1" / "runs" / f"{name}.gz") for name in ("BRPHJ_NLP1", "TU_Vienna_TKL_1")]
+    found = diff(*runs, str(DATA / "covid-round1" / "qrels.txt"), "ndcg@10").only("worse", "1")
+    (topic,) = found.topics.to_dict("records")
+    assert not topic["settled"]
+    risen = found.documents[found.documents["above"].notna()]
+    assert "i6pv90s9" in set(risen["docno"])
+    assert set(risen["above"]) == {"cks6aij2"}
+
+
+# --- at the prompt ----------------------------------------------------------------------------------------------------
+
+
+def test_a_topic_is_told_in_words(cli: Command) -> None:
+    done = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "--top", "1")
+    assert done.code == 0
+    assert "ndcg@10: 0.2742 → 0.3454 (+0.0712) | 50 topics: 15 worse, 29 better, 6 equal" in done.text
+    assert "river-1189 (grade 3) fell 1 → 11: -0.2301; river-0625 (grade 4) rose 18 → 5: +0.1187; 9 more" in done.text
+    assert "49 more topics: --top N" in done.text
+    alone = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "--topic", "301").text
+    assert "topic 301: 0.4866 → 0.1157 (-0.3709) | residuals 0.0000 and 0.0000 | settled" in alone
+
+
+def test_programs_get_a_row_for_each_document(cli: Command) -> None:
+    done = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "-f", "csv", "--top", "2")
+    rows = list(csv.DictReader(io.StringIO(done.text)))
+    assert {row["topic"] for row in rows} == {"313", "332"}
+    for topic in ("313", "332"):
+        of_topic = [row for row in rows if row["topic"] == topic]
+        explained = sum(float(row["explains"]) for row in of_topic)
+        assert explained == pytest.approx(float(of_topic[0]["difference"]), abs=1e-9)
+
+
+def test_what_cannot_be_compared_is_one_line(cli: Command, tmp_path: Any) -> None:
+    other = tmp_path / "other.run"
+    other.write_text("999 Q0 d 1 1 t\n")
+    for words, message in {
+        (BM25, str(other), QRELS): "other.run: shares no topics with",
+        (BM25, QRELS): "1 run given; diff compares two",
+        (BM25, RM3, QRELS, "--topic", "31"): "--topic: '31' is not a topic that both runs are scored on; did you mean",
+        (BM25, RM3, QRELS, "--only", "wors"): "--only: invalid value 'wors'; did you mean 'worse'?",
+        (BM25, RM3, QRELS, "--ties", "average"): "--ties: an average over orders has no ranks",
+    }.items():
+        done = cli("diff", *words)
+        assert done.code in (1, 2)
+        assert len(done.messages) == 1
+        assert message in done.messages[0]
+
+
+def test_two_runs_of_one_name_are_told_apart() -> None:
+    run = {"t": {"a": 1.0}}
+    found = diff(run, {"t": {"n": 1.0}}, JUDGED, "rr")
+    assert (found.baseline, found.run) == ("run (A)", "run (B)")
+    with pytest.raises(InputError, match="shares no topics"):
+        diff({"A": {"t": {"a": 1.0}}}, {"B": {"u": {"a": 1.0}}}, JUDGED, "rr", topics="both")

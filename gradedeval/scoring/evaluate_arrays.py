@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -55,12 +55,8 @@ def evaluate_arrays(
     Raises `gradedeval.InputError` where arrays do not fit each other, or a measure or an option needs more than they
     have.
     """
-    for name in (name for name in NEED_IDS if keywords.get(name)):
-        raise InputError(f"--{name}", "arrays have nothing that it could mean", "leave it out", usage=True)
+    _check_options(keywords)
     ties = keywords.pop("ties", None)
-    if ties is not None and ties not in TIES:
-        hint = f"choose from {', '.join(TIES)}"
-        raise InputError("--ties", f"{ties}: arrays have no docnos or ranks", hint, usage=True)
     asked = parse_measures(measures)
     for measure in asked:
         check_measure(measure)
@@ -79,6 +75,15 @@ def evaluate_arrays(
     for note in notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return Scores([run], scorer.measures, qrels, options, notes)
+
+
+def _check_options(keywords: Mapping[str, Any]) -> None:
+    """Raise InputError (usage) for options about what arrays lack."""
+    for name in (name for name in NEED_IDS if keywords.get(name)):
+        raise InputError(f"--{name}", "arrays have nothing that it could mean", "leave it out", usage=True)
+    if (ties := keywords.get("ties")) is not None and ties not in TIES:
+        hint = f"choose from {', '.join(TIES)}"
+        raise InputError("--ties", f"{ties}: arrays have no docnos or ranks", hint, usage=True)
 
 
 def _by_topic(grades: Any, scores: Any, group: Any, qid: Any) -> tuple[list[bytes], Ints, Floats, Floats]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -142,8 +142,10 @@ def ndim(values: Any) -> int | None:
 
 
 def is_ids(values: Any) -> bool:
-    """Whether this is a ranked list, or pairs of docno and score."""
-    return isinstance(values, list | tuple | Set) or ndim(values) == 1
+    """Whether this is a list of docnos, or of pairs of docno and number; numbers alone are neither."""
+    if not isinstance(values, list | tuple | Set) and ndim(values) != 1:
+        return False
+    return not any(isinstance(first, float) for first in islice(values, 1))
 
 
 def is_row(row: Any) -> bool:

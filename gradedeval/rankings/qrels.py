@@ -16,6 +16,7 @@ from gradedeval.options import Duplicates, Options
 from gradedeval.rankings.dicts import Listed
 from gradedeval.rankings.docno_index import Index
 from gradedeval.rankings.frames import Judgment, dict_judgments, frame_judgments, usual_judgments
+from gradedeval.rankings.objects import Columns, readable
 from gradedeval.rankings.qrels_columns import JudgmentColumns, coded, judgments_of_codes, read_judgments
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec import lines
@@ -71,6 +72,9 @@ class Qrels:
         part = SUBTOPIC if subtopics else STRATUM if strata else ()
         self.place = Source(source).place if is_file(source) else "qrels"
         self.scorers: dict[Any, Any] = {}  # see scoring.scorer
+        if not is_file(source):
+            source = readable(source, "qrels", self.place)
+            self.notes += [f"{self.place}: {note}"] if isinstance(source, Columns) and (note := source.note) else []
         usual = None if part or is_file(source) else usual_judgments(source, self.place)
         if usual is not None:
             self._of_listed(usual)
@@ -224,10 +228,7 @@ class Qrels:
 def _judgments(source: Any, part: tuple[str, ...], place: str) -> list[Judgment]:
     if isinstance(source, Mapping):
         return dict_judgments(source, part, place)
-    if hasattr(source, "columns"):
-        return frame_judgments(source, part, place)
-    hint = "give a path, an open file, a DataFrame or a dict"
-    raise InputError(place, f"cannot read qrels from a {type(source).__name__}", hint, usage=True)
+    return frame_judgments(source, part, place)
 
 
 def _judgments_of_bytes(

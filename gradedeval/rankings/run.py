@@ -13,6 +13,7 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Options
 from gradedeval.rankings.frames import LAST_RANK, TOO_LARGE, dict_ranking, frame_ranking, ordered_by_rank
+from gradedeval.rankings.objects import readable
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.lines import RUN_FIELDS, about_number, check_read, decimal, decode, records
 
@@ -55,8 +56,7 @@ class Run:
 
 
 def read_run(source: Any, options: Options, types: bool = False, place: str = "run") -> Run:
-    """A run from a DataFrame with the columns topic, docno and score, or rank in its place, under any name of
-    `column_names`, or from a dict topic -> docno -> score. Files are read in blocks elsewhere.
+    """A run from whatever holds one in Python: see `evaluate`. Files are read in blocks elsewhere.
 
     types  keep the type of each document: the column `type` of a DataFrame
     place  what messages call it
@@ -64,16 +64,14 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     Raises InputError where the source is not a run, and for duplicate documents unless the options keep one.
     """
     ranks = options.ties == "rank" and options.order == "score"
+    source = readable(source, "run", place)
     if isinstance(source, Mapping):
         if types:
             hint = "costs need a file, or a DataFrame with a column 'type'"
             raise InputError(place, "a dict has no document types", hint, usage=True)
         rankings = dict_ranking(source, ranks, place)
-    elif hasattr(source, "columns"):
-        rankings = frame_ranking(source, ranks, types, place)
     else:
-        hint = "give a path, an open file, a DataFrame or a dict"
-        raise InputError(place, f"cannot read a run from a {type(source).__name__}", hint, usage=True)
+        rankings = frame_ranking(source, ranks, types, place)
     run = Run(place, {topic: TopicResults(*columns) for topic, columns in rankings.items()})
     if hasattr(source, "columns") and options.order == "score" and ordered_by_rank(source):
         run.notes.append(by_rank_note(run.place))

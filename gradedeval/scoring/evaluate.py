@@ -38,12 +38,14 @@ def evaluate(
 ) -> Scores:
     """Score one run, or several, against graded judgments.
 
-    run       a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and score, or rank
-              in its place, under the names of any tool, or a dict topic -> docno -> score; several: a list of these, or
-              a dict name -> any of these
-    qrels     a `Qrels`, or what makes one: a path, an open file, a DataFrame with the columns topic, docno and grade,
-              or a dict topic -> docno -> grade; with `subtopics=True` also a column subtopic
-              (or iteration), or a dict topic -> docno -> subtopic -> grade; with `strata=True` the same with stratum
+    run       a path (`-` is standard input), a URL, an open file; a DataFrame of pandas, polars or pyarrow with the
+              columns topic, docno and score (or query_id and doc_id, qid and docno: see "Input files"); a dict topic ->
+              docno -> score, or topic -> docnos from the best on; an iterable of rows (topic, docno, score), also
+              namedtuples and dicts by the names of columns; a `Run` of ranx. Several: a folder, a pattern such as
+              "runs/*.run", a list or iterator of any of these, or a dict name -> any of these
+    qrels     a `Qrels`, or what makes one: the same with grade (or relevance, or label) in place of score; where a dict
+              lists documents alone, they are relevant. With `subtopics=True` also a column subtopic (or iteration), or
+              a dict topic -> docno -> subtopic -> grade; with `strata=True` the same with stratum
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
     jobs      processes that share several runs, or a large one; more than 1 forks this process, on Linux and where no

@@ -13,6 +13,7 @@ import numpy as np
 from gradedeval.analysis import significance
 from gradedeval.analysis.anova import tukey
 from gradedeval.analysis.bayes import ROPE, posterior
+from gradedeval.analysis.flips import flip_columns
 from gradedeval.analysis.resampling import tukey_hsd
 from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
 from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, Correction, Test
@@ -105,14 +106,19 @@ def compare(
     gives), baseline_mean, difference (run − baseline), relative (difference / |baseline_mean|, blank for a mean of 0),
     wins, ties, losses (topics, of the run; where lower is better, a lower score wins; blank where neither is), effect
     (mean difference / deviation), low, high (the interval, by the studentized bootstrap; of anova Tukey's simultaneous
-    one), p, p_corrected, conclusive, tested. `tested` is `difference`, or `ratio` for geometric means: effect, p and
-    the interval are then of differences of logarithms, and low and high are ratios, 1 where the runs are equal. With
-    bayes, better, equivalent and worse stand in place of p: the probabilities that the true difference is above rope,
-    within ±rope, and below −rope, or the other way round where lower is better; low and high are a credible interval.
+    one), p, p_corrected, conclusive, flip, unjudged, flip_share, flip_rank, tested. `tested` is `difference`, or
+    `ratio` for geometric means: effect, p and the interval are then of differences of logarithms, and low and high are
+    ratios, 1 where the runs are equal. With bayes, better, equivalent and worse stand in place of p: the probabilities
+    that the true difference is above rope, within ±rope, and below −rope, or the other way round where lower is
+    better; low and high are a credible interval.
     `conclusive` is False where the difference is no larger than the residual of the lower run: judging its unjudged
-    documents could reverse the order; blank where the measure has no residual. What cannot be significant, has an
-    interval without an end, is taken for a mean, or leaves out topics is told in a warning of the class
-    `gradedeval.EvaluationWarning`.
+    documents could reverse the order; blank where the measure has no residual. `flip` is how many of its `unjudged`
+    documents would have to turn out relevant, with the top gain and all else as it is, to reverse the order: the fewest
+    where documents add to the score independently of each other, else a number that suffices. `flip_share` is their
+    share, `flip_rank` the lowest rank among them. They are blank where the order is conclusive or only documents that
+    the run lacks could reverse it, for saved or standardized scores, and for a run that cannot be read again.
+    What cannot be significant, has an interval without an end, is taken for a mean, or leaves out topics is told in a
+    warning of the class `gradedeval.EvaluationWarning`.
     Raises InputError for fewer than two runs, and for a measure with a single topic.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
@@ -134,7 +140,11 @@ def compare_matrix(
 
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
     frames = [pd.DataFrame(_columns(paired, first, second, settings, progress)) for paired in measures]
-    frame = pd.concat(frames, ignore_index=True).astype({"conclusive": "boolean", "wins": "Int64", "losses": "Int64"})
+    frame = pd.concat(frames, ignore_index=True)
+    frame = frame.assign(**flip_columns(frame, {paired.measure: paired for paired in measures}, matrix.scores))
+    frame["tested"] = frame.pop("tested")  # the last column
+    whole = ("wins", "losses", "flip", "unjudged", "flip_rank")
+    frame = frame.astype({"conclusive": "boolean", **dict.fromkeys(whole, "Int64")})
     return frame, [*_unattainable_notes(measures, len(first), settings), *_interval_notes(frame, settings.alpha)]
 
 

@@ -39,6 +39,7 @@ class Matrix:
     origin     runs × measures: where they come from
     signature  what the numbers depend on
     notes      notes for the user
+    scores     the evaluation that they are of; None of saved scores
     """
 
     runs: list[str]
@@ -52,6 +53,7 @@ class Matrix:
     origin: Origins
     signature: str = ""
     notes: list[str] = field(default_factory=list)
+    scores: Scores | None = None
 
     def measure_index(self, measure: str) -> int:
         """The index of a measure, under any of its names. Raises InputError (usage) if it is not among them."""
@@ -226,7 +228,7 @@ def _from_scores(scores: Scores) -> Matrix:
     if scores.options.residuals == "difference":  # signed differences are no bounds
         matrix.residual[:], matrix.unjudged[:] = np.nan, np.nan
     matrix.origin[:] = Origin("", Signature.read(scores.signature))
-    return replace(matrix, signature=scores.signature, notes=list(scores.notes))
+    return replace(matrix, signature=scores.signature, notes=list(scores.notes), scores=scores)
 
 
 def _from_saved(saved: SavedScores) -> Matrix:
@@ -283,4 +285,5 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
             getattr(matrix, name)[rows, [column_of[topic] for topic in part.topics]] = getattr(part, name)
         matrix.origin[rows] = part.origin
     signature = " | ".join(part.signature for part in (first, second) if part.signature)
-    return replace(matrix, signature=signature, notes=[*first.notes, *second.notes])
+    scores = first.scores or second.scores
+    return replace(matrix, signature=signature, notes=[*first.notes, *second.notes], scores=scores)

@@ -1,21 +1,17 @@
-"""Comparisons, correlations, fits and power -> tables: which columns people see, and how the numbers were made."""
+"""Correlations, fits and power -> tables: which columns people see, and how the numbers were made."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.analysis.anova import anova
-from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.correlate import BY_TOPIC, NAMES
 from gradedeval.analysis.fit import FitResult
 from gradedeval.analysis.frames import frame_rows, frame_table
 from gradedeval.analysis.power import Power
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.topic_plan import Aim
-from gradedeval.errors import visible
 from gradedeval.formats import Column, Document, Layout, Table
 
 if TYPE_CHECKING:
@@ -44,9 +40,35 @@ def signature_lines(settings: str, scores: str) -> str:
     return "\n".join(part for part in (settings, scores) if part)
 
 
-def _same(*columns: Column) -> Shown:
+def same(*columns: Column) -> Shown:
     """Columns of the frame that people see as they are."""
     return {column: itemgetter(column.name) for column in columns}
+
+
+def level(alpha: float) -> str:
+    return f"{100 * (1 - alpha):.10g}%"
+
+
+def readings(matrix: Matrix, measures: list[str]) -> list[str]:
+    """By which measures lower scores win, or none do, and which are tested by ratios."""
+    said: dict[str, list[str]] = {}
+    for name in measures:
+        reading = matrix.reading(matrix.measure_index(name))
+        for word in (reading.summary, reading.better):
+            if word in _READINGS:
+                said.setdefault(_READINGS[word], []).append(name)
+    return [f"{', '.join(names)}: {words}" for words, names in said.items()]
+
+
+_READINGS = {
+    "geometric": "ratio of geometric means, tested by logarithms",
+    "lower": "lower is better",
+    "neither": "neither more nor less is better",
+}
+
+
+def ratio(value: float) -> str:
+    return f"×{value:.4f}"
 
 
 # Correlations
@@ -89,21 +111,21 @@ def power_document(result: Power, matrix: Matrix, layout: Layout) -> Document:
     """The result of `power`."""
     counts = (Column(name, "count") for name in ("runs", "topics", "pairs", "significant"))
     shown: Shown = {
-        **_same(Column("measure"), *counts, Column("power", "share")),
+        **same(Column("measure"), *counts, Column("power", "share")),
         Column("difference needed", "score"): _needed,
     }
     return frame_document(result.frame, layout, shown, signature_lines(result.settings, matrix.signature))
 
 
 def _needed(row: Row) -> Any:
-    return _ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
+    return ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
 
 
 def plan_settings(aim: Aim, matrix: Matrix | None) -> str:
     """What the topics of a plan suffice for."""
     found = f"topics to detect a difference of {aim.difference:g} with power {1 - aim.beta:g} at alpha {aim.alpha:g}"
-    interval = f"interval: {_level(aim.alpha)}, as wide as that difference"
-    return " | ".join([found, interval, *([] if matrix is None else _readings(matrix, matrix.measures))])
+    interval = f"interval: {level(aim.alpha)}, as wide as that difference"
+    return " | ".join([found, interval, *([] if matrix is None else readings(matrix, matrix.measures))])
 
 
 def plan_document(frame: pd.DataFrame, signature: str, settings: str, layout: Layout) -> Document:
@@ -111,9 +133,9 @@ def plan_document(frame: pd.DataFrame, signature: str, settings: str, layout: La
     known = [] if frame["measure"].isna().all() else [Column("measure")]
     had = [] if frame["topics"].isna().all() else [Column("topics", "count")]
     shown: Shown = {
-        **_same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
+        **same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
         Column("topics needed", "count"): itemgetter("needed"),
-        **_same(Column("power", "share")),
+        **same(Column("power", "share")),
         Column("interval width", "score"): itemgetter("width"),
     }
     return frame_document(frame, layout, shown, signature_lines(settings, signature))
@@ -125,16 +147,16 @@ def plan_document(frame: pd.DataFrame, signature: str, settings: str, layout: La
 def fit_document(result: FitResult, layout: Layout) -> Document:
     """The result of `fit` or `fit_weights`: of these columns, those that its frame has."""
     shown: dict[str, Shown] = {
-        "measure": _same(Column("measure")),
-        "by": _same(Column("by")),
-        "parameter": _same(Column("parameter")),
+        "measure": same(Column("measure")),
+        "by": same(Column("by")),
+        "parameter": same(Column("parameter")),
         "value": {Column("best", "number"): itemgetter("value")},
-        "agreement": _same(Column("agreement", "score")),
+        "agreement": same(Column("agreement", "score")),
         "divergence": {Column("KL (nats)", "score"): itemgetter("divergence")},
         "low": {Column("within 0.001", "figures"): _near_best},
         "step": {Column("step", "number"): itemgetter("step")},
-        "covered": _same(Column("covered", "score")),
-        "pairs": _same(Column("pairs", "count")),
+        "covered": same(Column("covered", "score")),
+        "pairs": same(Column("pairs", "count")),
         "agreement_there": {Column("there", "score"): itemgetter("agreement_there")},
         "best_there": {Column("best there", "figures"): _best_there},
     }
@@ -148,147 +170,3 @@ def _near_best(row: Row) -> str | None:
 
 def _best_there(row: Row) -> str | None:
     return None if row["best_there"] is None else f"{row['best_there']:.4f} at {row['value_there']:.6g}"
-
-
-# Comparisons
-
-
-def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings) -> str:
-    """What differences are from, how they were tested, and what the interval is."""
-    measures = list(dict.fromkeys(frame["measure"]))
-    pairs = len(frame) // len(measures)
-    tests = dict.fromkeys(test_settings.describe(matrix.paired(name), pairs) for name in measures)
-    alpha, draws, seed = test_settings.alpha, test_settings.draws, test_settings.seed
-    level = _level(alpha)
-    bootstrap = f"{level} interval: studentized paired bootstrap, {draws} draws, seed {seed}"
-    bootstrap += "" if pairs == 1 else ", not corrected"
-    mark, interval = {
-        "anova": (f"* p ≤ {alpha:g}", f"{level} interval: Tukey's, of all pairs together"),
-        "bayes": (f"* probability ≥ {1 - alpha:.10g}", f"{level} credible interval"),
-    }.get(test_settings.test, (f"* p ≤ {alpha:g}", bootstrap))
-    against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
-    return " | ".join([*against, *tests, mark, interval, *_readings(matrix, measures)])
-
-
-def _level(alpha: float) -> str:
-    return f"{100 * (1 - alpha):.10g}%"
-
-
-def _readings(matrix: Matrix, measures: list[str]) -> list[str]:
-    """By which measures lower scores win, or none do, and which are tested by ratios."""
-    said: dict[str, list[str]] = {}
-    for name in measures:
-        reading = matrix.reading(matrix.measure_index(name))
-        for word in (reading.summary, reading.better):
-            if word in _READINGS:
-                said.setdefault(_READINGS[word], []).append(name)
-    return [f"{', '.join(names)}: {words}" for words, names in said.items()]
-
-
-_READINGS = {
-    "geometric": "ratio of geometric means, tested by logarithms",
-    "lower": "lower is better",
-    "neither": "neither more nor less is better",
-}
-
-
-def comparison_document(
-    frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings, settings: str, layout: Layout
-) -> Document:
-    """The result of `compare`; with anova the analysis of variance too."""
-    one_pair = len(frame) == frame["measure"].nunique()
-    title = "p" if test_settings.correction_applied == "none" or one_pair else f"p ({test_settings.correction_applied})"
-    shown: Shown = {
-        **_same(Column("measure"), Column("run"), *([Column("baseline")] if frame["baseline"].nunique() > 1 else [])),
-        Column("mean", "score"): itemgetter("mean"),
-        Column("baseline mean", "score"): itemgetter("baseline_mean"),
-        Column("difference", "signed"): itemgetter("difference"),
-        Column("%", "percent"): itemgetter("relative"),
-        Column(f"{_level(test_settings.alpha)} interval", "figures"): _interval,
-        WON: _won,
-        Column("effect", "signed", digits=2): itemgetter("effect"),
-        **_verdict(test_settings, title),
-        Column("order", "figures"): lambda row: ORDER[row["conclusive"]],
-    }
-    document = frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))
-    if test_settings.test != "anova":
-        return document
-    variances = frame_document(anova(matrix), layout, ANOVA, "").table
-    if layout == "long":
-        return replace(
-            document, head={"anova": [dict(zip(variances.names, row, strict=True)) for row in variances.rows]}
-        )
-    return replace(document, blocks=[*document.blocks, variances])
-
-
-def _ratio(value: float) -> str:
-    return f"×{value:.4f}"
-
-
-def _interval(row: Row) -> str:
-    """Of a ratio of geometric means, or of a difference."""
-    number = _ratio if row["tested"] == "ratio" else "{:+.4f}".format
-    return f"{number(row['low'])} to {number(row['high'])}"
-
-
-def _won(row: Row) -> str:
-    """Only ties where neither score is better."""
-    won, tied, lost = (row[name] for name in ("wins", "ties", "losses"))
-    return f"–/{tied}/–" if won is None else f"{won}/{tied}/{lost}"
-
-
-ORDER = {True: "", False: "inconclusive", None: "no residual"}
-ANOVA: Shown = {
-    **_same(Column("measure"), Column("source")),
-    Column("sum of squares", "score"): itemgetter("squares"),
-    **_same(Column("df", "count")),
-    Column("mean square", "number"): itemgetter("mean_square"),
-    Column("F", "score", digits=2): itemgetter("f"),
-    Column("p", "figures"): lambda row: None if row["p"] is None else _p_value(row["p"]),
-}
-"""The analysis of variance for people."""
-
-
-WON = Column("won/tied/lost", "figures")
-
-
-def _verdict(settings: TestSettings, title: str) -> Shown:
-    """p, or the posterior probabilities, with an asterisk where they reach the level."""
-    alpha = settings.alpha
-    if settings.test != "bayes":
-        return {Column(title, "figures"): lambda row: _p_value(row["p_corrected"], alpha)}
-
-    def probability(name: str) -> Callable[[Row], str | None]:
-        return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
-
-    return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
-
-
-def _p_value(p: float, alpha: float | None = None) -> str:
-    """Four digits, or that it is smaller; with an asterisk if it is significant, where a level is given."""
-    return ("<0.0001" if p < 0.0001 else f"{p:.4f}") + ("" if alpha is None else "*" if p <= alpha else " ")
-
-
-# Risk
-
-
-def risk_settings(frame: pd.DataFrame, matrix: Matrix, alpha: float) -> str:
-    """What runs are compared with, and how much a loss counts."""
-    baseline, runs = frame["baseline"].iloc[0], frame["run"].nunique()
-    weight = f"α {alpha:g}: a loss counts {1 + alpha:g} times"
-    readings = _readings(matrix, list(dict.fromkeys(frame["measure"])))
-    return " | ".join([visible(f"baseline {baseline}"), weight, f"GeoRisk among {runs} runs", *readings])
-
-
-def risk_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
-    """The result of `risk`."""
-    shown: Shown = {
-        **_same(Column("measure"), Column("run"), Column("mean", "score")),
-        Column("baseline mean", "score"): itemgetter("baseline_mean"),
-        WON: _won,
-        Column("URisk", "signed"): itemgetter("u_risk"),
-        Column("TRisk", "signed", digits=2): itemgetter("t_risk"),
-        Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
-        Column("GeoRisk", "score"): itemgetter("geo_risk"),
-    }
-    return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))

@@ -9,8 +9,8 @@ import click
 
 from gradedeval.analysis.bayes import ROPE
 from gradedeval.analysis.compare import TestSettings, compare_matrix
+from gradedeval.analysis.comparison_tables import comparison_document, comparison_settings
 from gradedeval.analysis.significance import Correction, Test
-from gradedeval.analysis.tables import comparison_document, comparison_settings
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import ALPHA, MATRIX_OPTIONS, TABLE_OPTIONS, draw_options, matrix_from
 from gradedeval.cli.options import command_line, option
@@ -45,8 +45,8 @@ def command(
 ) -> None:
     """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals, p-values.
 
-    The order of two runs is 'inconclusive' where their difference is no larger than the mean residual of the lower run:
-    judging its unjudged documents could reverse it.
+    The order of two runs is not conclusive where their difference is no larger than the mean residual of the lower run:
+    judging its unjudged documents could reverse it. The last column says how many of them would have to be relevant.
     """
     test_settings = TestSettings(test, correction, draws, alpha, seed, rope)
     destination = Destination(keywords)

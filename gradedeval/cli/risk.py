@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from gradedeval.analysis.comparison_tables import risk_document, risk_settings
 from gradedeval.analysis.risk import ALPHA, risk_matrix
-from gradedeval.analysis.tables import risk_document, risk_settings
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option

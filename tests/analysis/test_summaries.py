@@ -17,7 +17,7 @@ from gradedeval import Bound
 from gradedeval.analysis.correlate import agreement
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.measures.properties import Reading
-from support.commands import Command
+from support.commands import Command, without_flips
 
 # Three topics with one relevant document each: its rank in the run, 9 where it is missing.
 RANKS = {"steady.run": (3, 3, 3), "uneven.run": (1, 1, 9), "weak.run": (5, 6, 4)}
@@ -193,9 +193,8 @@ def test_saved_scores_are_read_like_those_of_runs_and_an_unknown_measure_is_told
     cli("eval", *RANKS, "qrels", "-q", *words, "-o", "saved.csv")
     same = ("--baseline", "steady.run", "-f", "csv")
     saved = cli("compare", "--from-scores", "saved.csv", *same)
-    assert saved.text == cli("compare", *RANKS, "qrels", *words, *same).text.replace(",False", ",").replace(
-        ",True", ","
-    )
+    direct = without_flips(cli("compare", *RANKS, "qrels", *words, *same).text)
+    assert without_flips(saved.text) == direct.replace(",False", ",").replace(",True", ",")
     (files / "saved.csv").write_text((files / "saved.csv").read_text().replace("num_rel_ret", "mine"))
     told = cli("compare", "--from-scores", "saved.csv", *same).messages
     assert told[0] == "mine: no measure known here; taken as a mean, the higher the better"

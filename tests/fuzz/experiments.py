@@ -14,8 +14,9 @@ from typing import Any
 from fuzz import command
 from fuzz.case import Case, Kind
 from fuzz.scores import some_measure
+from gradedeval.analysis.flips import COLUMNS
 from gradedeval.analysis.significance import PAIR_TESTS, TESTS
-from support.commands import Outcome
+from support.commands import Outcome, without_flips
 
 LABELS = [0.0, 1.0, 2.0, 3.0]
 RUNS = ("r1", "r2", "r3")
@@ -137,7 +138,7 @@ def reordered(case: Case, folder: Path) -> str | None:
     orders = (("r1", "r2", "r3", "qrels"), ("r3", "r1", "r2", "qrels"))
     first, second = (compared(case, folder, *files, words=("--baseline", "r1")) for files in orders)
     skip = () if case.more["test"] in EXACT else ("p", "p_corrected")
-    if wrong := unlike(first, second, KEYS, (*skip, "low", "high")):
+    if wrong := unlike(first, second, KEYS, (*skip, "low", "high", *COLUMNS)):
         return f"order of runs {wrong}"
     return None
 
@@ -183,7 +184,7 @@ def changed(case: Case, folder: Path, before: Outcome) -> str | None:
     after = compared(case, folder, "r1", "r2", "qrels")
     # Draws go to topics in their order: where they are random, another order has another p.
     skip = () if case.more["test"] in EXACT else ("p", "p_corrected")
-    if wrong := unlike(before, after, KEYS, (*skip, "low", "high")):
+    if wrong := unlike(before, after, KEYS, (*skip, "low", "high", *COLUMNS)):
         return f"order of topics {wrong}"
     for name in ("r1", "r2", "qrels"):
         (folder / name).write_bytes(re.sub(rb"(?m)^(\S+)", rb"T\1", case.files[name]))
@@ -226,7 +227,7 @@ def check_saved(case: Case, folder: Path) -> str | None:
             if "-m" in direct.err.decode() or len(case.measures) < 2:
                 continue
             return f"{verb} on saved scores: exit {again.code} instead of {direct.code}: {again.err!r} {direct.err!r}"
-        if not direct.code and (wrong := cells_differ(direct.text, again.text)):
+        if not direct.code and (wrong := cells_differ(*map(without_flips, (direct.text, again.text)))):
             return f"{verb} on saved scores: {wrong}"
     return None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradedeval.analysis.flips import COLUMNS
 from support.paths import ROOT
 
 # What Python does not show a user by default, and so is no part of what a command says.
@@ -50,3 +53,13 @@ def shell(command: str, folder: Path) -> Outcome:
         ["bash", "-c", script], cwd=folder, env=environment(), capture_output=True, timeout=60, check=False
     )
     return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def without_flips(text: str) -> str:
+    """A comparison as csv without what it takes to turn an order round: runs are read again for that, and saved scores
+    know of none."""
+    header, *rows = csv.reader(io.StringIO(text))
+    kept = [place for place, name in enumerate(header) if name not in COLUMNS]
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([row[place] for place in kept] for row in (header, *rows))
+    return out.getvalue()

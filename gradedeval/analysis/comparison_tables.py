@@ -1,0 +1,163 @@
+"""Comparisons and risks -> tables: which columns people see, and how the numbers were made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from gradedeval.analysis.anova import anova
+from gradedeval.analysis.compare import TestSettings
+from gradedeval.analysis.score_matrix import Matrix
+from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, readings, same, signature_lines
+from gradedeval.errors import InputError, visible
+from gradedeval.formats import Column, Document, Layout
+from gradedeval.measures.parse import parse_measures
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings) -> str:
+    """What differences are from, how they were tested, and what the interval is."""
+    measures = list(dict.fromkeys(frame["measure"]))
+    pairs = len(frame) // len(measures)
+    tests = dict.fromkeys(test_settings.describe(matrix.paired(name), pairs) for name in measures)
+    alpha, draws, seed = test_settings.alpha, test_settings.draws, test_settings.seed
+    confidence = level(alpha)
+    bootstrap = f"{confidence} interval: studentized paired bootstrap, {draws} draws, seed {seed}"
+    bootstrap += "" if pairs == 1 else ", not corrected"
+    mark, interval = {
+        "anova": (f"* p ≤ {alpha:g}", f"{confidence} interval: Tukey's, of all pairs together"),
+        "bayes": (f"* probability ≥ {1 - alpha:.10g}", f"{confidence} credible interval"),
+    }.get(test_settings.test, (f"* p ≤ {alpha:g}", bootstrap))
+    against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
+    flips = f"order flips: unjudged documents of the lower run, told up to {FLIP_SHARE:.0%} of them"
+    told = [flips] if frame["flip"].notna().any() else []
+    return " | ".join([*against, *tests, mark, interval, *told, *readings(matrix, measures)])
+
+
+def comparison_document(
+    frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings, settings: str, layout: Layout
+) -> Document:
+    """The result of `compare`; with anova the analysis of variance too."""
+    one_pair = len(frame) == frame["measure"].nunique()
+    title = "p" if test_settings.correction_applied == "none" or one_pair else f"p ({test_settings.correction_applied})"
+    shown: Shown = {
+        **same(Column("measure"), Column("run"), *([Column("baseline")] if frame["baseline"].nunique() > 1 else [])),
+        Column("mean", "score"): itemgetter("mean"),
+        Column("baseline mean", "score"): itemgetter("baseline_mean"),
+        Column("difference", "signed"): itemgetter("difference"),
+        Column("%", "percent"): itemgetter("relative"),
+        Column(f"{level(test_settings.alpha)} interval", "figures"): _interval,
+        WON: _won,
+        Column("effect", "signed", digits=2): itemgetter("effect"),
+        **_verdict(test_settings, title),
+        Column("order"): lambda row: _order(row, matrix),
+    }
+    document = frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))
+    if test_settings.test != "anova":
+        return document
+    variances = frame_document(anova(matrix), layout, ANOVA, "").table
+    if layout == "long":
+        return replace(
+            document, head={"anova": [dict(zip(variances.names, row, strict=True)) for row in variances.rows]}
+        )
+    return replace(document, blocks=[*document.blocks, variances])
+
+
+def _interval(row: Row) -> str:
+    """Of a ratio of geometric means, or of a difference."""
+    number = ratio if row["tested"] == "ratio" else "{:+.4f}".format
+    return f"{number(row['low'])} to {number(row['high'])}"
+
+
+def _won(row: Row) -> str:
+    """Only ties where neither score is better."""
+    won, tied, lost = (row[name] for name in ("wins", "ties", "losses"))
+    return f"–/{tied}/–" if won is None else f"{won}/{tied}/{lost}"
+
+
+FLIP_SHARE = 0.1
+"""A table tells how many documents turn an order round where they are no more than this share of the unjudged ones."""
+
+
+def _order(row: Row, matrix: Matrix) -> str:
+    """Whether judging could turn the order of two runs round, and what it takes."""
+    if row["conclusive"] is None:
+        scored = set() if matrix.scores is None else {run.run for run in matrix.scores.runs}
+        saved = not {row["run"], row["baseline"]} <= scored and _has_residual(row["measure"])
+        return "residual not saved" if saved else "no residual"
+    if row["conclusive"]:
+        return "conclusive"
+    if row["flip"] is None:
+        return "inconclusive" if row["unjudged"] is None else "not by unjudged alone"
+    if row["flip_share"] > FLIP_SHARE:
+        return f"flips above {FLIP_SHARE:.0%}"
+    return f"flips if {row['flip']} of {row['unjudged']} unjudged are relevant (rank ≤ {row['flip_rank']})"
+
+
+def _has_residual(measure: str) -> bool:
+    """Whether a measure has a residual, as far as it is known here."""
+    try:
+        (known,) = parse_measures(measure)
+    except (InputError, ValueError):
+        return False
+    return known.residual != "none"
+
+
+ANOVA: Shown = {
+    **same(Column("measure"), Column("source")),
+    Column("sum of squares", "score"): itemgetter("squares"),
+    **same(Column("df", "count")),
+    Column("mean square", "number"): itemgetter("mean_square"),
+    Column("F", "score", digits=2): itemgetter("f"),
+    Column("p", "figures"): lambda row: None if row["p"] is None else _p_value(row["p"]),
+}
+"""The analysis of variance for people."""
+
+
+WON = Column("won/tied/lost", "figures")
+
+
+def _verdict(settings: TestSettings, title: str) -> Shown:
+    """p, or the posterior probabilities, with an asterisk where they reach the level."""
+    alpha = settings.alpha
+    if settings.test != "bayes":
+        return {Column(title, "figures"): lambda row: _p_value(row["p_corrected"], alpha)}
+
+    def probability(name: str) -> Callable[[Row], str | None]:
+        return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
+
+    return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
+
+
+def _p_value(p: float, alpha: float | None = None) -> str:
+    """Four digits, or that it is smaller; with an asterisk if it is significant, where a level is given."""
+    return ("<0.0001" if p < 0.0001 else f"{p:.4f}") + ("" if alpha is None else "*" if p <= alpha else " ")
+
+
+# Risk
+
+
+def risk_settings(frame: pd.DataFrame, matrix: Matrix, alpha: float) -> str:
+    """What runs are compared with, and how much a loss counts."""
+    baseline, runs = frame["baseline"].iloc[0], frame["run"].nunique()
+    weight = f"α {alpha:g}: a loss counts {1 + alpha:g} times"
+    told = readings(matrix, list(dict.fromkeys(frame["measure"])))
+    return " | ".join([visible(f"baseline {baseline}"), weight, f"GeoRisk among {runs} runs", *told])
+
+
+def risk_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
+    """The result of `risk`."""
+    shown: Shown = {
+        **same(Column("measure"), Column("run"), Column("mean", "score")),
+        Column("baseline mean", "score"): itemgetter("baseline_mean"),
+        WON: _won,
+        Column("URisk", "signed"): itemgetter("u_risk"),
+        Column("TRisk", "signed", digits=2): itemgetter("t_risk"),
+        Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
+        Column("GeoRisk", "score"): itemgetter("geo_risk"),
+    }
+    return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))

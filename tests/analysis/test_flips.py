@@ -1,0 +1,139 @@
+"""How many unjudged documents turn the order of two runs round: against every subset of them, judged one by one."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval.analysis.flips import EXACT
+from support.commands import Command
+
+Ranking = dict[str, dict[str, float]]
+TOPICS = ("1", "2", "3")
+
+
+def case(seed: int, depth: int = 3) -> tuple[dict[str, Ranking], dict[str, dict[str, int]]]:
+    """Two runs without a document in common but judged ones, and qrels."""
+    draw = random.Random(seed)
+    qrels = {topic: {"a": 2, "b": 0, "c": 1} for topic in TOPICS}
+    runs: dict[str, Ranking] = {}
+    for name, share in (("first", 0.3), ("second", 0.7)):
+        runs[name] = {}
+        for topic in TOPICS:
+            docnos = [f"{name}{rank}" for rank in range(depth)]
+            judged = draw.sample("abc", 3)
+            for rank in range(depth):
+                if judged and draw.random() < share:
+                    docnos[rank] = judged.pop()
+            runs[name][topic] = {docno: depth - rank for rank, docno in enumerate(docnos)}
+    return runs, qrels
+
+
+def compared(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str) -> pd.Series:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2)
+        return gradedeval.compare(scores).iloc[0]
+
+
+def fewest(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str) -> float:
+    """The fewest documents of the run behind that reverse the order, by judging every subset; measures that do not
+    depend on the pool alone."""
+
+    def means(extra: tuple[tuple[str, str], ...]) -> dict[str, float]:
+        judged = {topic: {**of, **{docno: 2 for t, docno in extra if t == topic}} for topic, of in qrels.items()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = gradedeval.evaluate(runs, judged, measure, top_grade=2)
+        return {run.run: float(run.score[:, 0].mean()) for run in found.runs}
+
+    before = means(())
+    behind, ahead = sorted(before, key=before.__getitem__)
+    unjudged = [(topic, docno) for topic in TOPICS for docno in runs[behind][topic] if docno not in qrels[topic]]
+    for count in range(len(unjudged) + 1):
+        for chosen in itertools.combinations(unjudged, count):
+            after = means(chosen)
+            if after[behind] > after[ahead] + 1e-9:
+                return count
+    return np.nan
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(2, 12))])
+@pytest.mark.parametrize("measure", ["dcg@3", "p@3"])
+def test_where_gains_add_up_no_fewer_documents_can_do(measure: str, seed: int) -> None:
+    runs, qrels = case(seed)
+    row, least = compared(runs, qrels, measure), fewest(runs, qrels, measure)
+    if row["difference"] == 0:
+        return
+    assert (pd.isna(row["flip"]) and np.isnan(least)) or row["flip"] == least
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 12))])
+def test_elsewhere_the_number_suffices_and_no_smaller_one_than_the_least_is_told(seed: int) -> None:
+    runs, qrels = case(seed)
+    row, least = compared(runs, qrels, "err"), fewest(runs, qrels, "err")
+    assert (pd.isna(row["flip"]) and np.isnan(least)) or least <= row["flip"]
+    if not pd.isna(row["flip"]):
+        assert row["flip_share"] == row["flip"] / row["unjudged"]
+        assert 1 <= row["flip_rank"] <= 3
+
+
+def test_long_rankings_are_tried_in_larger_steps() -> None:
+    depth = 4 * EXACT
+    runs = {
+        "behind": {"1": {f"u{rank}": -rank for rank in range(depth)}, "2": {"a": 1.0}},
+        "ahead": {topic: {"a": 3.0, "b": 2.0} for topic in "12"},
+    }
+    qrels = {topic: {"a": 1, "b": 1} for topic in "12"}
+    row = compared(runs, qrels, "dcg(rel=1)")
+    # Topic 1 needs 1 + 1/log2(3) more, and topic 2 another 1/log2(3): by 1/log2(i + 1) from the top.
+    needed = 1 + 2 / np.log2(3)
+    reached = np.cumsum(1 / np.log2(np.arange(depth) + 2))
+    assert row["flip"] == row["flip_rank"] == int(np.argmax(reached > needed + 1e-9)) + 1
+    assert row["unjudged"] == depth
+
+
+SESSION = {
+    "qrels": "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in range(1, 41)),
+    "ahead": "".join(f"{topic} Q0 {'a' if topic < 22 else 'b'} 1 1 t\n" for topic in range(1, 41)),
+    "behind": "".join(f"{topic} Q0 {'a' if topic < 20 else 'u'} 1 1 t\n" for topic in range(1, 41)),
+    "far": "".join(f"{topic} Q0 {'a' if topic < 10 else 'u'} 1 1 t\n" for topic in range(1, 41)),
+}
+
+
+def test_a_table_tells_what_it_takes_up_to_a_share(tmp_path: Path, cli: Command) -> None:
+    for name, content in SESSION.items():
+        (tmp_path / name).write_text(content)
+    words = ("compare", "ahead", "behind", "far", "qrels", "-m", "p@1 bpref", "--baseline", "ahead")
+    table = cli(*words).text
+    # Two topics of 40 behind: the third document turns it round. 21 - 9 topics behind: the 13th of 31.
+    assert re.search(r"p@1 +behind .* flips above 10%$", table, re.M)
+    assert re.search(r"bpref +behind .* no residual$", table, re.M)
+    assert "order flips: unjudged documents of the lower run, told up to 10% of them" in table
+    rows = pd.read_csv(tmp_path / "out.csv") if cli(*words, "-o", "out.csv").code == 0 else None
+    assert rows is not None
+    found = rows[rows["measure"] == "p@1"][["run", "flip", "unjudged", "flip_rank"]].values.tolist()
+    assert found == [["behind", 3, 21, 1], ["far", 13, 31, 1]]
+
+    (tmp_path / "close").write_text(SESSION["behind"].replace("20 Q0 u", "20 Q0 a").replace("21 Q0 u", "21 Q0 b"))
+    near = cli("compare", "ahead", "close", "qrels", "-m", "p@1").text
+    assert "flips if 2 of 19 unjudged are relevant" not in near
+    assert re.search(r"flips above 10%$", near, re.M)
+
+
+def test_what_is_saved_is_inconclusive_or_was_not_saved(tmp_path: Path, cli: Command) -> None:
+    for name, content in SESSION.items():
+        (tmp_path / name).write_text(content)
+    for words, says in (((), "residual not saved"), (("--residuals",), "inconclusive")):
+        cli("ahead", "behind", "qrels", "-m", "p@1 bpref", "-q", "-o", "scores.csv", *words)
+        table = cli("compare", "--from-scores", "scores.csv").text
+        assert re.search(rf"p@1 .* {says}$", table, re.M)
+        assert re.search(r"bpref .* no residual$", table, re.M)

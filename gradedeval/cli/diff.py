@@ -11,7 +11,7 @@ from gradedeval.analysis.diff.agreement import AT, PERSISTENCE, AgreementSetting
 from gradedeval.analysis.diff.agreement_tables import agreement_document, reproduction_document
 from gradedeval.analysis.diff.by_topic import Only, diff_runs
 from gradedeval.analysis.diff.overlap import TIES
-from gradedeval.analysis.diff.reproduce import reproduction_of
+from gradedeval.analysis.diff.reproduce import TIES_OF_ORIGINALS, reproduction_of
 from gradedeval.analysis.diff.tables import diff_document
 from gradedeval.analysis.explain import DEFAULT
 from gradedeval.cli.arguments import Destination, measure_table, runs_and_qrels_if_any
@@ -48,7 +48,7 @@ OPTIONS = [
            f"rank to rank. Default: {PERSISTENCE}."),
     option("--at", type=click.IntRange(min=1), metavar="N", help=f"Depth of the overlap column. Default: {AT}."),
     option("--rbo-ties", type=click.Choice(TIES), help="Tied documents in rank-biased overlap: the mean over their "
-           "orders (a), the same corrected for what ties leave open (b), or a shared rank (w). Default: a."),
+           "orders (a), the same corrected for what ties leave open (b), or a shared rank (w). Default: a, with --reproduce b."),
     measure_option("Measure to compare by.", default=DEFAULT),
     *output_options(formats_for(), digits="4"),
 ]  # fmt: skip
@@ -85,7 +85,9 @@ def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, 
         )
     options = resolve_options(**keywords)
     chosen = parse_measures(own["measures"] or DEFAULT, measure_table(measures_from))
-    settings = AgreementSettings(own["persistence"] or PERSISTENCE, own["at"] or AT, own["rbo_ties"] or "a")
+    settings = AgreementSettings(
+        own["persistence"] or PERSISTENCE, own["at"] or AT, own["rbo_ties"] or (TIES_OF_ORIGINALS if originals else "a")
+    )
     if originals:
         named = [*named_runs(runs).items()], [*named_runs(list(originals)).items()]
         reproduced = reproduction_of(*named, qrels, chosen, options, settings, Workers.of())

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradedeval.analysis.diff.agreement import AgreementSettings
 from gradedeval.analysis.diff.kendall import kendall_taus
-from gradedeval.analysis.diff.overlap import lists_of, rank_biased_overlap
+from gradedeval.analysis.diff.overlap import Ties, lists_of, rank_biased_overlap
 from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.analysis.score_matrix import to_matrix
@@ -30,6 +30,9 @@ from gradedeval.scoring.run_names import named_runs
 
 if TYPE_CHECKING:
     import pandas as pd
+
+TIES_OF_ORIGINALS: Ties = "b"
+"""With ties corrected for, a ranking agrees fully with itself."""
 
 ROLES = ("baseline", "advanced")
 
@@ -71,7 +74,7 @@ def reproduction(
     """
     options = resolve_options(like, **keywords)
     named = [*named_runs(runs).items()], [*named_runs(originals).items()]
-    found = reproduction_of(*named, qrels, parse_measures(measures), options, AgreementSettings())
+    found = reproduction_of(*named, qrels, parse_measures(measures), options, AgreementSettings(ties=TIES_OF_ORIGINALS))
     for note in found.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return found

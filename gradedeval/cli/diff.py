@@ -48,7 +48,8 @@ OPTIONS = [
            f"rank to rank. Default: {PERSISTENCE}."),
     option("--at", type=click.IntRange(min=1), metavar="N", help=f"Depth of the overlap column. Default: {AT}."),
     option("--rbo-ties", type=click.Choice(TIES), help="Tied documents in rank-biased overlap: the mean over their "
-           "orders (a), the same corrected for what ties leave open (b), or a shared rank (w). Default: a, with --reproduce b."),
+           "orders (a), the same corrected for what ties leave open (b), or a shared rank (w). Default: a, with "
+           "--reproduce b."),
     measure_option("Measure to compare by.", default=DEFAULT),
     *output_options(formats_for(), digits="4"),
 ]  # fmt: skip

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from gradedeval.options import Options as Options
     from gradedeval.rankings.qrels import Qrels as Qrels
     from gradedeval.scoring.evaluate import evaluate as evaluate
+    from gradedeval.scoring.evaluate_arrays import evaluate_arrays as evaluate_arrays
     from gradedeval.scoring.scores import Scores as Scores
 
 # Module -> the public names in it, imported when they are asked for: `gradedeval --help` should not wait for numpy.
@@ -79,6 +80,7 @@ _PUBLIC = {
     "options": "Options",
     "rankings.qrels": "Qrels",
     "scoring.evaluate": "evaluate",
+    "scoring.evaluate_arrays": "evaluate_arrays",
     "scoring.scores": "Scores",
 }
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}

@@ -77,9 +77,11 @@ def numbers(values: Any, place: str) -> Floats:
     """An array of float64. Raises InputError where the values are no numbers, or rows differ in length."""
     try:
         array = np.asarray(values)
+    except ValueError:
+        hint = "gradedeval.evaluate_arrays(..., group=...) takes topics of different lengths"
+        raise InputError(place, "has rows of different lengths", hint, usage=True) from None
     except Exception as error:  # whatever holds the values has its own
-        hint = "topics of different lengths: gradedeval.evaluate_arrays(..., group=...)"
-        raise InputError(place, f"is no array of numbers ({error})", hint, usage=True) from None
+        raise InputError(place, f"is no array of numbers ({error})", "expected numbers", usage=True) from None
     if array.dtype.kind not in "biuf":
         try:
             if array.dtype.kind != "O" or any(isinstance(value, str | bytes) for value in array.ravel()[:1]):

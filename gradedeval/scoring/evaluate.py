@@ -22,7 +22,8 @@ from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.runs import RunResult, score_runs
 from gradedeval.scoring.scorer import scorer_for
 from gradedeval.scoring.scores import RunScores, Scores
-from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, looks_like
+from gradedeval.trec.layouts import QRELS, RUN
+from gradedeval.trec.lines import looks_like
 from gradedeval.trec.source import Source, is_path
 
 
@@ -38,12 +39,14 @@ def evaluate(
 ) -> Scores:
     """Score one run, or several, against graded judgments.
 
-    run       a path (`-` is standard input), an open file, a DataFrame with the columns topic, docno and score, or rank
-              in its place, under the names of any tool, or a dict topic -> docno -> score; several: a list of these, or
-              a dict name -> any of these
-    qrels     a `Qrels`, or what makes one: a path, an open file, a DataFrame with the columns topic, docno and grade,
-              or a dict topic -> docno -> grade; with `subtopics=True` also a column subtopic
-              (or iteration), or a dict topic -> docno -> subtopic -> grade; with `strata=True` the same with stratum
+    run       a path (`-` is standard input), a URL, an open file; a DataFrame of pandas, polars or pyarrow with the
+              columns topic, docno and score (or query_id and doc_id, qid and docno: see "Input files"); a dict topic ->
+              docno -> score, or topic -> docnos from the best on; an iterable of rows (topic, docno, score), also
+              namedtuples and dicts by the names of columns; a `Run` of ranx. Several: a folder, a pattern such as
+              "runs/*.run", a list or iterator of any of these, or a dict name -> any of these
+    qrels     a `Qrels`, or what makes one: the same with grade (or relevance, or label) in place of score; where a dict
+              lists documents alone, they are relevant. With `subtopics=True` also a column subtopic (or iteration), or
+              a dict topic -> docno -> subtopic -> grade; with `strata=True` the same with stratum
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
     jobs      processes that share several runs, or a large one; more than 1 forks this process, on Linux and where no
@@ -150,6 +153,8 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
             lenient=options.lenient,
             subtopics=options.subtopics,
             strata=options.strata,
+            format=options.qrels_format,
+            labels=options.labels,
             jobs=jobs,
         )
     except InputError:
@@ -161,11 +166,11 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
 
 def check_swapped(run: Source, qrels: Source) -> None:
     """Raise InputError where the run has the fields of qrels, and the qrels those of a run."""
-    if not looks_like(qrels.read(), RUN_FIELDS):
+    if not looks_like(qrels.read(), RUN):
         return
-    what = f"looks like a run ({len(RUN_FIELDS)} fields per line)"
-    if looks_like(run.read(), RUN_FIELDS):
+    what = f"looks like a run ({RUN.width} fields per line)"
+    if looks_like(run.read(), RUN):
         raise InputError(qrels.place, f"{what}, as does {run.place}", "the qrels file comes last")
-    if looks_like(run.read(), QRELS_FIELDS):
-        what += f", and {run.place} like qrels ({len(QRELS_FIELDS)} fields per line)"
+    if looks_like(run.read(), QRELS):
+        what += f", and {run.place} like qrels ({QRELS.width} fields per line)"
         raise InputError(qrels.place, what, "swap them: the order is RUN... QRELS")

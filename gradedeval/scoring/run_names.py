@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.trec.source import is_path, without_suffix
+from gradedeval.rankings.objects import is_ids, is_row, rows_or_several
+from gradedeval.trec.source import is_file, is_path, without_suffix
 
 
 def named_runs(run: Any) -> dict[str, Any]:
-    """Runs by the names they go by: `run` is one run, a list of runs, or a dict name -> run."""
+    """Runs by the names they go by: `run` is one run, a list or iterator of runs, or a dict name -> run."""
     if isinstance(run, Mapping) and not _is_ranking(run):
         return {str(name): single for name, single in run.items()}
-    several = list(run) if isinstance(run, list | tuple) else [run]
+    if isinstance(run, Iterator) and not is_file(run):
+        run = rows_or_several(run)
+    several = list(run) if isinstance(run, list | tuple) and not (run and is_row(run[0])) else [run]
     if not several:
         raise InputError("", "no run given", "give at least one", usage=True)
     paths = [given for given in several if is_path(given)]
@@ -31,18 +35,20 @@ def named_runs(run: Any) -> dict[str, Any]:
 
 
 def _file_name(run: Any) -> str:
-    """The name of an open file's path."""
-    name = getattr(run, "name", "") if hasattr(run, "read") else ""
+    """The name of an open file's path, or of a run of ranx."""
+    name = getattr(run, "name", "") if hasattr(run, "read") or hasattr(run, "to_dict") else ""
     return without_suffix(os.path.basename(name)) if isinstance(name, str) else ""
 
 
 def _is_ranking(run: Mapping[Any, Any]) -> bool:
-    """Whether a dict is one run (topic -> docno -> score) and not several by name."""
+    """Whether a dict is one run (topic -> docno -> score, or topic -> docnos) and not several by name."""
     for inner in run.values():
+        if is_ids(inner):
+            return not any(map(is_row, islice(inner, 1)))
         if not isinstance(inner, Mapping):
             return False
         for value in inner.values():
-            return not isinstance(value, Mapping)
+            return not isinstance(value, Mapping) and not is_ids(value)
     return True
 
 

@@ -1,0 +1,242 @@
+"""Whatever holds a run or judgments in Python -> a dict or a DataFrame, which `frames` reads.
+
+Rows, tables of other libraries, ranked lists, and the objects of ranx. None of these libraries is imported: an object
+is known by what it offers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import chain, islice
+from operator import attrgetter, itemgetter
+from typing import Any
+
+from gradedeval.errors import InputError, plural
+from gradedeval.trec.column_names import DOCNO, TOPIC, find_column
+
+VALUES = {"run": "score", "qrels": "grade"}
+"""What the third of three columns is."""
+
+Ids = str | bytes | int
+
+
+class Values(list[Any]):
+    """A column as a DataFrame has it."""
+
+    def tolist(self) -> list[Any]:
+        return self
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Columns:
+    """A table as a DataFrame shows it: the names of its columns, and the values of each when they are asked for.
+
+    note  what was assumed
+    """
+
+    columns: list[str]
+    values: Callable[[str], Iterable[Any]]
+    length: int
+    note: str = ""
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, name: str) -> Values:
+        return Values(self.values(name))
+
+
+def readable(source: Any, what: str, place: str) -> Any:
+    """A dict of dicts or a DataFrame, or what stands for one, of whatever holds a run or judgments.
+
+    what  "run" or "qrels"
+
+    Raises InputError where the source is neither.
+    """
+    if isinstance(source, Mapping):
+        return _of_lists(source, what, place)
+    table = _table(source, what, place)
+    if table is not None:
+        if not len(table):
+            raise _empty(what, place)
+        return table
+    if callable(convert := getattr(source, "to_dict", None)):  # ranx
+        source = _converted(convert, source, what, place)
+        return _of_lists(source, what, place) if isinstance(source, Mapping) else refuse(source, what, place)
+    numbers = getattr(getattr(source, "dtype", None), "kind", "O") in ("b", "i", "u", "f")
+    if numbers or isinstance(source, str | bytes | Set) or not isinstance(source, Iterable) or ndim(source) == 0:
+        refuse(source, what, place)
+    return _of_rows(list(source), what, place)
+
+
+def refuse(source: Any, what: str, place: str) -> Any:
+    """Raise the InputError of what is neither a run nor judgments."""
+    kind = f"an object of type {type(source).__name__}"
+    if isinstance(source, list) and source:
+        kind = f"a list of objects of type {type(source[0]).__name__}"
+    hint = f"give a path, an open file, a DataFrame, a dict, or rows of topic, docno and {VALUES[what]}"
+    if getattr(getattr(source, "dtype", None), "kind", "") in ("b", "i", "u", "f"):
+        hint = "gradedeval.evaluate_arrays takes arrays of grades and scores"
+    raise InputError(place, f"cannot read {'a run' if what == 'run' else what} from {kind}", hint, usage=True)
+
+
+def _converted(convert: Callable[[], Any], source: Any, what: str, place: str) -> Any:
+    """What an object makes of itself."""
+    try:
+        return convert()
+    except Exception:  # it is some other object's method of that name
+        return refuse(source, what, place)
+
+
+def _table(source: Any, what: str, place: str) -> Any:
+    """A DataFrame of pandas as it is; of polars, pyarrow, numpy and others, what stands for it; None of what is no
+    table."""
+    for collect in ("collect", "compute"):  # a LazyFrame of polars, a DataFrame of dask
+        source = getattr(source, collect)() if callable(getattr(source, collect, None)) else source
+    if (names := _column_names(source)) is None:
+        return _of_stream(source, what, place) if hasattr(source, "__arrow_c_stream__") else None
+    try:
+        first = source[names[0]] if names else None
+    except Exception:  # each library has its own
+        first = None
+    method = next((name for name in ("tolist", "to_list", "to_pylist") if callable(getattr(first, name, None))), None)
+    if method == "tolist" and names == list(getattr(source, "columns", ())):
+        return source
+    if method is not None:
+        return Columns(names, lambda name: getattr(source[name], method)(), len(source))
+    if hasattr(source, "__arrow_c_stream__"):
+        return _of_stream(source, what, place)
+    return None
+
+
+def _column_names(source: Any) -> list[Any] | None:
+    """What a table calls its columns: one of Arrow, of numpy, or any other; None of what is no table."""
+    found = (
+        getattr(getattr(source, "schema", None), "names", None),
+        getattr(getattr(source, "dtype", None), "names", None),
+        getattr(source, "column_names", None),
+        getattr(source, "columns", None),
+    )
+    return next((list(names) for names in found if isinstance(names, Iterable)), None)
+
+
+def _of_stream(source: Any, what: str, place: str) -> Columns:
+    """A table that only the Arrow stream protocol opens, as a relation of duckdb."""
+    try:
+        pyarrow: Any = import_module("pyarrow")
+    except ImportError:
+        problem = f"needs pyarrow to read an object of type {type(source).__name__}"
+        raise InputError(place, problem, "pip install 'gradedeval[parquet]'", usage=True) from None
+    try:
+        table = pyarrow.table(source)
+    except Exception:  # a column alone
+        refuse(source, what, place)
+    return Columns(table.column_names, lambda name: table[name].to_pylist(), len(table))
+
+
+def ndim(values: Any) -> int | None:
+    """The dimensions of an array; None of anything else."""
+    return getattr(values, "ndim", None)
+
+
+def is_ids(values: Any) -> bool:
+    """Whether this is a list of docnos, or of pairs of docno and number; numbers alone are neither."""
+    if not isinstance(values, list | tuple | Set) and ndim(values) != 1:
+        return False
+    return not any(isinstance(first, float) for first in islice(values, 1))
+
+
+def is_row(row: Any) -> bool:
+    """Whether this is a row of a run or of judgments: values, a namedtuple, a record, or an object with their names."""
+    if isinstance(row, Mapping) or (names := _fields(row)) is None:
+        return isinstance(row, Mapping) and _knows(row)
+    return _knows(names) if names else len(row) > 2 and isinstance(row[0], Ids)
+
+
+def rows_or_several(source: Iterator[Any]) -> Any:
+    """An iterator of rows as it was, one of runs as a list of them."""
+    first = next(source, None)
+    if first is None or is_row(first):
+        return chain([] if first is None else [first], source)
+    return [first, *source]
+
+
+def _knows(names: Iterable[Any]) -> bool:
+    names = list(names)
+    return find_column(names, TOPIC) is not None and find_column(names, DOCNO) is not None
+
+
+def _fields(row: Any) -> list[str] | None:
+    """The names of a row's values; none of a plain one, and None of what is no row."""
+    if isinstance(row, Mapping):
+        return list(row)
+    if hasattr(row, "_fields"):
+        return list(row._fields)
+    if isinstance(row, list | tuple) or ndim(row) == 1:
+        return []
+    names = list(getattr(row, "__dict__", ()))
+    return names if _knows(names) else None
+
+
+def _of_rows(rows: Sequence[Any], what: str, place: str) -> Columns:
+    """The columns of rows, all of the kind of the first."""
+    if not rows:
+        raise _empty(what, place)
+    if not is_row(first := rows[0]):
+        refuse(rows, what, place)
+    names = _fields(first) or ["topic", "docno", VALUES[what]]
+    part: Callable[[Any], Any] = tuple
+    if isinstance(first, Mapping):
+        part = itemgetter(*names)
+    elif not isinstance(first, list | tuple) and ndim(first) is None:
+        part = attrgetter(*names)
+    try:
+        columns = dict(zip(names, zip(*map(part, rows), strict=True), strict=True))
+    except Exception:
+        number, row = next((number, row) for number, row in enumerate(rows, 1) if not _has(row, part, len(names)))
+        shown = f"has {len(row)} {plural(len(row), 'value')}" if isinstance(row, list | tuple) else "is no such row"
+        raise InputError(f"{place}:{number}", shown, f"expected {', '.join(map(str, names))}", usage=True) from None
+    return Columns(list(names), lambda name: columns[name], len(rows))
+
+
+def _empty(what: str, place: str) -> InputError:
+    return InputError(place, "is empty", f"expected a row for each document: topic, docno, {VALUES[what]}")
+
+
+def _has(row: Any, part: Callable[[Any], Any], count: int) -> bool:
+    """Whether a row has so many values."""
+    try:
+        return len(part(row)) == count
+    except Exception:
+        return False
+
+
+def _of_lists(nested: Mapping[Any, Any], what: str, place: str) -> Any:
+    """A dict of dicts as it is; the columns of a dict topic -> ranked list, or list of pairs of docno and score.
+
+    Judgments without grades are the documents that are relevant.
+    """
+    if not any(map(is_ids, nested.values())):
+        return nested
+    rows: list[tuple[Any, Any, Any]] = []
+    kinds: set[bool] = set()
+    for topic, documents in nested.items():
+        its_place = f"{place}['{topic}']"
+        if not is_ids(documents):
+            raise InputError(its_place, f"is a {type(documents).__name__}", "expected a list, as the others are")
+        if what == "run" and isinstance(documents, Set):
+            raise InputError(its_place, "is a set, which has no order", "expected a list, the best document first")
+        listed = documents.tolist() if hasattr(documents, "tolist") else list(documents)
+        kinds |= {isinstance(one, list | tuple) and len(one) == 2 for one in listed}
+        if len(kinds) > 1:
+            raise InputError(its_place, "mixes docnos with pairs of docno and number", "expected one or the other")
+        for rank, one in enumerate(listed, 1):
+            rows.append((topic, *one) if True in kinds else (topic, one, rank if what == "run" else 1))
+    third = "rank" if what == "run" and True not in kinds else VALUES[what]
+    note = "no grades: the listed documents are relevant, with grade 1" if kinds == {False} and what == "qrels" else ""
+    if not rows:
+        raise _empty(what, place)
+    columns = dict(zip(("topic", "docno", third), zip(*rows, strict=True), strict=True))
+    return Columns(list(columns), lambda name: columns[name], len(rows), note)

@@ -1,0 +1,146 @@
+"""`evaluate_arrays`: grades and scores as arrays, as those who train rankers have them -> scores."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradedeval.arrays import Floats, Ints
+from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.on_arrays import TIED, TIES, check_finite, check_measure, grade_codes, numbers
+from gradedeval.measures.parse import DEFAULT, parse_measures
+from gradedeval.options import OptionKwargs
+from gradedeval.options.presets import resolve_options
+from gradedeval.rankings.array_qrels import ArrayQrels
+from gradedeval.rankings.batch import Documents
+from gradedeval.rankings.frames import ident
+from gradedeval.rankings.topics import choose_topics
+from gradedeval.scoring.relevance import relevance_notes
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.scores import Scores
+
+NEED_IDS = ("subtopics", "strata", "costs", "duplicates", "lenient")
+"""Options about what arrays lack: subtopics, strata, types, docnos, lines."""
+
+
+def evaluate_arrays(
+    grades: Any,
+    scores: Any,
+    /,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    *,
+    group: Any = None,
+    qid: Any = None,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> Scores:
+    """Score one run that is given as arrays of grades and scores, as LightGBM, XGBoost and scikit-learn have them.
+
+    grades    the grade of each document, nan where it is not judged; all that is relevant to a topic is among them. One
+              dimension, or topics × documents
+    scores    the score of each document, in the same shape, finite; the highest ranks first
+    measures  as for `evaluate`
+    group     how many documents each topic has, topic after topic; topics are called 1, 2, 3, …
+    qid       the topic of each document, in any order. Without `group` and `qid` one dimension is one topic
+    like      a preset, as for `evaluate`
+    keywords  options, as for `evaluate`. `ties` is `file`, `best`, `worst` or `average`: documents have no docnos, so
+              those with equal scores stay in the order given, with a warning where that matters and was not asked for
+
+    Returns `Scores`, as `evaluate`. Its signature is that of qrels whose docnos are 1, 2, 3, … within each topic.
+    Raises `gradedeval.InputError` where arrays do not fit each other, or a measure or an option needs more than they
+    have.
+    """
+    _check_options(keywords)
+    ties = keywords.pop("ties", None)
+    asked = parse_measures(measures)
+    for measure in asked:
+        check_measure(measure)
+    options = resolve_options(like, **keywords, ties=ties or "file")
+    topics, counts, graded, scored = _by_topic(grades, scores, group, qid)
+    labels, codes = grade_codes(graded, "grades")
+    qrels = ArrayQrels(topics, counts, labels, codes)
+    scorer = Scorer(qrels, asked, options)
+    documents = Documents(topics, counts, codes, scored, None, lambda position: b"")
+    batches = [scorer.score_batch(batch) for batch in scorer.grader.batches(documents)]
+    chosen = choose_topics(topics, "scores", qrels, options)
+    run = scorer.merge("run", batches, chosen.topics, chosen.missing)
+    notes = [*scorer.notes, *chosen.notes, *relevance_notes(scorer, [run])]
+    if ties is None and options.order == "score" and _tied(counts, codes, scored):
+        notes.append(f"scores: {TIED}")
+    for note in notes:
+        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    return Scores([run], scorer.measures, qrels, options, notes)
+
+
+def _check_options(keywords: Mapping[str, Any]) -> None:
+    """Raise InputError (usage) for options about what arrays lack."""
+    for name in (name for name in NEED_IDS if keywords.get(name)):
+        raise InputError(f"--{name}", "arrays have nothing that it could mean", "leave it out", usage=True)
+    if (ties := keywords.get("ties")) is not None and ties not in TIES:
+        hint = f"choose from {', '.join(TIES)}"
+        raise InputError("--ties", f"{ties}: arrays have no docnos or ranks", hint, usage=True)
+
+
+def _by_topic(grades: Any, scores: Any, group: Any, qid: Any) -> tuple[list[bytes], Ints, Floats, Floats]:
+    """Ids of topics, how many documents each has, and the grades and scores of all, topic after topic."""
+    graded, scored = numbers(grades, "grades"), numbers(scores, "scores")
+    if graded.shape != scored.shape:
+        what = f"has the shape {scored.shape}, grades {graded.shape}"
+        raise InputError("scores", what, "give each document a grade and a score", usage=True)
+    if graded.ndim not in (1, 2) or not graded.size:
+        what = f"has {graded.ndim} dimensions" if graded.size else "is empty"
+        raise InputError("grades", what, "expected documents, or topics × documents", usage=True)
+    check_finite(scored, "scores")
+    if (group is not None) + (qid is not None) + (graded.ndim == 2) > 1:
+        what = "say more than once which documents are of a topic"
+        raise InputError("grades", f"{what}: group, qid and two dimensions", "give one of them", usage=True)
+    if qid is not None:
+        topics, counts, order = _topics_of(qid, len(graded))
+        return topics, counts, graded[order], scored[order]
+    counts = np.full(len(graded), graded.shape[1]) if graded.ndim == 2 else np.array([len(graded)])
+    counts = counts if group is None else _sizes(group, len(graded))
+    return [b"%d" % number for number in range(1, len(counts) + 1)], counts, graded.ravel(), scored.ravel()
+
+
+def _sizes(group: Any, documents: int) -> Ints:
+    """The sizes of topics. Raises InputError where they do not add up."""
+    sizes = numbers(group, "group")
+    if sizes.ndim != 1 or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
+        raise InputError("group", "is no list of sizes", "expected the number of documents of each topic", usage=True)
+    if sizes.sum() != documents:
+        hint = "qid= takes the topic of each document" if len(sizes) == documents else "give the size of every topic"
+        raise InputError("group", f"sums to {sizes.sum():g}, there are {documents} documents", hint, usage=True)
+    return sizes.astype(np.int64)
+
+
+def _topics_of(qid: Any, documents: int) -> tuple[list[bytes], Ints, NDArray[Any]]:
+    """Topics in order of appearance, how many documents each has, and the positions of all, topic after topic."""
+    ids = np.asarray(qid)
+    if ids.shape != (documents,):
+        what = f"has the shape {ids.shape}, there are {documents} documents"
+        raise InputError("qid", what, "give the topic of each document", usage=True)
+    if ids.dtype.kind == "O":
+        ids = np.array([ident(name, "qid").decode("utf-8", "surrogateescape") for name in ids])
+    names, first, topic, counts = np.unique(ids, return_index=True, return_inverse=True, return_counts=True)
+    appear = np.argsort(first)
+    rank = np.empty_like(appear)
+    rank[appear] = np.arange(len(appear))
+    topics = [ident(name, "qid") for name in names[appear].tolist()]
+    return topics, counts[appear], np.argsort(rank[topic], kind="stable")
+
+
+def _tied(counts: Ints, codes: NDArray[Any], scores: Floats) -> bool:
+    """Whether documents of a topic have the same score and different grades."""
+    ordered = np.sort(scores)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return False
+    topic = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((codes, scores, topic))
+    topic, scores, codes = topic[order], scores[order], codes[order]
+    same = (topic[1:] == topic[:-1]) & (scores[1:] == scores[:-1])
+    return bool((same & (codes[1:] != codes[:-1])).any())

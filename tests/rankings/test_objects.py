@@ -1,0 +1,172 @@
+"""Whatever holds a run or judgments in Python is read, and what holds neither is an error of ours."""
+
+from __future__ import annotations
+
+import io
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import EvaluationWarning, InputError
+
+ROWS = [("q1", "a", 3.0), ("q1", "b", 2.0), ("q2", "c", 1.0), ("q2", "a", 0.5)]
+JUDGED = [("q1", "a", 0), ("q1", "b", 2), ("q2", "c", 1)]
+RUN = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"c": 1.0, "a": 0.5}}
+QRELS = {"q1": {"a": 0, "b": 2}, "q2": {"c": 1}}
+FRAME = pd.DataFrame(ROWS, columns=["query_id", "doc_id", "score"])
+JUDGMENTS = pd.DataFrame(JUDGED, columns=["query_id", "doc_id", "relevance"])
+
+Document = namedtuple("Document", "score doc_id query_id")
+
+
+@dataclass
+class Retrieved:
+    qid: str
+    docno: str
+    score: float
+
+
+class RanxRun:
+    """A run as ranx offers it."""
+
+    name = "bm25"
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        return RUN
+
+
+def mean(run: Any, qrels: Any = QRELS, **options: Any) -> float:
+    return float(gradedeval.evaluate(run, qrels, "rr", **options).means["rr"])
+
+
+def polars(frame: pd.DataFrame) -> Any:
+    columns = {str(name): frame[name].tolist() for name in frame.columns}
+    return pytest.importorskip("polars", reason="polars is not installed").DataFrame(columns)
+
+
+def arrow(frame: pd.DataFrame) -> Any:
+    columns = {str(name): frame[name].tolist() for name in frame.columns}
+    return pytest.importorskip("pyarrow", reason="pyarrow is not installed").table(columns)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        ROWS,
+        tuple(ROWS),
+        list(map(list, ROWS)),
+        [Document(score, docno, topic) for topic, docno, score in ROWS],
+        [Retrieved(*row) for row in ROWS],
+        [dict(zip(("Query-ID", "docno", "score", "x"), (*row, 1), strict=True)) for row in ROWS],
+        np.array(ROWS, dtype=object),
+        FRAME,
+        FRAME.to_records(index=False),
+        RanxRun(),
+        {"q1": [("a", 3.0), ("b", 2.0)], "q2": [["c", 1], ["a", 0.5]]},
+        {"only": ROWS},
+        [FRAME],
+    ],
+)
+def test_a_run_is_read_from_what_holds_it(run: Any) -> None:
+    assert mean(run) == 0.75
+
+
+@pytest.mark.parametrize("make", [polars, arrow])
+def test_a_table_of_another_library_is_read_like_a_dataframe(make: Any) -> None:
+    assert mean(make(FRAME)) == mean(RUN, make(JUDGMENTS)) == 0.75
+    if make is polars:
+        assert mean(make(FRAME).lazy()) == 0.75
+    else:
+        assert mean(make(FRAME).to_batches()[0]) == 0.75
+
+
+def test_a_table_that_only_streams_is_read_by_pyarrow() -> None:
+    class Relation:
+        def __arrow_c_stream__(self, requested: Any = None) -> Any:
+            return arrow(FRAME).__arrow_c_stream__(requested)
+
+    assert mean(Relation()) == 0.75
+
+
+def test_iterators_are_rows_or_runs(tmp_path: Any) -> None:
+    assert mean((row for row in ROWS), iter(JUDGED)) == 0.75
+    for name in "ab":
+        (tmp_path / f"{name}.run").write_text("q1 Q0 b 1 1 t\nq2 Q0 b 1 1 t\n")
+    paths = iter(sorted(tmp_path.glob("*.run")))
+    assert [run.run for run in gradedeval.evaluate(paths, QRELS, "rr").runs] == ["a.run", "b.run"]
+    assert [run.run for run in gradedeval.evaluate(iter([ROWS, RUN]), QRELS, "rr").runs] == ["run1", "run2"]
+
+
+def test_a_run_of_ranx_goes_by_its_name() -> None:
+    assert [run.run for run in gradedeval.evaluate([RanxRun(), RUN], QRELS, "rr").runs] == ["bm25", "run2"]
+
+
+@pytest.mark.parametrize("make", [list, tuple, np.array])
+def test_a_list_of_docnos_ranks_them(make: Any) -> None:
+    ranked = {"q1": make(["a", "b"]), "q2": make(["c", "a"])}
+    with pytest.warns(EvaluationWarning, match="run: has no scores; its documents are ordered by rank"):
+        assert mean(ranked) == 0.75
+    with pytest.raises(InputError, match="duplicate document 'a'"):
+        mean({"q1": ["a", "b", "a"]})
+
+
+@pytest.mark.parametrize("make", [set, list])
+def test_documents_listed_without_grades_are_relevant(make: Any) -> None:
+    with pytest.warns(EvaluationWarning, match="no grades: the listed documents are relevant, with grade 1"):
+        assert mean(RUN, {"q1": make(["b"]), "q2": make(["c"])}) == 0.75
+
+
+def test_rows_of_judgments_by_subtopic_are_namedtuples() -> None:
+    Qrel = namedtuple("Qrel", "query_id doc_id relevance subtopic_id")
+    rows = [Qrel("q1", "a", 1, "1"), Qrel("q1", "b", 1, "2")]
+    scores = gradedeval.evaluate({"q1": RUN["q1"]}, rows, "strec@1", subtopics=True)
+    assert scores.means["strec@1"] == 0.5
+
+
+NEITHER = [
+    *(None, 5, 3.5, True, object(), print, int, b"run.txt", {1, 2}, range(3), np.int64(3), RUN.items),
+    *([], [1, 2], [None], [("q1", "a")], [("q1", "a", 1.0), ("q1",)], [("q1", "a", 1.0), 5], [(None, "a", 1.0)]),
+    *([("q1", "a", "x")], [("q1", None, 1.0)], [{"x": 1}], [{"qid": "1", "docno": "a"}], [[ROWS], [5]]),
+    *(
+        {},
+        {"q1": 5},
+        {"q1": ["a", ("b", 2)]},
+        {"q1": ["a"], "q2": {"b": 1}},
+        {"q1": [None]},
+        {"q1": []},
+        {None: {"a": 1}},
+    ),
+    *(np.zeros(3), np.zeros((2, 3)), np.array("x"), pd.Series([1, 2]), pd.DataFrame(), pd.DataFrame({"a": [1]})),
+    *(gradedeval.MEASURES["ap"], gradedeval.evaluate(RUN, QRELS, "rr"), io.StringIO(""), "", iter([5])),
+]
+
+
+@pytest.mark.parametrize("held", NEITHER, ids=lambda held: type(held).__name__)
+def test_what_holds_neither_is_an_error_of_ours(held: Any) -> None:
+    with pytest.raises(InputError):
+        mean(held)
+    with pytest.raises(InputError):
+        gradedeval.Qrels(held)
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (
+            5,
+            "run: cannot read a run from an object of type int; give a path, an open file, a DataFrame",
+        ),
+        ([("q1", "a", 1.0), ("q1", "b")], "run:2: has 2 values; expected topic, docno, score"),
+        ({"q1": {"a"}}, "run['q1']: is a set, which has no order; expected a list, the best document first"),
+        (np.zeros(3), "gradedeval.evaluate_arrays takes arrays of grades and scores"),
+    ],
+)
+def test_the_error_says_what_is_expected(run: Any, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        mean(run)
+    assert message in str(error.value)

@@ -1,0 +1,159 @@
+"""Grades and scores as arrays: a measure that is called with them, and `evaluate_arrays`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval import MEASURES, EvaluationWarning, InputError
+from support.measures import VARIANTS
+
+DRAW = np.random.default_rng(14)
+GRADES = DRAW.integers(-1, 4, (6, 30)).astype(float)
+SCORES = DRAW.permutation(180).reshape(6, 30) / 7.0
+NDCG, ERR, AP = MEASURES["ndcg"] @ 10, MEASURES["err"] @ 20, MEASURES["ap"]
+TIED = np.round(SCORES / 5)
+
+
+def in_dicts(values: Any) -> dict[str, dict[str, float]]:
+    """Arrays as dicts; what is nan is left out."""
+    return {
+        str(topic): {str(number): float(value) for number, value in enumerate(row, 1) if value == value}
+        for topic, row in enumerate(values, 1)
+    }
+
+
+def takes_arrays(measure: gradedeval.Measure) -> bool:
+    return not (measure.by_intent or measure.definition.uses_strata or measure.types)
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_every_measure_gives_of_arrays_what_it_gives_of_dicts() -> None:
+    grades = np.where(DRAW.random(GRADES.shape) < 0.3, np.nan, GRADES)
+    measures = [measure for measure in VARIANTS if takes_arrays(measure)]
+    by_dicts = gradedeval.evaluate(in_dicts(SCORES), in_dicts(grades), measures)
+    by_group = gradedeval.evaluate_arrays(grades.ravel(), SCORES.ravel(), measures, group=[30] * 6)
+    assert by_group.runs[0].topics == by_dicts.runs[0].topics
+    np.testing.assert_array_equal(by_group.runs[0].score, by_dicts.runs[0].score)
+    for column, measure in enumerate(by_dicts.measures):
+        np.testing.assert_array_equal(measure(grades, SCORES), by_dicts.runs[0].score[:, column], err_msg=str(measure))
+
+
+def test_one_topic_is_a_number_and_several_are_an_array() -> None:
+    several = NDCG(GRADES, SCORES)
+    assert several.shape == (6,)
+    assert type(NDCG(GRADES[0], SCORES[0])) is float
+    assert [NDCG(own, scores) for own, scores in zip(GRADES, SCORES, strict=True)] == several.tolist()
+    assert NDCG(GRADES[0].tolist(), SCORES[0].tolist()) == several[0]
+    assert MEASURES["rbp"](GRADES, SCORES, p=0.5).tolist() == MEASURES["rbp"](p=0.5)(GRADES, SCORES).tolist()
+
+
+def test_means_over_ties_are_those_of_scikit_learn() -> None:
+    sklearn = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    grades = np.maximum(GRADES, 0)
+    theirs = sklearn.ndcg_score(grades, TIED, k=10)
+    assert NDCG(grades, TIED, ties="average").mean() == pytest.approx(theirs, abs=1e-12)
+    assert gradedeval.evaluate_arrays(grades, TIED, NDCG, ties="average").means[str(NDCG)] == pytest.approx(theirs)
+    assert NDCG(grades, SCORES).mean() == pytest.approx(sklearn.ndcg_score(grades, SCORES, k=10, ignore_ties=True))
+
+
+@pytest.mark.parametrize("measure", [NDCG, AP, ERR], ids=str)
+def test_ties_stay_in_order_unless_the_best_or_the_worst_is_asked_for(measure: Any) -> None:
+    grades, alike = [0, 2, 1], [1.0, 1.0, 1.0]
+    with pytest.warns(EvaluationWarning, match="equal scores and different grades stay in the order of the arrays"):
+        assert measure(grades, alike, top_grade=2) == measure(grades, [3, 2, 1], top_grade=2)
+    with pytest.warns(EvaluationWarning, match="stay in the order of the arrays"):
+        gradedeval.evaluate_arrays(grades, alike, measure)
+    for ties, ordered in (("file", [3, 2, 1]), ("best", [1, 3, 2]), ("worst", [3, 1, 2])):
+        expected = measure(grades, ordered, top_grade=2)
+        assert measure(grades, alike, ties=ties, top_grade=2) == expected
+        assert gradedeval.evaluate_arrays(grades, alike, measure, ties=ties).means[str(measure)] == expected
+    assert measure([1, 1], [2.0, 2.0], top_grade=2)  # such a tie changes nothing
+
+
+def test_the_top_grade_of_one_topic_is_an_assumption() -> None:
+    with pytest.warns(EvaluationWarning, match="the highest grade in y_true is taken for the top of the scale"):
+        assert ERR([1], [1.0]) == 0.5
+    assert ERR([1], [1.0], top_grade=2) == 0.25
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert NDCG([1], [1.0]) == AP([1], [1.0]) == ERR([[1]], [[1.0]])[0] * 2 == 1
+
+
+def test_topics_come_as_sizes_or_as_the_topic_of_each_document() -> None:
+    shuffled = DRAW.permutation(GRADES.size)
+    by_group = gradedeval.evaluate_arrays(GRADES.ravel(), SCORES.ravel(), "err@20 ap", group=[30] * 6)
+    qid = np.repeat([51, 7, 3, 4, 9, 1], 30)
+    by_qid = gradedeval.evaluate_arrays(GRADES.ravel(), SCORES.ravel(), "err@20 ap", qid=qid)
+    assert by_qid.runs[0].topics == ["51", "7", "3", "4", "9", "1"]
+    assert by_qid.means == by_group.means == gradedeval.evaluate_arrays(GRADES, SCORES, "err@20 ap").means
+    mixed = gradedeval.evaluate_arrays(
+        GRADES.ravel()[shuffled], SCORES.ravel()[shuffled], "ap", qid=[f"q{name}" for name in qid[shuffled]]
+    )
+    assert mixed.by_topic("ap") == {topic: by_qid.by_topic("ap")[topic[1:]] for topic in mixed.runs[0].topics}
+
+
+def test_arrays_have_residuals_and_a_signature() -> None:
+    grades = GRADES.copy()
+    grades[0, :5] = np.nan
+    scores = gradedeval.evaluate_arrays(grades, SCORES, "err@20", residuals=True)
+    by_dicts = gradedeval.evaluate(in_dicts(SCORES), in_dicts(grades), "err@20", residuals=True)
+    assert scores.residuals == by_dicts.residuals
+    assert scores.signature == by_dicts.signature.replace("ties docno-desc", "ties file")
+    with pytest.warns(EvaluationWarning, match="1 topic not judged"):
+        gradedeval.evaluate_arrays([1, np.nan], [1, 1], "ap", qid=[1, 2])
+
+
+WRONG: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
+    (([1, 2], [1]), {}, "scores: has the shape (1,), grades (2,)"),
+    (([1, 2], [1, np.nan]), {}, "scores[1]: nan is not a finite number"),
+    (([1, np.inf], [1, 2]), {}, "grades: holds an infinite grade"),
+    (([np.nan], [1]), {}, "grades: holds no grade"),
+    ((["a"], [1]), {}, "grades: holds <U1 values; expected numbers"),
+    (([], []), {}, "grades: is empty"),
+    ((None, None), {}, "grades: has 0 dimensions"),
+    (([[1], [2, 3]], [[1], [2, 3]]), {}, "grades: has rows of different lengths"),
+    (([1, 2], [1, 2]), {"group": [3]}, "group: sums to 3, there are 2 documents"),
+    (([1, 2], [1, 2]), {"group": [1, 2]}, "qid= takes the topic of each document"),
+    (([1, 2], [1, 2]), {"group": [2, 0]}, "group: is no list of sizes"),
+    (([1, 2], [1, 2]), {"qid": [1]}, "qid: has the shape (1,)"),
+    (([1, 2], [1, 2]), {"qid": [1.0, 2.0]}, "id 1.0 is a float"),
+    (([[1, 2]], [[1, 2]]), {"group": [2]}, "group, qid and two dimensions; give one of them"),
+    (([1, 2], [1, 2], "erria"), {}, "needs intents, which arrays lack"),
+    (([1, 2], [1, 2], "ap"), {"ties": "docno-asc"}, "arrays have no docnos or ranks; choose from file"),
+    (([1, 2], [1, 2], "ap"), {"subtopics": True}, "arrays have nothing that it could mean"),
+    (([1, 2], [1, 2], "ap"), {"top_grade": 1}, "grade 2 is above the top grade 1"),
+]
+
+
+@pytest.mark.parametrize(("arrays", "keywords", "message"), WRONG)
+def test_what_does_not_fit_is_an_error_of_ours(arrays: Any, keywords: Any, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        gradedeval.evaluate_arrays(*arrays, **keywords)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: NDCG([1, 2]), "'ndcg@10': called with one array; expected grades and scores: (y_true, y_score)"),
+        (lambda: NDCG([1], [1], [1]), "called with 3 arrays"),
+        (lambda: NDCG([1, 2], [1]), "y_score: has the shape (1,), y_true (2,)"),
+        (lambda: NDCG([1], [np.inf]), "y_score[0]: inf is not a finite number"),
+        (lambda: NDCG([[[1]]], [[[1]]]), "y_true: has 3 dimensions"),
+        (lambda: NDCG([1], [1], ties="rank"), "ties: invalid value 'rank'"),
+        (lambda: AP([2], [1], top_grade=1), "y_true: grade 2 is above the top grade 1"),
+        (lambda: ERR([1], [1], ties="average", top_grade=1, n=1), "unknown parameter"),
+        (lambda: MEASURES["bpref"]([1], [1], ties="average"), "bpref has no average over ties"),
+        (lambda: MEASURES["erria"]([1], [1]), "needs intents, which arrays lack; use gradedeval.evaluate"),
+        (lambda: NDCG(ties="file"), "ties"),
+    ],
+)
+def test_a_wrong_call_is_an_error_of_ours(call: Any, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        call()
+    assert message in str(error.value)

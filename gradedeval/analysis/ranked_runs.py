@@ -132,7 +132,22 @@ class RankedRuns:
         codes = (self.code if code is None else code)[run.document]
         row = {topic: number for number, topic in enumerate(self.topics)}
         for batch in grader.batches(Documents(self.topics, run.counts, codes, None, None, lambda position: b"")):
-            yield batch if pool is None else replace(batch, pool=pool[[row[topic] for topic in batch.topics]])
+            yield replace(batch, pool=(self.pool if pool is None else pool)[[row[topic] for topic in batch.topics]])
+
+    def of_topics(self, topics: Ints) -> RankedRuns:
+        """The same documents, in some of the topics alone. Documents keep their numbers."""
+        runs = []
+        for run in self.runs:
+            counts = run.counts[topics]
+            chosen = np.repeat(run.begin[topics], counts) + ranks(counts)
+            first = None if run.first is None else run.first[chosen]
+            runs.append(
+                replace(run, document=run.document[chosen], counts=counts, first=first, listed=run.listed[topics])
+            )
+        row = np.full(len(self.topics), -1)
+        row[topics] = np.arange(len(topics))
+        named = [self.topics[topic] for topic in topics.tolist()]
+        return replace(self, runs=runs, topics=named, topic=row[self.topic])
 
     def scores(self, scorer: Scorer, code: Codes | None = None, pool: Ints | None = None) -> Floats:
         """3 × runs × topics × measures: score, residual by the unjudged and residual in all, as `Scorer.score_batch`;

@@ -46,12 +46,15 @@ def facts(found: dict[str, Any], at: int = 0) -> dict[str, Any]:
 # What only an evaluation asks for: that ranks are numbers, and exact (--ties rank), or that grades are given once
 # (--duplicates).
 OTHERS = ("ranks that are no numbers", "ranks that no float tells apart", "one grade twice, refused")
+LABELS = "a label that --labels leaves out"  # which the corpus gives to an evaluation alone
 # What only an evaluation takes: folders, patterns and lists of runs.
 SEVERAL = ("--runs-from", "folder", "none/*.run")
 FILES = [
     case
     for case in (*WIDTHS, *EMPTY, *NUMBERS, *TWICE, *BYTES, *COMPRESSED, *PLACES)
-    if case.name not in OTHERS and case.code == 1 and (not case.command or case.command[0] not in ("-", "run.txt/x"))
+    if case.name not in (*OTHERS, LABELS)
+    and case.code == 1
+    and (not case.command or case.command[0] not in ("-", "run.txt/x"))
     if not set(SEVERAL) & {*case.words, *case.command}
 ]
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from gradedeval.scoring.evaluate import evaluate as evaluate
     from gradedeval.scoring.evaluate_arrays import evaluate_arrays as evaluate_arrays
     from gradedeval.scoring.scores import Scores as Scores
+    from gradedeval.trec_eval.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
 
 # Module -> the public names in it, imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _PUBLIC = {
@@ -82,6 +83,7 @@ _PUBLIC = {
     "scoring.evaluate": "evaluate",
     "scoring.evaluate_arrays": "evaluate_arrays",
     "scoring.scores": "Scores",
+    "trec_eval.pytrec_eval": "RelevanceEvaluator",
 }
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 __all__ = ["__version__", *sorted(_MODULE_OF)]

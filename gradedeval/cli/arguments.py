@@ -15,7 +15,7 @@ from gradedeval.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import load_measures
-from gradedeval.measures.table import ALIASES, MEASURES
+from gradedeval.measures.table import MEASURES
 from gradedeval.trec.lines import QRELS_FIELDS, STRATA_FIELDS, looks_like
 from gradedeval.trec.source import Source, file_errors
 from gradedeval.trec.stream import first_bytes
@@ -202,5 +202,7 @@ def _is_measure(text: str) -> bool:
     try:
         parse_measures(text)
     except InputError:
+        from gradedeval.measures.spellings import ALIASES
+
         return text.split("@")[0].lower() in (*MEASURES, *ALIASES)
     return True

@@ -16,7 +16,7 @@ from gradedeval.measures.definition import Definition, Measure
 from gradedeval.measures.notation import IA, write_value
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import offered
-from gradedeval.measures.table import ALIASES
+from gradedeval.measures.spellings import ALIASES, notation_of
 from gradedeval.options.definition import OUTPUT
 
 HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
@@ -46,14 +46,14 @@ def command(files: tuple[str, ...], measures_from: tuple[str, ...], form: str) -
 
 def _named(name: str, table: Mapping[str, Measure]) -> Measure:
     """The measure of that name or alias, or of a notation such as err@20."""
-    bare = ALIASES.get(name.lower(), name.lower())
+    bare = notation_of(name.lower()) if name.lower() in ALIASES else name.lower()
     return table[bare] if bare in table else table[parse_measures(name, table)[0].name]
 
 
 def _page(measure: Measure) -> str:
     definition = measure.definition
     what, formula, source = (*definition.paragraphs, "", "", "")[:3]
-    others = [alias for alias, name in ALIASES.items() if name == measure.name]
+    others = [alias for alias in ALIASES if notation_of(alias) == measure.name]
     entries = {
         "formula": formula,
         "parameters": _parameters(measure) or "none",

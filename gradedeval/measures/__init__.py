@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from gradedeval.measures.definition import QUANTITIES, Measure, measure
 from gradedeval.measures.over_intents import intent_aware
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 from gradedeval.measures.plugins import ENTRY_POINTS, load_measures
-from gradedeval.measures.table import ALIASES, MEASURES
+from gradedeval.measures.table import MEASURES
+
+if TYPE_CHECKING:
+    from gradedeval.measures.spellings import ALIASES as ALIASES
 
 __all__ = [
     "ALIASES",
@@ -23,8 +29,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Measure:
+def __getattr__(name: str) -> Any:
     """Each measure by its name, as in `from gradedeval.measures import err`; `set_` where Python needs the name."""
+    if name == "ALIASES":
+        return import_module("gradedeval.measures.spellings").ALIASES  # not for a plain evaluation
     if name.removesuffix("_") not in MEASURES:
         raise AttributeError(f"module 'gradedeval.measures' has no attribute '{name}'")
     return MEASURES[name.removesuffix("_")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gradedeval.errors import InputError
@@ -19,10 +20,8 @@ UNIFORM = "uniform"
 PRIOR = f"{UNIFORM} or a file as in @prior.txt"
 
 _SHAPE = re.compile(r"(?P<name>\w[\w-]*)(?:\((?P<inside>.*)\)|:(?P<after>.+?))?(?:@(?P<cutoff>\d+))?", re.DOTALL)
-_PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^,"']*?)\s*(?:,|$)""")
+_PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|\{[^{}]*\}|[^,"']*?)\s*(?:,|$)""")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-# trec_eval's way to write cutoffs; its other parameters have another meaning behind the dot.
-_CUTOFF_LIST = re.compile(r"(?P<name>P|ndcg_cut|map_cut|recall|success|unj)\.(?P<cutoffs>\d+(?:,\d+)*)", re.IGNORECASE)
 # What stands in the parentheses of ia(...): a measure, and perhaps where the intents' probabilities come from.
 _INTENTS = re.compile(r"""(?P<inner>.*?)(?:,\s*(?P<prior>prior\s*=\s*("[^"]*"|'[^']*'|[^,"'()]*?)))?\s*""", re.DOTALL)
 _BARE = re.compile(r"[\w.:+/~-]+")
@@ -67,16 +66,11 @@ def split(text: str) -> list[str]:
     return words + ([word.strip()] if word.strip() else [])
 
 
-def read(text: str) -> list[Spelling]:
-    """The measure in a text; several where `P.5,10` stands for several cutoffs.
+def read(text: str, read_inner: Callable[[str], list[Spelling]] | None = None) -> list[Spelling]:
+    """The measure in a text; several where `read_inner` finds several in the parentheses of `ia(...)`.
 
     Raises InputError (usage) where the text is not `name(key=value,...)@cutoff` and no `name:key=value,...@cutoff`.
     """
-    listed = _CUTOFF_LIST.fullmatch(text)
-    if listed:
-        return [
-            Spelling(listed["name"].lower(), (), read_cutoff(text, number)) for number in listed["cutoffs"].split(",")
-        ]
     shape = _SHAPE.fullmatch(text.strip())
     if not shape:
         hint = "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"
@@ -85,11 +79,13 @@ def read(text: str) -> list[Spelling]:
     inside = shape["inside"] or shape["after"] or ""
     cutoff = None if shape["cutoff"] is None else read_cutoff(text, shape["cutoff"])
     if shape["name"].lower() == IA:
-        return _by_intent(text, inside, cutoff)
+        return _by_intent(text, inside, cutoff, read_inner or read)
     return [Spelling(shape["name"].lower(), tuple(_parameters(text, inside)), cutoff)]
 
 
-def _by_intent(text: str, inside: str, cutoff: int | None) -> list[Spelling]:
+def _by_intent(
+    text: str, inside: str, cutoff: int | None, read_inner: Callable[[str], list[Spelling]]
+) -> list[Spelling]:
     """The measure in `ia(MEASURE)` or `ia(MEASURE,prior=@FILE)`; a cutoff after it is that of the measure."""
     match = _INTENTS.fullmatch(inside)
     if not match or not match["inner"].strip():
@@ -98,7 +94,7 @@ def _by_intent(text: str, inside: str, cutoff: int | None) -> list[Spelling]:
         hint = f"parameters of the measure go in its own parentheses, as in {IA}(err(rel=2)@20)"
         raise InputError(repr(text), f"the only parameter of {IA} is prior", hint, usage=True)
     prior = tuple(_parameters(text, match["prior"] or ""))
-    return [Spelling(IA, prior, cutoff, inner) for inner in read(match["inner"].strip())]
+    return [Spelling(IA, prior, cutoff, inner) for inner in read_inner(match["inner"].strip())]
 
 
 def read_cutoff(text: str, digits: str) -> int:

@@ -7,28 +7,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from gradedeval.errors import InputError, did_you_mean
+from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.notation import IA, Spelling, read, read_cutoff, split
+from gradedeval.measures.notation import IA, Spelling, read, split
 from gradedeval.measures.over_intents import intent_aware
 from gradedeval.measures.plugins import load_entry_point
-from gradedeval.measures.table import ALIASES, MEASURES
+from gradedeval.measures.table import MEASURES
 
 DEFAULT = ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10", "judged@20")
 CWL_DEFAULT = ("rbp", "insq", "inst", "sdcg@10", "cwlp@10", "bpm", "ift", "nerr10", "nerr11")
 
 
-# trec_eval's names that carry their cutoff, as in P_10.
-_WITH_CUTOFF = ("p", "recall", "ndcg_cut", "map_cut", "relative_p", "success", "unj")
-
 # Blanks between the parts of a measure, and what stands in quotes.
 _BLANK = re.compile(r"""("[^"]*"|'[^']*')|\s+""")
-# What is no measure, and what to do instead; and names that others use for more than one measure.
-_HINTS = {
-    "ssp": "write -m sp --standardize",
-    **{name: f"trec_eval has it: write gradedeval trec_eval -m {name}" for name in ("all_trec", "official")},
-}
-_MEANT = dict.fromkeys(("hit", "hits", "hitrate", "hit_rate"), "success")
 
 
 def parse_measures(
@@ -68,46 +59,43 @@ def canonical(text: str) -> str:
 
 def _labelled(word: str, table: Mapping[str, Measure]) -> list[Measure]:
     """The measures that one word of notation names, each with what it is called: as it is written."""
-    spellings = read(word)
     word = _BLANK.sub(lambda found: found[1] or "", word)
-    several = f"{word.rpartition('.')[0]}_" if len(spellings) > 1 else ""
-    return [
-        replace(_find(spelling, table), asked=f"{several}{spelling.cutoff}" if several else word)
-        for spelling in spellings
-    ]
+    own = _own(word, table)
+    if own is not None:
+        return [replace(_find(own, table), asked=word)]
+    from gradedeval.measures.spellings import read_spellings  # other tools', for which most evaluations need not wait
+
+    return [replace(_find(spelling, table), asked=label) for label, spelling in read_spellings(word, table)]
+
+
+def _own(word: str, table: Mapping[str, Measure]) -> Spelling | None:
+    """A word in gradedeval's own notation, with names that are known here; None where it is anything else."""
+    try:
+        (spelling,) = read(word)
+    except InputError:
+        return None
+    if spelling.name not in table or spelling.inner is not None:
+        return None
+    definition = table[spelling.name].definition
+    if spelling.cutoff is None and definition.cutoff == "required":
+        return None
+    accepted = definition.accepted
+    known = accepted.others or all(key in accepted.names for key, _ in spelling.parameters)
+    return spelling if known else None
 
 
 def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
     name, cutoff = spelling.name, spelling.cutoff
     if spelling.inner is not None:
         return _mean_over_intents(spelling, spelling.inner, table)
-    stem, _, digits = name.rpartition("_")
-    if stem in _WITH_CUTOFF and digits.isdigit() and cutoff is None and name not in table:
-        name, cutoff = stem, read_cutoff(f"{stem}@{digits}", digits)
-    name = name if name in table else ALIASES.get(name, name)
     measure = table[name] if name in table else load_entry_point(name)
     if measure is None:
-        hint = _hint(spelling, table)
-        raise InputError("", f"unknown measure '{spelling.name}'", hint, kind="unknown-measure", usage=True)
+        from gradedeval.measures.hints import hint_of  # most names are known
+
+        what = f"unknown measure '{spelling.name}'"
+        raise InputError("", what, hint_of(spelling, table), kind="unknown-measure", usage=True)
     measure = measure(**dict(spelling.parameters))
     return (measure if cutoff is None else measure @ cutoff).complete()
-
-
-def _hint(spelling: Spelling, table: Mapping[str, Measure]) -> str:
-    """What may be meant by a name that no measure has."""
-    name = spelling.name
-    if name in _HINTS:
-        return _HINTS[name]
-    if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
-        return f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
-    stem = name.rstrip("0123456789")
-    digits, stem = name[len(stem) :], stem.rstrip("_-")
-    cutoff = int(digits[:9]) if digits else spelling.cutoff
-    meant = replace(spelling, name=_MEANT.get(stem, stem), cutoff=cutoff)
-    measure = table.get(ALIASES.get(meant.name, meant.name))
-    if measure is not None and (cutoff is None or (cutoff and measure.definition.cutoff != "none")):
-        return f"did you mean '{meant}'?"
-    return did_you_mean(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
 
 
 def _mean_over_intents(spelling: Spelling, inner: Spelling, table: Mapping[str, Measure]) -> Measure:

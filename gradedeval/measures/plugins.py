@@ -13,7 +13,7 @@ from gradedeval import errors
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import IA
-from gradedeval.measures.table import ALIASES, MEASURES
+from gradedeval.measures.table import MEASURES
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -69,6 +69,8 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     measures = {measure.name: measure for measure in defined if measure not in MEASURES.values()}
     if not measures:
         raise InputError(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
+    from gradedeval.measures.spellings import ALIASES  # few evaluations need other tools' names
+
     taken = [name for name in measures if name in (*MEASURES, *ALIASES, IA)]
     if taken:
         raise InputError(place, f"'{taken[0]}' is already a measure of gradedeval", "choose another name", usage=True)

@@ -153,6 +153,19 @@ def bpref(g: Gains, *, k: float = 0) -> Floats:
     return binary_preference(g, k)
 
 
+@measure(cutoff="renormalizes", ceiling=1, monotone=False)
+def accuracy(g: Gains) -> Floats:
+    """The share of the pairs of a relevant and another retrieved document in which the relevant one stands first.
+
+    1 − Σ_{relevant i≤k} (i − hits_i) / (H (n − H)), H: hits_k, n: documents retrieved; 0 where H is 0, 1 where it is n
+
+    ir_measures' Accuracy, which leaves out topics in which nothing relevant is retrieved.
+    """
+    found = g.num_relevant_retrieved
+    above = np.where(np.isfinite(g.ranks_of_relevant), g.ranks_of_relevant - g.ordinal, 0.0)
+    return np.where(found > 0, 1 - safe_divide(row_sums(above), found * (g.retrieved - found)), 0.0)
+
+
 @measure(gain=None, ceiling=1)
 def judged(g: Gains) -> Floats:
     """The share of the first k that is judged.

@@ -81,6 +81,28 @@ def set_f(g: Gains, *, x: float = 1.0) -> Floats:
     return safe_divide((x + 1) * precision * recall, recall + x * precision)
 
 
+@measure(residual="within_run", cutoff="renormalizes", ceiling=1, over_ties=True)
+def f1(g: Gains) -> Floats:
+    """F1 at the cutoff: the harmonic mean of p@k and recall@k, where a run shorter than k counts as filled up.
+
+    2 hits_k / (k + R), k: n without a cutoff
+
+    ranx's f1; van Rijsbergen, Information Retrieval, 1979, chapter 7.
+    """
+    return safe_divide(2 * g.num_relevant_retrieved, g.effective_depth + g.num_relevant)
+
+
+@measure(residual="within_run", over_ties=True)
+def hits(g: Gains) -> Floats:
+    """Number of relevant documents retrieved, averaged over topics: num_rel_ret, which adds them up, as a mean.
+
+    Σ_{i≤k} rel_i
+
+    ranx's hits.
+    """
+    return np.asarray(g.num_relevant_retrieved, dtype=np.float64)
+
+
 @measure(floor=-np.inf, relevance_only=False, checks={"docs": NOT_NEGATIVE}, over_ties=True)
 def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: float = 0.0, docs: float = 0.0) -> Floats:
     """Linear utility of the retrieved set: each document counts by whether it is relevant and whether it is retrieved.

@@ -7,34 +7,6 @@ from importlib import import_module
 
 from gradedeval.measures.definition import Measure
 
-# Other tools' names for the same measures: names only, never other values.
-ALIASES: dict[str, str] = {
-    "map": "ap",
-    "map_cut": "ap",
-    "gm_map": "gm_ap",
-    "iprec_at_recall": "iprec",
-    "11pt_avg": "iprec_avg",
-    "precision": "p",
-    "recip_rank": "rr",
-    "mrr": "rr",
-    "compatibility": "compat",
-    "r": "recall",
-    "ndcg_cut": "ndcg",
-    "unj": "unjudged",
-    "err-ia": "erria",
-    "err_ia": "erria",
-    "nerr-ia": "nerria",
-    "nerr_ia": "nerria",
-    "alpha-ndcg": "alpha_ndcg",
-    "alpha-dcg": "alpha_dcg",
-    "strecall": "strec",
-    "numq": "num_q",
-    "numret": "num_ret",
-    "numrel": "num_rel",
-    "numrelret": "num_rel_ret",
-}
-
-
 # Module and names, the most informative measures first: the order in help, documentation and `gradedeval measures`.
 LINES = (
     ("cascade_models", "err nerr cascade"),
@@ -51,7 +23,7 @@ LINES = (
     ("cascade_models", "rr"),
     ("precision", "recall rprec"),
     ("cascade_models", "success"),
-    ("precision", "bpref"),
+    ("precision", "bpref accuracy"),
     ("graded_precision", "gprecision grecall"),
     ("precision", "iprec iprec_avg rprec_mult"),
     ("sets", "relative_p"),
@@ -60,10 +32,10 @@ LINES = (
     ("sampled", "xinfap statap infndcg"),
     ("trec_eval_only", "bing g ndcg_rel rndcg"),
     ("trec_eval_only", "rbp_topic rbp_resid"),
-    ("sets", "set_p set_relative_p set_recall set_map set_f utility"),
+    ("sets", "set_p set_relative_p set_recall set_map set_f f1 utility"),
     ("diversity", "erria alpha_ndcg nrbp strec nerria alpha_dcg nnrbp"),
     ("precision", "judged unjudged"),
-    ("sets", "num_q num_ret num_rel num_rel_ret"),
+    ("sets", "num_q num_ret num_rel num_rel_ret hits"),
     ("sets", "num_nonrel_judged_ret"),
 )
 

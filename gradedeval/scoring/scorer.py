@@ -99,6 +99,7 @@ class Scorer:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))
         notes += self._worth_notes()
+        notes += self._name_notes()
         sampled = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_unsampled)
         if sampled and self.options.negative == "judged" and self.qrels.strata is None and self.qrels.labels[0] < 0:
             what = f"{self.qrels.place}: grades below 0 count as judged and not relevant in {', '.join(sampled)}"
@@ -122,6 +123,16 @@ class Scorer:
                 have = "has" if len(unbounded) == 1 else "have"
                 notes.append(f"--max-residual: {', '.join(unbounded)} {have} no residual; all topics count there")
         return notes
+
+    def _name_notes(self) -> list[str]:
+        """Where a measure is called as by another tool, which has another number under that name."""
+        foreign = [measure.label for measure in self.measures if measure.label != str(measure)]
+        if not foreign:
+            return []
+        from gradedeval.measures.spellings import note_of  # for which most evaluations need not wait
+
+        lowest = float(self.qrels.labels[0]) if self.options.negative == "judged" else 0.0
+        return list(filter(None, (note_of(label, lowest, self.grades.top) for label in foreign)))
 
     def _worth_notes(self) -> list[str]:
         """What grade 1 is worth as the top grade, where nobody said that there are no others: with exp gains ½."""

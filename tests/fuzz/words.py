@@ -12,7 +12,7 @@ from fuzz.files import mutated, value_of
 from fuzz.scores import SCALES, some_measure
 from gradedeval import MEASURES, InputError
 from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import ALIASES
+from gradedeval.measures.spellings import ALIASES
 from support.commands import Outcome
 from support.measures import in_the_shell
 

@@ -55,6 +55,32 @@ def by_topic(measure: str, run: Any, qrels: Any, **rules: Any) -> dict[str, floa
 # --- the papers' and other tools' examples ---------------------------------------------------------------------------
 
 
+def test_accuracy_is_the_share_of_pairs_in_order() -> None:
+    # n a u b m: of the pairs of a or b with n, u or m, a stands before two and b before one.
+    judged = {"a": 1, "b": 2, "n": 0, "m": 0}
+    assert score("accuracy", "n a u b m", judged) == pytest.approx(3 / 6)
+    assert score("accuracy@3", "n a u b m", judged) == pytest.approx(1 / 2)
+    assert score("accuracy(rel=2)", "n a u b m", judged) == pytest.approx(1 / 4)
+    assert score("accuracy", "n u a b", judged) == 0
+    assert score("accuracy", "a b", judged) == 1
+    assert score("accuracy@1", "n a", judged) == 0
+
+
+def test_f1_counts_a_short_run_as_filled_up() -> None:
+    judged = {"a": 1, "b": 2, "c": 1, "n": 0}
+    # P@4 = 2/4, R = 2/3: 2·2/(4 + 3); without a cutoff P is 2/3.
+    assert score("f1@4", "a n b", judged) == pytest.approx(4 / 7)
+    assert score("f1", "a n b", judged) == pytest.approx(score("set_f", "a n b", judged)) == pytest.approx(2 / 3)
+    assert score("set_f@4", "a n b", judged) == pytest.approx(2 / 3)
+    assert residual("f1@2", "a u", judged) == pytest.approx(4 / 5 - 2 / 5)
+
+
+def test_hits_are_averaged_and_relevant_documents_retrieved_are_added_up() -> None:
+    run = {"s": ranked("a b"), "t": ranked("a n")}
+    judged = {topic: {"a": 1, "b": 1, "n": 0} for topic in "st"}
+    assert evaluate(run, judged, "hits num_rel_ret hits@1").means == {"hits": 1.5, "num_rel_ret": 3, "hits@1": 1}
+
+
 def test_the_worked_example_of_err() -> None:
     # Grades 3, 2, 4 on a scale of 0 to 4: 7/16 + ½·3/16·9/16 + ⅓·15/16·13/16·9/16
     value = score("err", "x y z", {"x": 3, "y": 2, "z": 4})

@@ -405,7 +405,7 @@ def test_what_a_mean_over_intents_prints_is_read_back(data: st.DataObject, prior
         ("IA(P_10) ia( nDCG@5 )", ["ia(p@10)", "ia(ndcg@5)"]),
         ("ia(P.5,10)", ["ia(p@5)", "ia(p@10)"]),
         ("ia(err,prior=uniform)", ["ia(err)"]),
-        ("alpha-nDCG@20 ERR-IA StRecall@5", ["alpha_ndcg@20", "erria", "strec@5"]),
+        ("alpha-nDCG@20 ERR-IA StRecall@5", ["alpha_ndcg@20", "erria(stop=0.5,norm=best,rel=1)", "strec@5"]),
     ],
 )
 def test_notations_of_a_mean_over_intents(text: str, same: list[str]) -> None:
@@ -554,12 +554,12 @@ def files(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("files")
 def test_intents_at_the_prompt(cli: Command) -> None:
-    done = cli("run", "qrels", "--subtopics", "-m", "ia(p_5) ia:rr alpha-nDCG@5 ERR-IA strec@3 p@5", "-f", "trec")
+    done = cli("run", "qrels", "--subtopics", "-m", "ia(p_5) ia:rr alpha-nDCG@5 erria strec@3 p@5", "-f", "trec")
     assert (done.code, done.messages) == (0, [])
     assert [line.split() for line in done.text.splitlines()] == [
-        ["ia(p@5)", "all", "0.3333"],
-        ["ia(rr)", "all", "0.3444"],
-        ["alpha_ndcg@5", "all", "0.6405"],
+        ["ia(p_5)", "all", "0.3333"],
+        ["ia:rr", "all", "0.3444"],
+        ["alpha-nDCG@5", "all", "0.6405"],
         ["erria", "all", "0.1538"],
         ["strec@3", "all", "0.6667"],
         ["p@5", "all", "0.8000"],
@@ -605,7 +605,7 @@ def test_intents_at_the_prompt(cli: Command) -> None:
         ("erria(norm=worst)", "'erria': norm=worst is not none or best; as in norm=none"),
         ("alpha_ndcg(alpha=2)", "'alpha_ndcg': alpha=2 is not in [0, 1]; as in alpha=0.5"),
         ("nrbp(beta=1)", "'nrbp': beta=1 is not in [0, 1); as in beta=0.5"),
-        ("map-ia", "unknown measure 'map-ia'; the mean of map over intents is ia(map)"),
+        ("rprec-ia", "unknown measure 'rprec-ia'; the mean of rprec over intents is ia(rprec)"),
     ],
 )
 @pytest.mark.usefixtures("files")

@@ -17,9 +17,11 @@ from gradedeval.cli import gradedeval as program
 from gradedeval.cli.measures import SHARED_PARAMETERS
 from gradedeval.cli.options import HELP, SECTIONS
 from gradedeval.formats import FORMATS
-from gradedeval.measures.table import ALIASES, LINES, MEASURES
+from gradedeval.measures.spellings import ALIASES, DIFFERENT, notation_of
+from gradedeval.measures.table import LINES, MEASURES
 from gradedeval.trec.column_names import COLUMNS
 from support.sessions import gradedeval as run_gradedeval
+from support.spellings import BY_INTENT, CWL_EVAL, DIFFERENT_WITHOUT_NOTE, IR_MEASURES, RANX, SEVERAL, TREC_EVAL
 
 PART = re.compile(r"(?<=<!-- generated: )(?P<name>[\w ]+)( -->\n).*?(?=<!-- end -->)", re.S)
 HERE = Path(__file__).parent
@@ -158,7 +160,7 @@ def code(text: str) -> str:
 
 def aliases() -> str:
     """Other tools' names of measures, as a table."""
-    rows = [f"| `{alias}` | [`{name}`](measures.md#{name}) |" for alias, name in sorted(ALIASES.items())]
+    rows = [f"| `{alias}` | [`{text}`](measures.md#{notation_of(alias)}) |" for alias, text in sorted(ALIASES.items())]
     return "\n".join(["", "| other name | measure here |", "|---|---|", *rows]) + "\n\n"
 
 
@@ -242,6 +244,28 @@ def escaped(text: str) -> str:
     return "".join(part if part.startswith("`") else re.sub(r"([*<|])", r"\\\1", part) for part in parts)
 
 
+def other_tools() -> str:
+    """Measures as other tools write them, tool by tool, and how they are written here."""
+    tools = {
+        "ir_measures": {**IR_MEASURES, **BY_INTENT},
+        "trec_eval": {**TREC_EVAL, **{name: " ".join(here) for name, here in SEVERAL.items()}},
+        "ranx": {name: here for name, (here, _) in RANX.items()},
+        "cwl_eval": CWL_EVAL,
+    }
+    parts = []
+    for tool, names in tools.items():
+        rows = [f"| {code(name)} | {code(here)} |" for name, here in names.items()]
+        parts.append("\n".join([f"## {tool}\n", f"| {tool} | gradedeval |", "|---|---|", *rows]) + "\n")
+    return "\n" + "\n".join(parts) + "\n"
+
+
+def differences() -> str:
+    """Names that mean something else in another tool."""
+    noted = [f"| {code(name)} | {escaped(different.what)} |" for name, different in DIFFERENT.items()]
+    rows = [*noted, *(f"| {code(name)} | {escaped(what)} |" for name, what in DIFFERENT_WITHOUT_NOTE.items())]
+    return "\n" + "\n".join(["| name | there |", "|---|---|", *rows]) + "\n\n"
+
+
 def column_names() -> str:
     """What a column holds, and all its names."""
     rows = [f"| {holds} | {' · '.join(map(code, names))} |" for holds, names in COLUMNS.items()]
@@ -254,6 +278,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "formats": formats,
     "measures": measures,
     "other names": aliases,
+    "other tools": other_tools,
+    "differences": differences,
     "python": python_api,
     "column names": column_names,
 }

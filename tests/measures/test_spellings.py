@@ -1,0 +1,205 @@
+"""Measures as other tools write them mean what they mean there, or one line says what differs."""
+
+from __future__ import annotations
+
+import random
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import gradedeval
+from gradedeval import InputError
+from gradedeval.measures import ALIASES, MEASURES, parse_measures
+from gradedeval.measures.hints import _edits
+from gradedeval.measures.spellings import DIFFERENT
+from support.spellings import (
+    BY_INTENT,
+    CWL_EVAL,
+    IR_MEASURES,
+    RANX,
+    RANX_QRELS,
+    RANX_RUN,
+    SEVERAL,
+    TREC_EVAL,
+)
+
+RANX_NAMES = {spelled: here for spelled, (here, _) in RANX.items()}
+ALL = {**IR_MEASURES, **BY_INTENT, **TREC_EVAL, **RANX_NAMES, **CWL_EVAL}
+
+
+def collection() -> tuple[dict[str, dict[str, float]], list[tuple[str, str, str, int]]]:
+    """A run without ties, and judgments with intents: topic, intent, docno, grade."""
+    dice, run, rows = random.Random(3), {}, []
+    for topic in map(str, range(8)):
+        docnos = [f"d{number}" for number in range(40)]
+        for intent in range(1, dice.choice([2, 3, 5])):
+            rows += [(topic, str(intent), docno, dice.choice([0, 1, 1, 2, 3])) for docno in dice.sample(docnos, 12)]
+        run[topic] = dict(zip(dice.sample(docnos, 30), map(float, dice.sample(range(999), 30)), strict=True))
+    run["0"] = dict(list(run["0"].items())[:6])
+    return run, rows
+
+
+RUN, JUDGED = collection()
+QRELS: dict[str, dict[str, int]] = {}
+for topic, _, docno, grade in JUDGED:
+    QRELS.setdefault(topic, {})[docno] = grade
+
+
+def by_topic(spelled: str, **options: Any) -> dict[str, float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return gradedeval.evaluate(RUN, options.pop("qrels", QRELS), spelled, **options).by_topic(spelled)
+
+
+@pytest.mark.parametrize(("spelled", "here"), ALL.items())
+def test_a_spelling_of_another_tool_is_a_measure_here(spelled: str, here: str) -> None:
+    (measure,) = parse_measures(spelled)
+    assert (measure, measure.label) == (parse_measures(here)[0], spelled)
+    assert parse_measures(str(measure)) == [measure]
+
+
+@pytest.mark.parametrize(("spelled", "here"), SEVERAL.items())
+def test_names_of_several_lines_are_several_measures(spelled: str, here: list[str]) -> None:
+    found = parse_measures(spelled)
+    assert found == parse_measures(here)
+    assert {measure.label.rpartition("_")[0] for measure in found} == {spelled.partition(".")[0]}
+
+
+def test_every_name_in_the_tables_of_other_tools_is_tried() -> None:
+    tried = {re.split(r"[(@]|[._]\d", spelled)[0].lower() for spelled in [*ALL, *SEVERAL]}
+    unknown = {"err-ia", "nerr-ia", "map-ia", "p-ia", "alpha-dcg", "alpha-ndcg", "dcg_burges", "compatibility", "unj"}
+    assert ALIASES.keys() - tried <= unknown | {"map_cut", "ndcg_cut"}
+
+
+@pytest.mark.parametrize("spelled", [name for name in IR_MEASURES if name.split("(")[0].split("@")[0] not in DIFFERENT])
+def test_it_has_the_value_of_ir_measures(spelled: str) -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    measure = ir_measures.parse_measure(spelled)
+    try:
+        theirs = {metric.query_id: metric.value for metric in ir_measures.iter_calc([measure], QRELS, RUN)}
+    except (ValueError, OSError) as error:
+        pytest.skip(f"ir_measures has no provider here: {error}")
+    rounded = 1e-5 if "exp-log2" in spelled else 1e-9  # gdeval prints five digits
+    assert by_topic(spelled) == pytest.approx(theirs, abs=rounded)
+
+
+@pytest.mark.parametrize("spelled", [name for name in BY_INTENT if not name.startswith("alpha_DCG")])
+def test_it_has_the_value_of_pyndeval(spelled: str) -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    pytest.importorskip("pyndeval")
+    import pandas as pd
+
+    judged = pd.DataFrame(JUDGED, columns=["query_id", "iteration", "doc_id", "relevance"])
+    ranked = [ir_measures.ScoredDoc(topic, docno, score) for topic in RUN for docno, score in RUN[topic].items()]
+    theirs = ir_measures.iter_calc([ir_measures.parse_measure(spelled)], judged, ranked)
+    found = by_topic(spelled, qrels=judged, subtopics=True)
+    assert found == pytest.approx({metric.query_id: metric.value for metric in theirs}, abs=1e-6)
+
+
+def test_they_have_the_values_of_pytrec_eval() -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    names = [
+        name for name in TREC_EVAL if "." not in name and re.split(r"_[\d]", name)[0] in pytrec_eval.supported_measures
+    ]
+    names = [name for name in names if name not in ("runid", "11pt_avg", "iprec_at_recall_0.10", "num_q")]
+    theirs = pytrec_eval.RelevanceEvaluator(QRELS, set(names)).evaluate(RUN)
+    scores = gradedeval.evaluate(RUN, QRELS, names)
+    assert len(names) > 20
+    for name in names:
+        if not name.startswith("gm_"):  # pytrec_eval gives their logarithms
+            assert scores.by_topic(name) == pytest.approx({topic: theirs[topic][name] for topic in RUN}, abs=1e-9)
+
+
+@pytest.mark.parametrize(("spelled", "theirs"), [(name, mean) for name, (_, mean) in RANX.items() if mean is not None])
+def test_it_has_the_value_of_ranx(spelled: str, theirs: float) -> None:
+    assert gradedeval.evaluate(RANX_RUN, RANX_QRELS, spelled)[spelled] == pytest.approx(theirs, abs=1e-12)
+
+
+def test_cwl_eval_prints_its_metrics_so() -> None:
+    ruler = pytest.importorskip("cwl.ruler.cwl_ruler")
+    printed = [name.strip() for name in CWL_EVAL if "CWLMetric" not in name]
+    for written in (name for name in CWL_EVAL if "CWLMetric" in name):
+        name, values = written[:-1].split("(")
+        numbers = [float(value) if "." in value else int(value) for value in values.split(",") if value]
+        metric = getattr(ruler, name)(*numbers)
+        if name[:2] not in ("Pr", "RR", "AP"):  # whose names are those of binary measures
+            here = parse_measures(metric.metric_name.strip())
+            assert str(here[0]).split("mid")[0].rstrip(",)") == CWL_EVAL[written].split(",mid")[0].rstrip(")")
+    assert len(printed) > 12
+
+
+@pytest.mark.parametrize(
+    ("spelled", "said"),
+    [
+        ("AP(judged_only=True)", "judged_only is said for all measures at once; leave it out and give --judged-only"),
+        ("Compat(normalize=False)", "compatibility is always normalized here"),
+        ("nDCG(dcg='ln')@10", "dcg=ln is not log2 or exp-log2"),
+        ("nDCG(gains={a:1})@10", "gains are grade:gain in braces; as in gains={1:1,2:3}"),
+        ("INST(min_rel=1)", "min_rel and max_rel are the grades whose gains are 0 and 1; as in max_rel=3"),
+        ("ndcg_burges@10-l2", r"list the gains, as in ndcg\(gain=0:0:3:7\)@10"),
+        ("relstring", "trec_eval has it: write gradedeval trec_eval -m relstring"),
+        ("FooCWLMetric(2)", "unknown measure 'foocwlmetric'"),
+    ],
+)
+def test_what_cannot_be_said_here_says_so(spelled: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        parse_measures(spelled)
+
+
+def test_a_name_that_means_something_else_there_is_noted() -> None:
+    def notes(measure: str, qrels: Any, **options: Any) -> list[str]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [
+                note
+                for note in gradedeval.evaluate(RUN, qrels, measure, **options).notes
+                if "ir_m" in note or "ranx" in note
+            ]
+
+    spam = {topic: {**judged, "d0": -1} for topic, judged in QRELS.items()}
+    assert notes("ERR@20", QRELS) == ["ERR@20: in ir_measures and gdeval the top grade is always 4; --top-grade 4"]
+    assert notes("ERR@20", QRELS, top_grade=4) == notes("err@20", QRELS) == notes("ERR@20", QRELS, like="gdeval") == []
+    assert notes("Bpref", QRELS) == notes("Bpref", spam, negative="unjudged") == []
+    assert len(notes("Bpref", spam)) == len(notes("Compat", QRELS)) == len(notes("rbp.95", QRELS)) == 1
+
+
+def misspelt(name: str) -> Iterator[str]:
+    """A letter left out, doubled, or swapped with the next."""
+    for at in range(len(name)):
+        yield name[:at] + name[at + 1 :]
+        yield name[:at] + name[at] + name[at:]
+        if at + 1 < len(name):
+            yield name[:at] + name[at + 1] + name[at] + name[at + 2 :]
+
+
+@pytest.mark.parametrize("count", [50, pytest.param(10_000, marks=pytest.mark.exhaustive)])
+def test_no_misspelling_suggests_an_unrelated_measure(count: int) -> None:
+    names = {re.split(r"[(@]|[._]\d|-l\d", spelled)[0] for spelled in [*ALL, *SEVERAL]}
+    every = sorted({wrong for name in names for wrong in misspelt(name)})
+    known, tried = [*MEASURES, *ALIASES], 0
+    for wrong in random.Random(1).sample(every, min(count, len(every))):
+        try:
+            parse_measures(wrong)
+        except InputError as error:
+            meant = re.fullmatch(r"did you mean '([^'@]+)(?:@\d+)?'\?", error.hint)
+            if "unknown measure" in error.problem and meant:
+                tried += 1
+                written = wrong.lower(), wrong.lower().rstrip("0123456789_-")
+                nearest = min(_edits(written[0], other) for other in known)
+                assert min(_edits(text, meant[1]) for text in written) <= max(nearest, 1), (wrong, meant[1])
+    assert tried > count / 3 or tried > 300
+
+
+@pytest.mark.parametrize("strange", ["gain", "mean", "trap", "bm25", "hitz5x", "xyz"])
+def test_a_name_like_no_other_suggests_none(strange: str) -> None:
+    with pytest.raises(InputError, match="`gradedeval measures` lists them"):
+        parse_measures(strange)
+
+
+def test_hits_are_not_foraging() -> None:
+    assert parse_measures("hits")[0].name == "hits"
+    with pytest.raises(InputError, match="did you mean 'hits'"):
+        parse_measures("hit")

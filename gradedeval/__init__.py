@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.explain import explain as explain
     from gradedeval.analysis.fit import fit as fit
     from gradedeval.analysis.fit_weights import fit_weights as fit_weights
+    from gradedeval.analysis.lint.frame import lint as lint
     from gradedeval.analysis.power import power as power
     from gradedeval.analysis.rank_weights import Weights as Weights
     from gradedeval.analysis.rank_weights import weights as weights
@@ -64,6 +65,7 @@ _PUBLIC = {
     "analysis.explain": "Explanation explain",
     "analysis.fit": "fit",
     "analysis.fit_weights": "fit_weights",
+    "analysis.lint.frame": "lint",
     "analysis.power": "power",
     "analysis.rank_weights": "Weights weights",
     "analysis.risk": "risk",

@@ -54,8 +54,8 @@ class RelevanceEvaluator:
     relevance_level        the lowest relevant grade, for binary measures
     judged_docs_only_flag  whether documents that are not judged are dropped from runs
 
-    Scores are those of trec_eval 9, which pytrec_eval holds; a gm_ measure is the logarithm that its geometric mean adds up.
-    Raises `gradedeval.InputError` (a ValueError) where a measure or the qrels are wrong.
+    Scores are those of trec_eval 9, which pytrec_eval holds; a gm_ measure is the logarithm that its geometric mean
+    adds up. Raises `gradedeval.InputError` (a ValueError) where a measure or the qrels are wrong.
     """
 
     def __init__(

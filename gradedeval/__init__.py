@@ -16,6 +16,7 @@ from gradedeval.version import __version__ as __version__
 
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
+    from gradedeval import measures as measures
     from gradedeval.analysis.anova import anova as anova
     from gradedeval.analysis.bounds import Bound as Bound
     from gradedeval.analysis.check import check as check
@@ -88,7 +89,7 @@ _PUBLIC = {
     "trec_eval.pytrec_eval": "RelevanceEvaluator",
 }
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
-__all__ = ["__version__", *sorted(_MODULE_OF)]
+__all__ = ["__version__", *sorted([*_MODULE_OF, "measures"])]
 
 
 def __dir__() -> list[str]:
@@ -96,6 +97,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "measures":
+        return importlib.import_module("gradedeval.measures")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'gradedeval' has no attribute '{name}'")
     return getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)

@@ -96,23 +96,39 @@ class Note(str):
 
 
 class ProblemList:
-    """Collects what is wrong with one file: the first ten problems are kept, all are counted."""
+    """Collects what is wrong with one file: the first ten problems are kept, all are counted. Lines with the same wrong
+    number of fields are one problem."""
 
     def __init__(self, place: str, *, usage: bool = False) -> None:
         self.place, self.usage = place, usage
         self.errors: list[InputError] = []
         self.count = 0
+        self._alike: dict[str, int] = {}
 
     def add(self, line: int, problem: str, hint: str = "", kind: str = "") -> None:
         self.count += 1
-        if len(self.errors) < SHOWN:
+        if kind == "fields" and problem in self._alike:
+            self._alike[problem] += 1
+        elif len(self.errors) < SHOWN:
+            if kind == "fields":
+                self._alike[problem] = 0
             self.errors.append(InputError(f"{self.place}:{line}", problem, hint, kind=kind, usage=self.usage))
 
     def check(self) -> None:
         """Raise InputError if there is any problem."""
         if self.errors:
-            first, *others = sorted(self.errors, key=lambda error: int(error.place.rpartition(":")[2]))
-            raise first.replace(also=tuple(others), beyond=self.count - len(self.errors)) from None
+            first, *others = sorted(
+                map(self._counted, self.errors), key=lambda error: int(error.place.rpartition(":")[2])
+            )
+            beyond = self.count - len(self.errors) - sum(self._alike.values())
+            raise first.replace(also=tuple(others), beyond=beyond) from None
+
+    def _counted(self, error: InputError) -> InputError:
+        """The problem with the number of further lines that have it."""
+        more = self._alike.get(error.problem, 0)
+        return (
+            error.replace(problem=f"{error.problem}, here and on {more} more {plural(more, 'line')}") if more else error
+        )
 
 
 def plural(count: int, noun: str) -> str:

@@ -185,7 +185,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         int(judged_ranks.sum()),
         int(batch.pool[0] @ grader.judged[: batch.unjudged]),
         explained,
-        str(signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)])),
+        str(signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format])),
         [*scorer.notes, *(note for note in run.notes if getattr(note, "kind", "") not in elsewhere)],
     )
 

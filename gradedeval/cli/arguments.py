@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import closing
 from typing import Any
 
 import click
@@ -16,10 +17,14 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import load_measures
 from gradedeval.measures.table import MEASURES
-from gradedeval.trec.lines import QRELS_FIELDS, STRATA_FIELDS, looks_like
+from gradedeval.rankings.qrels import IR_DATASETS
+from gradedeval.trec.file_formats import Document
+from gradedeval.trec.layouts import QRELS, RUN, STRATA
+from gradedeval.trec.lines import looks_like
 from gradedeval.trec.paths import files_of
+from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source
-from gradedeval.trec.stream import first_bytes
+from gradedeval.trec.stream import Stream, first_bytes
 
 
 def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
@@ -87,11 +92,21 @@ def runs_and_qrels_if_any(
 
 
 def is_qrels(file: str) -> bool:
-    """Whether the first line of a file is a judgment."""
+    """Whether the first line of a file is a judgment. Of a format that holds both runs and judgments, such as JSON, the
+    last file is taken for a run."""
+    if file.startswith(IR_DATASETS):
+        return True
     if not os.path.isfile(file):
         return False
     head = first_bytes(Source(file))
-    return any(looks_like(head, fields) for fields in (QRELS_FIELDS, STRATA_FIELDS))
+    if any(looks_like(head, layout) for layout in (RUN, QRELS, STRATA)):
+        return not looks_like(head, RUN)
+    with closing(Stream(Source(file))) as stream:
+        try:
+            form = format_of(stream, "qrels")
+        except InputError:
+            return False
+    return form.format == "letor" if isinstance(form, Document) else form is not QRELS
 
 
 def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:

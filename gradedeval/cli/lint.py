@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import click
 
 from gradedeval.analysis.lint.lint import lint
 from gradedeval.analysis.lint.report import lint_document
 from gradedeval.cli.arguments import check_standard_input, measure_table, usage
-from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, option
+from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, one_registered, option
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for, render
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options.definition import OUTPUT
+from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.trec.paths import files_of
@@ -30,6 +32,7 @@ OPTIONS = [
     option("--strict", is_flag=True, help="Exit with code 1 for warnings too."),
     option("--all", "everything", section=OUTPUT, is_flag=True, help="List every problem, not only the first ten of a "
            "kind."),
+    *(one_registered(name) for name in ("run_format", "qrels_format", "labels")),
     option("-f", "--format", "form", section=OUTPUT, type=click.Choice(formats_for()), default="table",
            metavar="FORMAT", help=f"Output format: {', '.join(formats_for())}. Default: table."),
     option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write to FILE, completely or not at all."),
@@ -48,6 +51,7 @@ def command(
     strict: bool,
     form: str,
     output: str | None,
+    **formats: Any,
 ) -> None:  # fmt: skip
     """Check runs before scoring, and report every problem with its place and how to fix it.
 
@@ -62,7 +66,18 @@ def command(
     check_standard_input([*files, qrels])
     runs = [file for word in files for file in files_of(word, [] if qrels is None else [qrels])]
     named = named_runs(runs) if runs else {}
-    report = lint(named, qrels, chosen, max_depth=max_depth, tag_is_filename=tag_is_filename, progress=with_progress)
+    options = resolve_options(**formats)
+    report = lint(
+        named,
+        qrels,
+        chosen,
+        max_depth=max_depth,
+        tag_is_filename=tag_is_filename,
+        run_format=options.run_format,
+        qrels_format=options.qrels_format,
+        labels=options.labels,
+        progress=with_progress,
+    )
     write(render(partial(lint_document, report, show_all=everything), form), output)
     if report.errors or (strict and report.warnings):
         raise click.exceptions.Exit(1)

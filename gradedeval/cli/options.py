@@ -86,6 +86,11 @@ def registered(commands: Commands) -> list[Decorator]:
     return [_click_option(described) for described in OPTIONS.values() if described.is_of(commands)]
 
 
+def one_registered(name: str) -> Decorator:
+    """One option of the registry, for a command that takes it and not the others."""
+    return _click_option(OPTIONS[name])
+
+
 def _click_option(described: Option) -> Decorator:
     if described.is_flag:
         return option(described.flag, section=described.section, is_flag=True, help=described.text)

@@ -10,7 +10,8 @@ from typing import Literal, TypedDict, TypeVar
 from gradedeval.errors import InputError
 from gradedeval.measures.notation import Value
 from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Option, elsewhere, name_only, option
-from gradedeval.options.values import Costs, chosen_topics, read_costs, read_gain, read_topics
+from gradedeval.options.values import Costs, chosen_topics, read_costs, read_format, read_gain, read_labels, read_topics
+from gradedeval.trec.file_formats import formats_of
 
 Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval"]
 Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst", "average"]
@@ -81,6 +82,17 @@ class Options:
     strata: bool = option(False, "The qrels are of a stratified sample: they have five columns, the stratum stands "
         "before the grade, and a grade below 0 says pooled and not sampled. For xinfap, statap and infndcg.",
         signature=elsewhere)
+    run_format: str | None = option(None, "Format of the runs, where their content leaves it open: "
+        f"{', '.join(formats_of('run'))}, or columns in order, as in topic,q0,docno,rank,score. +header behind it "
+        "skips the first line.", metavar="FORMAT", default_text="what the content says", accepts="the name of a format",
+        read=lambda value: read_format(value, "run"), signature=elsewhere)
+    qrels_format: str | None = option(None, "The same of the qrels: "
+        f"{', '.join(formats_of('qrels'))}, or columns in order, as in topic,docno,grade.", metavar="FORMAT",
+        default_text="what the content says", accepts="the name of a format",
+        read=lambda value: read_format(value, "qrels"), signature=elsewhere)
+    labels: Mapping[bytes, float] | None = option(None, "Grades of labels where the qrels have words, as in "
+        "HRel=2,Rel=1,NRel=0. L0, L1, L2, … are known.", metavar="LABEL=GRADE,…",
+        accepts="a dict label -> grade, or text such as 'Rel=1,NRel=0'", read=read_labels, signature=elsewhere)
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
         accepts="a file or a list of topics", read=read_topics, names_file=True, signature=chosen_topics)
     extra_fields: bool = option(False, "Ignore what a line of a run has beyond its six fields, as trec_eval does.",
@@ -140,6 +152,9 @@ class OptionKwargs(TypedDict, total=False):
     lenient: bool
     subtopics: bool
     strata: bool
+    run_format: str | None
+    qrels_format: str | None
+    labels: str | Mapping[str, float] | None
     topics_from: str | os.PathLike[str] | Iterable[str | bytes] | None
 
 

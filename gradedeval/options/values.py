@@ -11,7 +11,8 @@ from typing import Any
 from gradedeval.errors import InputError, plural
 from gradedeval.measures.gain_schemes import read_scheme
 from gradedeval.measures.notation import read_value
-from gradedeval.trec.lines import check_text, decode, encode
+from gradedeval.trec.file_formats import format_name
+from gradedeval.trec.lines import check_text, decimal, decode, encode
 from gradedeval.trec.source import Source
 
 
@@ -86,6 +87,33 @@ def read_topics(topics: Any) -> Any:
     if not isinstance(topics, Iterable):
         return topics
     return frozenset(topic if isinstance(topic, bytes) else encode(str(topic)) for topic in topics)
+
+
+def read_format(value: Any, holds: str) -> Any:
+    """The format of a run or of qrels in one spelling; anything but text as it is."""
+    return format_name(value, holds) if isinstance(value, str) else value
+
+
+def read_labels(labels: Any) -> Any:
+    """Labels with their grades from a dict, or from text such as `HRel=2,Rel=1`; anything else as it is.
+
+    Raises InputError (usage) where a grade is no finite number, or a label is given twice.
+    """
+    if isinstance(labels, str):
+        pairs = [pair.rpartition("=")[::2] for pair in labels.split(",")]
+    elif isinstance(labels, Mapping):
+        pairs = [(label.decode() if isinstance(label, bytes) else str(label), str(labels[label])) for label in labels]
+    else:
+        return labels
+    grades: dict[bytes, float] = {}
+    for label, grade in pairs:
+        name, value = encode(label.strip()), decimal(encode(grade.strip()))
+        if not name or value != value or name in grades:
+            again = f"label '{label.strip()}' is given twice"
+            what = again if name in grades else f"'{label}={grade}' is no label=grade"
+            raise InputError("--labels", what, "as in --labels HRel=2,Rel=1,NRel=0", usage=True)
+        grades[name] = value
+    return grades
 
 
 def chosen_topics(_: str, topics: frozenset[bytes]) -> str:

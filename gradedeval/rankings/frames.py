@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
 from gradedeval.rankings.dicts import Listed, usual_columns, usual_dict
+from gradedeval.rankings.labels import check_labels, grade_of
 from gradedeval.trec.column_names import (
     DOCNO,
     GRADE,
@@ -41,6 +42,10 @@ Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), row numbers, and types (or none)."""
 
 
+Labels = Mapping[bytes, float] | None
+"""Words that stand for grades."""
+
+
 def usual_judgments(source: Any, what: str = "qrels") -> Listed | None:
     """The judgments of a dict or DataFrame that needs no further look; None of any other."""
     if isinstance(source, Mapping):
@@ -53,7 +58,9 @@ def usual_judgments(source: Any, what: str = "qrels") -> Listed | None:
     return usual if usual and usual.topics else None
 
 
-def dict_judgments(judged: Mapping[Any, Any], part: tuple[str, ...], what: str = "qrels") -> list[Judgment]:
+def dict_judgments(
+    judged: Mapping[Any, Any], part: tuple[str, ...], what: str = "qrels", labels: Labels = None
+) -> list[Judgment]:
     """The judgments of a dict topic -> docno -> grade, or topic -> docno -> `part` -> grade: SUBTOPIC or STRATUM."""
     rows: list[Judgment] = []
     for topic, documents in judged.items():
@@ -61,26 +68,42 @@ def dict_judgments(judged: Mapping[Any, Any], part: tuple[str, ...], what: str =
         for docno, grade in inner(documents, what, topic).items():
             place, document = f"{what}['{topic}']['{docno}']", ident(docno, what)
             if not part:
-                rows.append((name, document, number(grade, place, "grade"), 0))
+                rows.append((name, document, _grade(grade, place, labels), 0))
                 continue
             if not isinstance(grade, Mapping):
                 raise InputError(place, f"is a {type(grade).__name__}", f"expected a dict {part[0]} -> grade")
             for key, value in grade.items():
-                known = number(value, f"{place}['{key}']", "grade")
+                known = _grade(value, f"{place}['{key}']", labels)
                 rows.append((name, (document, ident(key, what)), known, 0))
     return rows
 
 
-def frame_judgments(frame: Any, part: tuple[str, ...], what: str = "qrels") -> list[Judgment]:
+def frame_judgments(frame: Any, part: tuple[str, ...], what: str = "qrels", labels: Labels = None) -> list[Judgment]:
     """The judgments of a DataFrame with a topic, a docno and a grade column, and perhaps one of subtopics or strata."""
     parts = _ids(frame, part, what) if part else []
     topic, docno = _ids(frame, TOPIC, what), _ids(frame, DOCNO, what)
     documents: Iterable[Any] = zip(docno, parts, strict=True) if part else docno
-    columns = zip(topic, documents, column(frame, GRADE, what), strict=True)
+    grades, rows = column(frame, GRADE, what), _lines(frame)
+    first: dict[bytes, int] = {}
+    for grade, row in zip(grades, rows, strict=True):
+        if isinstance(grade, str):
+            first.setdefault(encode(grade), row)
+    check_labels(what, first, labels, first)
     return [
-        (topic, document, number(grade, f"{what}:{row}", "grade"), row)
-        for row, (topic, document, grade) in enumerate(columns, 1)
+        (topic, document, _grade(grade, f"{what}:{row}", labels), row)
+        for topic, document, grade, row in zip(topic, documents, grades, rows, strict=True)
     ]
+
+
+def _lines(frame: Any) -> Sequence[int]:
+    """The line that each row of a table stands on in its file, or its number."""
+    lines: Sequence[int] = getattr(frame, "lines", None) or range(1, len(frame) + 1)
+    return lines
+
+
+def _grade(value: Any, place: str, labels: Labels) -> float:
+    grade = grade_of(encode(value), labels) if isinstance(value, str) and not value.isdecimal() else math.nan
+    return grade if grade == grade else number(value, place, "grade")
 
 
 def dict_ranking(run: Mapping[Any, Any], ranks: bool, what: str = "run") -> dict[bytes, Ranking]:
@@ -155,6 +178,7 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False, what: str = "run
         raise InputError(f"{what}:{large[0] + 1}", f"rank {places[large[0]]:.0f} is too large", TOO_LARGE)
     kinds = _ids(frame, TYPE, what) if types else []
     rows: dict[bytes, list[int]] = {}
+    lines = _lines(frame)
     for topic, group in groupby(range(len(topics)), key=topics.__getitem__):
         rows.setdefault(topic, []).extend(group)
     return {
@@ -162,7 +186,7 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False, what: str = "run
             [docnos[row] for row in positions],
             scores[positions],
             places[positions] if ranks else NONE,
-            array("q", [row + 1 for row in positions]),
+            array("q", [lines[row] for row in positions]),
             [kinds[row] for row in positions] if types else [],
         )
         for topic, positions in rows.items()

@@ -11,6 +11,7 @@ from gradedeval.rankings.batch import Batch, coalesce
 from gradedeval.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.rankings.run_columns import grade_by_block, read_rows
 from gradedeval.rankings.topic_codes import TopicCodes
+from gradedeval.trec.layouts import Layout
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.topic_blocks import Block, blocks, segments
 
@@ -63,8 +64,8 @@ def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Bat
 class RunFile:
     """A run file, which is cut into parts; `is_large` says whether it is worth several processes."""
 
-    def __init__(self, stream: Stream, grader: Grader) -> None:
-        self.stream, self.grader, self.file = stream, grader, stream.file
+    def __init__(self, stream: Stream, grader: Grader, layout: Layout) -> None:
+        self.stream, self.grader, self.layout, self.file = stream, grader, layout, stream.file
         self.is_large = self.file is not None and self.file.end - self.file.at > grader.limits.large_file
 
     def parts(self, workers: Workers) -> tuple[Sequence[RunPart] | Iterator[RunPart], int | None]:
@@ -73,10 +74,11 @@ class RunFile:
         limits, file = self.grader.limits, self.file
         if file is not None and workers.count > 1:
             cut = segments(file, workers.count, limits.segment, FIRST * limits.block)
-            return [BlocksPart(blocks(part, limits.block, part.at), self.is_large) for part in cut], len(cut)
+            read = [blocks(part, limits.block, part.at, self.layout) for part in cut]
+            return [BlocksPart(each, self.is_large) for each in read], len(cut)
         count = None if file is None else (file.end - file.at) // limits.block
         parts = None if count is None else 1 + max(0, count + BLOCKS - FIRST - 1) // BLOCKS
-        return self._in_turn(blocks(self.stream, limits.block)), parts
+        return self._in_turn(blocks(self.stream, limits.block, layout=self.layout)), parts
 
     def _in_turn(self, following: Iterator[Block]) -> Iterator[RunPart]:
         count = FIRST

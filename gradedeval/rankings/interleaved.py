@@ -17,13 +17,14 @@ from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, PartResult
 from gradedeval.rankings.run_columns import Rows, grade_as_listed, settle_repeated
 from gradedeval.rankings.topic_codes import TopicCodes
+from gradedeval.trec.layouts import Layout
 from gradedeval.trec.source import temporary_file_errors
 from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.topic_blocks import Block, blocks, segments
 
 
 def gather_topics(
-    stream: Stream, grader: Grader, workers: Workers, only: frozenset[bytes] | None
+    stream: Stream, layout: Layout, grader: Grader, workers: Workers, only: frozenset[bytes] | None
 ) -> list[InterleavedPart]:
     """Read a stream again, for the topics in `only` or for all: their documents in parts of whole topics.
 
@@ -35,11 +36,11 @@ def gather_topics(
     if file is not None and workers.count > 1:
         grader.qrels.index.fill()
         cut = segments(file, workers.count, grader.limits.segment)
-        with closing(workers.imap(partial(_read_segment, grader, only, size), cut)) as segment_columns:
+        with closing(workers.imap(partial(_read_segment, layout, grader, only, size), cut)) as segment_columns:
             for listed in segment_columns:
                 gathered.add(listed)
     else:
-        for block in blocks(stream, size):
+        for block in blocks(stream, size, layout=layout):
             rows = grade_as_listed(block, grader, gathered.topics, only)
             gathered.text.add(block)
             gathered.add(ListedColumns(gathered.topics.names, [_columns(block, rows)], block.end - block.begin))
@@ -60,9 +61,12 @@ class ListedColumns:
     size: int
 
 
-def _read_segment(grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment) -> ListedColumns:
+def _read_segment(
+    layout: Layout, grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment
+) -> ListedColumns:
     topics, begin = TopicCodes(grader.limits), segment.at  # which moves as the segment is read
-    columns = [_columns(block, grade_as_listed(block, grader, topics, only)) for block in blocks(segment, size, begin)]
+    read = blocks(segment, size, begin, layout)
+    columns = [_columns(block, grade_as_listed(block, grader, topics, only)) for block in read]
     return ListedColumns(topics.names, columns, segment.end - begin)
 
 

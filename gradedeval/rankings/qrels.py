@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -18,16 +19,23 @@ from gradedeval.rankings.docno_index import Index
 from gradedeval.rankings.frames import Judgment, dict_judgments, frame_judgments, usual_judgments
 from gradedeval.rankings.objects import Columns, readable
 from gradedeval.rankings.qrels_columns import JudgmentColumns, coded, judgments_of_codes, read_judgments
+from gradedeval.rankings.qrels_lines import Reading, has_iterations, judgments_of_bytes
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec import lines
 from gradedeval.trec.column_names import STRATUM, SUBTOPIC
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
-from gradedeval.trec.lines import QRELS_FIELDS, STRATA_FIELDS, NeedsLineReader, decode, encode
+from gradedeval.trec.file_formats import Document, format_name
+from gradedeval.trec.layouts import QRELS, Layout
+from gradedeval.trec.lines import NeedsLineReader, decode, encode
+from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
 
 if TYPE_CHECKING:
     from gradedeval.rankings.strata import Strata
+
+IR_DATASETS = "ir_datasets:"
+"""What a name of qrels begins with that the package ir_datasets holds."""
 
 
 class Qrels:
@@ -44,12 +52,15 @@ class Qrels:
     duplicates  a document judged twice in a topic with different grades: `error`, or keep the `first` or `last`;
                 `refuse` is an error for equal grades too
     lenient     skip bad lines of a file
+    format      the format of a file, as `--qrels-format` takes it; None: as its content says
+    labels      label -> grade, where the grades are words; NTCIR's L0, L1, … are known
     jobs        processes that may share a large file
 
     topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
     labels. pool: topics × labels, how many documents of the topic have each. subtopics, strata: the intents or strata,
     or None if not asked for; with them, documents whose grades differ for any intent, or whose strata differ, have
-    different codes, and labels repeat. notes: what was skipped or assumed.
+    different codes, and labels repeat. notes: what was skipped or assumed. format: what a file was read as; empty for
+    objects in memory.
     Raises InputError where the source is not qrels.
     """
 
@@ -61,6 +72,8 @@ class Qrels:
         lenient: bool = False,
         subtopics: bool = False,
         strata: bool = False,
+        format: str | None = None,
+        labels: Mapping[bytes, float] | None = None,
         jobs: int = 1,
     ) -> None:
         if subtopics and strata:
@@ -70,23 +83,31 @@ class Qrels:
         self.subtopics: Subtopics | None = None
         self.strata: Strata | None = None
         part = SUBTOPIC if subtopics else STRATUM if strata else ()
+        form = None if format is None else format_name(format, "qrels")
+        reading = Reading(duplicates, lenient, part, form, labels)
         self.place = Source(source).place if is_file(source) else "qrels"
         self.scorers: dict[Any, Any] = {}  # see scoring.scorer
+        self.format = ""
+        if isinstance(source, str) and source.startswith(IR_DATASETS) and not os.path.exists(source):
+            self.format, source = source, _ir_datasets(source)
         if not is_file(source):
-            source = readable(source, "qrels", self.place)
-            self.notes += [f"{self.place}: {note}"] if isinstance(source, Columns) and (note := source.note) else []
+            source = self._readable(source)
         usual = None if part or is_file(source) else usual_judgments(source, self.place)
         if usual is not None:
             self._of_listed(usual)
             return
-        self._judged = (
-            self._of_file(Source(source), duplicates, lenient, part, jobs)
-            if is_file(source)
-            else self._of_rows(_judgments(source, part, self.place), duplicates, part)
-        )
+        if is_file(source):
+            self._judged = self._of_file(Source(source), reading, jobs)
+        else:
+            self._judged = self._of_rows(_judgments(source, reading, self.place), reading)
         self.labels: Floats = self._judged.labels
         self.topics: list[bytes] = self._judged.topics
         self.pool: Ints = self._judged.pool()
+
+    def _readable(self, source: Any) -> Any:
+        source = readable(source, "qrels", self.place)
+        self.notes += [f"{self.place}: {note}"] if isinstance(source, Columns) and (note := source.note) else []
+        return source
 
     def _of_listed(self, usual: Listed) -> None:
         """Take documents that are all different and need no further look."""
@@ -98,34 +119,46 @@ class Qrels:
         listed = zip(self.topics, usual.docnos, strict=True)
         self.text_codes = {topic: dict(zip(docnos, codes, strict=False)) for topic, docnos in listed}
 
-    def _of_file(
-        self, source: Source, duplicates: Duplicates, lenient: bool, part: tuple[str, ...], jobs: int
-    ) -> JudgmentColumns:
+    def _of_file(self, source: Source, reading: Reading, jobs: int) -> JudgmentColumns:
         stream = Stream(source)
         try:
-            if part:
-                raise NeedsLineReader
-            judged = read_judgments(stream, duplicates, jobs)
-        except NeedsLineReader:
-            data = stream.whole()
-            rows = _judgments_of_bytes(self.place, data, lenient, self.notes, part)
+            form = format_of(stream, "qrels", reading.format, reading.part == STRATUM)
+            self.format = form.format
+            self.notes += [f"{self.place}: {note}" for note in form.notes]
+            if isinstance(form, Document):
+                from gradedeval.trec.documents import read_document  # most files are lines
+
+                self.format, content = read_document(form.format, stream.whole(), self.place)
+                return self._of_rows(_judgments(self._readable(content), reading, self.place), reading)
+            if reading.part or reading.labels or not form.in_blocks:
+                return self._by_line(stream, form, reading)
             try:
-                return self._of_rows(rows, duplicates, part)
-            except InputError as error:
-                if part or error.kind != "duplicate-judgment" or not _has_iterations(data):
-                    raise
-                hint = f"{error.hint}, or --subtopics if the second column is a subtopic"
-                raise error.replace(hint=hint) from None
+                judged = read_judgments(stream, reading.duplicates, jobs, form)
+            except NeedsLineReader:
+                return self._by_line(stream, form, reading)
         finally:
             stream.close()
         if judged.repeated:
             self.notes.append(_note_of_repeats(self.place, judged.repeated))
         return judged
 
-    def _of_rows(self, rows: list[Judgment], duplicates: Duplicates, part: tuple[str, ...]) -> JudgmentColumns:
-        graded = _by_topic(self.place, rows, duplicates, self.notes, part)
+    def _by_line(self, stream: Stream, layout: Layout, reading: Reading) -> JudgmentColumns:
+        data = stream.whole()
+        rows = judgments_of_bytes(self.place, data, layout, reading, self.notes)
+        try:
+            return self._of_rows(rows, reading)
+        except InputError as error:
+            iterations = error.kind == "duplicate-judgment" and layout is QRELS and has_iterations(data)
+            if reading.part or not iterations:
+                raise
+            hint = f"{error.hint}, or --subtopics if the second column is a subtopic"
+            raise error.replace(hint=hint) from None
+
+    def _of_rows(self, rows: list[Judgment], reading: Reading) -> JudgmentColumns:
+        part = reading.part
+        graded = _by_topic(self.place, rows, reading.duplicates, self.notes, part)
         if not graded:
-            raise InputError(self.place, "no judgments", lines.expected_lines(QRELS_FIELDS), kind="empty")
+            raise InputError(self.place, "no judgments", lines.expected_lines(QRELS), kind="empty")
         if part:
             if part == SUBTOPIC:
                 self.codes, labels, self.subtopics = by_subtopic(graded)
@@ -146,7 +179,7 @@ class Qrels:
     def none(cls) -> Qrels:
         """No judgments at all: all topics of a run count, and every document is unjudged."""
         qrels = cls.__new__(cls)
-        qrels.place, qrels.notes, qrels.scorers, qrels._duplicates = "qrels", [], {}, "error"
+        qrels.place, qrels.format, qrels.notes, qrels.scorers, qrels._duplicates = "qrels", "", [], {}, "error"
         qrels.subtopics, qrels.strata = None, None
         qrels.topics, qrels.labels, qrels.codes = [], np.zeros(1), {}
         qrels.pool = np.zeros((0, 1), dtype=np.int64)
@@ -225,33 +258,16 @@ class Qrels:
         return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
 
 
-def _judgments(source: Any, part: tuple[str, ...], place: str) -> list[Judgment]:
+def _judgments(source: Any, reading: Reading, place: str) -> list[Judgment]:
     if isinstance(source, Mapping):
-        return dict_judgments(source, part, place)
-    return frame_judgments(source, part, place)
+        return dict_judgments(source, reading.part, place, reading.labels)
+    return frame_judgments(source, reading.part, place, reading.labels)
 
 
-def _judgments_of_bytes(
-    place: str, data: bytes, lenient: bool, notes: list[str], part: tuple[str, ...]
-) -> list[Judgment]:
-    """The judgments line by line: the reference that the block reader agrees with."""
-    problems = ProblemList(place)
-    grades: dict[bytes, float] = {}
-    rows: list[Judgment] = []
-    fields = STRATA_FIELDS if part == STRATUM else QRELS_FIELDS
-    for number, (topic, iteration, docno, *stratum, token) in lines.records(data, fields, problems):
-        grade = grades[token] if token in grades else grades.setdefault(token, lines.decimal(token))
-        if grade == grade:
-            rows.append((topic, (docno, *(stratum or [iteration])) if part else docno, grade, number))
-        else:
-            problems.add(number, *lines.about_number("grade", token, number), kind="grade")
-    lines.check_read("judgments", bool(rows), data, fields, problems, lenient, notes)
-    return rows
+def _ir_datasets(name: str) -> Any:
+    from gradedeval.trec.documents import ir_datasets_qrels
 
-
-def _has_iterations(data: bytes) -> bool:
-    """Whether the second column of a file, the iteration, has more than one value."""
-    return len({line.split(None, 2)[1] for line in data.split(b"\n") if len(line.split(None, 2)) > 1}) > 1
+    return ir_datasets_qrels(name)
 
 
 def _by_topic(

@@ -15,10 +15,11 @@ from gradedeval.options import Duplicates
 from gradedeval.parallel.forks import Failed, imap, raise_malloc_threshold, shared, usable_workers
 from gradedeval.rankings.docno_index import TOGETHER, Index, surely_distinct
 from gradedeval.rankings.topic_codes import TopicCodes
-from gradedeval.trec.lines import QRELS_FIELDS, NeedsLineReader
+from gradedeval.trec.layouts import QRELS, Layout
+from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.swar import NEWLINE, PAD, Bytes, Words, padded, text_hashes
-from gradedeval.trec.tokenizer import Lines, check_beginning, split_lines
+from gradedeval.trec.tokenizer import Lines, lines_of
 
 PART = 1 << 20
 """Bytes of a qrels file that are worked on at once."""
@@ -112,7 +113,7 @@ class _Part:
     distinct: bool
 
 
-def read_judgments(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> JudgmentColumns:
+def read_judgments(stream: Stream, duplicates: Duplicates, jobs: int = 1, layout: Layout = QRELS) -> JudgmentColumns:
     """The judgments of a file, by several processes where it is large.
 
     Raises NeedsLineReader where a line is none, or one differs from another of the same document: the line reader
@@ -120,7 +121,8 @@ def read_judgments(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Jud
     """
     raise_malloc_threshold()
     buffer, end = _text(stream)
-    columns, parts = _columns(buffer, list(_bounds(buffer, end)), usable_workers(jobs) if end > SHARED else 1)
+    bounds = list(_bounds(buffer, PAD + layout.skip, end))
+    columns, parts = _columns(buffer, bounds, usable_workers(jobs) if end > SHARED else 1, layout)
     start, length, hashed = columns
     topics, topic, distinct = _topics(parts, hashed)
     labels, code = _coded([part.grades for part in parts])
@@ -136,7 +138,7 @@ def read_judgments(stream: Stream, duplicates: Duplicates, jobs: int = 1) -> Jud
     return JudgmentColumns(topics, labels, code[included], index, len(rows))
 
 
-def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[Columns, list[_Part]]:
+def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int, layout: Layout) -> tuple[Columns, list[_Part]]:
     """The columns of all lines in a buffer, whose parts are read by several processes. The rows of a part begin at an
     offset that leaves room for the parts before; the gaps that comments and blank lines leave are closed at the end."""
     newlines = [np.count_nonzero(buffer[begin:end] == NEWLINE) for begin, end in bounds]
@@ -147,7 +149,7 @@ def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[C
     columns: Columns = [make(count, small), make(count, np.int32), make(count, np.uint64)]
 
     def read(number: int) -> _Part:
-        return _read(split_lines(buffer, *bounds[number], len(QRELS_FIELDS)), columns, begins[number])
+        return _read(lines_of(buffer, *bounds[number], layout), layout, columns, begins[number])
 
     parts: list[_Part] = []
     for part in imap(read, len(bounds), jobs):
@@ -165,18 +167,19 @@ def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int) -> tuple[C
     return [column[:size] for column in columns], parts
 
 
-def _read(lines: Lines, columns: Columns, begin: int) -> _Part:
+def _read(lines: Lines, layout: Layout, columns: Columns, begin: int) -> _Part:
     """The lines of a part, written to the columns from a row on."""
     none = np.empty(0, dtype=np.int64)
     if not len(lines):
         return _Part(0, [], none, none, np.empty(0, dtype=np.int8), True)
     rows = slice(begin, begin + len(lines))
     start, length, hashed = columns
-    start[rows], length[rows], hashed[rows] = lines.start(2), lines.length(2), lines.hashes(2)
+    docno, grade = layout.columns.index("docno"), layout.columns.index("grade")
+    start[rows], length[rows], hashed[rows] = lines.start(docno), lines.length(docno), lines.hashes(docno)
     topics = TopicCodes()
     topic, size = topics.topic_runs(lines)
     distinct = surely_distinct(np.repeat(topic, size), len(topics.names), hashed[rows])
-    return _Part(len(lines), topics.names, topic, size, _grades(lines), distinct)
+    return _Part(len(lines), topics.names, topic, size, _grades(lines, grade), distinct)
 
 
 def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.int32], bool]:
@@ -207,13 +210,13 @@ def judgments_of_codes(codes: Mapping[bytes, Mapping[bytes, int]], labels: Float
 DIGITS = np.arange(-9, 10)
 
 
-def _grades(lines: Lines) -> NDArray[Any]:
+def _grades(lines: Lines, column: int) -> NDArray[Any]:
     """The grades of lines: int8 if each is a single digit, as usual; otherwise float64."""
-    start, length = lines.start(3), lines.length(3)
+    start, length = lines.start(column), lines.length(column)
     digit = lines.buffer[start + (length - 1)] - np.uint8(ZERO)
     negative = (length == 2) & (lines.buffer[start] == MINUS)
     if not ((digit <= 9) & (negative | (length == 1))).all():
-        return lines.numbers(3)
+        return lines.numbers(column)
     grade: NDArray[np.int8] = digit.view(np.int8)
     np.negative(grade, out=grade, where=negative)
     return grade
@@ -258,13 +261,11 @@ def _text(stream: Stream) -> tuple[Bytes, int]:
     if size and buffer[at - 1] != NEWLINE:
         buffer[at] = NEWLINE
         at += 1
-    check_beginning(buffer, PAD)
     return buffer, at
 
 
-def _bounds(buffer: Bytes, end: int) -> Iterator[tuple[int, int]]:
+def _bounds(buffer: Bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
     """Parts of whole lines."""
-    begin = PAD
     view = memoryview(buffer)  # type: ignore[arg-type]
     while begin < end:
         stop = min(begin + PART, end)

@@ -15,7 +15,8 @@ from gradedeval.options import Options
 from gradedeval.rankings.frames import LAST_RANK, TOO_LARGE, dict_ranking, frame_ranking, ordered_by_rank
 from gradedeval.rankings.objects import readable
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
-from gradedeval.trec.lines import RUN_FIELDS, about_number, check_read, decimal, decode, records
+from gradedeval.trec.layouts import RUN, Layout
+from gradedeval.trec.lines import about_number, check_read, decimal, decode, records
 
 
 @dataclass
@@ -80,46 +81,66 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     return run
 
 
-def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False) -> Run:
+def check_layout(place: str, layout: Layout, options: Options, types: bool = False) -> None:
+    """Raise InputError where the lines of a run lack what its options need, such as ranks for `--ties rank`."""
+    if types and "type" not in layout.columns:
+        raise InputError(place, "has no types of documents", "costs need a column of them", usage=True)
+    if options.order != "score":
+        return
+    if options.ties == "rank" and "rank" not in layout.columns:
+        raise InputError(place, "has no ranks", "--ties rank needs a column of them", usage=True)
+    if "score" not in layout.columns and not layout.by_rank:
+        hint = "--order file keeps the order of its lines"
+        raise InputError(place, "has neither scores nor ranks", hint, usage=True)
+
+
+def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False, layout: Layout = RUN) -> Run:
     """A run read line by line: the reference that the block reader agrees with, and what reports where a file is wrong.
 
-    types  keep column 2, the type of each document
+    types   keep the type of each document: in TREC, column 2
+    layout  of its lines
     """
     problems = ProblemList(place)
     topics: dict[bytes, TopicResults] = {}
     tags: dict[bytes, None] = {}
     kinds: dict[bytes, bytes] = {}
-    wants_scores, wants_ranks = options.order == "score", options.ties == "rank" and options.order == "score"
+    by_score, by_rank = options.order == "score" and not layout.by_rank, options.order == "score" and layout.by_rank
+    keeps_ranks = options.order == "score" and options.ties == "rank"
     current, results = None, TopicResults()
-    lines = records(data, RUN_FIELDS, problems, extra=options.extra_fields)
-    for number, (topic, kind, docno, rank, token, tag) in lines:
-        if topic != current:
+    at_topic, at_docno, at_score, at_rank, at_type, at_tag = (
+        layout.columns.index(column) if column in layout.columns else -1
+        for column in ("topic", "docno", "score", "rank", "type", "tag")
+    )
+    for number, fields in records(data, layout, problems, extra=options.extra_fields):
+        if (topic := fields[at_topic]) != current:
             current, results = topic, topics.setdefault(topic, TopicResults())
-            tags[tag] = None
-        if wants_scores:
-            score = score_of(token)
-            if score != score:
-                problems.add(number, *about_number("score", token, number), kind="score")
+            tags[fields[at_tag] if at_tag >= 0 else b""] = None
+        score = score_of(fields[at_score]) if by_score else 0.0
+        if score != score:
+            problems.add(number, *about_number("score", fields[at_score], number), kind="score")
+            continue
+        if keeps_ranks or by_rank:
+            rank = decimal(fields[at_rank])
+            if rank != rank:
+                hint = "ranks order this run, which has no scores" if by_rank else "--ties rank needs ranks"
+                problems.add(number, f"rank '{decode(fields[at_rank])}' is not a number", hint)
                 continue
-        if wants_ranks:
-            stated = decimal(rank)
-            if stated != stated:
-                problems.add(number, f"rank '{decode(rank)}' is not a number", "--ties rank needs ranks")
+            if abs(rank) > LAST_RANK:
+                problems.add(number, f"rank {decode(fields[at_rank])} is too large", TOO_LARGE)
                 continue
-            if abs(stated) > LAST_RANK:
-                problems.add(number, f"rank {decode(rank)} is too large", TOO_LARGE)
-                continue
-            results.ranks.append(stated)  # type: ignore[union-attr]
-        if wants_scores:
+            if keeps_ranks:
+                results.ranks.append(rank)  # type: ignore[union-attr]
+            score = -rank if by_rank else score
+        if options.order == "score":
             results.scores.append(score)  # type: ignore[union-attr]
         if types:
-            results.types.append(kinds.setdefault(kind, kind))
-        results.docnos.append(docno)
+            results.types.append(kinds.setdefault(fields[at_type], fields[at_type]))
+        results.docnos.append(fields[at_docno])
         results.lines.append(number)  # type: ignore[union-attr]
     run = Run(
         place, {topic: results for topic, results in topics.items() if results.docnos}, decode(next(iter(tags), b""))
     )
-    check_read("documents", bool(run.topics), data, RUN_FIELDS, problems, options.lenient, run.notes)
+    check_read("documents", bool(run.topics), data, layout, problems, options.lenient, run.notes)
     _drop_duplicates(run, options)
     _check_costs(run, options)
     return run

@@ -18,9 +18,10 @@ from gradedeval.rankings.frames import LAST_RANK
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.topic_codes import TopicCodes
-from gradedeval.trec.lines import RUN_FIELDS, NeedsLineReader, decode
+from gradedeval.trec.layouts import Layout
+from gradedeval.trec.lines import NeedsLineReader, decode
 from gradedeval.trec.swar import Bytes, Words, words_at
-from gradedeval.trec.tokenizer import check_beginning, split_lines
+from gradedeval.trec.tokenizer import Lines
 from gradedeval.trec.topic_blocks import Block
 
 
@@ -144,33 +145,44 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
 
     Raises NeedsLineReader where a line is no line of a run.
     """
-    if not block.offset:
-        check_beginning(block.buffer, block.begin)
-    options, unjudged = grader.options, len(grader.qrels.labels)
-    lines = split_lines(block.buffer, block.begin, block.end, len(RUN_FIELDS))
-    scores, some = options.order == "score", len(lines) > 0
+    options, unjudged, layout = grader.options, len(grader.qrels.labels), block.layout
+    lines, docno = block.lines, layout.columns.index("docno")
+    some, tag = len(lines) > 0, layout.position("tag")
     none = np.empty(0, dtype=np.int64)
     codes, size = topics.topic_runs(lines) if some else (none, none)
-    score = None
-    if scores:
-        score = lines.sort_keys(4) if order_is_enough and options.scores != "float32" else lines.numbers(4)
-    rank = lines.numbers(3) if scores and options.ties == "rank" else None
-    if rank is not None and np.abs(rank).max(initial=0) > LAST_RANK:
-        raise NeedsLineReader
+    score, rank = _order(lines, layout, options, order_is_enough)
     return Rows(
         topics.names,
         codes,
         size,
         np.full(len(lines), unjudged, dtype=np.min_scalar_type(unjudged + 1)),
-        lines.hashes(2),
-        lines.start(2),
-        lines.length(2),
+        lines.hashes(docno),
+        lines.start(docno),
+        lines.length(docno),
         score,
         rank,
         lambda start, length: block.buffer[start : start + length].tobytes(),
-        decode(*lines.tokens(5, np.zeros(1, dtype=np.int64))) if some else "",
+        decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if some and tag is not None else "",
         block.buffer,
     )
+
+
+def _order(
+    lines: Lines, layout: Layout, options: Options, order_is_enough: bool
+) -> tuple[Floats | Ints | None, Floats | None]:
+    """The scores of documents, or of a run without scores their ranks, negated; and their ranks, where these matter."""
+    if options.order != "score":
+        return None, None
+    rank = None
+    if options.ties == "rank" or layout.by_rank:
+        rank = lines.numbers(layout.columns.index("rank"))
+        if np.abs(rank).max(initial=0) > LAST_RANK:
+            raise NeedsLineReader
+    stated = rank if options.ties == "rank" else None
+    if layout.by_rank and rank is not None:
+        return -rank, stated
+    score = layout.columns.index("score")
+    return lines.sort_keys(score) if order_is_enough and options.scores != "float32" else lines.numbers(score), stated
 
 
 def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:

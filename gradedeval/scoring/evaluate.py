@@ -22,7 +22,8 @@ from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.runs import RunResult, score_runs
 from gradedeval.scoring.scorer import scorer_for
 from gradedeval.scoring.scores import RunScores, Scores
-from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, looks_like
+from gradedeval.trec.layouts import QRELS, RUN
+from gradedeval.trec.lines import looks_like
 from gradedeval.trec.source import Source, is_path
 
 
@@ -152,6 +153,8 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
             lenient=options.lenient,
             subtopics=options.subtopics,
             strata=options.strata,
+            format=options.qrels_format,
+            labels=options.labels,
             jobs=jobs,
         )
     except InputError:
@@ -163,11 +166,11 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
 
 def check_swapped(run: Source, qrels: Source) -> None:
     """Raise InputError where the run has the fields of qrels, and the qrels those of a run."""
-    if not looks_like(qrels.read(), RUN_FIELDS):
+    if not looks_like(qrels.read(), RUN):
         return
-    what = f"looks like a run ({len(RUN_FIELDS)} fields per line)"
-    if looks_like(run.read(), RUN_FIELDS):
+    what = f"looks like a run ({RUN.width} fields per line)"
+    if looks_like(run.read(), RUN):
         raise InputError(qrels.place, f"{what}, as does {run.place}", "the qrels file comes last")
-    if looks_like(run.read(), QRELS_FIELDS):
-        what += f", and {run.place} like qrels ({len(QRELS_FIELDS)} fields per line)"
+    if looks_like(run.read(), QRELS):
+        what += f", and {run.place} like qrels ({QRELS.width} fields per line)"
         raise InputError(qrels.place, what, "swap them: the order is RUN... QRELS")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic
 
 from gradedeval.parallel.workers import WorkerFailed, Workers
@@ -12,9 +12,12 @@ from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, ListedTopics, Made, PartResult, RunPart
 from gradedeval.rankings.grade_file import RunFile
 from gradedeval.rankings.interleaved import gather_topics
-from gradedeval.rankings.run import Run, dropped_notes, read_run, run_of_bytes
+from gradedeval.rankings.run import Run, by_rank_note, check_layout, dropped_notes, read_run, run_of_bytes
 from gradedeval.rankings.topics import choose_topics
+from gradedeval.trec.file_formats import Document
+from gradedeval.trec.layouts import Layout
 from gradedeval.trec.lines import NeedsLineReader
+from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source, is_file
 from gradedeval.trec.stream import Stream
 
@@ -33,6 +36,7 @@ class GradedRun(Generic[Made]):
     topics   the topics that count, in the order of the qrels, those that are not judged last
     missing  how many of them the run lacks
     notes    what is said of topics and lines left out
+    format   what a file was read as; empty for objects in memory
     """
 
     place: str
@@ -41,6 +45,7 @@ class GradedRun(Generic[Made]):
     topics: list[bytes]
     missing: int = 0
     notes: list[str] = field(default_factory=list)
+    format: str = ""
 
 
 @dataclass(eq=False)
@@ -89,11 +94,33 @@ def map_run(
     if not is_file(source):
         return map_lists(work, read_run(source, grader.options, grader.types), grader)
     with closing(Stream(Source(source))) as stream:
-        if not grader.types:
-            with suppress(NeedsLineReader, WorkerFailed):
-                return _map_file(work, stream, grader, workers)
-        by_line = run_of_bytes(stream.place, stream.whole(), grader.options, grader.types)
-        return map_lists(work, by_line, grader)
+        form = format_of(stream, "run", grader.options.run_format)
+        run = _map_stream(work, stream, form, grader, workers)
+    notes = [f"{run.place}: {note}" for note in form.notes]
+    if isinstance(form, Layout) and form.by_rank and grader.options.order == "score":
+        notes.append(by_rank_note(run.place))
+    return replace(run, format=run.format or form.format, notes=[*notes, *run.notes])
+
+
+def _map_stream(
+    work: Callable[[RunPart], PartResult[Made]],
+    stream: Stream,
+    form: Layout | Document,
+    grader: Grader,
+    workers: Workers,
+) -> GradedRun[Made]:
+    """`work` of each part of a run file in a format."""
+    options, types = grader.options, grader.types
+    if isinstance(form, Document):
+        from gradedeval.trec.documents import read_document  # most files are lines
+
+        format, content = read_document(form.format, stream.whole(), stream.place)
+        return replace(map_lists(work, read_run(content, options, types, stream.place), grader), format=format)
+    check_layout(stream.place, form, options, types)
+    if form.in_blocks and not types:
+        with suppress(NeedsLineReader, WorkerFailed):
+            return _map_file(work, stream, form, grader, workers)
+    return map_lists(work, run_of_bytes(stream.place, stream.whole(), options, types, form), grader)
 
 
 def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Grader) -> GradedRun[Made]:
@@ -104,13 +131,13 @@ def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Gra
 
 
 def _map_file(
-    work: Callable[[RunPart], PartResult[Made]], stream: Stream, grader: Grader, workers: Workers
+    work: Callable[[RunPart], PartResult[Made]], stream: Stream, layout: Layout, grader: Grader, workers: Workers
 ) -> GradedRun[Made]:
     """`work` of each part of a run file, and again of topics whose lines stand in several parts.
 
     Raises NeedsLineReader where a line is no line of a run, and WorkerFailed.
     """
-    file, whole = RunFile(stream, grader), FileContents[Made]()
+    file, whole = RunFile(stream, grader, layout), FileContents[Made]()
     workers = workers if file.is_large else workers.serial()
     with closing(workers.imap(work, *file.parts(workers))) as results:
         for result in results:
@@ -121,7 +148,7 @@ def _map_file(
         raise NeedsLineReader  # which says that the file is empty
     if whole.divided or whole.interleaved:
         only = None if whole.interleaved else frozenset(whole.divided)
-        with closing(workers.imap(work, gather_topics(stream, grader, workers, only))) as results:
+        with closing(workers.imap(work, gather_topics(stream, layout, grader, workers, only))) as results:
             for result in results:
                 for topic in result.topics:
                     whole.dropped.pop(topic, None)  # it is complete now, and counted again

@@ -74,7 +74,7 @@ def score_run(name: str, source: Any, scorer: Scorer, workers: Workers) -> RunRe
     """The scores of a run, or the error in it."""
     try:
         run = map_run(scorer.score_part, source, scorer.grader, workers)
-        scores = scorer.merge(name, run.batches, run.topics, run.missing)
+        scores = replace(scorer.merge(name, run.batches, run.topics, run.missing), format=run.format)
         return RunResult(run.place, scores, run.tag, [*run.notes, *scorer.type_notes(run.place, run.batches)])
     except InputError as error:
         return RunResult(Source(source).place if is_file(source) else name, error=error)

@@ -56,6 +56,7 @@ class RunScores:
     unjudged  how far it could rise by the unjudged documents of the run
     residual  how far it could rise in all
     included  whether the pair is certain enough for `max_residual`
+    format    what its file was read as; empty for objects in memory
     """
 
     run: str
@@ -65,6 +66,7 @@ class RunScores:
     unjudged: Floats
     residual: Floats
     included: Bools
+    format: str = ""
 
     def summary(self, part: str, column: int, summary: Summary) -> float:
         """The summary of one measure over the topics kept, or of a part of its residual; nan where there are none."""
@@ -254,20 +256,26 @@ class Scores:
     @cached_property
     def signature(self) -> str:
         """All that the numbers depend on, in one line."""
-        return self._signature(self.measures, [(len(run.topics), run.missing) for run in self.runs])
+        return self._signature(self.measures, self.runs)
 
     @cached_property
     def signatures(self) -> dict[tuple[str, str], str]:
         """(run, measure) -> all that this one score depends on."""
-        counts = {run.run: (len(run.topics), run.missing) for run in self.runs}
-        alike = {
-            count: {measure.label: self._signature([measure], [count]) for measure in self.measures}
-            for count in set(counts.values())
+        alike = {(len(run.topics), run.missing, run.format): run for run in self.runs}
+        texts = {
+            key: {measure.label: self._signature([measure], [run]) for measure in self.measures}
+            for key, run in alike.items()
         }
-        return {(run, measure): text for run, count in counts.items() for measure, text in alike[count].items()}
+        return {
+            (run.run, measure): text
+            for run in self.runs
+            for measure, text in texts[len(run.topics), run.missing, run.format].items()
+        }
 
-    def _signature(self, measures: list[Measure], counts: list[tuple[int, int]]) -> str:
-        return " | ".join([*signature(self.qrels, self.options, measures, counts).parts, *self.transformations])
+    def _signature(self, measures: list[Measure], runs: list[RunScores]) -> str:
+        counts, formats = [(len(run.topics), run.missing) for run in runs], [run.format for run in runs]
+        parts = signature(self.qrels, self.options, measures, counts, formats).parts
+        return " | ".join([*parts, *self.transformations])
 
 
 def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:

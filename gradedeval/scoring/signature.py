@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,11 +26,11 @@ DRAWS, SEED = 10_000, 0
 INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
 
 FREE = re.compile(
-    r"(gradedeval|topics|names|\d+ chosen topics?|max gain|max residual|residual depth|signed differences"
-    r"|[\d.]+% interval)\b"
+    r"(gradedeval|(run|qrels) format|topics|names|\d+ chosen topics?|max gain|max residual|residual depth"
+    r"|signed differences|[\d.]+% interval)\b"
 )
-"""The parts that may differ between scores that are compared: the version, which topics count, what residuals and
-intervals are, what measures are called."""
+"""The parts that may differ between scores that are compared: the version, formats of files, which topics count, what
+residuals and intervals are, what measures are called."""
 _BETWEEN = re.compile(r' \| (?=(?:[^"]*"[^"]*")*[^"]*$)')  # parts, not the words of a quoted file name
 _QRELS = re.compile(r"qrels (?P<qrels>\w+), grades [^,]+, top (?P<top>[^,]+)(, intents [^,]+)?(, \d+ strata)?")
 _GAINS = re.compile(r'(?P<measures>[^"]+?): (?P<scheme>.+)')
@@ -125,11 +125,16 @@ def _renamed(measures: Sequence[Measure]) -> list[str]:
 
 
 def signature(
-    qrels: Qrels, options: Options, measures: Sequence[Measure], counts: Sequence[tuple[int, int]]
+    qrels: Qrels,
+    options: Options,
+    measures: Sequence[Measure],
+    counts: Sequence[tuple[int, int]],
+    formats: Iterable[str] = (),
 ) -> Signature:
     """Version, qrels, topics, order of documents, every option that is not the default, and the gains of each measure.
 
-    counts  for each run, how many topics it is scored on, and how many of those are missing from it
+    counts   for each run, how many topics it is scored on, and how many of those are missing from it
+    formats  what their files were read as
     """
     top = float(qrels.labels[-1]) if options.top_grade is None else options.top_grade
     missing = [number for _, number in counts]
@@ -143,6 +148,8 @@ def signature(
         f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}{intents}{strata}",
         f"topics {_range([scored for scored, _ in counts])} of {len(qrels)}" + (f" ({most})" if any(missing) else ""),
         "order file" if options.order == "file" else f"ties {options.ties}",
+        *_formats("qrels", [qrels.format]),
+        *_formats("run", formats),
         *_changed(options),
         *([] if options.interval is None else [f"{100 * options.interval:.10g}% {INTERVAL}"]),
         *_renamed(measures),
@@ -151,6 +158,12 @@ def signature(
         *(_with_digest(file, file) for file in files),
     ]
     return Signature(tuple(map(visible, parts)))
+
+
+def _formats(holds: str, formats: Iterable[str]) -> list[str]:
+    """The formats of files that are not plain TREC."""
+    others = [name for name in dict.fromkeys(formats) if name not in ("", "trec")]
+    return [f"{holds} format {', '.join(others)}"] if others else []
 
 
 def _range(values: Sequence[float] | Floats) -> str:

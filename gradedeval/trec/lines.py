@@ -8,16 +8,13 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from gradedeval.errors import InputError, ProblemList, plural
+from gradedeval.trec.layouts import QRELS, RUN, STRATA, Layout
 
 
 class NeedsLineReader(Exception):
     """The block reader met something that it does not handle: the line reader reads the source again, and reports what
     is wrong, or, with `--lenient`, skips it."""
 
-
-RUN_FIELDS = ("topic", "Q0", "docno", "rank", "score", "tag")
-QRELS_FIELDS = ("topic", "iteration", "docno", "grade")
-STRATA_FIELDS = ("topic", "iteration", "docno", "stratum", "grade")
 
 # Bytes that no text line holds: control characters, and a carriage return that does not end the line.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\r(?!\n|\Z)")
@@ -37,9 +34,9 @@ class Problems(Protocol):
 
 
 def records(
-    data: bytes, expected: tuple[str, ...], problems: Problems, *, extra: bool = False, tolerant: bool = False
+    data: bytes, layout: Layout, problems: Problems, *, extra: bool = False, tolerant: bool = False
 ) -> Iterator[tuple[int, list[bytes]]]:
-    """Line number and fields of every line that has as many fields as expected; other lines are problems.
+    """Line number and fields of every line that has the fields of a layout; other lines are problems.
 
     extra     what a line has beyond these fields is ignored
     tolerant  bytes that no text holds are problems of their lines; otherwise InputError is raised for them, and for an
@@ -47,17 +44,16 @@ def records(
 
     Blank lines and lines that begin with `#` are skipped.
     """
+    first, data = 1 + data.count(b"\n", 0, layout.skip), data[layout.skip :]
     if not tolerant:
         if not data.strip():
-            raise InputError(problems.place, "is empty", expected_lines(expected), kind="empty")
-        check_text(data, problems.place)
-    elif data.startswith(BYTE_ORDER_MARKS):
-        problems.add(1, *_STARTS_WITH_MARK, kind="format")
-        if not data.startswith(BYTE_ORDER_MARKS[0]):
-            return  # UTF-16: none of its lines can be read
-        data = data[len(BYTE_ORDER_MARKS[0]) :]
-    has_control, width = tolerant and _CONTROL.search(data), len(expected)
-    for number, line in enumerate(data.split(b"\n"), 1):
+            raise InputError(problems.place, "is empty", expected_lines(layout), kind="empty")
+        check_text(data, problems.place, first)
+    if layout.separator:
+        yield from _separated(data, layout, problems, first)
+        return
+    has_control, width = tolerant and _CONTROL.search(data), layout.width
+    for number, line in enumerate(data.split(b"\n"), first):
         if has_control and (control := _CONTROL.search(line)):
             problems.add(number, *about_control(control[0]), kind="format")
             continue
@@ -67,33 +63,76 @@ def records(
         elif extra and len(fields) > width and line[0] != _HASH:
             yield number, fields[:width]
         elif fields and line[0] != _HASH:
-            what = f"{len(fields)} {plural(len(fields), 'field')}, expected {width} ({' '.join(expected)})"
-            problems.add(number, what, _width_hint(fields, width), kind="fields")
+            problems.add(number, _about_width(fields, layout), _width_hint(fields, layout), kind="fields")
 
 
-def _width_hint(fields: list[bytes], width: int) -> str:
-    if len(fields) == 1 and fields[0].count(b",") >= width - 1:
-        return "separate fields by spaces or tabs, not commas"
-    if len(fields) == len(STRATA_FIELDS) == width + 1:
+def _separated(data: bytes, layout: Layout, problems: Problems, first: int) -> Iterator[tuple[int, list[bytes]]]:
+    """The same of lines whose fields a tab or a comma separates: a field that nothing looks at may be empty, and the
+    first may begin with `#`."""
+    needed = [(name, layout.columns.index(name)) for name in ("topic", "docno")]
+    quoted = b'"' in data
+    for number, fields in _quoted(data, layout, problems, first) if quoted else _unquoted(data, layout, first):
+        if len(fields) == layout.width:
+            missing = next((name for name, position in needed if not fields[position]), "")
+            if missing:
+                problems.add(number, f"no {missing} in this line", "fill the field, or remove the line", kind="fields")
+            else:
+                yield number, fields
+        elif any(fields) and not fields[0].startswith(b"#"):
+            problems.add(number, _about_width(fields, layout), "every line has the fields of the first", kind="fields")
+
+
+def _unquoted(data: bytes, layout: Layout, first: int) -> Iterator[tuple[int, list[bytes]]]:
+    for number, line in enumerate(data.split(b"\n"), first):
+        yield number, layout.split(line)
+
+
+def _quoted(data: bytes, layout: Layout, problems: Problems, first: int) -> Iterator[tuple[int, list[bytes]]]:
+    import csv  # few files have quotes
+    import io
+
+    reader = csv.reader(io.StringIO(decode(data), newline=""), delimiter=decode(layout.separator), strict=True)
+    try:
+        for row in reader:
+            yield reader.line_num + first - 1, [encode(field.strip()) for field in row]
+    except csv.Error as error:
+        problems.add(reader.line_num + first - 1, f"not valid {layout.format} ({error})", "close every quote", "format")
+
+
+def _about_width(fields: list[bytes], layout: Layout) -> str:
+    return f"{len(fields)} {plural(len(fields), 'field')}, expected {layout.width} ({layout.words})"
+
+
+def _width_hint(fields: list[bytes], layout: Layout) -> str:
+    holds, width, count = layout.holds, layout.width, len(fields)
+    if count == 1 and fields[0].count(b",") >= 2:
+        columns = "topic,docno,score" if holds == "run" else "topic,docno,grade"
+        return f"separate fields by spaces or tabs, or name the columns, as in --{holds}-format {columns}"
+    if layout is RUN and count == 5 and all(decimal(field) == decimal(field) for field in fields[3:]):
+        return "add the tag, or read five columns with --run-format topic,q0,docno,rank,score"
+    if layout is QRELS and count == STRATA.width:
         return "remove the extra field; --strata reads the strata of a sample"
-    if len(fields) > width:
+    if count > width:
         return "remove extra fields, or spaces inside ids"
-    if width == len(QRELS_FIELDS) and len(fields) == width - 1:
+    if layout is QRELS and count == width - 1:
         return "add a 0 after the topic if the file has no iteration"
-    return "add the missing fields; Q0, iteration and tag may be any word"
+    return "add the missing fields" + ("; Q0, iteration and tag may be any word" if layout in (RUN, QRELS) else "")
 
 
-def expected_lines(expected: tuple[str, ...]) -> str:
+def expected_lines(layout: Layout) -> str:
     """The hint about a file that has no such lines."""
-    return f"expected lines of '{' '.join(expected)}'"
+    return f"expected lines of '{layout.words}'"
 
 
-def check_text(data: bytes, place: str) -> None:
-    """Raise InputError where bytes are not text lines: a byte order mark, a control byte, a lone carriage return."""
+def check_text(data: bytes, place: str, first: int = 1) -> None:
+    """Raise InputError where bytes are not text lines: a byte order mark, a control byte, a lone carriage return.
+
+    first  the number of the first line
+    """
     if data.startswith(BYTE_ORDER_MARKS):
-        raise InputError(f"{place}:1", *_STARTS_WITH_MARK, kind="format")
+        raise InputError(f"{place}:{first}", *_STARTS_WITH_MARK, kind="format")
     if control := _CONTROL.search(data):
-        line = data.count(b"\n", 0, control.start()) + 1
+        line = data.count(b"\n", 0, control.start()) + first
         raise InputError(f"{place}:{line}", *about_control(control[0]), kind="format")
 
 
@@ -105,7 +144,9 @@ def about_control(byte: bytes) -> tuple[str, str]:
 
 def about_number(what: str, token: bytes, line: int) -> tuple[str, str]:
     """The problem of a token that should be a number, and the hint: the first line may be a header."""
-    hint = "remove the line if it is a header" if line == 1 else "expected a finite decimal such as 12.5"
+    flag = "--qrels-format" if what == "grade" else "--run-format"
+    headed = f"remove the line if it is a header, or skip it with {flag} trec+header"
+    hint = headed if line == 1 else "expected a finite decimal such as 12.5"
     return f"{what} '{decode(token)}' is not a number", hint
 
 
@@ -113,7 +154,7 @@ def check_read(
     what: str,
     present: bool,
     data: bytes,
-    expected: tuple[str, ...],
+    layout: Layout,
     problems: ProblemList,
     lenient: bool,
     notes: list[str],
@@ -121,9 +162,9 @@ def check_read(
     """Raise InputError where lines of a file are bad, or none is left of `what` it should hold; with `--lenient` a note
     about the skipped lines is added instead."""
     bad = f"{problems.count} bad {plural(problems.count, 'line')}"
-    other, name = (QRELS_FIELDS, "qrels") if expected == RUN_FIELDS else (RUN_FIELDS, "a run")
-    if not present and looks_like(data, other):
-        looks = f"looks like {name} ({len(other)} fields per line)"
+    other, name = (QRELS, "qrels") if layout.holds == "run" else (RUN, "a run")
+    if not present and layout.format == "trec" and looks_like(data, other):
+        looks = f"looks like {name} ({other.width} fields per line)"
         raise InputError(problems.place, looks, "the order is RUN... QRELS: are they swapped?", kind="swapped-files")
     if lenient and problems.count:
         first = problems.errors[0].place.rpartition(":")[2]
@@ -132,15 +173,25 @@ def check_read(
         problems.check()
     if not present:
         skipped = f" ({bad} skipped)" if problems.count else ""
-        raise InputError(problems.place, f"no {what}{skipped}", expected_lines(expected), kind="empty")
+        raise InputError(problems.place, f"no {what}{skipped}", expected_lines(layout), kind="empty")
 
 
-def looks_like(data: bytes, expected: tuple[str, ...]) -> bool:
-    """Whether the first line that is neither blank nor a comment has as many fields as expected."""
+def looks_like(data: bytes, layout: Layout) -> bool:
+    """Whether the first line that is neither blank nor a comment has as many fields as a layout."""
     for line in data[:65536].split(b"\n"):
         if line.split() and not line.startswith(b"#"):
-            return len(line.split()) == len(expected)
+            return len(line.split()) == layout.width and not line.startswith((b"{", b"["))
     return False
+
+
+def is_trec(head: bytes, layout: Layout) -> bool:
+    """Whether a text surely has the lines of a TREC layout: its first is one of them, with a number where a number
+    belongs. The lines of MS MARCO have as many fields as qrels, and ranks where docnos are."""
+    fields = head[: head.find(b"\n")].split()
+    if len(fields) != layout.width or head.startswith((b"#", BYTE_ORDER_MARKS[0])):
+        return False
+    value = decimal(fields[4] if layout is RUN else fields[-1])
+    return value == value and (layout is not QRELS or fields[2] not in (b"0", b"1"))
 
 
 def decimal(token: bytes) -> float:

@@ -66,14 +66,14 @@ class Stream:
             self._replay = None if self._raw.seekable() else ReplayablePipe(self._raw)
             self._begin = self._raw.tell() if self._replay is None else 0
         self._decompressor: BackgroundDecompressor | None = None
+        self._ahead = self._peeked = b""
         self.again()
 
     def again(self) -> None:
         """Start again from the beginning."""
         self._rewind()
         with file_errors(self.place):
-            head = self._read(8)
-            self._ahead = head
+            self._ahead = head = self._read(8)
             make = opener(head, self.place)
         self._decompressor = BackgroundDecompressor(make, self._read, self.place) if make else None
 
@@ -84,7 +84,15 @@ class Stream:
             self._replay.rewind()
         else:
             self._raw.seek(self._begin)
-        self._ahead = b""
+        self._ahead = self._peeked = b""
+
+    def peek(self, size: int) -> bytes:
+        """So many of the first bytes, or all there are; they are still to be read."""
+        if len(self._peeked) < size:
+            known, self._peeked = self._peeked, b""
+            more = bytearray(size - len(known))
+            self._peeked = known + more[: self.read_into(memoryview(more))]
+        return self._peeked[:size]
 
     @property
     def plain(self) -> bool:
@@ -106,6 +114,10 @@ class Stream:
             return _fill(view, self._some)
 
     def _some(self, view: memoryview) -> int:
+        if self._peeked:
+            got, self._peeked = self._peeked[: len(view)], self._peeked[len(view) :]
+            view[: len(got)] = got
+            return len(got)
         if self._decompressor is not None:
             return self._decompressor.read_into(view)
         if self._replay is None and not self._ahead and hasattr(self._raw, "readinto"):

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.trec import swar
 from gradedeval.trec.floats import decimals, sort_keys
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader
-from gradedeval.trec.swar import HASH, NEWLINE, RETURN, SPACE, TAB, Bytes, TrailingBytes, Word, Words
+from gradedeval.trec.layouts import Layout
+from gradedeval.trec.lines import NeedsLineReader
+from gradedeval.trec.swar import HASH, NEWLINE, QUOTE, RETURN, SPACE, TAB, Bytes, TrailingBytes, Word, Words
 from gradedeval.trec.tokenizer_short_lines import ALL, ShortLineFields, short_line_fields
 
 Bounds = Callable[[int], tuple[Ints, Ints]]
@@ -100,10 +101,19 @@ class Lines:
         return swar.run_starts(self.fields.word(0), self.length(0))
 
 
-def check_beginning(buffer: Bytes, begin: int) -> None:
-    """Raise NeedsLineReader where a text starts with a byte order mark."""
-    if buffer[begin : begin + 3].tobytes().startswith(BYTE_ORDER_MARKS):
-        raise NeedsLineReader
+def lines_of(buffer: Bytes, begin: int, end: int, layout: Layout) -> Lines:
+    """The lines in `buffer[begin:end]`, the last of which ends with a newline.
+
+    Raises NeedsLineReader where a line does not have the fields of the layout, or contains bytes that no text has; and,
+    where tabs alone separate fields, for what could shift them: a space or a quote in a field, an empty field.
+    """
+    lines = split_lines(buffer, begin, end, layout.width)
+    if layout.separator:
+        text = buffer[begin:end]
+        tabs = np.count_nonzero(text == TAB)
+        if tabs != len(lines) * (layout.width - 1) or (text == SPACE).any() or (text == QUOTE).any():
+            raise NeedsLineReader
+    return lines
 
 
 def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:

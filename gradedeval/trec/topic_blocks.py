@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradedeval.trec.layouts import RUN, Layout
 from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, padded, words_at
+from gradedeval.trec.tokenizer import Lines, lines_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -19,12 +21,20 @@ class Block:
     begin: int
     end: int
     offset: int
+    layout: Layout = RUN
+
+    @property
+    def lines(self) -> Lines:
+        """The lines of the block, without a header. Raises NeedsLineReader as `lines_of`."""
+        begin = min(self.begin + max(0, self.layout.skip - self.offset), self.end)
+        return lines_of(self.buffer, begin, self.end, self.layout)
 
 
-def blocks(stream: Stream | Segment, size: int, offset: int = 0) -> Iterator[Block]:
+def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: Layout = RUN) -> Iterator[Block]:
     """The stream in blocks of about `size` bytes that begin with a topic; larger where a single topic is larger.
 
     offset  bytes of the source before the stream
+    layout  of its lines
 
     A topic may occur in several blocks, if its lines are not together.
     """
@@ -42,12 +52,12 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0) -> Iterator[Blo
         following = padded(capacity)
         following[PAD : PAD + carried] = buffer[PAD + cut : PAD + filled]
         if cut:
-            yield Block(buffer, PAD, PAD + cut, offset)
+            yield Block(buffer, PAD, PAD + cut, offset, layout)
         buffer, filled, offset = following, carried, offset + cut
     if filled and buffer[PAD + filled - 1] != NEWLINE:
         buffer[PAD + filled] = NEWLINE
         filled += 1
-    yield Block(buffer, PAD, PAD + filled, offset)
+    yield Block(buffer, PAD, PAD + filled, offset, layout)
 
 
 def _last_topic(buffer: Bytes, begin: int, end: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -25,9 +26,13 @@ HINTS = {
     "duplicate-document": "give each document once",
     "duplicate-judgment": "give each judgment once",
     "no-positive-grade": "are these the right qrels?",
+    "label": "grades are numbers",
     "swapped-files": "the order is QRELS RUN...: are they swapped?",
 }
 """Kind of an error or a note -> its hint here: trec_eval's command line lacks most of our options."""
+
+
+_FORMATS = re.compile(r", or [^,;]* --(run|qrels)-format .*")
 
 
 def drop_in_options(complete: bool, level: int | None, depth: int | None, judged_only: bool, version: str) -> Options:
@@ -40,7 +45,7 @@ def drop_in_options(complete: bool, level: int | None, depth: int | None, judged
         judged_only=judged_only,
         scores="float32" if version == "9" else None,
     )
-    return replace(options, extra_fields=True)
+    return replace(options, extra_fields=True, run_format="trec", qrels_format="trec")
 
 
 def evaluate_drop_in(
@@ -76,7 +81,8 @@ def evaluate_drop_in(
 
 def _adapted(error: InputError) -> InputError:
     """The error with hints that this command line can follow."""
-    return error.replace(hint=HINTS.get(error.kind, error.hint), also=[_adapted(other) for other in error.also])
+    hint = HINTS.get(error.kind, _FORMATS.sub("", error.hint))
+    return error.replace(hint=hint, also=[_adapted(other) for other in error.also])
 
 
 def _evaluate(
@@ -90,7 +96,7 @@ def _evaluate(
 ) -> tuple[str, list[str]]:
     """The text and the notes for ordinary qrels."""
     lines, lost = (lines, []) if form is None else _as_numbers(lines, form)
-    judged = Qrels(qrels, duplicates=options.duplicates)
+    judged = Qrels(qrels, duplicates=options.duplicates, format=options.qrels_format)
     scorer = Scorer(judged, needed_measures(lines), options)
     results = [
         score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))

@@ -16,13 +16,12 @@ from gradedeval.rankings.topics import no_common_topics
 from gradedeval.scoring.run_parts import map_lists
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.duplicates import document, duplicate
-from gradedeval.trec.lines import QRELS_FIELDS, about_number, decimal, decode, expected_lines, records
+from gradedeval.trec.layouts import PREFERENCES, QRELS
+from gradedeval.trec.lines import about_number, decimal, decode, expected_lines, records
 from gradedeval.trec.source import Source
 from gradedeval.trec_eval.output_lines import Line
 from gradedeval.trec_eval.preferences import Lists, preference_scores
 from gradedeval.trec_eval.score import ScoredRun, line_values
-
-PREFS_FIELDS = ("topic", "group", "subgroup", "docno", "value")
 
 BETWEEN = b"\t"
 """Separates topic and group: ids have no tabs."""
@@ -56,11 +55,11 @@ def read_groups(path: str, holds: str) -> JudgmentGroups:
     """
     source = Source(path)
     problems = ProblemList(source.place)
-    fields = PREFS_FIELDS if holds == "prefs" else QRELS_FIELDS
+    layout = PREFERENCES if holds == "prefs" else QRELS
     name, judgments = ("grade", "judgments") if holds == "qrels_jg" else ("value", "preferences")
     topics: dict[bytes, dict[bytes, Lists]] = {}
     first_line: dict[tuple[bytes, ...], int] = {}
-    for number, row in records(source.read(), fields, problems):
+    for number, row in records(source.read(), layout, problems):
         topic, *_, docno, token = row
         if (value := decimal(token)) != value:
             problems.add(number, *about_number(name, token, number))
@@ -75,7 +74,7 @@ def read_groups(path: str, holds: str) -> JudgmentGroups:
         topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})[docno] = value
     problems.check()
     if not topics:
-        raise InputError(source.place, f"no {judgments}", expected_lines(fields), kind="empty")
+        raise InputError(source.place, f"no {judgments}", expected_lines(layout), kind="empty")
     return JudgmentGroups(source.place, topics)
 
 

@@ -111,7 +111,7 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
     }
 
 
-def refused(*given: Any) -> Iterator[Any]:
+def refused(*given: Any, **layout: Any) -> Iterator[Any]:
     raise NeedsLineReader
 
 
@@ -171,7 +171,8 @@ def test_a_bad_run_is_told_at_the_end_while_the_others_print(
     assert outcome.code == 1
     assert [line.split()[0] for line in outcome.text.splitlines()[:4]] == ["run", "-----", "0.run", "1.run"]
     assert outcome.messages == [
-        "runs/bad.run:1: score 'much' is not a number; remove the line if it is a header",
+        "runs/bad.run:1: score 'much' is not a number; remove the line if it is a header, "
+        "or skip it with --run-format trec+header",
         "runs/none.run: no such file; check the path",
         "2 of 4 runs are not scored",
     ]

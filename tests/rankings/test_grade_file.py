@@ -177,7 +177,6 @@ def test_one_topic_of_many_documents_among_small_ones_stays_small() -> None:
         b"",
         b"\n \n",
         b"# only a comment\n",
-        b"\xef\xbb\xbf1 Q0 d 1 2 t\n",
         b"1 Q0 d 1 2\n",
         b"1 Q0 d 1 2 t more\n",
         b"1 Q0 d 1 nan t\n",

@@ -109,24 +109,27 @@ WIDTHS = [
     bad_run("four fields", RUN + b"1 Q0 d 1\n", "run.txt:4: 4 fields, expected 6 …"),
     bad_run("five fields", b"1 Q0 d 1 5\n" + RUN, "run.txt:1: 5 fields, expected 6 …"),
     bad_run("seven fields", RUN + b"1 Q0 d 1 5 my tag\n", "run.txt:4: 7 fields, expected 6 …; …spaces inside ids"),
-    bad_run("five fields throughout", lines(3, 5), *(f"run.txt:{at}: 5 fields, expected 6 …" for at in (1, 2, 3))),
-    bad_run("commas in the run", RUN.replace(b" ", b","), *(
-        f"run.txt:{at}: 1 field, expected 6 …; …not commas" for at in (1, 2, 3))),
+    bad_run("five fields throughout", lines(3, 5),
+            "run.txt:1: 5 fields, expected 6 …, here and on 2 more lines; …--run-format topic,q0,docno,rank,score"),
+    bad_run("commas in the run", RUN.replace(b" ", b","),
+            "run.txt:1: 1 field, expected 6 …, here and on 2 more lines; …--run-format …"),
     bad_qrels("one field in the qrels", QRELS + b"1\n",
               "qrels.txt:4: 1 field, expected 4 (topic iteration docno grade)…"),
     bad_qrels("three fields in the qrels", QRELS + b"1 d 1\n", "qrels.txt:4: 3 fields, expected 4 …"),
     bad_qrels("five fields in the qrels", QRELS + b"1 0 d 1 x\n", "qrels.txt:4: 5 fields, expected 4 …; …--strata …"),
     bad_qrels("six fields in the qrels", QRELS + b"1 Q0 d 1 1 t\n", "qrels.txt:4: 6 fields, expected 4 …"),
-    bad_qrels("commas in the qrels", QRELS.replace(b" ", b","), *(
-        f"qrels.txt:{at}: 1 field, expected 4 …; …not commas" for at in (1, 2, 3))),
+    bad_qrels("commas in the qrels", QRELS.replace(b" ", b","),
+              "qrels.txt:1: 1 field, expected 4 …, here and on 2 more lines; …--qrels-format …"),
     bad_run("a line after blank ones and comments", b"\n# by us\n\r\n" + RUN + b" \n1 Q0 d\n", "run.txt:8: 3 fields…"),
-    bad_run("twelve bad lines", lines(12, 5), *(f"run.txt:{at}: 5 fields…" for at in range(1, 11)),
+    bad_run("lines of two wrong widths", RUN + lines(3, 5) + lines(2, 3),
+            "run.txt:4: 5 fields, expected 6 …, here and on 2 more lines; …",
+            "run.txt:7: 3 fields, expected 6 …, here and on 1 more line; …"),
+    bad_run("twelve bad scores", lines(12).replace(b".5", b",5"), *(f"run.txt:{at}: score …" for at in range(1, 11)),
             MORE.format(2) + "s"),
-    bad_run("eleven bad lines", lines(11, 5), *(f"run.txt:{at}: 5 fields…" for at in range(1, 11)), MORE.format(1)),
-    bad_run("ten bad lines", lines(10, 5), *(f"run.txt:{at}: 5 fields…" for at in range(1, 11))),
+    bad_run("ten bad scores", lines(10).replace(b".5", b",5"), *(f"run.txt:{at}: score …" for at in range(1, 11))),
     bad_run("faults of several kinds, by line", b"1 Q0 a 1 x t\n1 Q0\n1 Q0 b 2 nan t\n" + RUN,
             "run.txt:1: score 'x'…", "run.txt:2: 2 fields…", "run.txt:3: score 'nan'…"),
-    bad_qrels("eleven bad grades", b"".join(b"1 0 d%d x\n" % at for at in range(11)),
+    bad_qrels("eleven bad grades", b"".join(b"1 0 d%d x\n" % at for at in range(11)) + b"1 0 e 1\n",
               *(f"qrels.txt:{at}: grade 'x' is not a number; …" for at in range(1, 11)), "qrels.txt: 1 more such line"),
 ]  # fmt: skip
 
@@ -162,8 +165,10 @@ NUMBERS = [
             "run.txt:4: score 'x' …; …decimal…"),
     bad_run("bad scores throughout are one header at most", lines(3).replace(b".5", b",5"),
             "run.txt:1: score '3,5' …", "run.txt:2: score '2,5' …; …decimal…", "run.txt:3: score '1,5' …; …decimal…"),
-    bad_qrels("bad grades throughout are one header at most", b"1 0 a no\n1 0 b yes\n",
-              "qrels.txt:1: grade 'no' …", "qrels.txt:2: grade 'yes' …; …decimal such as 12.5"),
+    bad_qrels("words for grades", b"1 0 a no\n1 0 b yes\n",
+              "qrels.txt:1: grade 'no' is a word; the labels found are no, yes: …--labels no=…,yes=…"),
+    bad_qrels("a label that --labels leaves out", b"1 0 a no\n1 0 b maybe\n", "qrels.txt:2: grade 'maybe' is a word; …",
+              words=("--labels", "yes=1,no=0")),
     bad_run("ranks that are no numbers", b"1 Q0 a one 3 t\n1 Q0 b 2 2 t\n1 Q0 c - 1 t\n",
             "run.txt:1: rank 'one' is not a number; --ties rank needs ranks", "run.txt:3: rank '-' is not a number; …",
             words=("--ties", "rank")),
@@ -199,12 +204,9 @@ TWICE = [
 ]  # fmt: skip
 
 BYTES = [
-    bad_run("a UTF-8 byte order mark", b"\xef\xbb\xbf" + RUN, "run.txt:1: starts with a byte order mark; …UTF-8…"),
-    bad_qrels("a byte order mark in the qrels", b"\xef\xbb\xbf" + QRELS,
-              "qrels.txt:1: starts with a byte order mark; …"),
-    bad_run("UTF-16", RUN.decode().encode("utf-16"), "run.txt:1: starts with a byte order mark; …UTF-8…"),
-    bad_qrels("UTF-16 in the qrels", QRELS.decode().encode("utf-16"), "qrels.txt:1: starts with a byte order mark; …"),
-    bad_qrels("UTF-16 without a mark", QRELS.decode().encode("utf-16-le"), "qrels.txt:1: control byte 0x00; …"),
+    bad_run("UTF-16", RUN.decode().encode("utf-16"), "run.txt: is UTF-16; save the file as UTF-8"),
+    bad_qrels("UTF-16 in the qrels", QRELS.decode().encode("utf-16"), "qrels.txt: is UTF-16; save the file as UTF-8"),
+    bad_qrels("UTF-16 without a mark", QRELS.decode().encode("utf-16-le"), "qrels.txt: is UTF-16; save …"),
     bad_run("a NUL byte", RUN + b"1 Q0 x\0y 3 1 t\n", "run.txt:4: control byte 0x00; …"),
     bad_qrels("a NUL byte in the qrels", QRELS + b"\0", "qrels.txt:4: control byte 0x00; …"),
     bad_run("an escape sequence", RUN + b"1 Q0 \x1b[31mx 3 1 t\n", "run.txt:4: control byte 0x1b; …"),
@@ -258,7 +260,7 @@ COMPRESSED = [
     bad_run("a zst run without its length, cut where a line ends", zstd(lines(3000))[
         : len(zstandard.ZstdCompressor().compress(lines(3000))) // 2], "run.txt: broken compressed data (…); …"),
     bad_run("the first two bytes of gzip and garbage", b"\x1f\x8bgarbage", "run.txt: broken compressed data (…); …"),
-    bad_run("a zip archive", b"PK\x03\x04\x14\x00" + bytes(30), "run.txt:1: control byte 0x03; …"),
+    bad_run("a zip archive", b"PK\x03\x04\x14\x00" + bytes(30), "run.txt: is a zip archive or an Excel workbook; …CSV"),
 ]  # fmt: skip
 
 PLACES = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import inspect
 import textwrap
@@ -9,31 +10,29 @@ import textwrap
 from gradedeval import measures
 from gradedeval.measures.table import MEASURES
 
-HEAD = '''"""The measures by name, for type checkers and editors: `python -m pytest tests/docs --golden` writes this file."""
+HEAD = '''\
+"""The measures by name, for type checkers and editors. `python -m pytest tests/docs --golden` writes this file."""
 
 # mypy: disable-error-code="override, misc"
 from typing import Any, overload
 
-from gradedeval.measures.definition import QUANTITIES as QUANTITIES
-from gradedeval.measures.definition import ArrayTies, Measure
-from gradedeval.measures.definition import measure as measure
+from gradedeval.measures.definition import ArrayTies
 from gradedeval.measures.notation import Value
-from gradedeval.measures.over_intents import intent_aware as intent_aware
-from gradedeval.measures.parse import CWL_DEFAULT as CWL_DEFAULT
-from gradedeval.measures.parse import DEFAULT as DEFAULT
-from gradedeval.measures.parse import parse_measures as parse_measures
-from gradedeval.measures.plugins import ENTRY_POINTS as ENTRY_POINTS
-from gradedeval.measures.plugins import load_measures as load_measures
-from gradedeval.measures.table import ALIASES as ALIASES
-from gradedeval.measures.table import MEASURES as MEASURES
 '''
 GAINS = {"gain": "Value | list[float]", "rel": "float", "g": "Value | list[float]"}
 
 
 def stub() -> str:
     """The text of `gradedeval/measures/__init__.pyi`."""
+    tree = ast.parse(inspect.getsource(measures))
+    offered = [
+        f"from {node.module} import {alias.name} as {alias.name}"
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module != "__future__"
+        for alias in node.names
+    ]
     listed = "\n".join(f'    "{name}",' for name in sorted(measures.__all__))
-    return "\n".join([HEAD, f"__all__ = [\n{listed}\n]\n", *map(described, MEASURES)])
+    return "\n".join([HEAD, *offered, f"\n__all__ = [\n{listed}\n]\n", *map(described, MEASURES)])
 
 
 def described(name: str) -> str:
@@ -71,6 +70,6 @@ def kind(own: inspect.Parameter) -> str:
     """The type of a parameter: as its function says, or that of its default."""
     if own.annotation is not own.empty:
         return str(own.annotation)
-    if isinstance(own.default, int | float):
-        return "float"
+    if own.default is None or isinstance(own.default, int | float):
+        return "float | None" if own.default is None else "float"
     return "Value" if isinstance(own.default, tuple) else type(own.default).__name__

@@ -152,5 +152,5 @@ def same_qrels(blocks: Qrels, simple: Qrels) -> None:
     assert blocks.digest == simple.digest
 
 
-def refused(*_: Any) -> Any:
+def refused(*_: Any, **__: Any) -> Any:
     raise NeedsLineReader

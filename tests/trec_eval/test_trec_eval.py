@@ -445,7 +445,7 @@ def test_cutoffs_and_levels_are_printed_as_numbers_are_ordered(cli: Command) -> 
         ("qrels twice", 4, "twice:2: duplicate document 'a' in topic 9 (first on line 1); …"),
         ("qrels apart", 7, "apart: shares no topics with qrels (51 vs 9, 10, …); …"),
         ("-R prefs -m prefs prefs apart", 7, "apart: shares no topics with prefs (51 vs 9); …"),
-        ("-R prefs -m prefs qrels run", 2, "qrels:1: 4 fields, expected 5 (topic group subgroup docno value); …"),
+        ("-R prefs -m prefs qrels run", 2, "qrels:1: 4 fields, expected 5 (topic group subgroup docno value), …"),
         ("-R prefs -m prefs badprefs run", 2, "badprefs:2: value 'x' is not a number; …"),
         ("-R qrels_jg -m qrels_jg badgroups run", 2,
          "badgroups:2: duplicate document 'a' in topic 9, group 0 (first on line 1); give each judgment once"),

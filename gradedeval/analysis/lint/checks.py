@@ -29,6 +29,7 @@ class Facts:
     """Numbers about a submission.
 
     tag       the tag of its first line
+    format    what its file was read as
     depth     topic -> how many documents
     tied      documents with the same score as another of the topic
     float32   documents tied only in single precision, as in trec_eval 9
@@ -38,6 +39,7 @@ class Facts:
     """
 
     tag: str = ""
+    format: str = ""
     topics: int = 0
     documents: int = 0
     depth: dict[str, int] = field(default_factory=dict)
@@ -65,7 +67,7 @@ class Facts:
 
 def collect_facts(run: Submission) -> Facts:
     """Facts about a submission by itself."""
-    facts = Facts(decode(next(iter(run.tags), b"")), len(run.topics), run.documents)
+    facts = Facts(decode(next(iter(run.tags), b"")), run.format, len(run.topics), run.documents)
     for topic, ranking in run.topics.items():
         facts.depth[decode(topic)] = len(ranking.line_of)
         facts.content ^= hash((topic, *ranking.docnos, *ranking.score_list))
@@ -179,7 +181,7 @@ def check_together(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
         if not run_facts.topics:
             continue
         other = by_tag.setdefault(run_facts.tag, run)
-        if other is not run:
+        if other is not run and run_facts.tag:
             run.warn("tag", f"tag '{run_facts.tag}' is also that of {other.place}", "give each run a different tag")
         other = contents.setdefault(run_facts.content, run)
         if other is not run:
@@ -201,6 +203,13 @@ def check_topics(run: Submission, facts: Facts, known: Sequence[str], where: str
     if facts.extra:
         count = f"{len(facts.extra)} {plural(len(facts.extra), 'topic')} not in {where} ({shorten(facts.extra)})"
         run.warn("topics", count, "they are ignored")
+
+
+def check_same_topics(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
+    """Add the topics that each submission lacks and another has."""
+    all_topics = list(dict.fromkeys(topic for run_facts in facts for topic in run_facts.depth))
+    for run, run_facts in zip(runs, facts, strict=True):
+        check_topics(run, run_facts, all_topics, "the other runs")
 
 
 def check_judged(run: Submission, facts: Facts, qrels: Judgments) -> None:

@@ -41,6 +41,9 @@ def lint(
     *,
     max_depth: int | None = None,
     tag_is_filename: bool = False,
+    run_format: str | None = None,
+    qrels_format: str | None = None,
+    labels: Mapping[bytes, float] | None = None,
     progress: Progress = no_progress,
 ) -> Report:
     """Check submissions for everything that a careful organizer checks before scoring.
@@ -50,18 +53,20 @@ def lint(
     measures         the measures whose scores ties may change
     max_depth        documents allowed in a topic
     tag_is_filename  whether the tag of a run must be its file name
+    run_format       the format of the runs, qrels_format that of the qrels; None: as their content says
+    labels           label -> grade, where the grades of the qrels are words
     progress         passes the runs on one by one, and may show how far the work has come
 
     Raises InputError where a measure cannot be computed from these qrels; problems of the files are in the report.
     """
-    judged = None if qrels is None else read_judgments(qrels)
+    judged = None if qrels is None else read_judgments(qrels, qrels_format, labels)
     valid = checks.valid_qrels(judged) if judged is not None and judged.grades else None
     chosen = list(measures) if measures is not None else parse_measures(DEFAULT)
     report = Report([], [], judged)
     if judged is not None and valid is not None:
         checks.check_relevant(judged, valid, chosen)
     for name, path in progress(list(runs.items())):
-        run = read_submission(name, path)
+        run = read_submission(name, path, run_format)
         facts = checks.collect_facts(run)
         checks.check_alone(run, facts, max_depth, tag_is_filename)
         if judged is not None and valid is not None:
@@ -76,7 +81,5 @@ def lint(
         report.facts.append(facts)
     checks.check_together(report.runs, report.facts)
     if valid is None and len(report.runs) > 1:
-        all_topics = list(dict.fromkeys(topic for facts in report.facts for topic in facts.depth))
-        for run, facts in zip(report.runs, report.facts, strict=True):
-            checks.check_topics(run, facts, all_topics, "the other runs")
+        checks.check_same_topics(report.runs, report.facts)
     return report

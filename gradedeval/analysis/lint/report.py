@@ -27,8 +27,9 @@ def _problems(file: Submission, show_all: bool) -> str:
     """How many defects a file has, and below that the defects."""
     errors, warnings = file.count("error"), file.count("warning")
     place = visible(file.place)
-    head = f"{place}: {errors} {plural(errors, 'error')}, {warnings} {plural(warnings, 'warning')}"
-    lines = [head if errors or warnings else f"{place}: no problems found"]
+    place_and_format = place if file.format in ("", "trec") else f"{place} (format {visible(file.format)})"
+    head = f"{place_and_format}: {errors} {plural(errors, 'error')}, {warnings} {plural(warnings, 'warning')}"
+    lines = [head if errors or warnings else f"{place_and_format}: no problems found"]
     ranked = sorted(file.defects, key=lambda defect: (defect.weight, _first(file, defect.kind)))
     for (weight, kind), group in groupby(ranked, key=lambda defect: (defect.weight, defect.kind)):
         defects = list(group)
@@ -68,6 +69,7 @@ def _nested(report: Report) -> dict[str, Any]:
         {
             "file": file.place,
             "kind": "run" if id(file) in facts_of else "qrels",
+            "format": file.format,
             "errors": file.count("error"),
             "warnings": file.count("warning"),
             "defects": [asdict(defect) for defect in file.defects],

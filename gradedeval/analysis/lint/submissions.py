@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from array import array
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -12,11 +15,19 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, plural, visible
-from gradedeval.rankings.run import score_of
+from gradedeval.options import Options
+from gradedeval.rankings.labels import check_labels, grade_of
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings.run import read_run, score_of
 from gradedeval.trec import lines
+from gradedeval.trec.documents import read_document
 from gradedeval.trec.duplicates import document, duplicate
-from gradedeval.trec.lines import QRELS_FIELDS, RUN_FIELDS, decimal, decode, looks_like
+from gradedeval.trec.file_formats import Document
+from gradedeval.trec.layouts import QRELS, RUN, Layout
+from gradedeval.trec.lines import decimal, decode, encode, looks_like
+from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source
+from gradedeval.trec.stream import Stream
 
 Weight = Literal["error", "warning"]
 
@@ -69,13 +80,15 @@ class Ranking:
 
 @dataclass
 class Submission:
-    """A run with all its defects. `tags`: what its sixth column holds -> the first line of each."""
+    """A run with all its defects. `tags`: what its sixth column holds -> the first line of each; `format`: what the
+    file was read as."""
 
     name: str
     place: str
     topics: dict[bytes, Ranking] = field(default_factory=dict)
     tags: dict[bytes, int] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
+    format: str = ""
 
     def add(self, line: int, problem: str, hint: str = "", kind: str = "") -> None:
         """Note an error in a line: what the record reader calls."""
@@ -109,35 +122,79 @@ class Judgments(Submission):
     grades: dict[bytes, dict[bytes, float]] = field(default_factory=dict)
 
 
-def read_submission(name: str, path: str) -> Submission:
-    """A run, with the defects of its lines."""
+def read_submission(name: str, path: str, wanted: str | None = None) -> Submission:
+    """A run, with the defects of its lines.
+
+    wanted  its format, as `--run-format` takes it
+    """
     run = Submission(name, Source(path).place)
-    data = _bytes_of(path, run, RUN_FIELDS, QRELS_FIELDS, "qrels", "give qrels with --qrels; a run has lines of")
+    form, data = _contents(path, run, wanted, "give qrels with --qrels; a run has lines of")
+    if isinstance(form, Document):
+        _add_content(run, data)
+    else:
+        _add_lines(run, form, data)
+    if not run.topics and not run.defects:
+        run.error("empty", "no documents", lines.expected_lines(RUN))
+    return run
+
+
+def _add_lines(run: Submission, layout: Layout, data: bytes) -> None:
+    """Add the documents of a file of lines, and the defects of the lines."""
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []
     ranks: dict[bytes, float] = {}
-    for number, (topic, column, docno, rank, token, tag) in lines.records(data, RUN_FIELDS, run, tolerant=True):
-        score = score_of(token)
-        if score != score:
-            run.error("score", *lines.about_number("score", token, number), line=number)
-            continue
-        columns.setdefault(column, number)
-        run.tags.setdefault(tag, number)
-        ranking = run.topics.setdefault(topic, Ranking())
-        first = ranking.line_of.setdefault(docno, number)
-        if first != number:
-            what = duplicate(document(docno, topic), first)
-            run.error("duplicate", what, "give each document once", number)
-            continue
+    at_topic, at_docno = map(layout.columns.index, ("topic", "docno"))
+    at_type, at_rank, at_score, at_tag = map(layout.position, ("type", "rank", "score", "tag"))
+    for number, fields in lines.records(data, layout, run, tolerant=True):
+        topic, docno = fields[at_topic], fields[at_docno]
+        rank = b"" if at_rank is None else fields[at_rank]
         stated = ranks[rank] if rank in ranks else ranks.setdefault(rank, decimal(rank))
-        if stated != stated:
+        score = -stated if at_score is None else score_of(fields[at_score])
+        if score != score:
+            what, token = ("rank", rank) if at_score is None else ("score", fields[at_score])
+            run.error(what, *lines.about_number(what, token, number), line=number)
+            continue
+        if at_type is not None and layout is RUN:
+            columns.setdefault(fields[at_type], number)
+        if at_tag is not None:
+            run.tags.setdefault(fields[at_tag], number)
+        if _add(run, topic, docno, score, stated, number) and at_rank is not None and stated != stated:
             bad_ranks.append(number)
-        ranking.score_list.append(score)
-        ranking.rank_list.append(stated)
     _check_columns(run, columns, bad_ranks)
-    if not run.topics and not run.defects:
-        run.error("empty", "no documents", lines.expected_lines(RUN_FIELDS))
-    return run
+
+
+def _add(run: Submission, topic: bytes, docno: bytes, score: float, rank: float, line: int) -> bool:
+    """Add a document, or the defect that it is there already."""
+    ranking = run.topics.setdefault(topic, Ranking())
+    first = ranking.line_of.setdefault(docno, line)
+    if first != line:
+        run.error("duplicate", duplicate(document(docno, topic), first), "give each document once", line)
+        return False
+    ranking.score_list.append(score)
+    ranking.rank_list.append(rank)
+    return True
+
+
+def _add_content(run: Submission, data: bytes) -> None:
+    """Add the documents of a file that a library reads; or its first defect: the library stops there."""
+    try:
+        run.format, content = read_document(run.format, data, run.place)
+        listed = read_run(content, Options(duplicates="first"), place=run.place)
+    except InputError as error:
+        _add_error(run, error)
+        return
+    for topic, results in listed.topics.items():
+        for number, (docno, score) in enumerate(zip(results.docnos, results.scores, strict=True)):
+            name = encode(docno) if isinstance(docno, str) else docno
+            _add(run, topic, name, float(score), math.nan, results.lines[number])
+    for note in listed.notes:
+        run.warn("format", note.partition(": ")[2])
+
+
+def _add_error(file: Submission, error: InputError) -> None:
+    for each in (error, *error.also):
+        line = each.place.removeprefix(f"{file.place}:")
+        file.error(each.kind or "format", each.problem, each.hint, int(line) if line.isdigit() else None)
 
 
 def _check_columns(run: Submission, columns: dict[bytes, int], bad_ranks: list[int]) -> None:
@@ -151,15 +208,36 @@ def _check_columns(run: Submission, columns: dict[bytes, int], bad_ranks: list[i
         run.warn("rank", what, "number ranks from 1", bad_ranks[0])
 
 
-def read_judgments(path: str) -> Judgments:
-    """A qrels file, with the defects of its lines."""
+def read_judgments(path: str, wanted: str | None = None, labels: Mapping[bytes, float] | None = None) -> Judgments:
+    """A qrels file, with the defects of its lines.
+
+    wanted  its format, as `--qrels-format` takes it
+    labels  label -> grade, where grades are words
+    """
     qrels = Judgments(path, Source(path).place)
-    data = _bytes_of(path, qrels, QRELS_FIELDS, RUN_FIELDS, "a run", "qrels have lines of")
+    form, data = _contents(path, qrels, wanted, "qrels have lines of")
+    if isinstance(form, Document):
+        _add_judged(qrels, path, wanted, labels)
+    else:
+        _add_judgments(qrels, form, data, labels)
+    if not qrels.grades and not qrels.defects:
+        qrels.error("empty", "no judgments", lines.expected_lines(QRELS))
+    elif qrels.grades and max(max(grades.values()) for grades in qrels.grades.values()) <= 0:
+        qrels.warn("grade", "no grade above 0", "is the grade in the fourth column?" if form is QRELS else "")
+    return qrels
+
+
+def _add_judgments(qrels: Judgments, layout: Layout, data: bytes, labels: Mapping[bytes, float] | None) -> None:
     first: dict[tuple[bytes, bytes], int] = {}
-    for number, (topic, _, docno, token) in lines.records(data, QRELS_FIELDS, qrels, tolerant=True):
-        grade = decimal(token)
+    words: dict[bytes, int] = {}
+    bad: list[tuple[int, bytes]] = []
+    at_topic, at_docno, at_grade = map(layout.columns.index, ("topic", "docno", "grade"))
+    for number, fields in lines.records(data, layout, qrels, tolerant=True):
+        topic, docno, token = fields[at_topic], fields[at_docno], fields[at_grade]
+        grade = grade_of(token, labels)
+        words.setdefault(token, number)
         if grade != grade:
-            qrels.error("grade", *lines.about_number("grade", token, number), line=number)
+            bad.append((number, token))
             continue
         line = first.setdefault((topic, docno), number)
         grades = qrels.grades.setdefault(topic, {})
@@ -171,25 +249,50 @@ def read_judgments(path: str) -> Judgments:
             qrels.warn("duplicate", what, "give each judgment once", number)
         else:
             qrels.error("duplicate", what, "decide on one grade", number)
-    if not qrels.grades and not qrels.defects:
-        qrels.error("empty", "no judgments", lines.expected_lines(QRELS_FIELDS))
-    elif qrels.grades and max(max(grades.values()) for grades in qrels.grades.values()) <= 0:
-        qrels.warn("grade", "no grade above 0", "is the grade in the fourth column?")
-    return qrels
-
-
-def _bytes_of(
-    path: str, file: Submission, expected: tuple[str, ...], others: tuple[str, ...], other: str, hint: str
-) -> bytes:
-    """All of a file; nothing, and a defect, where it cannot be read or is the other kind of file."""
     try:
-        data = Source(path).read()
+        check_labels(qrels.place, words, labels, words)
     except InputError as error:
-        file.error("file", error.problem, error.hint)
-        return b""
+        _add_error(qrels, error)
+        return
+    for number, token in bad:
+        qrels.error("grade", *lines.about_number("grade", token, number), line=number)
+
+
+def _add_judged(qrels: Judgments, path: str, wanted: str | None, labels: Mapping[bytes, float] | None) -> None:
+    """Add the judgments of a file that a library reads; or its first defect."""
+    try:
+        read = Qrels(path, format=wanted, labels=labels)
+    except InputError as error:
+        _add_error(qrels, error)
+        return
+    qrels.format = read.format
+    for topic, codes in read.codes.items():
+        qrels.grades[topic] = {docno: float(read.labels[code]) for docno, code in codes.items()}
+    for note in read.notes:
+        qrels.warn("format", note.partition(": ")[2])
+
+
+def _contents(path: str, file: Submission, wanted: str | None, hint: str) -> tuple[Layout | Document, bytes]:
+    """The format of a file and its bytes; none, and a defect, where it cannot be read or is the other kind of file."""
+    holds, trec, others, other = ("qrels", QRELS, RUN, "a run") if isinstance(file, Judgments) else _OF_RUN
+    try:
+        with closing(Stream(Source(path))) as stream:
+            form = format_of(stream, holds, wanted)
+            data = stream.whole()
+    except InputError as error:
+        file.error(error.kind or "file", error.problem, error.hint)
+        return trec, b""
+    file.format = form.format
+    for note in form.notes:
+        file.warn("format", note)
     if not data.strip():
-        file.error("empty", "is empty", lines.expected_lines(expected))
-    elif looks_like(data, others) and not looks_like(data, expected):
-        file.error("format", f"looks like {other} ({len(others)} fields per line)", f"{hint} {' '.join(expected)}")
-        return b""
-    return data
+        file.error("empty", "is empty", lines.expected_lines(trec))
+    elif form is trec and looks_like(data, others) and not looks_like(data, trec):
+        file.error("format", f"looks like {other} ({others.width} fields per line)", f"{hint} {trec.words}")
+        return trec, b""
+    elif isinstance(form, Layout) and form.by_rank:
+        file.warn("rank", "has no scores", "its documents are ordered by rank")
+    return form, data
+
+
+_OF_RUN = ("run", RUN, QRELS, "qrels")

@@ -1,0 +1,52 @@
+"""Words that stand for grades: NTCIR's L0, L1, L2, and those that the user names."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+
+from gradedeval.errors import InputError
+from gradedeval.trec.lines import decimal, decode
+
+_NTCIR = re.compile(rb"L(\d+)")
+
+
+def grade_of(token: bytes, labels: Mapping[bytes, float] | None) -> float:
+    """The grade that a token says: that of its label, the number that it is, or the digits of NTCIR's L2; nan where it
+    says none."""
+    if labels is not None and token in labels:
+        return labels[token]
+    grade = decimal(token)
+    ntcir = _NTCIR.fullmatch(token) if grade != grade else None
+    return float(ntcir[1]) if ntcir else grade
+
+
+def check_labels(
+    place: str, found: Iterable[bytes], labels: Mapping[bytes, float] | None, lines: Mapping[bytes, int]
+) -> None:
+    """Raise InputError where grades are words and some of them have no number.
+
+    found   all tokens that say a grade
+    labels  those that the user names; without them a few bad tokens among numbers are errors of their lines
+    lines   token -> its first line
+    """
+    tokens = sorted(set(found))
+    unknown = [token for token in tokens if math.isnan(grade_of(token, labels))]
+    words = [token for token in unknown if not _is_number(token)]
+    if not words or (labels is None and len(unknown) < len(tokens)):
+        return
+    first = min(words, key=lambda token: lines[token])
+    named = ",".join(f"{decode(token)}=…" for token in (words if labels is None else tokens))
+    what = f"grade '{decode(first)}' is a word"
+    hint = f"the labels found are {', '.join(map(decode, tokens))}: give each a grade, as in --labels {named}"
+    raise InputError(f"{place}:{lines[first]}", what, hint, kind="label")
+
+
+def _is_number(token: bytes) -> bool:
+    """Whether this is a number, if not a finite one."""
+    try:
+        float(token)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,259 @@
+"""The first bytes of a file that is not plain TREC -> its layout, or its format where it is no file of lines.
+
+What could be read in two ways that give different numbers is an error that names both.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from gradedeval.errors import InputError
+from gradedeval.trec.column_names import COLUMNS, DOCNO, RANK, SCORE, TOPIC, find_column, find_grades, no_column, plain
+from gradedeval.trec.file_formats import FORMATS, HEADER, IGNORED, Document
+from gradedeval.trec.layouts import MSMARCO, MSMARCO_RANKS, NTCIR, QRELS, Layout
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, decimal, decode
+from gradedeval.trec.stream import Stream
+
+SAMPLE = 1 << 16
+"""First bytes that are looked at."""
+
+_SEPARATORS = {"tsv": b"\t", "csv": b",", "headed": b"", "beir": b"\t"}
+_COLUMNS = {
+    "run": ("topic", "docno", "score", "rank", "type", "tag"),
+    "qrels": ("topic", "docno", "subtopic", "stratum"),
+}
+_BINARY = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"FEA1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",  # a stream
+}
+_REFUSED = {
+    b"PK\x03\x04": ("is a zip archive or an Excel workbook", "save the table as CSV"),
+    b"\x80": ("is a Python pickle, which could run code when it is read", "save it as JSON, CSV or Parquet"),
+    b"SQLite format 3\x00": ("is an SQLite database", "export the table as CSV"),
+}
+_LETOR = re.compile(rb"[+-]?\d+(\.\d*)?[ \t]+qid:\S")
+_LABEL = re.compile(rb"L\d+")
+
+
+def recognize(stream: Stream, holds: str, trec: Layout, wanted: str | None) -> Layout | Document:
+    """As `recognition.format_of`; `trec` is the layout that the file has in TREC."""
+    try:
+        head = stream.peek(SAMPLE)
+    except NeedsLineReader:  # broken compressed data, which the line reader reports
+        return trec
+    found = _Sample(head, stream.place, holds, trec)
+    return found.as_wanted(wanted) if wanted else found.by_content()
+
+
+class _Sample:
+    """The first bytes of a file, and its first lines."""
+
+    def __init__(self, head: bytes, place: str, holds: str, trec: Layout) -> None:
+        self.place, self.holds, self.trec = place, holds, trec
+        self._check_text(head)
+        marked = head.startswith(BYTE_ORDER_MARKS[0])
+        self.skip = len(BYTE_ORDER_MARKS[0]) if marked else 0
+        self.notes = ("starts with a byte order mark, which is skipped",) if marked else ()
+        self.head = head[self.skip :]
+        whole = len(head) < SAMPLE
+        cut = len(self.head) if whole else self.head.rfind(b"\n") + 1
+        self.lines = [
+            line for line in self.head[:cut].split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")
+        ]
+        self.first = self.lines[0] if self.lines else b""
+
+    def _check_text(self, head: bytes) -> None:
+        """Raise InputError for what is recognized and not read."""
+        sides = head[0:64:2], head[1:64:2]
+        if head.startswith(BYTE_ORDER_MARKS[1:]) or any(len(side) > 3 and not any(side) for side in sides):
+            raise InputError(self.place, "is UTF-16", "save the file as UTF-8", kind="format")
+        for magic, (what, hint) in _REFUSED.items():
+            if head.startswith(magic) and (magic != b"\x80" or head[1:2] in b"\x02\x03\x04\x05"):
+                raise InputError(self.place, what, hint, kind="format")
+
+    def by_content(self) -> Layout | Document:
+        binary = next((format for magic, format in _BINARY.items() if self.head.startswith(magic)), None)
+        if binary:
+            return Document(binary, self.notes)
+        if self._is_trec():
+            return self._layout(self.trec)
+        if self.first.lstrip()[:1] in (b"{", b"["):
+            return Document("json", self.notes)
+        if _LETOR.match(self.first.lstrip()):
+            return Document("letor", self.notes)
+        for format in ("tsv", "csv", "headed"):
+            if (layout := self._headed(format)) is not None:
+                return layout
+        return self._layout(self._of_run() if self.holds == "run" else self._of_qrels())
+
+    def as_wanted(self, wanted: str) -> Layout | Document:
+        """Raises InputError where the file is not what the user says."""
+        base, header = wanted.removesuffix(HEADER), wanted.endswith(HEADER)
+        if base in _SEPARATORS:
+            layout = self._headed(base)
+            if layout is None:
+                what = f"has no header with columns for {base}: the first line is '{self._shown()}'"
+                raise self._error(what, f"expected {FORMATS[base][1]}")
+            return layout
+        if base in FORMATS and base not in ("trec", "msmarco", "ntcir"):
+            return Document(base, self.notes)
+        skip = self._after_first() if header else 0
+        if base == "msmarco":
+            layout = MSMARCO if len(self._fields(1 if header else 0)) != MSMARCO_RANKS.width else MSMARCO_RANKS
+        else:
+            layout = {"trec": self.trec, "ntcir": NTCIR}.get(base) or self._of_columns(base)
+        return self._layout(layout, skip, wanted)
+
+    def _fields(self, line: int) -> list[bytes]:
+        return self.lines[line].split() if line < len(self.lines) else []
+
+    def _of_columns(self, columns: str) -> Layout:
+        """The layout of the columns that the user names; what separates them is what gives as many."""
+        names = tuple(columns.split(","))
+        line = self.lines[-1] if self.lines else b""
+        for separator in (b"", b"\t", b","):
+            layout = Layout(columns, names, separator)
+            if len(layout.split(line)) == len(names):
+                return layout
+        return Layout(columns, names, next((mark for mark in (b"\t", b",") if mark in line), b""))
+
+    def _layout(self, layout: Layout, skip: int = 0, wanted: str = "") -> Layout:
+        """The layout in this file, which may have something before its lines."""
+        skip += self.skip
+        if not skip and not self.notes and wanted in ("", layout.format):
+            return layout
+        return Layout(wanted or layout.format, layout.columns, layout.separator, skip, self.notes)
+
+    def _after_first(self) -> int:
+        """Where the line after the first begins, behind a byte order mark."""
+        end = self.head.find(b"\n", self.head.find(self.first)) + 1
+        return end or len(self.head)
+
+    # Lines with a header
+
+    def _headed(self, format: str) -> Layout | None:
+        """The layout that the first line names; None where it names no columns."""
+        names = self._cells(_SEPARATORS[format])
+        topic, docno = find_column(names, TOPIC), find_column(names, DOCNO)
+        known = [name for name in names if any(find_column([name], row) for row in COLUMNS.values())]
+        if topic is None or docno is None or len(names) < 2:
+            if len(known) < 2 or len(known) * 2 <= len(names) or not _SEPARATORS[format]:
+                return None
+            raise self._lacks(names, TOPIC if topic is None else DOCNO)
+        columns = self._columns(names)
+        if columns == self.trec.columns and format == "headed":
+            return None  # TREC with a header: only where that is asked for
+        beir = format in ("tsv", "beir") and [plain(name) for name in names] == ["queryid", "corpusid", "score"]
+        if format == "beir" and not beir:
+            return None
+        ignored = [name for name, column in zip(names, columns, strict=True) if column.startswith(IGNORED)]
+        notes = (f"columns that are ignored: {', '.join(ignored)}",) if ignored else ()
+        skip = self.skip + self._after_first()
+        format = "beir" if beir else format
+        return Layout(format, columns, _SEPARATORS[format], skip, (*self.notes, *notes))
+
+    def _cells(self, separator: bytes) -> list[str]:
+        if separator and separator not in self.first:
+            return []
+        line = decode(self.first.strip())
+        if not separator:
+            return line.split()
+        if '"' not in line:
+            return [cell.strip() for cell in line.split(decode(separator))]
+        import csv
+
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=decode(separator)))]
+
+    def _columns(self, names: list[str]) -> tuple[str, ...]:
+        """What each column holds; those that nothing looks at keep their names behind a hyphen."""
+        holds = {find_column(names, COLUMNS[column]): column for column in _COLUMNS[self.holds]}
+        value = find_grades(names) if self.holds == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
+        if value is None:
+            raise self._lacks(names, COLUMNS["grade" if self.holds == "qrels" else "score"])
+        if self.holds == "qrels":
+            holds[value] = "grade"
+        return tuple(holds.get(name, IGNORED + name) for name in names)
+
+    def _lacks(self, names: list[str], known: tuple[str, ...]) -> InputError:
+        return no_column(names, known, self.place)
+
+    # Lines without a header
+
+    def _is_trec(self) -> bool:
+        fields, value = self.first.split(), self.trec.columns.index("score" if self.holds == "run" else "grade")
+        if len(fields) != self.trec.width:
+            return False
+        number = decimal(fields[value])
+        if self.holds == "qrels" and self.trec is QRELS and fields[2] in (b"0", b"1") and self._counts(MSMARCO):
+            rows = [line.split() for line in self.lines]
+            if any(decimal(row[3]) % 1 for row in rows):
+                what = "looks like a run of MS MARCO, whose lines are 'qid pid rank score'"
+                raise self._error(what, "the order is RUN... QRELS: are they swapped?")
+        return number == number or (self.holds == "qrels" and _LABEL.fullmatch(fields[value]) is not None)
+
+    def _counts(self, layout: Layout) -> bool:
+        """Whether the lines have ranks 1, 2, 3, … within topics, of which one has several documents at least."""
+        rows = [line.split() for line in self.lines]
+        if any(len(row) != layout.width for row in rows):
+            return False
+        rank, several = layout.columns.index("rank"), False
+        for before, row in pairwise([[b""] * layout.width, *rows]):
+            same = before[0] == row[0]
+            several = several or same
+            if same and (not _follows(before[rank], row[rank]) or before[1] == row[1]):
+                return False
+            if not same and row[rank] not in (b"0", b"1"):
+                return False
+        return several
+
+    def _of_run(self) -> Layout:
+        rows = [line.split() for line in self.lines]
+        for layout in (MSMARCO_RANKS, MSMARCO):
+            if self._counts(layout):
+                return layout
+        numbers = [all(decimal(row[-1]) == decimal(row[-1]) for row in rows if row)] if rows else [False]
+        widths = {len(row) for row in rows}
+        if widths == {3} and all(numbers):
+            what = "has 3 fields in a line, and the third does not count 1, 2, 3, … as the ranks of MS MARCO do"
+            raise self._ambiguous(what, "topic,docno,score", "topic,docno,rank")
+        if widths == {4} and all(numbers) and any(decimal(row[3]) % 1 for row in rows):
+            raise self._ambiguous("has 4 fields in a line", "msmarco", "topic,q0,docno,score", "topic,docno,score,tag")
+        return self.trec
+
+    def _of_qrels(self) -> Layout:
+        rows = [line.split() for line in self.lines]
+        if {len(row) for row in rows} != {NTCIR.width} or self.trec is not QRELS:
+            return self.trec
+        last = [row[2] for row in rows]
+        if all(_LABEL.fullmatch(label) for label in last):
+            return NTCIR
+        if any(decimal(label) != decimal(label) for label in last):
+            return Layout("topic,docno,grade", NTCIR.columns)
+        if self._counts(MSMARCO_RANKS):
+            what = "has 3 fields in a line, and the third counts 1, 2, 3, … as ranks do: is it a run?"
+            raise self._ambiguous(what, "topic,docno,grade")
+        if len(rows) > 1 and len({row[1] for row in rows}) == 1:
+            what = f"has 3 fields in a line, and the second is always '{decode(rows[0][1])}': is it an iteration?"
+            raise self._ambiguous(what, "topic,docno,grade")
+        if any(decimal(label) % 1 for label in last):
+            what = "has 3 fields in a line, and fractions in the third: is it a run?"
+            raise self._ambiguous(what, "topic,docno,grade")
+        return Layout("topic,docno,grade", NTCIR.columns)
+
+    def _ambiguous(self, what: str, *candidates: str) -> InputError:
+        flag = f"--{self.holds}-format"
+        return self._error(what, f"say what they are: {' or '.join(f'{flag} {name}' for name in candidates)}")
+
+    def _error(self, what: str, hint: str) -> InputError:
+        return InputError(self.place, what, hint, kind="format")
+
+    def _shown(self) -> str:
+        text = decode(self.first.strip())
+        return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _follows(before: bytes, rank: bytes) -> bool:
+    return before.isdigit() and rank.isdigit() and int(rank) == int(before) + 1

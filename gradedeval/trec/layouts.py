@@ -1,0 +1,74 @@
+"""How the lines of a file stand for documents: what each column holds, and what separates them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+_WORDS = {"type": "Q0", "subtopic": "iteration"}
+"""What columns are called in messages about TREC files."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Layout:
+    """Lines of fields.
+
+    format     what the signature and --run-format call it
+    columns    what the columns hold, as in `column_names.COLUMNS`; by other names, what nothing looks at
+    separator  a tab or a comma alone; empty: any mix of spaces and tabs, as in TREC files
+    skip       bytes before the first line that counts: a byte order mark, a header
+    notes      what a user is told of the file
+    """
+
+    format: str
+    columns: tuple[str, ...]
+    separator: bytes = b""
+    skip: int = 0
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def width(self) -> int:
+        return len(self.columns)
+
+    def position(self, column: str) -> int | None:
+        """The number of a column, from 0; None where there is none."""
+        return self.columns.index(column) if column in self.columns else None
+
+    @cached_property
+    def words(self) -> str:
+        """The columns, for messages: `topic Q0 docno rank score tag`."""
+        return " ".join(_WORDS.get(name, name) for name in self.columns)
+
+    @property
+    def holds(self) -> str:
+        """Run or qrels."""
+        return "qrels" if "grade" in self.columns else "run"
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether a run has ranks and no scores: then the rank orders its documents."""
+        return "score" not in self.columns and "rank" in self.columns
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the block reader reads such lines: a topic begins each, and no commas separate fields."""
+        return self.columns[0] == "topic" and self.separator != b","
+
+    def split(self, line: bytes) -> list[bytes]:
+        """The fields of a line; quotes are part of them."""
+        if not self.separator:
+            return line.split()
+        return [field.strip() for field in line.split(self.separator)] if line.strip() else []
+
+    def after(self, skip: int, *notes: str) -> Layout:
+        """The same lines in a file that has something before them."""
+        return replace(self, skip=skip, notes=(*self.notes, *notes))
+
+
+RUN = Layout("trec", ("topic", "type", "docno", "rank", "score", "tag"))
+QRELS = Layout("trec", ("topic", "subtopic", "docno", "grade"))
+STRATA = Layout("trec", ("topic", "subtopic", "docno", "stratum", "grade"))
+MSMARCO = Layout("msmarco", ("topic", "docno", "rank", "score"))
+MSMARCO_RANKS = Layout("msmarco", ("topic", "docno", "rank"))
+PREFERENCES = Layout("trec", ("topic", "group", "subgroup", "docno", "value"))
+NTCIR = Layout("ntcir", ("topic", "docno", "grade"))

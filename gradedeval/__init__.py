@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from gradedeval.analysis.check import check as check
     from gradedeval.analysis.compare import compare as compare
     from gradedeval.analysis.correlate import correlate as correlate
+    from gradedeval.analysis.diff.agreement import Agreement as Agreement
+    from gradedeval.analysis.diff.agreement import agreement as agreement
     from gradedeval.analysis.diff.by_topic import Diff as Diff
     from gradedeval.analysis.diff.by_topic import diff as diff
+    from gradedeval.analysis.diff.reproduce import Reproduction as Reproduction
+    from gradedeval.analysis.diff.reproduce import reproduction as reproduction
     from gradedeval.analysis.explain import Explanation as Explanation
     from gradedeval.analysis.explain import explain as explain
     from gradedeval.analysis.fit import fit as fit
@@ -62,7 +66,9 @@ _PUBLIC = {
     "analysis.check": "check",
     "analysis.compare": "compare",
     "analysis.correlate": "correlate",
+    "analysis.diff.agreement": "Agreement agreement",
     "analysis.diff.by_topic": "Diff diff",
+    "analysis.diff.reproduce": "Reproduction reproduction",
     "analysis.explain": "Explanation explain",
     "analysis.fit": "fit",
     "analysis.fit_weights": "fit_weights",

@@ -177,7 +177,10 @@ def test_plain_trec_is_known_at_a_glance() -> None:
         (("--run-format", "beer"), "--run-format: no format 'beer'; did you mean 'beir'? formats: trec, msmarco, …"),
         (("--run-format", "qid,docno,scor"), "--run-format: no column 'scor'; did you mean 'score'?"),
         (("--run-format", "qid,score"), "--run-format: no column 'docno' in 'qid,score'; as in topic,docno,score"),
-        (("--qrels-format", "msmarco"), "--qrels-format: no format 'msmarco'; msmarco is a format of runs; the formats: trec, beir, ntcir, …"),
+        (
+            ("--qrels-format", "msmarco"),
+            "--qrels-format: no format 'msmarco'; msmarco is a format of runs; the formats: trec, …",
+        ),
         (("--labels", "high"), "--labels: '=high' is no label=grade; as in --labels HRel=2,Rel=1,NRel=0"),
         (("--labels", "a=1,a=2"), "--labels: label 'a' is given twice; …"),
     ],

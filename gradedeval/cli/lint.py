@@ -75,7 +75,7 @@ def command(
         tag_is_filename=tag_is_filename,
         run_format=options.run_format,
         qrels_format=options.qrels_format,
-        labels=options.labels.of if options.labels else None,
+        labels=options.labels,
         progress=with_progress,
     )
     write(render(partial(lint_document, report, show_all=everything), form), output)

@@ -89,7 +89,7 @@ def test_frames_of_polars_are_scored_as_they_are(reader: Path) -> None:
     pytest.importorskip("polars", reason="polars is not installed")
     printed = shell("python examples/polars_frames.py", reader).splitlines()
     assert printed[0] == "bm25 {'ndcg@10': 0.8155, 'rr': 0.75}"
-    assert "('rr', 'q2', 'reversed', 1.0)" in printed[2]
+    assert "('reversed', 'rr', 0.75)" in printed[2]
 
 
 @pytest.mark.exhaustive
@@ -98,7 +98,7 @@ def test_rankers_are_trained_by_measures_of_arrays(reader: Path) -> None:
     printed = shell("python examples/learning_to_rank.py", reader).splitlines()
     assert printed[0] == "ndcg@10 of a topic by its first feature: 0.5275"
     assert len(printed[1].rpartition(": ")[2].split()) == 3
-    assert printed[2] in (
+    assert printed[-1] in (
         "ndcg@10 of LightGBM after 30 trees is above that after one: True",
         "LightGBM is not installed: its part is skipped",
     )

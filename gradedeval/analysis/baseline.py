@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from gradedeval.analysis.saved_scores import holds_scores
-from gradedeval.analysis.score_matrix import Matrix, join_matrices, to_matrix
+from gradedeval.analysis.score_matrix import AnyScores, Matrix, checked, join_matrices, to_matrix
 from gradedeval.errors import InputError, shorten
 from gradedeval.measures.parse import canonical
 from gradedeval.scoring.run_names import file_names
@@ -19,12 +20,12 @@ class Baseline:
 
     name    one of the runs
     path    another run
-    saved   a file of saved scores, and the run `within` it if it has several
+    saved   a file of saved scores, and the run `within` it if it has several; in Python also a frame or an evaluation
     """
 
     name: str | None = None
     path: str | None = None
-    saved: str | None = None
+    saved: AnyScores | None = None
     within: str | None = None
 
     @classmethod
@@ -59,19 +60,42 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
             raise InputError("--baseline", what, "check the path", usage=True)
         return matrix, given.name
     saved = to_matrix(given.saved)
+    place = str(given.saved) if isinstance(given.saved, str | Path) else "baseline"
     if given.within is None and len(saved.runs) > 1:
         what = f"{len(saved.runs)} runs ({shorten(saved.runs)})"
-        raise InputError(given.saved, what, f"choose one: --baseline {given.saved}:{saved.runs[0]}", usage=True)
+        raise InputError(place, what, f"choose one: --baseline {place}:{saved.runs[0]}", usage=True)
     name = saved.runs[0] if given.within is None else given.within
     known = set(map(canonical, saved.measures))
     missing = [measure for measure in matrix.measures if canonical(measure) not in known]
     if missing:
         what = f"no scores by '{missing[0]}' (only {shorten(saved.measures)})"
-        raise InputError(given.saved, what, f"save them with -m '{missing[0]}' too")
+        raise InputError(place, what, f"save them with -m '{missing[0]}' too")
     alone = saved.select(runs=[name])
     if name in matrix.runs:
         # The scores may be of the same file, saved at another time.
-        name = f"{given.saved}:{name}"
+        name = f"{place}:{name}"
         alone = replace(alone, runs=[name])
     both = join_matrices(matrix, alone)
-    return replace(both, signature=f"{matrix.signature} | baseline {given.saved}"), name
+    return replace(both, signature=f"{matrix.signature} | baseline {place}"), name
+
+
+def with_baseline(scores: AnyScores, baseline: AnyScores | None, allow_mismatch: bool) -> tuple[Matrix, str | None]:
+    """Scores with those of a baseline, for a function that compares them, and the name of the baseline.
+
+    baseline  the name of one of the runs, or saved scores of a run in any form
+
+    Raises InputError as `comparable` and `add_baseline` do.
+    """
+    if isinstance(scores, Matrix) and isinstance(baseline, str | None):
+        return scores, baseline
+    matrix = to_matrix(scores)
+    if baseline is None or (isinstance(baseline, str) and baseline in matrix.runs):
+        return checked(matrix, allow_mismatch, 4), baseline
+    given = Baseline.read(baseline, ()) if isinstance(baseline, str) else Baseline(saved=baseline)
+    if given.path is not None:
+        what = f"'{given.path}' is a run, and there are no qrels to score it with"
+        raise InputError("baseline", what, "score it with the others, and give its name", usage=True)
+    if given.saved is None:
+        matrix.run_index(str(given.name))  # which says what runs there are
+    matrix, name = add_baseline(matrix, given)
+    return checked(matrix, allow_mismatch, 4), name

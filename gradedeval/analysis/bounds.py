@@ -13,20 +13,23 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
 from gradedeval.scoring.by_measure import with_defaults
 
-Kind = Literal["min", "max-drop", "max-topic-drop", "significant", "max-unjudged"]
+Kind = Literal["min", "max", "max-drop", "max-topic-drop", "significant", "max-unjudged", "min-topics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COMPARED = ("max-drop", "max-topic-drop", "significant")
+EVERY_MEASURE = ("significant", "min-topics")
+"""Bounds whose bare value is for each measure."""
 
 
 @dataclass(frozen=True)
 class Bound:
     """One bound on one measure.
 
-    kind      `min` of the mean (or total, or geometric mean); `max-drop` of it from the baseline's; `max-topic-drop` of
-              any topic; `significant` drop at a level; `max-unjudged`: what unjudged documents could add to the mean.
+    kind      `min` or `max` of the mean (or total, or geometric mean); `max-drop` of it from the baseline's;
+              `max-topic-drop` of any topic; `significant` drop at a level; `max-unjudged`: what unjudged documents
+              could add to the mean; `min-topics` that it is over, those shared with the baseline if there is one.
               Where lower is better, a drop is a rise
     measure   its notation, as in the scores
-    limit     the score, drop or level
+    limit     the score, drop, level or number
     relative  whether the limit is a share of the baseline's mean
     place     what error messages call it
 
@@ -52,7 +55,7 @@ class Bound:
 class BoundSpec:
     """A bound as it was written. Its `measure` is None for a bare value, which bounds the only measure.
 
-    `significant` with a bare value bounds every measure.
+    `significant` and `min-topics` with a bare value bound every measure.
     """
 
     kind: Kind
@@ -85,8 +88,8 @@ def resolve_bounds(
     measures, written = list(measures), list(specs)
     chosen = list(measures)
     bounds: dict[tuple[Kind, str], Bound] = {}
-    bare = [spec for spec in written if spec.kind == "significant" and spec.measure is None]
-    # A bare level bounds every measure: of -m, or else of the other bounds, so it is resolved last.
+    bare = [spec for spec in written if spec.kind in EVERY_MEASURE and spec.measure is None]
+    # Such a value bounds every measure: of -m, or else of the other bounds, so it is resolved last.
     for spec in [*(spec for spec in written if spec not in bare), *bare]:
         limit, relative = _limit(spec)
         meant = _meant(spec, measures or chosen if spec in bare else measures, table)
@@ -109,7 +112,7 @@ def _meant(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure
             said = f"{error.place}: {error.problem}" if error.place else error.problem
             raise error.replace(place=spec.place, problem=said, usage=True) from None
     unique = list(dict.fromkeys(measures))
-    if spec.kind == "significant" and unique:
+    if spec.kind in EVERY_MEASURE and unique:
         return unique
     if len(unique) != 1:
         what = f"a bare value with {len(unique)} measures" if unique else "a bare value without a measure"
@@ -124,7 +127,7 @@ def _check_reach(spec: BoundSpec, measure: Measure, limit: float, relative: bool
         most = 1.0 if better != "lower" and definition.floor >= 0 else math.inf
     else:
         most = definition.ceiling if summary != "total" and measure.arguments.get("of", "eu") == "eu" else math.inf
-    if spec.kind in ("max-drop", "max-topic-drop", "max-unjudged") and limit > most:
+    if spec.kind in ("max", "max-drop", "max-topic-drop", "max-unjudged") and limit > most:
         hint = f"write {spec.value}% for a share of the baseline's mean" if spec.kind == "max-drop" else ""
         what = "can never fail: " + ("a mean drops by 100% at most" if relative else f"'{measure}' is {most:g} at most")
         raise InputError(spec.place, what, "" if relative else hint, usage=True)
@@ -142,7 +145,9 @@ def _limit(spec: BoundSpec) -> tuple[float, bool]:
         limit = math.nan
     if not math.isfinite(limit):
         raise InputError(spec.place, f"'{word}' is not a number", "for example err@20=0.25", usage=True)
-    if limit < 0 and spec.kind != "min":
+    if spec.kind == "min-topics" and (limit < 1 or not limit.is_integer()):
+        raise InputError(spec.place, f"{word} is not a number of topics", "give 1 or more", usage=True)
+    if limit < 0 and spec.kind not in ("min", "max"):
         raise InputError(spec.place, f"{word} is negative", "give 0 or more", usage=True)
     if spec.kind == "significant" and not 0 < limit < 1:
         hint = "give a number between 0 and 1, such as 0.05"

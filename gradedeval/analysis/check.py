@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradedeval.analysis import significance
+from gradedeval.analysis.baseline import with_baseline
 from gradedeval.analysis.bounds import COMPARED, Bound
 from gradedeval.analysis.compare import TestSettings, topic_differences
-from gradedeval.analysis.score_matrix import Matrix, Paired, comparable
-from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test
+from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
+from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test, p_value
 from gradedeval.arrays import TOLERANCE, Floats
-from gradedeval.errors import InputError, plural, visible
-from gradedeval.scoring.scores import Scores
+from gradedeval.errors import EvaluationWarning, InputError, plural, visible
 from gradedeval.scoring.summaries import summarize_rises
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 """Topics listed of a broken bound."""
-LOWEST, FELL, ROSE, OPEN = "of lowest score", "that fell most", "that rose most", "that could gain most"
+LOWEST, HIGHEST, FELL, ROSE = "of lowest score", "of highest score", "that fell most", "that rose most"
+ALONE, OPEN = (LOWEST, HIGHEST), "that could gain most"
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Verdict:
     sentence  the verdict in words
     worst     the topics to look at first, with their scores, changes or what they could gain
     which     what these topics are: "that fell most"
+    topics    how many topics the value is over
+    counts    whether the scores are whole numbers
     """
 
     run: str
@@ -48,11 +51,13 @@ class Verdict:
     sentence: str
     worst: tuple[tuple[str, float], ...]
     which: str
+    topics: int
+    counts: bool = False
 
     @property
-    def topics(self) -> str:
+    def worst_words(self) -> str:
         """The worst topics in words."""
-        form = ".4f" if self.which == LOWEST else "+.4f"
+        form = ("" if self.which in ALONE else "+") + (".0f" if self.counts else ".4f")
         topics = ", ".join(f"{topic} {value:{form}}" for topic, value in self.worst)
         return topics and f"{plural(len(self.worst), 'topic')} {self.which}: {topics}"
 
@@ -68,19 +73,27 @@ class Verdict:
             "value": self.value,
             "passed": self.passed,
             "verdict": self.sentence,
-            "worst": self.topics,
+            "worst": self.worst_words,
+            "topics": self.topics,
         }
 
     @property
     def line(self) -> str:
         """All of it in one line."""
-        return visible("; ".join(part for part in (f"{self.run}: {self.sentence}", self.topics) if part))
+        return visible("; ".join(part for part in (f"{self.run}: {self.sentence}", self.worst_words) if part))
+
+
+class Tests(NamedTuple):
+    """(run, measure) -> p of its `significant` bound, corrected, and the test in words."""
+
+    p: dict[tuple[str, str], float]
+    method: str
 
 
 def check(
-    scores: Scores | Matrix | pd.DataFrame | str | Path,
+    scores: AnyScores,
     bounds: Iterable[Bound],
-    baseline: str | None = None,
+    baseline: AnyScores | None = None,
     *,
     test: Test = "randomization",
     draws: int = 10_000,
@@ -92,19 +105,24 @@ def check(
 
     scores          what `gradedeval.evaluate` returns, with residuals="total" for `max-unjudged`
     bounds          as in `Bound("min", "err@20", 0.25)`
-    baseline        the run that the others are compared with; it is not checked itself
+    baseline        what the others are compared with, and is not checked itself: the name of one of the runs, or saved
+                    scores of a run, as a file, a DataFrame or `Scores`
     test            of `significant` bounds, two-sided; Holm's correction over all of them. only a drop breaks them
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with a row for each run and bound: run, bound, measure, limit, relative, value, passed, verdict,
-    worst (the topics to look at first, as text). Raises InputError (usage) if a bound needs a baseline and there is
-    none, or a residual that its measure does not have, or if no drop could be significant at its level.
+    worst (the topics to look at first, as text), topics (how many the value is over). A `min` of a measure of which
+    lower is better, or a `max` of another, is told in a warning of the class `gradedeval.EvaluationWarning`.
+    Raises InputError (usage) if a bound needs a baseline and there is none, or a residual that its measure does not
+    have, or if no drop could be significant at its level.
     """
     import pandas as pd  # not before it is needed
 
-    settings = TestSettings(test, draws=draws, seed=seed)
-    matrix = comparable(scores, allow_mismatch)
-    return pd.DataFrame([verdict.row for verdict in verdicts(matrix, list(bounds), baseline, settings)])
+    settings, bounds = TestSettings(test, draws=draws, seed=seed), list(bounds)
+    matrix, name = with_baseline(scores, baseline, allow_mismatch)
+    for note in direction_notes(matrix, bounds):
+        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    return pd.DataFrame([verdict.row for verdict in verdicts(matrix, bounds, name, settings)])
 
 
 def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, settings: TestSettings) -> list[Verdict]:
@@ -118,16 +136,29 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
     if not runs:
         raise InputError("", "the baseline is the only run", "add the run to check", usage=True)
     tests = _tests(matrix, runs, bounds, baseline, settings)
-    return [_verdict(matrix, run, bound, baseline, *tests) for run in runs for bound in bounds]
+    return [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
+
+
+def direction_notes(matrix: Matrix, bounds: Iterable[Bound]) -> list[str]:
+    """A note for each bound that holds a measure to its bad side: at least so high where lower is better, or the other
+    way round."""
+    notes = []
+    for bound in bounds:
+        better = matrix.reading(matrix.measure_index(bound.measure)).better
+        if (bound.kind, better) in (("min", "lower"), ("max", "higher")):
+            what = f"{better} is better by {bound.measure}, so this bound lets through what is worse"
+            other = "--max" if bound.kind == "min" else "--min"
+            notes.append(f"{bound.place or f'{bound.kind} {bound.measure}'}: {what}; use {other} to refuse it")
+    return notes
 
 
 def _tests(
     matrix: Matrix, runs: Sequence[str], bounds: Sequence[Bound], baseline: str | None, settings: TestSettings
-) -> tuple[dict[tuple[str, str], float], str]:
-    """p of each (run, measure) with a `significant` bound, and the test in words."""
+) -> Tests:
+    """The tests of all runs with a `significant` bound."""
     wanted = [(run, bound) for run in runs for bound in bounds if bound.kind == "significant"]
     if not wanted or baseline is None:
-        return {}, ""
+        return Tests({}, "")
     if settings.test not in PAIR_TESTS:
         raise InputError("--test", f"{settings.test} {NOT_BY_PAIR[settings.test]}", "choose another test", usage=True)
     pairs = [matrix.select(runs=[baseline, run]).paired(bound.measure) for run, bound in wanted]
@@ -138,7 +169,7 @@ def _tests(
     methods = dict.fromkeys(significance.describe_test(test, len(both.topics), draws, seed) for both in pairs)
     family = f", holm over {len(p)}" if len(p) > 1 else ""
     names = [(run, bound.measure) for run, bound in wanted]
-    return dict(zip(names, p, strict=True)), "; ".join(methods) + family
+    return Tests(dict(zip(names, p, strict=True)), "; ".join(methods) + family)
 
 
 def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], settings: TestSettings) -> None:
@@ -164,9 +195,7 @@ def _drop(both: Paired) -> float:
     return float(both.reading.sign * (before - after))
 
 
-def _verdict(
-    matrix: Matrix, run: str, bound: Bound, baseline: str | None, p: dict[tuple[str, str], float], method: str
-) -> Verdict:
+def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests: Tests) -> Verdict:
     alone = matrix.select(runs=[run]).paired(bound.measure)
     which, topics, shown, used = LOWEST, alone.topics, alone.score[0], len(alone.topics)
     if baseline is not None:
@@ -175,8 +204,13 @@ def _verdict(
         used = len(both.topics) if bound.kind in COMPARED else used
         if both.reading.better == "lower" and bound.kind in COMPARED:
             which = ROSE
-    if bound.kind == "min":
+    if bound.kind == "min-topics":
+        used = len(alone.topics) if baseline is None else len(both.topics)
+        value, passed, sentence = _of_count(used, bound)
+    elif bound.kind in ("min", "max"):
         value, passed, sentence = _of_summary(alone, bound)
+        if bound.kind == "max":
+            which = HIGHEST if baseline is None else ROSE
     elif bound.kind == "max-unjudged":
         column, row = matrix.measure_index(bound.measure), matrix.run_index(run)
         unjudged = matrix.unjudged[row, matrix.included[row, :, column], column]
@@ -187,28 +221,44 @@ def _verdict(
     elif bound.kind == "max-topic-drop":
         value, passed, sentence = _of_topics(both, bound)
     else:
-        value, passed, sentence = _of_test(both, bound, p[run, bound.measure], method)
-    if used < len(matrix.topics):
+        value, passed, sentence = _of_test(both, bound, tests.p[run, bound.measure], tests.method)
+    if used < len(matrix.topics) and bound.kind != "min-topics":
         sentence += f", on {used} of {len(matrix.topics)} topics"
-    badness = -shown if which in (ROSE, OPEN) else shown
-    first = [] if passed else np.argsort(badness, kind="stable")[:SHOWN].tolist()
-    worst = tuple((topics[index], float(shown[index])) for index in first if which == LOWEST or badness[index] < 0)
-    return Verdict(run, bound, value, passed, sentence, worst, which)
+    badness = -shown if which in (HIGHEST, ROSE, OPEN) else shown
+    first = [] if passed or bound.kind == "min-topics" else np.argsort(badness, kind="stable")[:SHOWN].tolist()
+    worst = tuple((topics[index], float(shown[index])) for index in first if which in ALONE or badness[index] < 0)
+    counts = alone.reading.summary == "total" and all(score.is_integer() for _, score in worst)
+    return Verdict(run, bound, value, passed, sentence, worst, which, used, counts)
+
+
+def _of_count(topics: int, bound: Bound) -> tuple[float, bool, str]:
+    passed = topics >= bound.limit
+    what = f"{bound.measure} is over {topics} {plural(topics, 'topic')}"
+    return topics, passed, f"{what}, {'at least' if passed else 'fewer than'} {bound.limit:g}"
 
 
 def _of_summary(alone: Paired, bound: Bound) -> tuple[float, bool, str]:
     value = float(alone.summaries[0])
-    passed = value >= bound.limit - TOLERANCE
-    return value, passed, f"{bound.measure} {value:.4f} is {'at least' if passed else 'below'} {bound.limit:g}"
+    if bound.kind == "min":
+        passed, least = value >= bound.limit - TOLERANCE, ("at least", "below")
+    else:
+        passed, least = value <= bound.limit + TOLERANCE, ("at most", "above")
+    words = least[0] if passed else least[1]
+    return value, passed, f"{bound.measure} {_shown(value, alone)} is {words} {bound.limit:g}"
+
+
+def _shown(value: float, paired: Paired) -> str:
+    """A summary or a change of one: totals of counts are whole numbers."""
+    return f"{value:.0f}" if paired.reading.summary == "total" and value == round(value) else f"{value:.4f}"
 
 
 def _moved(both: Paired) -> str:
     before, after = both.summaries.tolist()
     share = f" ({abs((after - before) / before):.1%})" if before else ""
     if abs(after - before) <= TOLERANCE:
-        return f"{both.measure} unchanged at {after:.4f}"
-    what = f"fell by {before - after:.4f}" if after < before else f"rose by {after - before:.4f}"
-    return f"{both.measure} {what}{share}, from {before:.4f} to {after:.4f}"
+        return f"{both.measure} unchanged at {_shown(after, both)}"
+    what = f"{'fell' if after < before else 'rose'} by {_shown(abs(after - before), both)}"
+    return f"{both.measure} {what}{share}, from {_shown(before, both)} to {_shown(after, both)}"
 
 
 def _of_drop(both: Paired, bound: Bound) -> tuple[float, bool, str]:
@@ -229,7 +279,7 @@ def _of_topics(both: Paired, bound: Bound) -> tuple[float, bool, str]:
     count = int((drops > bound.limit + TOLERANCE).sum())
     largest = max(0.0, float(drops.max()))
     if not count:
-        return largest, True, f"{bound.measure} {verb} by {largest:.4f} at most in a topic{_allowed(bound)}"
+        return largest, True, f"{bound.measure} {verb} by {_shown(largest, both)} at most in a topic{_allowed(bound)}"
     what = f"{bound.measure} {verb} by more than {bound.limit:g} in {count} {plural(count, 'topic')}"
     return largest, False, f"{what} of {len(drops)}"
 
@@ -237,7 +287,7 @@ def _of_topics(both: Paired, bound: Bound) -> tuple[float, bool, str]:
 def _of_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, bool, str]:
     significant = "not significant" if p > bound.limit else "significant"
     passed = _drop(both) <= 0 or p > bound.limit
-    return p, passed, f"{_moved(both)}, p {p:.4f} ({method}), {significant} at {bound.limit:g}"
+    return p, passed, f"{_moved(both)}, p {p_value(p)} ({method}), {significant} at {bound.limit:g}"
 
 
 def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, bool, str]:
@@ -246,7 +296,7 @@ def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, 
         raise InputError(bound.place, f"{bound.measure} has no residual", hint, usage=True)
     rise = float(summarize_rises(alone.score[0], unjudged, alone.reading.summary))
     passed = rise <= bound.limit + TOLERANCE
-    sentence = f"unjudged documents could lift {bound.measure} by {rise:.4f}"
+    sentence = f"unjudged documents could lift {bound.measure} by {_shown(rise, alone)}"
     return (
         rise,
         passed,

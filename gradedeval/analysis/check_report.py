@@ -55,7 +55,7 @@ def check_document(verdicts: Sequence[Verdict], signature: str, layout: Layout) 
             f"{verdict.bound.kind} {verdict.bound.measure}",
             verdict.bound.allowed,
             verdict.sentence,
-            verdict.topics,
+            verdict.worst_words,
         )
         for verdict in verdicts
     ]
@@ -74,7 +74,9 @@ def _github(verdicts: Sequence[Verdict], signature: str) -> str:
         for verdict in verdicts
         if not verdict.passed
     ]
-    return "\n".join([*lines, f"::notice title=gradedeval check::{_escape(summary(verdicts))}"]) + "\n"
+    topics = sorted({verdict.topics for verdict in verdicts})
+    said = f"{summary(verdicts)}, over {' to '.join(map(str, dict.fromkeys([topics[0], topics[-1]])))} topics"
+    return "\n".join([*lines, f"::notice title=gradedeval check::{_escape(said)}"]) + "\n"
 
 
 def _escape(text: str, more: str = "") -> str:
@@ -88,8 +90,9 @@ def _junit(verdicts: Sequence[Verdict], signature: str) -> str:
     cases = []
     for verdict in verdicts:
         name = f"{verdict.bound.kind} {verdict.bound.measure} {verdict.bound.allowed}"
-        case = f"  <testcase classname={_quote(verdict.run)} name={_quote(name)}"
-        cases.append(f"{case}/>" if verdict.passed else f"{case}><failure message={_quote(verdict.line)}/></testcase>")
+        topics = f'<properties><property name="topics" value="{verdict.topics}"/></properties>'
+        failure = "" if verdict.passed else f"<failure message={_quote(verdict.line)}/>"
+        cases.append(f"  <testcase classname={_quote(verdict.run)} name={_quote(name)}>{topics}{failure}</testcase>")
     head = f'  <properties><property name="signature" value={_quote(signature)}/></properties>'
     return _suite([head, *cases], len(verdicts), failures=broken)
 

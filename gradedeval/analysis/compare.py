@@ -5,23 +5,22 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradedeval.analysis import significance
 from gradedeval.analysis.anova import tukey
+from gradedeval.analysis.baseline import with_baseline
 from gradedeval.analysis.bayes import ROPE, posterior
 from gradedeval.analysis.flips import flip_columns
 from gradedeval.analysis.resampling import tukey_hsd
-from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
+from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics
 from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, Correction, Test
 from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.bootstrap import studentized_interval
-from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.summaries import of_mean, summarize
 
 if TYPE_CHECKING:
@@ -78,8 +77,8 @@ class TestSettings:
 
 
 def compare(
-    scores: Scores | Matrix | pd.DataFrame | str | Path,
-    baseline: str | None = None,
+    scores: AnyScores,
+    baseline: AnyScores | None = None,
     *,
     test: Test = "randomization",
     correction: Correction | None = None,
@@ -93,7 +92,8 @@ def compare(
     """Compare runs pair by pair, by every measure, on the topics that all runs are scored on.
 
     scores          what `gradedeval.evaluate` returns, with residuals="total" to get `conclusive`; or saved scores
-    baseline        the run that the others are compared with; None: all pairs, each with the run listed before it
+    baseline        what the others are compared with: one of the runs, or saved scores of a run, as a file, a DataFrame
+                    or `Scores`; None: all pairs, each with the run listed before it
     test            randomization, t, wilcoxon, sign, tukey-hsd, anova (two-way, with Tukey's HSD) or bayes
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
     draws           permutations, and bootstrap samples
@@ -109,21 +109,20 @@ def compare(
     one), p, p_corrected, conclusive, flip, unjudged, flip_share, flip_rank, tested. `tested` is `difference`, or
     `ratio` for geometric means: effect, p and the interval are then of differences of logarithms, and low and high are
     ratios, 1 where the runs are equal. With bayes, better, equivalent and worse stand in place of p: the probabilities
-    that the true difference is above rope, within ±rope, and below −rope, or the other way round where lower is
-    better; low and high are a credible interval.
-    `conclusive` is False where the difference is no larger than the residual of the lower run: judging its unjudged
-    documents could reverse the order; blank where the measure has no residual. `flip` is how many of its `unjudged`
-    documents would have to turn out relevant, with the top gain and all else as it is, to reverse the order: the fewest
-    where documents add to the score independently of each other, else a number that suffices. `flip_share` is their
-    share, `flip_rank` the lowest rank among them. They are blank where the order is conclusive or only documents that
-    the run lacks could reverse it, for saved or standardized scores, and for a run that cannot be read again.
-    What cannot be significant, has an interval without an end, is taken for a mean, or leaves out topics is told in a
-    warning of the class `gradedeval.EvaluationWarning`.
-    Raises InputError for fewer than two runs, and for a measure with a single topic.
+    that the true difference is above rope, within ±rope, and below −rope, or the other way round where lower is better;
+    low and high are a credible interval. `conclusive` is False where the difference is no larger than the residual of
+    the lower run: judging its unjudged documents could reverse the order; blank where the measure has no residual.
+    `flip` is how many of its `unjudged` documents would have to turn out relevant, with the top gain and all else as it
+    is, to reverse the order: the fewest where documents add to the score independently of each other, else a number
+    that suffices. `flip_share` is their share, `flip_rank` the lowest rank among them. They are blank where the order
+    is conclusive or only documents that the run lacks could reverse it, for saved or standardized scores, and for a run
+    that cannot be read again. What cannot be significant, has an interval without an end, is taken for a mean, or
+    leaves out topics is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError for fewer than
+    two runs, and for a measure with a single topic.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
-    matrix = comparable(scores, allow_mismatch)
-    frame, notes = compare_matrix(matrix, baseline, settings, progress)
+    matrix, name = with_baseline(scores, baseline, allow_mismatch)
+    frame, notes = compare_matrix(matrix, name, settings, progress)
     for note in [*matrix.omission_notes(), *notes]:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return frame

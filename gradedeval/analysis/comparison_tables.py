@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gradedeval.analysis.anova import anova
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.score_matrix import Matrix
+from gradedeval.analysis.significance import p_value
 from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, readings, same, signature_lines
 from gradedeval.errors import InputError, visible
 from gradedeval.formats import Column, Document, Layout
@@ -56,7 +57,7 @@ def comparison_document(
         **_verdict(test_settings, title),
         Column("order"): lambda row: _order(row, matrix),
     }
-    document = frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))
+    document = frame_document(frame, layout, shown, signature_lines(settings, matrix.signature), signed=True)
     if test_settings.test != "anova":
         return document
     variances = frame_document(anova(matrix), layout, ANOVA, "").table
@@ -113,7 +114,7 @@ ANOVA: Shown = {
     **same(Column("df", "count")),
     Column("mean square", "number"): itemgetter("mean_square"),
     Column("F", "score", digits=2): itemgetter("f"),
-    Column("p", "figures"): lambda row: None if row["p"] is None else _p_value(row["p"]),
+    Column("p", "figures"): lambda row: None if row["p"] is None else p_value(row["p"]),
 }
 """The analysis of variance for people."""
 
@@ -125,7 +126,7 @@ def _verdict(settings: TestSettings, title: str) -> Shown:
     """p, or the posterior probabilities, with an asterisk where they reach the level."""
     alpha = settings.alpha
     if settings.test != "bayes":
-        return {Column(title, "figures"): lambda row: _p_value(row["p_corrected"], alpha)}
+        return {Column(title, "figures"): lambda row: _starred(row["p_corrected"], alpha)}
 
     def probability(name: str) -> Callable[[Row], str | None]:
         return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
@@ -133,9 +134,9 @@ def _verdict(settings: TestSettings, title: str) -> Shown:
     return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
 
 
-def _p_value(p: float, alpha: float | None = None) -> str:
-    """Four digits, or that it is smaller; with an asterisk if it is significant, where a level is given."""
-    return ("<0.0001" if p < 0.0001 else f"{p:.4f}") + ("" if alpha is None else "*" if p <= alpha else " ")
+def _starred(p: float, alpha: float) -> str:
+    """A p value with an asterisk if it is significant."""
+    return p_value(p) + ("*" if p <= alpha else " ")
 
 
 # Risk
@@ -160,4 +161,4 @@ def risk_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: La
         Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
         Column("GeoRisk", "score"): itemgetter("geo_risk"),
     }
-    return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature))
+    return frame_document(frame, layout, shown, signature_lines(settings, matrix.signature), signed=True)

@@ -104,7 +104,7 @@ class Judging:
 
     def __init__(self, scores: Scores) -> None:
         self.scorer, self.sources = Scorer(scores.qrels, scores.measures, scores.options), scores.sources
-        self.column = {str(measure): column for column, measure in enumerate(scores.measures)}
+        self.column = {label: column for column, label in enumerate(scores.labels)}
         self.ladders: dict[str, Ladder] = {}
         self.run = ""
 

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from gradedeval.analysis.saved_scores import FRAME
-from gradedeval.errors import InputError, Note, plural
+from gradedeval.errors import InputError, Note, plural, shorten
 from gradedeval.scoring.signature import Signature
 
 Origins = NDArray[Any]
@@ -36,15 +36,19 @@ def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins
 
     Returns notes: these, scores of unknown origin, and scores of another version.
     """
-    notes = dict[str, None]()
+    found: dict[tuple[str, str, str], list[str]] = {}
     for column, measure in enumerate(measures):
         signed = [(run, origin) for run, origin in zip(runs, origins[:, column], strict=True) if origin.signature]
         for run, origin in signed[1:]:
-            problem = _mismatch(*signed[0], run, origin, measure)
-            if problem and not allow:
-                raise mismatch_error(origin.place, problem)
-            notes |= {f"{origin.place}: {problem}": None} if problem else {}
-    return [*notes, *_unknown(origins), *_versions(origins)]
+            if problem := _mismatch(*signed[0], origin, measure):
+                found.setdefault((origin.place, run.removeprefix(f"{origin.place}:"), problem), []).append(measure)
+    notes = [
+        (place, f"{shorten(of)} of '{run}' {'is' if len(of) == 1 else 'are'} {problem}")
+        for (place, run, problem), of in found.items()
+    ]
+    if notes and not allow:
+        raise mismatch_error(*notes[0])
+    return [*(f"{place}: {problem}" for place, problem in notes), *_unknown(origins), *_versions(origins)]
 
 
 def mismatch_error(place: str, problem: str) -> InputError:
@@ -65,19 +69,19 @@ def _value(value: str | None) -> str:
     return "unset" if value is None else value or "set"
 
 
-def _mismatch(first: str, known: Origin, run: str, origin: Origin, measure: str) -> str:
+def _mismatch(first: str, known: Origin, origin: Origin, measure: str) -> str:
     """What the scores of a run depend on that is another for the first run."""
     if origin.signature is known.signature or origin.signature is None or known.signature is None:
         return ""
-    problem = mismatch(origin.signature, known.signature, measure, f"{first}:" if known.place else "here")
-    return f"'{run.removeprefix(f'{origin.place}:')}' is {problem}" if problem else ""
+    return mismatch(origin.signature, known.signature, measure, f"{first}:" if known.place else "here")
 
 
 def _unknown(origins: Origins) -> list[str]:
-    """A note of files without signatures; who makes a frame knows what is in it."""
-    unsigned = (origin.place for origin in origins.flat if origin.signature is None)
-    places = dict.fromkeys(place for place in unsigned if place != FRAME)
-    if not places:
+    """A note of files without signatures, and of a frame that is compared with scores from elsewhere: who makes one
+    frame of all knows what is in it."""
+    alone = {origin.place for origin in origins.flat} == {FRAME}
+    places = dict.fromkeys(origin.place for origin in origins.flat if origin.signature is None)
+    if not places or alone:
         return []
     what = f"no {plural(len(places), 'signature')}, so qrels and options cannot be checked"
     return [Note(f"{', '.join(places)}: {what}", kind="no-signature")]

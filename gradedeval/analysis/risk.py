@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_topics
+from gradedeval.analysis.baseline import with_baseline
+from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics
 from gradedeval.analysis.significance import effect_size
 from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import EvaluationWarning, InputError, shorten
-from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.summaries import of_mean
 
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ MEAN_OF_RUNS = "(mean of runs)"
 
 
 def risk(
-    scores: Scores | Matrix | pd.DataFrame | str | Path,
-    baseline: str | None = None,
+    scores: AnyScores,
+    baseline: AnyScores | None = None,
     *,
     alpha: float = ALPHA,
     allow_mismatch: bool = False,
@@ -34,7 +33,8 @@ def risk(
     """How risky runs are, by every measure, on the topics that all runs are scored on: a loss counts 1 + alpha times.
 
     scores          what `gradedeval.evaluate` returns, or saved scores; of geometric means logarithms are compared
-    baseline        the run that others are compared with; None: the mean of all runs on each topic
+    baseline        what others are compared with: the name of one of the runs, or saved scores of a run, as a file, a
+                    DataFrame or `Scores`; None: the mean of all runs on each topic
     alpha           how much more a loss weighs than a win of the same size, 0 or more
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
@@ -46,7 +46,7 @@ def risk(
     is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) for fewer than two runs,
     an invalid alpha, and where no measure is left, and InputError for a measure with a single topic.
     """
-    frame, notes = risk_matrix(comparable(scores, allow_mismatch), baseline, alpha)
+    frame, notes = risk_matrix(*with_baseline(scores, baseline, allow_mismatch), alpha)
     for note in notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return frame

@@ -100,7 +100,7 @@ def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
     """The name of a file, a list for its problems, its rows, and the signature of all of them, if it has one."""
     data = file.read()
     text = data.removeprefix(BYTE_ORDER_MARKS[0]).lstrip()
-    if text.startswith(b"{"):
+    if text.startswith((b"{", b"[")):
         head, rows = json_rows(decode(data.removeprefix(BYTE_ORDER_MARKS[0])), file.place, NEEDED, HINT)
         return file.place, ProblemList(file.place), rows, str(head.get("signature"))
     table = headed_table(file.target, NEEDED, HINT, data)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -182,10 +182,12 @@ def shared_topics(matrix: Matrix, measure: str) -> Paired:
     return paired
 
 
+AnyScores: TypeAlias = "Scores | Matrix | pd.DataFrame | str | Path"
+"""What `to_matrix` takes."""
 ARRAYS = ("score", "residual", "unjudged", "included")
 
 
-def to_matrix(scores: Scores | Matrix | pd.DataFrame | str | Path) -> Matrix:
+def to_matrix(scores: AnyScores) -> Matrix:
     """Scores as a matrix of arrays.
 
     scores  what `gradedeval.evaluate` returns, or saved scores: a csv, tsv, json or jsonl file that `gradedeval -q`
@@ -204,15 +206,17 @@ def to_matrix(scores: Scores | Matrix | pd.DataFrame | str | Path) -> Matrix:
     return _from_saved(read_saved(scores))
 
 
-def comparable(scores: Scores | Matrix | pd.DataFrame | str | Path, allow_mismatch: bool = False) -> Matrix:
+def comparable(scores: AnyScores, allow_mismatch: bool = False) -> Matrix:
     """As `to_matrix`, for functions that compare: raises InputError (usage) where saved scores are of different qrels
     or options; with `allow_mismatch` that is a warning. A Matrix has been checked."""
-    if isinstance(scores, Matrix):
-        return scores
-    matrix = to_matrix(scores)
+    return scores if isinstance(scores, Matrix) else checked(to_matrix(scores), allow_mismatch, 4)
+
+
+def checked(matrix: Matrix, allow_mismatch: bool, stacklevel: int) -> Matrix:
+    """The same, where its scores may be compared; what is assumed of them is a warning."""
     notes = check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
     for note in [*notes, *matrix.reading_notes()]:
-        warnings.warn(note, EvaluationWarning, stacklevel=3)
+        warnings.warn(note, EvaluationWarning, stacklevel=stacklevel)
     return matrix
 
 
@@ -245,7 +249,9 @@ def _from_saved(saved: SavedScores) -> Matrix:
     for index, run in enumerate(runs):
         matrix.origin[index] = [Origin(place, saved.signatures.get((run, measure))) for measure in measures]
     labels = [saved.labels[measure] for measure in measures]
-    return replace(matrix, measures=labels, signature=f"{place}: {len(runs)} {plural(len(runs), 'run')}")
+    parts = dict.fromkeys(part for signature in saved.signatures.values() for part in signature.parts)
+    signed = " | ".join([f"{place}: {len(runs)} {plural(len(runs), 'run')}", *parts])
+    return replace(matrix, measures=labels, signature=signed)
 
 
 def _reading(measure: str) -> Reading | None:

@@ -148,6 +148,11 @@ def deviations(differences: Floats) -> Floats:
     return np.where(deviation <= TOLERANCE * np.abs(differences.mean(1)), 0.0, deviation)
 
 
+def p_value(p: float) -> str:
+    """A p value for people: four digits, or that it is smaller."""
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
 def describe_test(test: str, topics: int, draws: int, seed: int, runs: int = 2) -> str:
     """The test and its random draws in words, for the line under a table."""
     if test not in RANDOMIZED:

@@ -22,12 +22,25 @@ Shown = dict[Column, Callable[[Row], Any]]
 """The columns of a table for people, each with the value that it takes from a row of the frame."""
 
 
-def frame_document(frame: pd.DataFrame, layout: Layout, shown: Shown, signature: str) -> Document:
-    """A frame as a table: for people the columns `shown`, for programs those of the frame."""
+def frame_document(
+    frame: pd.DataFrame, layout: Layout, shown: Shown, signature: str, *, signed: bool = False
+) -> Document:
+    """A frame as a table: for people the columns `shown`, for programs those of the frame.
+
+    signed  whether the first row of each measure has the signature as its last column, where a format has no other
+            place for it
+    """
     if layout == "long":
-        return Document([frame_table(frame)], signature)
+        return Document(
+            [frame_table(frame)], signature, row_signatures=_signed_rows(frame, signature) if signed else ()
+        )
     rows = [[value(row) for value in shown.values()] for row in frame_rows(frame)]
     return Document([Table(list(shown), rows)], signature)
+
+
+def _signed_rows(frame: pd.DataFrame, signature: str) -> list[str | None]:
+    """The signature for the first row of each measure, in one line."""
+    return [None if again else signature.replace("\n", " | ") for again in frame["measure"].duplicated()]
 
 
 def curve_document(curve: pd.DataFrame, settings: str, layout: Layout) -> Document:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gradedeval.analysis.bounds import KINDS, read_bound_specs, resolve_bounds
-from gradedeval.analysis.check import verdicts
+from gradedeval.analysis.check import direction_notes, verdicts
 from gradedeval.analysis.check_config import find_settings
 from gradedeval.analysis.check_report import FAULTS, FORMATS, format_of, render
 from gradedeval.analysis.compare import TestSettings
@@ -20,11 +20,15 @@ from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 from gradedeval.options.definition import OUTPUT
 
+KEYWORDS = {"min": "minimum", "max": "maximum"}
+"""The parameters of options whose names Python needs itself."""
 OPTIONS = [
     option("--baseline", metavar="RUN|SCORES.csv", help="Measure drops against this run or these saved scores."),
     mismatch_option(),
     option("--min", "minimum", multiple=True, metavar="[MEASURE=]X", help="The mean (or total, or geometric "
            "mean) must be at least X."),
+    option("--max", "maximum", multiple=True, metavar="[MEASURE=]X", help="It must be at most X: for measures such as "
+           "unjudged@10, of which lower scores are better."),
     option("--max-drop", multiple=True, metavar="[MEASURE=]X|X%", help="The mean may drop by at most X, or by X "
            "percent of the baseline's; where lower is better, it may rise by that."),
     option("--max-topic-drop", multiple=True, metavar="[MEASURE=]X", help="No topic may drop by more than X."),
@@ -32,6 +36,8 @@ OPTIONS = [
            "P. Without MEASURE: each measure of -m, or else of the other bounds."),
     option("--max-unjudged", multiple=True, metavar="[MEASURE=]X", help="Judging the run's unjudged documents may "
            "raise the mean by at most X (column 'unjudged' of --residuals split)."),
+    option("--min-topics", multiple=True, metavar="[MEASURE=]N", help="The mean must be over N topics or more; with a "
+           "baseline, over N that both have. Without MEASURE: each measure, as for --significant."),
     option("--config", metavar="FILE.toml", help="Read bounds and options from a file. Default: gradedeval.toml, or "
            "[tool.gradedeval] in pyproject.toml, if present."),
     option("--test", type=click.Choice(PAIR_TESTS),
@@ -59,7 +65,7 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
     table = measure_table(keywords["measures_from"])
     file, specs, settings = find_settings(config, table)
     for kind in KINDS:
-        specs += read_bound_specs(kind, keywords.pop("minimum" if kind == "min" else kind.replace("-", "_")))
+        specs += read_bound_specs(kind, keywords.pop(KEYWORDS.get(kind, kind.replace("-", "_"))))
     default = TestSettings()
     for name in ("test", "draws", "seed"):
         settings.setdefault(name, getattr(default, name))
@@ -75,6 +81,7 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
     try:
         matrix, baseline = with_baseline(files, baseline, needed, options)
         warn_of(matrix, allow, paired=baseline is not None)
+        warn(direction_notes(matrix, bounds))
         results = verdicts(matrix, bounds, baseline, TestSettings(test, draws=draws, seed=seed))
     except InputError as error:
         if form in FAULTS:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
@@ -27,13 +28,15 @@ def parse_measures(
 ) -> list[Measure]:
     """The measures that `text` names, each once, in the order written and called as first written: `.label`.
 
-    text   `"err@20 ndcg(gain=exp)@10"`, a Measure, or several of either
+    text   `"err@20 ndcg(gain=exp)@10"`, a Measure or one of ir_measures, or several of these
     table  name -> Measure; default the built-in measures
 
     Raises InputError (usage) for a wrong name, key, value or cutoff, with the closest valid one.
     """
     if isinstance(text, Measure):
         return [text.complete()]
+    if hasattr(text, "SUPPORTED_PARAMS"):
+        return _of_ir_measures(text, table)
     if not isinstance(text, str):
         if not isinstance(text, Iterable):
             hint = "give text as in 'err@20', a Measure, or several"
@@ -45,6 +48,20 @@ def parse_measures(
         raise InputError(repr(text), "contains no measure", hint, usage=True)
     known = MEASURES if table is None else table
     return list(dict.fromkeys(measure for word in words for measure in _labelled(word, known)))
+
+
+def _of_ir_measures(measure: Any, table: Mapping[str, Measure] | None) -> list[Measure]:
+    """A measure of ir_measures as it is called there; one of gradedeval made for ir_measures is itself."""
+    own = getattr(measure, "gradedeval", None)
+    if isinstance(own, Measure):
+        return [own.complete()]
+    text = str(measure)
+    if hasattr(measure, "runtime_impl"):
+        what = "is defined in ir_measures as a function, which works only there"
+        raise InputError(f"'{text}'", what, "define it with @gradedeval.measure", usage=True)
+    # Here its name stands for another measure, unless it is written so.
+    written = re.sub("^alpha_DCG", "α_DCG", text)
+    return [replace(found, asked=text) for found in parse_measures(written, table)]
 
 
 @lru_cache(maxsize=4096)

@@ -12,7 +12,8 @@ Rows = list[tuple[int, Mapping[str, Any]]]
 
 
 def json_rows(text: str, place: str, needed: Sequence[str], hint: str) -> tuple[dict[str, Any], Rows]:
-    """What a document says beside its `rows`, and the rows; of JSON Lines, nothing and the lines.
+    """What a document says beside its `rows`, and the rows with their lines; of JSON Lines and of a list of rows, as
+    pandas writes records, nothing and the rows, those of a list with their numbers.
 
     Raises InputError where the text is not JSON, or a row lacks a key that is needed.
     """
@@ -24,7 +25,12 @@ def json_rows(text: str, place: str, needed: Sequence[str], hint: str) -> tuple[
         if not _is_object(text.lstrip().partition("\n")[0]):
             raise _invalid(error, f"{place}:{error.lineno}", hint) from None
     is_document = isinstance(document, dict) and isinstance(document.get("rows"), list)
-    found = _rows_of(text, len(document["rows"])) if is_document else _lines_of(text, place, hint)
+    if is_document:
+        found = _rows_of(text, len(document["rows"]))
+    elif isinstance(document, list):
+        found = iter(enumerate(document, 1))  # all of them may stand on one line
+    else:
+        found = _lines_of(text, place, hint)
     rows = []
     for line, row in found:
         missing = [name for name in needed if not isinstance(row, dict) or name not in row]

@@ -222,7 +222,7 @@ def test_a_file_has_every_option_and_its_paths_beside_it(job: Path, cli: Command
     (job / "new.run").write_text(WORSE)
     found = cli("check", "new.run", "qrels.txt", "--config", "ci/gate.toml")
     assert found.code == 1
-    assert "err(gain=linear)@5 fell by 0.5000 (50.0%), from 1.0000 to 0.5000, p 0.0000 (t), significant" in found.text
+    assert "err(gain=linear)@5 fell by 0.5000 (50.0%), from 1.0000 to 0.5000, p <0.0001 (t), significant" in found.text
 
 
 LINES = """# a comment
@@ -306,7 +306,7 @@ def test_github_s_annotations_are_one_line_each_and_escaped(words: Path) -> None
     lines = render(both(words), "github", "").splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("::error title=max-drop rr::new.run: rr fell by 0.1833 (26.8%25), from 0.6833 to 0.5000")
-    assert lines[1] == "::notice title=gradedeval check::1 of 2 bounds broken"
+    assert lines[1] == "::notice title=gradedeval check::1 of 2 bounds broken, over 10 topics"
 
 
 def test_junit_is_xml_with_a_case_for_each_bound(words: Path) -> None:
@@ -511,3 +511,86 @@ def test_a_measure_without_quotes_has_a_hint(line: str, key: str, words: Path, c
         (words / "gradedeval.toml").write_text(text)
         (message,) = cli("check", "run.txt", "qrels.txt").messages
         assert message.endswith(f'; quote the key: "{key}" = …'), message
+
+
+WORST = "".join(f"{topic} Q0 u 1 2 t\n{topic} Q0 a 2 1 t\n" for topic in range(1, 11))
+
+
+def test_an_upper_bound_is_for_measures_of_which_less_is_better(words: Path, cli: Command) -> None:
+    (words / "worst.run").write_text(WORST)
+    check = ("check", "worst.run", "qrels.txt", "-m", "unjudged@2")
+    broken = cli(*check, "--max", "0.2")
+    assert broken.code == 1
+    assert (
+        broken.text.startswith(
+            "FAIL  worst.run: unjudged@2 0.5000 is above 0.2; topics of highest score: 1 0.5000, 10 0.5000, 2 0.5000"
+        )
+        or "topics of highest score: 1 0.5000, 2 0.5000" in broken.text
+    )
+    assert cli(*check, "--max", "0.5").code == 0
+    noted = cli(*check, "--min", "0.2")
+    assert noted.code == 0
+    assert noted.messages == [
+        "--min 0.2: lower is better by unjudged@2, so this bound lets through what is worse; use --max to refuse it"
+    ]
+    assert cli("check", "worst.run", "qrels.txt", "--max", "rr=0.9").messages == [
+        "--max rr=0.9: higher is better by rr, so this bound lets through what is worse; use --min to refuse it"
+    ]
+    assert cli("check", "worst.run", "qrels.txt", "--max", "rr=2").code == 2
+    scores = gradedeval.evaluate(str(words / "worst.run"), str(words / "qrels.txt"), "rr unjudged@2")
+    with pytest.warns(gradedeval.EvaluationWarning, match="min unjudged@2: lower is better"):
+        gradedeval.check(scores, [Bound("min", "unjudged@2", 0.2)])
+
+
+def test_a_gate_may_ask_for_enough_topics(words: Path, cli: Command) -> None:
+    (words / "few.run").write_text("".join(MAIN_LINES[:9]))
+    check = ("check", "few.run", "qrels.txt", "-m", "rr ap", "--topics", "both")
+    found = cli(*check, "--min-topics", "5", "-f", "json")
+    assert found.code == 1
+    bounds = json.loads(found.text)["bounds"]
+    assert [(bound["measure"], bound["value"], bound["topics"]) for bound in bounds] == [("rr", 3, 3), ("ap", 3, 3)]
+    assert bounds[0]["verdict"] == "rr is over 3 topics, fewer than 5"
+    assert cli(*check, "--min-topics", "rr=3").code == 0
+    assert cli(*check, "--min-topics", "2.5").messages == [
+        "--min-topics 2.5: 2.5 is not a number of topics; give 1 or more"
+    ]
+    both = ("check", "main.run", "qrels.txt", "--baseline", "few.run", "--topics", "both", "--min-topics", "rr=5")
+    assert cli(*both).text.startswith("FAIL  main.run: rr is over 3 topics, fewer than 5")
+
+
+MAIN_LINES = ranking(MAIN).splitlines(keepends=True)
+
+
+def test_reports_say_over_how_many_topics(words: Path, cli: Command) -> None:
+    junit = cli("check", "new.run", "qrels.txt", "--min", "rr=0.1", "-f", "junit").text
+    (topics,) = ElementTree.fromstring(junit).iterfind("testcase/properties/property")
+    assert topics.attrib == {"name": "topics", "value": "10"}
+    github = cli("check", "new.run", "qrels.txt", "--min", "rr=0.1", "-f", "github").text
+    assert github == "::notice title=gradedeval check::the bound holds, over 10 topics\n"
+    scores = gradedeval.evaluate(str(words / "main.run"), str(words / "qrels.txt"), "rr")
+    assert gradedeval.check(scores, [Bound("min", "rr", 0.1)])["topics"].tolist() == [10]
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_in_python_a_baseline_may_be_saved_in_any_form(words: Path, cli: Command) -> None:
+    new, main = (
+        gradedeval.evaluate(str(words / name), str(words / "qrels.txt"), "rr", residuals="total")
+        for name in ("new.run", "main.run")
+    )
+    both = gradedeval.evaluate([str(words / "main.run"), str(words / "new.run")], str(words / "qrels.txt"), "rr")
+    bounds = [Bound("max-drop", "rr", 0.5)]
+    cli("main.run", "qrels.txt", "-m", "rr", "-q", "-o", "main.csv")
+    expected = gradedeval.check(both, bounds, "main.run")
+    differences = gradedeval.compare(both, "main.run")["difference"].tolist()
+    risks = gradedeval.risk(both, "main.run")["u_risk"].tolist()[1:]
+    for baseline in (main, main.frame, str(words / "main.csv"), words / "main.csv"):
+        assert gradedeval.check(new, bounds, baseline)["value"].tolist() == expected["value"].tolist()
+        assert gradedeval.compare(new, baseline)["difference"].tolist() == differences
+        assert gradedeval.risk(new, baseline)["u_risk"].tolist()[:1] == risks
+    with pytest.raises(InputError, match=r"unknown run .mian.run."):
+        gradedeval.check(both, bounds, "mian.run")
+    with pytest.raises(InputError, match="is a run, and there are no qrels"):
+        gradedeval.check(new, bounds, str(words / "main.run"))
+    other = gradedeval.evaluate(str(words / "main.run"), str(words / "qrels.txt"), "rr", topics="qrels", rel=2)
+    with pytest.raises(InputError):
+        gradedeval.check(new, bounds, other)

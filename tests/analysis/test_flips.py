@@ -137,3 +137,11 @@ def test_what_is_saved_is_inconclusive_or_was_not_saved(tmp_path: Path, cli: Com
         table = cli("compare", "--from-scores", "scores.csv").text
         assert re.search(rf"p@1 .* {says}$", table, re.M)
         assert re.search(r"bpref .* no residual$", table, re.M)
+
+
+def test_a_measure_is_known_by_the_name_that_was_asked(tmp_path: Path, cli: Command) -> None:
+    for name, content in SESSION.items():
+        (tmp_path / name).write_text(content)
+    assert re.search(
+        r"P@1 +behind .* flips above 10%$", cli("compare", "ahead", "behind", "qrels", "-m", "P@1").text, re.M
+    )

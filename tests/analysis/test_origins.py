@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from pathlib import Path
@@ -59,8 +61,8 @@ def test_a_baseline_of_another_top_grade_is_refused_or_said(form: str, files: Pa
     for command in (("compare", "a.run"), ("check", "a.run", "--max-drop", "err@20=5%")):
         words = (*command, "qrels.txt", "-m", "err@20", "--baseline", base)
         assert refused(cli, *words) == (
-            f"{base}: 'a.run' is scored with top grade 6 (here 3); score it again with the same qrels and options, or "
-            "allow it with --allow-mismatch"
+            f"{base}: err@20 of 'a.run' is scored with top grade 6 (here 3); score it again with the same qrels and "
+            "options, or allow it with --allow-mismatch"
         )
         allowed = cli(*words, "--allow-mismatch")
         assert allowed.code == 0
@@ -93,7 +95,7 @@ def test_options_that_change_numbers_must_agree(
     plain = ("-q", "-m", "ap", "-o", "base.csv")
     assert cli("a.run", "qrels.txt", *words, *plain).code == 0
     said = refused(cli, "compare", "b.run", "qrels.txt", "-m", "ap", "--baseline", "base.csv")
-    expected = f"base.csv: 'a.run' is scored with {difference}"
+    expected = f"base.csv: ap of 'a.run' is scored with {difference}"
     assert said.startswith(expected.removesuffix("…")) if difference.endswith("…") else said.startswith(f"{expected};")
 
 
@@ -102,7 +104,9 @@ def test_other_qrels_are_named_by_their_checksums(files: Path, cli: Command) -> 
     save(cli, "b.json", "b.run", "other.txt")
     digests = [gradedeval.Qrels(name).digest for name in ("other.txt", "qrels.txt")]
     said = refused(cli, "correlate", "--from-scores", "a.csv", "--from-scores", "b.json")
-    assert said.startswith(f"b.json: 'b.run' is scored with qrels {digests[0]} (a.run: {digests[1]}); ")
+    assert said.startswith(
+        f"b.json: err@20, ap, gap of 'b.run' are scored with qrels {digests[0]} (a.run: {digests[1]}); "
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.* no end at 95%.*:gradedeval.EvaluationWarning")
@@ -111,12 +115,12 @@ def test_rows_of_two_files_in_one_are_told_apart(files: Path, cli: Command) -> N
     save(cli, "b.csv", "b.run", "other.txt")
     both = (files / "a.csv").read_text() + (files / "b.csv").read_text().partition("\n")[2]
     (files / "both.csv").write_text(both)
-    assert "'b.run' is scored with qrels" in refused(cli, "compare", "--from-scores", "both.csv")
+    assert "'b.run' are scored with qrels" in refused(cli, "compare", "--from-scores", "both.csv")
     frame = pd.read_csv("both.csv", dtype={"topic": str})
     for function in (gradedeval.compare, gradedeval.correlate, gradedeval.power):
-        with pytest.raises(InputError, match=r"'b\.run' is scored with qrels"):
+        with pytest.raises(InputError, match=r"'b\.run' are scored with qrels"):
             function(frame)
-    with pytest.warns(EvaluationWarning, match=r"'b\.run' is scored with qrels"):
+    with pytest.warns(EvaluationWarning, match=r"'b\.run' are scored with qrels"):
         gradedeval.compare(frame, allow_mismatch=True)
 
 
@@ -126,7 +130,8 @@ def test_a_file_that_a_measure_reads_must_be_the_same(files: Path, cli: Command)
     assert cli("a.run", "qrels.txt", *measure, "-o", "base.csv").code == 0
     (files / "gains.csv").write_text("0,0\n1,1\n2,2\n3,9\n")
     said = refused(cli, "compare", "b.run", "qrels.txt", *measure[:2], "--baseline", "base.csv")
-    assert re.match(r"base\.csv: 'a\.run' is scored with gains @gains\.csv \w{6} gains \(here @gains\.csv \w{6} ", said)
+    expected = r"base\.csv: ndcg\(gain=@gains\.csv\) of 'a\.run' is scored with gains @gains\.csv \w{6} gains \(here @"
+    assert re.match(expected, said)
 
 
 def test_scores_without_a_signature_are_taken_with_one_note(files: Path, cli: Command) -> None:
@@ -200,3 +205,34 @@ def test_scores_of_a_stratified_sample_are_held_to_their_qrels(tmp_path: Path) -
         saved.append(scores.frame)
     with pytest.raises(InputError, match="scored with qrels"):
         gradedeval.check(pd.concat(saved), [gradedeval.Bound("min", "ap", 0.1)])
+
+
+def test_records_as_pandas_writes_them_are_read(files: Path, cli: Command) -> None:
+    save(cli, "scores.csv", *RUNS, "qrels.txt")
+    pd.read_csv("scores.csv", dtype={"topic": str}).to_json("scores.json", orient="records")
+    same = [cli("compare", "--from-scores", f"scores.{form}", "--quiet") for form in ("csv", "json")]
+    assert same[0].code == 0
+    assert same[0].out == same[1].out
+
+
+def test_comparisons_carry_their_signature_in_every_form(files: Path, cli: Command) -> None:
+    signature = cli(*RUNS, "qrels.txt", "-m", "err@20 ap").text.splitlines()[-1]
+    for verb in ("compare", "risk"):
+        found = cli(verb, *RUNS, "qrels.txt", "-m", "err@20 ap", "-f", "csv", "--quiet")
+        header, *rows = csv.reader(io.StringIO(found.text))
+        signed = [row[-1] for row in rows]
+        assert header[-1] == "signature"
+        assert [text for text in signed if text] == [signed[0]] * 2
+        assert signed[0].endswith(signature)
+    save(cli, "scores.csv", *RUNS, "qrels.txt")
+    footer = cli("compare", "--from-scores", "scores.csv").text.splitlines()[-1]
+    assert footer.startswith(f"scores.csv: {len(RUNS)} runs | gradedeval ")
+    assert " | ".join(footer.split(" | ")[1:4]) == " | ".join(signature.split(" | ")[:3])
+
+
+def test_in_python_too_a_baseline_without_a_signature_is_told(files: Path) -> None:
+    first, second = (
+        gradedeval.evaluate(str(files / run), str(files / "qrels.txt"), "ap", residuals="total") for run in RUNS
+    )
+    with pytest.warns(EvaluationWarning, match="<frame>: no signature, so qrels and options cannot be checked"):
+        gradedeval.risk(first, second.frame.drop(columns="signature"))

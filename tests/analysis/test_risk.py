@@ -123,7 +123,7 @@ def test_at_the_prompt(cli: Command) -> None:
     assert "baseline rivers-bm25.run | α 1: a loss counts 2 times | GeoRisk among 3 runs" in text
     rows = list(csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text)))
     expected = gradedeval.risk(gradedeval.evaluate([*RUNS[1:], RUNS[0]], QRELS, "ap"), "rivers-bm25.run", alpha=1)
-    assert list(rows[0]) == list(expected)
+    assert list(rows[0]) == [*expected, "signature"]
     assert [float(row["geo_risk"]) for row in rows] == pytest.approx(expected["geo_risk"].tolist())
 
 

@@ -256,7 +256,10 @@ def test_what_the_package_offers_is_explained() -> None:
 
 
 def test_type_checkers_see_the_names_that_the_package_offers() -> None:
-    imports = [(f"gradedeval.{module}", name) for module, names in gradedeval._PUBLIC.items() for name in names.split()]
+    imports = [("gradedeval", "measures")]
+    imports += [
+        (f"gradedeval.{module}", name) for module, names in gradedeval._PUBLIC.items() for name in names.split()
+    ]
     typing = next(node for node in parsed(PACKAGE / "__init__.py").body if is_for_types_alone(node))
     assert [
         (node.module, alias.name, alias.asname)

@@ -64,7 +64,7 @@ def evaluate(
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     if not isinstance(jobs, Integral) or jobs < 1:
         raise InputError("jobs", f"invalid number of processes {jobs!r}", "give a whole number, 1 or more", usage=True)
-    scores = evaluate_runs(named_runs(run), qrels, chosen, options, workers=Workers.of(jobs))
+    scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=Workers.of(jobs))
     for note in scores.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return scores

@@ -16,17 +16,23 @@ from gradedeval.version import __version__ as __version__
 
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
+    from gradedeval import measures as measures
     from gradedeval.analysis.anova import anova as anova
     from gradedeval.analysis.bounds import Bound as Bound
     from gradedeval.analysis.check import check as check
     from gradedeval.analysis.compare import compare as compare
     from gradedeval.analysis.correlate import correlate as correlate
+    from gradedeval.analysis.diff.agreement import Agreement as Agreement
+    from gradedeval.analysis.diff.agreement import agreement as agreement
     from gradedeval.analysis.diff.by_topic import Diff as Diff
     from gradedeval.analysis.diff.by_topic import diff as diff
+    from gradedeval.analysis.diff.reproduce import Reproduction as Reproduction
+    from gradedeval.analysis.diff.reproduce import reproduction as reproduction
     from gradedeval.analysis.explain import Explanation as Explanation
     from gradedeval.analysis.explain import explain as explain
     from gradedeval.analysis.fit import fit as fit
     from gradedeval.analysis.fit_weights import fit_weights as fit_weights
+    from gradedeval.analysis.lint.frame import lint as lint
     from gradedeval.analysis.power import power as power
     from gradedeval.analysis.rank_weights import Weights as Weights
     from gradedeval.analysis.rank_weights import weights as weights
@@ -51,6 +57,7 @@ if TYPE_CHECKING:
     from gradedeval.scoring.evaluate import evaluate as evaluate
     from gradedeval.scoring.evaluate_arrays import evaluate_arrays as evaluate_arrays
     from gradedeval.scoring.scores import Scores as Scores
+    from gradedeval.trec_eval.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
 
 # Module -> the public names in it, imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _PUBLIC = {
@@ -59,10 +66,13 @@ _PUBLIC = {
     "analysis.check": "check",
     "analysis.compare": "compare",
     "analysis.correlate": "correlate",
+    "analysis.diff.agreement": "Agreement agreement",
     "analysis.diff.by_topic": "Diff diff",
+    "analysis.diff.reproduce": "Reproduction reproduction",
     "analysis.explain": "Explanation explain",
     "analysis.fit": "fit",
     "analysis.fit_weights": "fit_weights",
+    "analysis.lint.frame": "lint",
     "analysis.power": "power",
     "analysis.rank_weights": "Weights weights",
     "analysis.risk": "risk",
@@ -82,9 +92,10 @@ _PUBLIC = {
     "scoring.evaluate": "evaluate",
     "scoring.evaluate_arrays": "evaluate_arrays",
     "scoring.scores": "Scores",
+    "trec_eval.pytrec_eval": "RelevanceEvaluator",
 }
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
-__all__ = ["__version__", *sorted(_MODULE_OF)]
+__all__ = ["__version__", *sorted([*_MODULE_OF, "measures"])]
 
 
 def __dir__() -> list[str]:
@@ -92,6 +103,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "measures":
+        return importlib.import_module("gradedeval.measures")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'gradedeval' has no attribute '{name}'")
     return getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)

@@ -15,7 +15,7 @@ from gradedeval.analysis.parameter_search import MeasureRange, Values, best, bes
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.arrays import Bools
 from gradedeval.errors import InputError, check_choice, plural
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
@@ -126,7 +126,7 @@ def fit(
     runs: Any,
     qrels: Any,
     measures: str | Sequence[str],
-    to: str | Measure,
+    to: AnyMeasure,
     *,
     by: Kind | Sequence[Kind] = ("pearson", "spearman"),
     precision: float = 0.001,

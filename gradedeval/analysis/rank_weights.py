@@ -14,7 +14,7 @@ from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.measures.applied import last_rank, scores_of
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
@@ -92,7 +92,7 @@ def weights_document(weights: Weights, layout: Layout) -> Document:
 
 
 def weights(
-    measures: str | Measure | Sequence[str | Measure],
+    measures: AnyMeasure | Sequence[AnyMeasure],
     runs: Any = None,
     qrels: Any = None,
     *,

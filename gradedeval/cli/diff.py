@@ -1,4 +1,4 @@
-"""`gradedeval diff A B QRELS`: which topics got worse, and which documents made the difference."""
+"""`gradedeval diff A B [QRELS]`: which topics got worse, which documents made it; without qrels how far runs agree."""
 
 from __future__ import annotations
 
@@ -7,62 +7,117 @@ from typing import Any, get_args
 
 import click
 
+from gradedeval.analysis.diff.agreement import AT, PERSISTENCE, AgreementSettings, agreement_of
+from gradedeval.analysis.diff.agreement_tables import agreement_document, reproduction_document
 from gradedeval.analysis.diff.by_topic import Only, diff_runs
+from gradedeval.analysis.diff.overlap import TIES
+from gradedeval.analysis.diff.reproduce import TIES_OF_ORIGINALS, reproduction_of
 from gradedeval.analysis.diff.tables import diff_document
 from gradedeval.analysis.explain import DEFAULT
 from gradedeval.cli.arguments import Destination, measure_table, runs_and_qrels_if_any
-from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, option, output_options, registered
+from gradedeval.cli.options import (
+    MEASURES_FROM,
+    command_line,
+    given,
+    measure_option,
+    option,
+    output_options,
+    registered,
+)
 from gradedeval.cli.output import warn
 from gradedeval.errors import InputError, plural
 from gradedeval.formats import formats_for
+from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options import Options
 from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import preset_digits
 
 OPTIONS = [
-    option("--topic", metavar="ID", help="Show this topic, document by document."),
-    option("--top", type=click.IntRange(min=1), metavar="N", help="Show the N worst topics. Default: 10 in tables, all "
-           "elsewhere."),
+    option("--topic", metavar="ID", help="Show this topic, with qrels document by document."),
+    option("--top", type=click.IntRange(min=1), metavar="N", help="Show the N topics that are worst, or agree least. "
+           "Default: 10 in tables, all elsewhere."),
     option("--only", type=click.Choice(get_args(Only)), help="Only topics that got worse or better, or whose order "
            "judging could still turn around."),
+    option("--reproduce", nargs=2, metavar="BASE ADVANCED", help="How well A and B reproduce these two original runs: "
+           "KTU and RBO of the rankings, with qrels RMSE, effect ratio and ΔRI too."),
+    option("--persistence", type=float, metavar="P", help="Of rank-biased overlap: the probability of going on from "
+           f"rank to rank. Default: {PERSISTENCE}."),
+    option("--at", type=click.IntRange(min=1), metavar="N", help=f"Depth of the overlap column. Default: {AT}."),
+    option("--rbo-ties", type=click.Choice(TIES), help="Tied documents in rank-biased overlap: the mean over their "
+           "orders (a), the same corrected for what ties leave open (b), or a shared rank (w). Default: a, with "
+           "--reproduce b."),
     measure_option("Measure to compare by.", default=DEFAULT),
     *output_options(formats_for(), digits="4"),
 ]  # fmt: skip
 
+WITH_QRELS, WITHOUT = ("only", "measures"), ("persistence", "at", "rbo_ties")
 
-@command_line("diff", "A B QRELS", OPTIONS, [MEASURES_FROM], registered("reading"))
-def command(
-    measures: tuple[str, ...],
-    measures_from: tuple[str, ...],
-    topic: str | None,
-    top: int | None,
-    only: Only | None,
-    **keywords: Any,
-) -> None:
+
+@command_line("diff", "A B [QRELS]", OPTIONS, [MEASURES_FROM], registered("reading"))
+def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, **keywords: Any) -> None:
     """Show what changed from run A to run B: topics by difference, the worst first, and the documents that made it.
 
     A document entered, left, rose, fell, or stayed where it was and counts otherwise; what they explain sums to the
     difference. A topic is 'unsettled' where judging unjudged documents could turn the order of the two scores around.
 
+    Without QRELS: how far the rankings agree, by rank-biased overlap (extrapolated, with its residual), overlap and
+    Kendall's tau, of two runs by topic, of more as a matrix.
+
     \b
     gradedeval diff before.run after.run qrels.txt -m ndcg@10 --only worse
     gradedeval diff before.run after.run qrels.txt -m ndcg@10 --topic 301
+    gradedeval diff runs/*.run
+    gradedeval diff base.run new.run qrels.txt -m ap --reproduce their-base.run their-new.run
     """
-    chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
+    runs, qrels = runs_and_qrels_if_any(keywords["files"], keywords)
     destination = Destination(keywords)
-    runs, qrels = runs_and_qrels_if_any(keywords.pop("files"), keywords)
-    if len(runs) != 2 or qrels is None:
-        given, hint = (
-            f"{len(runs)} {plural(len(runs), 'run')} given",
-            "diff compares two, and needs qrels: diff A B QRELS",
+    keywords.pop("files")
+    own = {name: keywords.pop(name) for name in (*WITH_QRELS, *WITHOUT, "reproduce")}
+    originals = own.pop("reproduce")
+    wanted = WITH_QRELS if qrels is not None and not originals else (*WITHOUT, *(["measures"] if qrels else []))
+    if unused := given({name: value for name, value in own.items() if name not in wanted}):
+        what = "applies to runs without qrels" if qrels is not None else "needs qrels"
+        raise InputError(
+            unused[0].replace("--measures", "-m"), what, "leave it out" if qrels else "add QRELS", usage=True
         )
-        raise InputError("", given, hint, usage=True)
     options = resolve_options(**keywords)
+    chosen = parse_measures(own["measures"] or DEFAULT, measure_table(measures_from))
+    settings = AgreementSettings(
+        own["persistence"] or PERSISTENCE, own["at"] or AT, own["rbo_ties"] or (TIES_OF_ORIGINALS if originals else "a")
+    )
+    if originals:
+        named = [*named_runs(runs).items()], [*named_runs(list(originals)).items()]
+        reproduced = reproduction_of(*named, qrels, chosen, options, settings, Workers.of())
+        warn(reproduced.notes)
+        destination.deliver(partial(reproduction_document, reproduced))
+    elif qrels is None:
+        agreed = agreement_of(named_runs(runs), options, settings, Workers.of(None, with_progress))
+        warn(agreed.notes)
+        destination.deliver(partial(agreement_document, agreed.of_topic(topic), top=top, topic=topic))
+    else:
+        _with_qrels(runs, qrels, chosen, options, own["only"], topic, top, destination)
+
+
+def _with_qrels(
+    runs: list[str],
+    qrels: str,
+    chosen: list[Measure],
+    options: Options,
+    only: Only | None,
+    topic: str | None,
+    top: int | None,
+    destination: Destination,
+) -> None:
+    """Two runs, topic by topic."""
+    if len(runs) != 2:
+        what, hint = f"{len(runs)} {plural(len(runs), 'run')} given", "with qrels diff compares two: diff A B QRELS"
+        raise InputError("", what, hint, usage=True)
     whole = diff_runs(named_runs(runs), qrels, chosen, options, Workers.of())
     shown = whole.only(only, topic)
     digits = preset_digits(options) if destination.digits is None else destination.digits
-    make = partial(diff_document, whole, shown, top=top, alone=topic is not None, digits=digits)
     warn(whole.notes)
-    destination.deliver(make)
+    destination.deliver(partial(diff_document, whole, shown, top=top, alone=topic is not None, digits=digits))

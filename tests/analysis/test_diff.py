@@ -174,7 +174,7 @@ def test_what_cannot_be_compared_is_one_line(cli: Command, tmp_path: Any) -> Non
     other.write_text("999 Q0 d 1 1 t\n")
     for words, message in {
         (BM25, str(other), QRELS): "other.run: shares no topics with",
-        (BM25, QRELS): "1 run given; diff compares two",
+        (BM25, QRELS): "1 run given; with qrels diff compares two: diff A B QRELS",
         (BM25, RM3, QRELS, "--topic", "31"): "--topic: '31' is not a topic that both runs are scored on; did you mean",
         (BM25, RM3, QRELS, "--only", "wors"): "--only: invalid value 'wors'; did you mean 'worse'?",
         (BM25, RM3, QRELS, "--ties", "average"): "--ties: an average over orders has no ranks",

@@ -1,7 +1,7 @@
 """Tables -> text: one `Document` of tables a result, one row of `FORMATS` an output format.
 
 A result has two layouts: `wide` tables for people, rounded, and one `long` table for programs, in full precision; of
-scores there is that of trec_eval too. Libraries are imported by the formats that need them: the plain table waits for none.
+scores also that of trec_eval. Libraries are imported by the formats that need them: the plain table waits for none.
 """
 
 from __future__ import annotations

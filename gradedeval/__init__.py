@@ -16,6 +16,7 @@ from gradedeval.version import __version__ as __version__
 
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
+    from gradedeval import measures as measures
     from gradedeval.analysis.anova import anova as anova
     from gradedeval.analysis.bounds import Bound as Bound
     from gradedeval.analysis.check import check as check
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.explain import explain as explain
     from gradedeval.analysis.fit import fit as fit
     from gradedeval.analysis.fit_weights import fit_weights as fit_weights
+    from gradedeval.analysis.lint.frame import lint as lint
     from gradedeval.analysis.pool.assessors import AssessorAgreement as AssessorAgreement
     from gradedeval.analysis.pool.assessors import assessor_agreement as assessor_agreement
     from gradedeval.analysis.pool.leave_one_out import LeftOut as LeftOut
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from gradedeval.scoring.evaluate import evaluate as evaluate
     from gradedeval.scoring.evaluate_arrays import evaluate_arrays as evaluate_arrays
     from gradedeval.scoring.scores import Scores as Scores
+    from gradedeval.trec_eval.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
 
 # Module -> the public names in it, imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _PUBLIC = {
@@ -77,6 +80,7 @@ _PUBLIC = {
     "analysis.explain": "Explanation explain",
     "analysis.fit": "fit",
     "analysis.fit_weights": "fit_weights",
+    "analysis.lint.frame": "lint",
     "analysis.pool.assessors": "AssessorAgreement assessor_agreement",
     "analysis.pool.leave_one_out": "LeftOut leave_one_out",
     "analysis.pool.statistics": "Pool pool",
@@ -100,9 +104,10 @@ _PUBLIC = {
     "scoring.evaluate": "evaluate",
     "scoring.evaluate_arrays": "evaluate_arrays",
     "scoring.scores": "Scores",
+    "trec_eval.pytrec_eval": "RelevanceEvaluator",
 }
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
-__all__ = ["__version__", *sorted(_MODULE_OF)]
+__all__ = ["__version__", *sorted([*_MODULE_OF, "measures"])]
 
 
 def __dir__() -> list[str]:
@@ -110,6 +115,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "measures":
+        return importlib.import_module("gradedeval.measures")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'gradedeval' has no attribute '{name}'")
     return getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)

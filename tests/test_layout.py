@@ -13,6 +13,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -141,8 +142,11 @@ for modules in sys.argv[1:]:
 @pytest.mark.parametrize("part", ["room", pytest.param("module", marks=pytest.mark.exhaustive)])
 def test_every_part_imports_alone(part: str) -> None:
     """Each in a process of its own, forked before anything of the package is imported."""
-    rooms = [" ".join(module for module in MODULES if room(module) == name) for name in ROOMS]
-    done = python("-c", ALONE, *(rooms if part == "room" else MODULES))
+    # A module of `interop` needs the package that it is named after.
+    missing = {name for name in MODULES if name.startswith("gradedeval.interop.") and not find_spec(name.split(".")[2])}
+    known = [name for name in MODULES if name not in missing]
+    rooms = [" ".join(module for module in known if room(module) == name) for name in ROOMS]
+    done = python("-c", ALONE, *(rooms if part == "room" else known))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -252,7 +256,10 @@ def test_what_the_package_offers_is_explained() -> None:
 
 
 def test_type_checkers_see_the_names_that_the_package_offers() -> None:
-    imports = [(f"gradedeval.{module}", name) for module, names in gradedeval._PUBLIC.items() for name in names.split()]
+    imports = [("gradedeval", "measures")]
+    imports += [
+        (f"gradedeval.{module}", name) for module, names in gradedeval._PUBLIC.items() for name in names.split()
+    ]
     typing = next(node for node in parsed(PACKAGE / "__init__.py").body if is_for_types_alone(node))
     assert [
         (node.module, alias.name, alias.asname)

@@ -21,8 +21,9 @@ from gradedeval.rankings.qrels import IR_DATASETS
 from gradedeval.trec.file_formats import Document
 from gradedeval.trec.layouts import QRELS, RUN, STRATA
 from gradedeval.trec.lines import looks_like
+from gradedeval.trec.paths import files_of
 from gradedeval.trec.recognition import format_of
-from gradedeval.trec.source import Source, file_errors
+from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream, first_bytes
 
 
@@ -108,31 +109,6 @@ def is_qrels(file: str) -> bool:
     return form.format == "letor" if isinstance(form, Document) else form is not QRELS
 
 
-def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
-    """The files that an argument means: itself; all files in a folder, by name, without hidden ones; or, where no file
-    has that name, all that match a pattern such as 'runs/*.run'.
-
-    leave_out  files that are not runs, such as the qrels in the same folder
-
-    Raises InputError where a folder holds no file, or none matches.
-    """
-    if os.path.isdir(word):
-        with file_errors(word):
-            paths = sorted(os.path.join(word, name) for name in os.listdir(word) if not name.startswith("."))
-        problem, hint = "holds no run", "name the folder that holds the runs"
-    elif set(word) & set("*?[") and not os.path.exists(word):
-        from glob import glob  # rarely needed: the shell expands most patterns
-
-        paths = sorted(glob(word, recursive=True))
-        problem, hint = "matches no file", "check the pattern"
-    else:
-        return [word]
-    files = [path for path in paths if os.path.isfile(path) and not any(same_file(path, other) for other in leave_out)]
-    if not files:
-        raise InputError(word, problem, hint)
-    return files
-
-
 def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
     """The files in a list, one argument of `files_of` per line, relative to the current folder; blank lines and those
     that begin with # are skipped. Zero bytes end lines where there are any (`find -print0`). `-` is standard input.
@@ -159,14 +135,6 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
     if not listed:
         raise InputError(source.place, "names no run", "expected one file per line")
     return listed
-
-
-def same_file(path: str, other: str) -> bool:
-    """Whether two paths lead to the same file."""
-    try:
-        return os.path.isfile(path) and os.path.samefile(path, other)
-    except OSError:
-        return False
 
 
 def check_standard_input(files: Collection[str | None]) -> None:

@@ -9,7 +9,7 @@ import click
 
 from gradedeval.analysis.lint.lint import lint
 from gradedeval.analysis.lint.report import lint_document
-from gradedeval.cli.arguments import check_standard_input, files_of, measure_table, usage
+from gradedeval.cli.arguments import check_standard_input, measure_table, usage
 from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, one_registered, option
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError
@@ -19,6 +19,7 @@ from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import with_progress
 from gradedeval.scoring.run_names import named_runs
+from gradedeval.trec.paths import files_of
 
 OPTIONS = [
     option("--qrels", metavar="QRELS", help="Also check against these qrels: missing and extra topics, the share of "

@@ -10,7 +10,16 @@ from typing import Literal, TypedDict, TypeVar
 from gradedeval.errors import InputError
 from gradedeval.measures.notation import Value
 from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Option, elsewhere, name_only, option
-from gradedeval.options.values import Costs, chosen_topics, read_costs, read_format, read_gain, read_labels, read_topics
+from gradedeval.options.values import (
+    Costs,
+    Labels,
+    chosen_topics,
+    read_costs,
+    read_format,
+    read_gain,
+    read_labels,
+    read_topics,
+)
 from gradedeval.trec.file_formats import formats_of
 
 Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval"]
@@ -90,7 +99,7 @@ class Options:
         f"{', '.join(formats_of('qrels'))}, or columns in order, as in topic,docno,grade.", metavar="FORMAT",
         default_text="what the content says", accepts="the name of a format",
         read=lambda value: read_format(value, "qrels"), signature=elsewhere)
-    labels: Mapping[bytes, float] | None = option(None, "Grades of labels where the qrels have words, as in "
+    labels: Labels | None = option(None, "Grades of labels where the qrels have words, as in "
         "HRel=2,Rel=1,NRel=0. L0, L1, L2, … are known.", metavar="LABEL=GRADE,…",
         accepts="a dict label -> grade, or text such as 'Rel=1,NRel=0'", read=read_labels, signature=elsewhere)
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
@@ -154,7 +163,7 @@ class OptionKwargs(TypedDict, total=False):
     strata: bool
     run_format: str | None
     qrels_format: str | None
-    labels: str | Mapping[str, float] | None
+    labels: str | Mapping[str, float] | Labels | None
     topics_from: str | os.PathLike[str] | Iterable[str | bytes] | None
 
 

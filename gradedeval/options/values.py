@@ -94,6 +94,13 @@ def read_format(value: Any, holds: str) -> Any:
     return format_name(value, holds) if isinstance(value, str) else value
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Labels:
+    """Words that stand for grades. `of`: label -> grade."""
+
+    of: Mapping[bytes, float]
+
+
 def read_labels(labels: Any) -> Any:
     """Labels with their grades from a dict, or from text such as `HRel=2,Rel=1`; anything else as it is.
 
@@ -113,7 +120,7 @@ def read_labels(labels: Any) -> Any:
             what = again if name in grades else f"'{label}={grade}' is no label=grade"
             raise InputError("--labels", what, "as in --labels HRel=2,Rel=1,NRel=0", usage=True)
         grades[name] = value
-    return grades
+    return Labels(grades)
 
 
 def chosen_topics(_: str, topics: frozenset[bytes]) -> str:

@@ -33,6 +33,7 @@ class ArrayQrels(Qrels):
         kept = np.flatnonzero(pool.any(1))  # a topic without a judgment is not judged
         self.notes, self.place, self.scorers = [], "grades", {}
         self.subtopics = self.strata = None
+        self.format = ""
         self._duplicates = "error"
         self.labels, self.pool = labels, pool[kept]
         self.topics = [topics[row] for row in kept.tolist()]

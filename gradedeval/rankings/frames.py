@@ -21,9 +21,11 @@ from gradedeval.trec.column_names import (
     SCORE,
     TOPIC,
     TYPE,
+    check_no_score,
     find_column,
     find_grades,
     no_column,
+    not_whole,
     plain,
 )
 from gradedeval.trec.lines import encode
@@ -162,7 +164,8 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False, what: str = "run
     if not len(frame):
         raise InputError(what, "is empty", "expected a row for each document")
     docnos: list[Any] = column(frame, DOCNO, what)
-    by_rank = ordered_by_rank(frame)
+    if by_rank := ordered_by_rank(frame):
+        check_no_score(frame.columns, what)
     if not (ranks or types or by_rank):
         usual = usual_columns(column(frame, TOPIC, what), docnos, column(frame, SCORE, what))
         if usual is not None:
@@ -223,8 +226,7 @@ def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
 def _check_whole(values: list[Any], name: Any, what: str) -> None:
     """Raise InputError where a column that may be the scores of a run is to be grades, and holds fractions."""
     if any(isinstance(value, float | np.floating) and value % 1 for value in values):
-        hint = "is it a run? a column of grades that are fractions must be called 'grade'"
-        raise InputError(what, f"column '{name}' holds fractions, no grades", hint, usage=True)
+        raise not_whole(str(name), what)
 
 
 def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:

@@ -73,7 +73,7 @@ class RunFile:
         next is asked for; and how many there are about, where that is known."""
         limits, file = self.grader.limits, self.file
         if file is not None and workers.count > 1:
-            cut = segments(file, workers.count, limits.segment, FIRST * limits.block)
+            cut = segments(file, workers.count, limits.segment, FIRST * limits.block, self.layout)
             read = [blocks(part, limits.block, part.at, self.layout) for part in cut]
             return [BlocksPart(each, self.is_large) for each in read], len(cut)
         count = None if file is None else (file.end - file.at) // limits.block

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, plural
 from gradedeval.options import Duplicates, Options
+from gradedeval.options.values import Labels, read_labels
 from gradedeval.rankings.dicts import Listed
 from gradedeval.rankings.docno_index import Index
 from gradedeval.rankings.frames import Judgment, dict_judgments, frame_judgments, usual_judgments
@@ -22,7 +23,7 @@ from gradedeval.rankings.qrels_columns import JudgmentColumns, coded, judgments_
 from gradedeval.rankings.qrels_lines import Reading, has_iterations, judgments_of_bytes
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec import lines
-from gradedeval.trec.column_names import STRATUM, SUBTOPIC
+from gradedeval.trec.column_names import STRATUM, SUBTOPIC, not_whole
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.file_formats import Document, format_name
 from gradedeval.trec.layouts import QRELS, Layout
@@ -53,7 +54,8 @@ class Qrels:
                 `refuse` is an error for equal grades too
     lenient     skip bad lines of a file
     format      the format of a file, as `--qrels-format` takes it; None: as its content says
-    labels      label -> grade, where the grades are words; NTCIR's L0, L1, … are known
+    labels      a dict label -> grade, or text as `--labels` takes it, where the grades are words; NTCIR's L0, L1, … are
+                known
     jobs        processes that may share a large file
 
     topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
@@ -73,7 +75,7 @@ class Qrels:
         subtopics: bool = False,
         strata: bool = False,
         format: str | None = None,
-        labels: Mapping[bytes, float] | None = None,
+        labels: str | Mapping[str, float] | Labels | None = None,
         jobs: int = 1,
     ) -> None:
         if subtopics and strata:
@@ -84,10 +86,12 @@ class Qrels:
         self.strata: Strata | None = None
         part = SUBTOPIC if subtopics else STRATUM if strata else ()
         form = None if format is None else format_name(format, "qrels")
-        reading = Reading(duplicates, lenient, part, form, labels)
+        words: Labels | None = read_labels(labels)
+        reading = Reading(duplicates, lenient, part, form, words.of if words else None)
         self.place = Source(source).place if is_file(source) else "qrels"
         self.scorers: dict[Any, Any] = {}  # see scoring.scorer
         self.format = ""
+        self._layout: Layout | None = None
         if isinstance(source, str) and source.startswith(IR_DATASETS) and not os.path.exists(source):
             self.format, source = source, _ir_datasets(source)
         if not is_file(source):
@@ -101,6 +105,8 @@ class Qrels:
         else:
             self._judged = self._of_rows(_judgments(source, reading, self.place), reading)
         self.labels: Floats = self._judged.labels
+        if self._layout is not None and self._layout.whole and (self.labels % 1).any():
+            raise not_whole("score", self.place)
         self.topics: list[bytes] = self._judged.topics
         self.pool: Ints = self._judged.pool()
 
@@ -130,6 +136,7 @@ class Qrels:
 
                 self.format, content = read_document(form.format, stream.whole(), self.place)
                 return self._of_rows(_judgments(self._readable(content), reading, self.place), reading)
+            self._layout = form
             if reading.part or reading.labels or not form.in_blocks:
                 return self._by_line(stream, form, reading)
             try:

@@ -19,7 +19,7 @@ from gradedeval.trec.layouts import QRELS, Layout
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.swar import NEWLINE, PAD, Bytes, Words, padded, text_hashes
-from gradedeval.trec.tokenizer import Lines, lines_of
+from gradedeval.trec.tokenizer import Lines, lines_of, separate
 
 PART = 1 << 20
 """Bytes of a qrels file that are worked on at once."""
@@ -121,6 +121,7 @@ def read_judgments(stream: Stream, duplicates: Duplicates, jobs: int = 1, layout
     """
     raise_malloc_threshold()
     buffer, end = _text(stream)
+    separate(buffer[PAD:end], layout)
     bounds = list(_bounds(buffer, PAD + layout.skip, end))
     columns, parts = _columns(buffer, bounds, usable_workers(jobs) if end > SHARED else 1, layout)
     start, length, hashed = columns

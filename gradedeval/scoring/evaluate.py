@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import Any, Unpack
 
 from gradedeval.errors import EvaluationWarning, InputError, shorten
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs, Options, lists_options
 from gradedeval.options.presets import resolve_options
@@ -31,7 +31,7 @@ from gradedeval.trec.source import Source, is_path
 def evaluate(
     run: Any,
     qrels: Any,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
     *,
     like: str | None = None,
     jobs: int = 1,
@@ -64,7 +64,7 @@ def evaluate(
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     if not isinstance(jobs, Integral) or jobs < 1:
         raise InputError("jobs", f"invalid number of processes {jobs!r}", "give a whole number, 1 or more", usage=True)
-    scores = evaluate_runs(named_runs(run), qrels, chosen, options, workers=Workers.of(jobs))
+    scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=Workers.of(jobs))
     for note in scores.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return scores

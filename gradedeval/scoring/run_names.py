@@ -10,11 +10,15 @@ from typing import Any
 
 from gradedeval.errors import InputError
 from gradedeval.rankings.objects import is_ids, is_row, rows_or_several
+from gradedeval.trec.paths import files_of
 from gradedeval.trec.source import is_file, is_path, without_suffix
 
 
-def named_runs(run: Any) -> dict[str, Any]:
-    """Runs by the names they go by: `run` is one run, a list or iterator of runs, or a dict name -> run."""
+def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
+    """Runs by the names they go by: `run` is one run, a list or iterator of runs, or a dict name -> run.
+
+    qrels  a path that is left out of a folder or pattern
+    """
     if isinstance(run, Mapping) and not _is_ranking(run):
         return {str(name): single for name, single in run.items()}
     if isinstance(run, Iterator) and not is_file(run):
@@ -22,6 +26,10 @@ def named_runs(run: Any) -> dict[str, Any]:
     several = list(run) if isinstance(run, list | tuple) and not (run and is_row(run[0])) else [run]
     if not several:
         raise InputError("", "no run given", "give at least one", usage=True)
+    judged = [os.fsdecode(qrels)] if is_path(qrels) else []
+    several = [
+        one for given in several for one in (files_of(os.fsdecode(given), judged) if is_path(given) else [given])
+    ]
     paths = [given for given in several if is_path(given)]
     names = dict(zip(map(os.fsdecode, paths), file_names([os.fsdecode(path) for path in paths]), strict=True))
     named: dict[str, Any] = {}

@@ -51,8 +51,22 @@ def find_grades(names: Iterable[Any]) -> Any:
     return found
 
 
+def not_whole(name: str, place: str) -> InputError:
+    """The error of a column `score` that is to be grades, and holds fractions."""
+    hint = "is it a run? a column of grades that are fractions must be called 'grade'"
+    return InputError(place, f"column '{name}' holds fractions, no grades", hint, usage=True)
+
+
+def check_no_score(names: Iterable[Any], place: str) -> None:
+    """Raise InputError where a table with ranks and no scores has a column that is nearly called `score`."""
+    names = list(names)
+    if any(did_you_mean(str(name), SCORE) for name in names if find_column([name], RANK) is None):
+        raise no_column(names, SCORE, place)
+
+
 def no_column(names: Iterable[Any], known: tuple[str, ...], place: str) -> InputError:
     """The error of a table that lacks a column."""
     names = list(map(str, names))
-    near = next((hint for name in names if (hint := did_you_mean(name, known))), f"known names: {', '.join(known)}")
+    others = [name for name in names if not any(find_column([name], row) for row in COLUMNS.values())]
+    near = next((hint for name in others if (hint := did_you_mean(name, known))), f"known names: {', '.join(known)}")
     return InputError(place, f"no column '{known[0]}' among {', '.join(names)}", near, usage=True)

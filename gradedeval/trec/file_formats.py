@@ -57,7 +57,8 @@ def format_name(value: str, holds: str) -> str:
         return base + header
     words = base.split(",")
     if len(words) == 1:
-        hint = did_you_mean(base, known)
+        other = "qrels" if holds == "run" else "runs"
+        hint = f"{base} is a format of {other}; the" if base in FORMATS else did_you_mean(base, known)
         listed = f"formats: {', '.join(known)}; or columns in order, as in {','.join(_example(holds))}"
         raise InputError(flag, f"no format '{value}'", f"{hint} {listed}".strip(), usage=True)
     columns = [_column(word, holds, flag) for word in words]

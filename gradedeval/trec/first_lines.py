@@ -9,7 +9,18 @@ import re
 from itertools import pairwise
 
 from gradedeval.errors import InputError
-from gradedeval.trec.column_names import COLUMNS, DOCNO, RANK, SCORE, TOPIC, find_column, find_grades, no_column, plain
+from gradedeval.trec.column_names import (
+    COLUMNS,
+    DOCNO,
+    RANK,
+    SCORE,
+    TOPIC,
+    check_no_score,
+    find_column,
+    find_grades,
+    no_column,
+    plain,
+)
 from gradedeval.trec.file_formats import FORMATS, HEADER, IGNORED, Document
 from gradedeval.trec.layouts import MSMARCO, MSMARCO_RANKS, NTCIR, QRELS, Layout
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, decimal, decode
@@ -152,8 +163,9 @@ class _Sample:
         ignored = [name for name, column in zip(names, columns, strict=True) if column.startswith(IGNORED)]
         notes = (f"columns that are ignored: {', '.join(ignored)}",) if ignored else ()
         skip = self.skip + self._after_first()
-        format = "beir" if beir else format
-        return Layout(format, columns, _SEPARATORS[format], skip, (*self.notes, *notes))
+        format, separator = "beir" if beir else format, _SEPARATORS[format]
+        whole = self.holds == "qrels" and find_column(names, SCORE) == names[columns.index("grade")]
+        return Layout(format, columns, separator, skip, (*self.notes, *notes), whole)
 
     def _cells(self, separator: bytes) -> list[str]:
         if separator and separator not in self.first:
@@ -173,6 +185,8 @@ class _Sample:
         value = find_grades(names) if self.holds == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
         if value is None:
             raise self._lacks(names, COLUMNS["grade" if self.holds == "qrels" else "score"])
+        if self.holds == "run" and value == find_column(names, RANK):
+            check_no_score(names, self.place)
         if self.holds == "qrels":
             holds[value] = "grade"
         return tuple(holds.get(name, IGNORED + name) for name in names)

@@ -18,6 +18,7 @@ class Layout:
     separator  a tab or a comma alone; empty: any mix of spaces and tabs, as in TREC files
     skip       bytes before the first line that counts: a byte order mark, a header
     notes      what a user is told of the file
+    whole      whether grades must be whole numbers: those of a column `score`, which may be that of a run
     """
 
     format: str
@@ -25,6 +26,7 @@ class Layout:
     separator: bytes = b""
     skip: int = 0
     notes: tuple[str, ...] = ()
+    whole: bool = False
 
     @cached_property
     def width(self) -> int:
@@ -51,8 +53,8 @@ class Layout:
 
     @property
     def in_blocks(self) -> bool:
-        """Whether the block reader reads such lines: a topic begins each, and no commas separate fields."""
-        return self.columns[0] == "topic" and self.separator != b","
+        """Whether the block reader reads such lines: a topic begins each."""
+        return self.columns[0] == "topic"
 
     def split(self, line: bytes) -> list[bytes]:
         """The fields of a line; quotes are part of them."""

@@ -51,8 +51,8 @@ class Source:
 
     @property
     def is_read_once(self) -> bool:
-        """Whether it is standard input, a pipe or an open file."""
-        if not is_path(self.target):
+        """Whether it is standard input, a pipe, an open file or a URL."""
+        if not is_path(self.target) or is_url(self.target):
             return True
         return os.fspath(self.target) == "-" or (os.path.exists(self.target) and not os.path.isfile(self.target))
 
@@ -76,8 +76,22 @@ class Source:
                 return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else bytes(content)
             if os.fspath(self.target) == "-":
                 return standard_input(self.place).read()
+            if is_url(self.target):
+                return remote(self.target).read()
             with open(self.target, "rb") as file:
                 return file.read()
+
+
+def is_url(target: Any) -> bool:
+    """Whether this is a URL, as s3://bucket/run.txt."""
+    return isinstance(target, str) and "://" in target and not os.path.exists(target)
+
+
+def remote(url: Any) -> IO[bytes]:
+    """The bytes of a URL. Raises InputError where it cannot be opened."""
+    from gradedeval.trec.remote import fetched  # few evaluations read one
+
+    return fetched(url)
 
 
 def standard_input(place: str) -> IO[bytes]:

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from gradedeval.trec.decompression import BackgroundDecompressor
-from gradedeval.trec.source import Source, decompress, file_errors, opener, standard_input, temporary_file_errors
+from gradedeval.trec.source import (
+    Source,
+    decompress,
+    file_errors,
+    is_url,
+    opener,
+    remote,
+    standard_input,
+    temporary_file_errors,
+)
 
 IN_MEMORY = 1 << 23
 """Bytes of a pipe that are kept in memory; more go to a temporary file."""
@@ -151,6 +160,8 @@ class Stream:
 
 def _opened(source: Source) -> Any:
     target = source.target
+    if is_url(target):
+        return remote(target)
     if isinstance(target, str | os.PathLike):
         return standard_input(source.place) if os.fspath(target) == "-" else open(target, "rb", buffering=0)
     from io import BytesIO, TextIOBase

@@ -19,7 +19,7 @@ Word = Callable[[int, Any], Words]
 TrailingBytes = Callable[[slice], tuple[Words, Words]]
 """rows -> the last nine bytes of each token in these rows, as two words: their first eight and their last eight."""
 
-TAB, NEWLINE, RETURN, SPACE, QUOTE, HASH = 9, 10, 13, 32, 34, 35
+TAB, NEWLINE, RETURN, SPACE, QUOTE, HASH, COMMA = 9, 10, 13, 32, 34, 35, 44
 
 PAD = 64
 """Bytes of a buffer before and after its text, so that words can be read across both ends of the text."""

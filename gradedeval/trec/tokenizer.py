@@ -15,7 +15,7 @@ from gradedeval.trec import swar
 from gradedeval.trec.floats import decimals, sort_keys
 from gradedeval.trec.layouts import Layout
 from gradedeval.trec.lines import NeedsLineReader
-from gradedeval.trec.swar import HASH, NEWLINE, QUOTE, RETURN, SPACE, TAB, Bytes, TrailingBytes, Word, Words
+from gradedeval.trec.swar import COMMA, HASH, NEWLINE, QUOTE, RETURN, SPACE, TAB, Bytes, TrailingBytes, Word, Words
 from gradedeval.trec.tokenizer_short_lines import ALL, ShortLineFields, short_line_fields
 
 Bounds = Callable[[int], tuple[Ints, Ints]]
@@ -101,11 +101,19 @@ class Lines:
         return swar.run_starts(self.fields.word(0), self.length(0))
 
 
+def separate(text: Bytes, layout: Layout) -> None:
+    """Commas that separate fields become tabs, in place. Raises NeedsLineReader where there are tabs as well."""
+    if layout.separator == b",":
+        if (text == TAB).any():
+            raise NeedsLineReader
+        text[text == COMMA] = TAB
+
+
 def lines_of(buffer: Bytes, begin: int, end: int, layout: Layout) -> Lines:
-    """The lines in `buffer[begin:end]`, the last of which ends with a newline.
+    """The lines in `buffer[begin:end]`, the last of which ends with a newline, after `separate`.
 
     Raises NeedsLineReader where a line does not have the fields of the layout, or contains bytes that no text has; and,
-    where tabs alone separate fields, for what could shift them: a space or a quote in a field, an empty field.
+    where tabs or commas alone separate fields, for what could shift them: a space or a quote in a field, an empty one.
     """
     lines = split_lines(buffer, begin, end, layout.width)
     if layout.separator:

@@ -10,7 +10,7 @@ import numpy as np
 from gradedeval.trec.layouts import RUN, Layout
 from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, padded, words_at
-from gradedeval.trec.tokenizer import Lines, lines_of
+from gradedeval.trec.tokenizer import Lines, lines_of, separate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,14 +36,16 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: Layout 
     offset  bytes of the source before the stream
     layout  of its lines
 
-    A topic may occur in several blocks, if its lines are not together.
+    A topic may occur in several blocks, if its lines are not together. Raises NeedsLineReader as `separate`.
     """
     part = stream.file if isinstance(stream, Stream) else stream
     whole = part.end - part.at + 1 if part is not None else 0  # plus a newline that may be missing
     capacity, filled = max(size, whole if whole <= 2 * size else 0), 0
     buffer = padded(capacity)
     while True:
-        filled += stream.read_into(memoryview(buffer)[PAD + filled : PAD + capacity])  # type: ignore[arg-type]
+        count = stream.read_into(memoryview(buffer)[PAD + filled : PAD + capacity])  # type: ignore[arg-type]
+        separate(buffer[PAD + filled : PAD + filled + count], layout)
+        filled += count
         if filled < capacity:
             break
         cut = _last_topic(buffer, PAD, PAD + filled) - PAD
@@ -88,22 +90,25 @@ def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
         size *= 4
 
 
-def segments(file: Segment, processes: int, size: int, first: int | None = None) -> list[Segment]:
+def segments(file: Segment, processes: int, size: int, first: int | None = None, layout: Layout = RUN) -> list[Segment]:
     """A file in segments for so many processes, each of which begins with a topic.
 
     size   bytes of a segment. Towards the end they become fewer, down to a quarter: processes that share a file end at
            about the same time
     first  about so many bytes in the first of them
+    layout  of its lines
     """
     starts, near = [file.at], file.at + (first or size)
     minimum = size // 4
-    while near < file.end - minimum // 2 and (start := _topic_start(file.file, near, file.end, size)) is not None:
+    while (
+        near < file.end - minimum // 2 and (start := _topic_start(file.file, near, file.end, size, layout)) is not None
+    ):
         starts.append(start)
         near = start + min(max((file.end - start) // (2 * processes), minimum), size)
     return [Segment(file.file, *bounds) for bounds in zip(starts, [*starts[1:], file.end], strict=True)]
 
 
-def _topic_start(file: int, at: int, end: int, segment: int) -> int | None:
+def _topic_start(file: int, at: int, end: int, segment: int, layout: Layout) -> int | None:
     """Where a line begins, from `at` on, whose topic is not that of the line before: the last in the first window that
     has one."""
     size = min(1 << 17, segment)
@@ -111,6 +116,7 @@ def _topic_start(file: int, at: int, end: int, segment: int) -> int | None:
     while True:
         buffer = padded(size)
         filled = PAD + Segment(file, at, end).read_into(memoryview(buffer)[PAD : PAD + size])  # type: ignore[arg-type]
+        separate(buffer[PAD:filled], layout)
         text = buffer[PAD:filled].tobytes()
         begin = text.find(b"\n") + 1 if within else 0
         if (begin or not within) and (start := _last_topic(buffer, PAD + begin, filled) - PAD) > begin:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import gradedeval
 from support.broken import BYTES, COMPRESSED, EMPTY, NUMBERS, PLACES, TWICE, WIDTHS, Broken
 from support.commands import Command, Outcome
 from support.paths import DATA, shared
@@ -343,3 +344,15 @@ def test_a_folder_or_a_pattern_names_runs_and_the_qrels_are_left_out(cli: Comman
     assert cli("lint", "runs/*.txt").messages == ["runs/*.txt: matches no file; check the pattern"]
     (tmp_path / "none").mkdir()
     assert cli("lint", "none").messages == ["none: holds no run; name the folder that holds the runs"]
+
+
+def test_in_python_defects_are_a_frame(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_bytes(RUN.replace(b"3 run", b"x run"))
+    (tmp_path / "qrels.txt").write_bytes(QRELS)
+    found = gradedeval.lint(tmp_path / "run.txt", tmp_path / "qrels.txt", "ap")
+    assert list(found.columns) == ["file", "weight", "kind", "place", "problem", "hint"]
+    assert found["problem"].tolist()[0] == "score 'x' is not a number"
+    assert found["weight"].tolist()[0] == "error"
+    for wrong in ({"run": {"1": {"a": 1}}}, 5, [b"x"]):
+        with pytest.raises(gradedeval.InputError, match="lint reads files: give a path"):
+            gradedeval.lint(wrong)

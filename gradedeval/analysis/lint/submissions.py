@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, plural, visible
 from gradedeval.options import Options
+from gradedeval.options.values import Labels
 from gradedeval.rankings.labels import check_labels, grade_of
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import read_run, score_of
@@ -261,7 +262,7 @@ def _add_judgments(qrels: Judgments, layout: Layout, data: bytes, labels: Mappin
 def _add_judged(qrels: Judgments, path: str, wanted: str | None, labels: Mapping[bytes, float] | None) -> None:
     """Add the judgments of a file that a library reads; or its first defect."""
     try:
-        read = Qrels(path, format=wanted, labels=labels)
+        read = Qrels(path, format=wanted, labels=Labels(labels) if labels else None)
     except InputError as error:
         _add_error(qrels, error)
         return

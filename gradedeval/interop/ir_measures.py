@@ -1,0 +1,137 @@
+"""gradedeval's measures as ir_measures and PyTerrier take them: `from gradedeval.interop.ir_measures import err, gap`.
+
+`ir_measures.calc_aggregate([err @ 20, nDCG @ 10], qrels, run)`, `pt.Experiment(..., eval_metrics=[err @ 20, gap])`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any, Unpack
+
+from gradedeval.errors import InputError
+from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.table import MEASURES
+from gradedeval.options import OptionKwargs
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.evaluate import evaluate
+from gradedeval.trec.lines import decode
+
+try:
+    import ir_measures
+    from ir_measures.measures import MeanAgg, SumAgg
+except ImportError as error:
+    raise ImportError("gradedeval.interop.ir_measures needs ir_measures: pip install ir_measures") from error
+
+LEAVING_OUT = ("topics", "topics_from", "max_residual")
+"""Options that leave topics out, which ir_measures counts as 0."""
+
+
+class GradedMeasure(ir_measures.Measure):
+    """A measure of gradedeval as one of ir_measures: `err @ 20`, `rbp(p=0.9)`. Prints as it is written.
+
+    gradedeval  the measure itself
+    """
+
+    def __init__(self, measure: Measure) -> None:
+        super().__init__()
+        self.gradedeval = measure
+        self.NAME = self.__name__ = measure.name
+
+    def __call__(self, **parameters: Any) -> GradedMeasure:
+        """The measure with parameters set. Raises InputError (usage) for an unknown parameter or a wrong value."""
+        return GradedMeasure(self.gradedeval(**parameters))
+
+    def __matmul__(self, cutoff: int) -> GradedMeasure:
+        """The measure cut at a rank. Raises InputError (usage) where it takes none."""
+        return GradedMeasure(self.gradedeval @ cutoff)
+
+    def __repr__(self) -> str:
+        return self.gradedeval.label
+
+    def validate_params(self) -> None:
+        """Raises InputError (usage) where the measure lacks a cutoff or a parameter."""
+        self.gradedeval.complete()
+
+    def aggregator(self) -> Any:
+        """What sums its scores up: a mean, a total or a geometric mean."""
+        aggregators = {"mean": MeanAgg, "total": SumAgg, "geometric": _GeometricMean}
+        return aggregators[self.gradedeval.definition.summary]()
+
+
+class _GeometricMean(MeanAgg):
+    """The geometric mean of scores, each raised to 0.00001 where it is lower, as trec_eval's gm_map."""
+
+    def add(self, value: float) -> None:
+        super().add(math.log(max(value, 1e-5)))
+
+    def result(self) -> float:
+        return math.exp(super().result())
+
+
+class GradedProvider(ir_measures.Provider):
+    """Calculates the measures of gradedeval. One with options: `GradedProvider(top_grade=4).calc_aggregate(...)`.
+
+    options  as for `gradedeval.evaluate`, but for those that leave topics out
+    """
+
+    NAME = "gradedeval"
+
+    def __init__(self, **options: Unpack[OptionKwargs]) -> None:
+        super().__init__()
+        for name in LEAVING_OUT:
+            if name in options:
+                what = "leaves topics out, which ir_measures counts as 0"
+                raise InputError(name, what, "leave it out, or call gradedeval.evaluate", usage=True)
+        self.options = options
+
+    def supports(self, measure: ir_measures.Measure) -> bool:
+        """Whether it is a measure of gradedeval."""
+        measure.validate_params()
+        return isinstance(measure, GradedMeasure)
+
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> GradedEvaluator:
+        return GradedEvaluator(list(measures), qrels, self.options)
+
+
+class GradedEvaluator(ir_measures.Evaluator):
+    """Scores runs against qrels that are read once. All topics of the qrels count; those that a run lacks are empty."""
+
+    def __init__(self, measures: list[GradedMeasure], qrels: Any, options: OptionKwargs) -> None:
+        by_intent = any(measure.gradedeval.by_intent for measure in measures)
+        self.qrels = Qrels(qrels, subtopics=by_intent or bool(options.get("subtopics")))
+        self.graded, self.options = measures, options
+        super().__init__(measures, {decode(topic) for topic in self.qrels.topics})
+
+    def iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
+        """Each topic's score by each measure."""
+        ranked = ir_measures.util.RunConverter(run).as_dict_of_dict()
+        here = {topic: documents for topic, documents in ranked.items() if topic in self.qrel_qids}
+        # A part of the topics may have nothing to score, as in batches of PyTerrier.
+        runs = here or {next(iter(self.qrel_qids)): {}}
+        scores = evaluate({"run": runs}, self.qrels, [measure.gradedeval for measure in self.graded], **self.options)
+        for measure in self.graded:
+            for topic, score in scores.by_topic(measure.gradedeval).items():
+                yield ir_measures.Metric(topic, measure, score)
+
+
+def as_ir_measures(measures: AnyMeasure | Iterable[AnyMeasure]) -> list[GradedMeasure]:
+    """Measures as ir_measures takes them: notation such as "err@20 ndcg(gain=exp)@10", a Measure, or several of either,
+    one of your own included. Raises InputError (usage) as `gradedeval.parse_measures`."""
+    return [GradedMeasure(measure) for measure in parse_measures(measures)]
+
+
+def __getattr__(name: str) -> GradedMeasure:
+    """Each measure of gradedeval by its name; `set_` where Python needs the name."""
+    if name.removesuffix("_") not in MEASURES:
+        raise AttributeError(f"module 'gradedeval.interop.ir_measures' has no attribute '{name}'")
+    return GradedMeasure(MEASURES[name.removesuffix("_")])
+
+
+def __dir__() -> list[str]:
+    return ["GradedMeasure", "GradedProvider", "as_ir_measures", *MEASURES]
+
+
+provider = ir_measures.providers.register(GradedProvider())
+ir_measures.DefaultPipeline.providers.append(provider)  # after their own: no measure of theirs changes

@@ -1,0 +1,50 @@
+"""What a word names: a file, all files in a folder, or all that match a pattern."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from gradedeval.errors import InputError
+from gradedeval.trec.source import file_errors, is_url
+
+
+def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
+    """The files that an argument means: itself; all files in a folder, by name, without hidden ones; or, where no file
+    has that name, all that match a pattern such as 'runs/*.run'.
+
+    leave_out  files that are not runs, such as the qrels in the same folder
+
+    Raises InputError where a folder holds no file, or none matches.
+    """
+    if is_url(word):
+        if not (word.endswith("/") or set(word) & set("*[")):  # ? begins the query of a URL
+            return [word]
+        from gradedeval.trec.remote import matching  # few evaluations read a URL
+
+        if not (found := matching(word)):
+            raise InputError(word, "names no file", "check the URL")
+        return found
+    if os.path.isdir(word):
+        with file_errors(word):
+            paths = sorted(os.path.join(word, name) for name in os.listdir(word) if not name.startswith("."))
+        problem, hint = "holds no run", "name the folder that holds the runs"
+    elif set(word) & set("*?[") and not os.path.exists(word):
+        from glob import glob  # rarely needed: the shell expands most patterns
+
+        paths = sorted(glob(word, recursive=True))
+        problem, hint = "matches no file", "check the pattern"
+    else:
+        return [word]
+    files = [path for path in paths if os.path.isfile(path) and not any(same_file(path, other) for other in leave_out)]
+    if not files:
+        raise InputError(word, problem, hint)
+    return files
+
+
+def same_file(path: str, other: str) -> bool:
+    """Whether two paths lead to the same file."""
+    try:
+        return os.path.isfile(path) and os.path.samefile(path, other)
+    except OSError:
+        return False

@@ -1,0 +1,146 @@
+"""pytrec_eval's interface, so that a script changes one import: `from gradedeval.trec_eval import pytrec_eval`."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.measures.table import MEASURES
+from gradedeval.options import Options
+from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings.run import run_of_bytes
+from gradedeval.scoring.runs import score_run
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.trec.lines import decode, encode
+from gradedeval.trec_eval.evaluate import drop_in_options
+from gradedeval.trec_eval.measures import ENTRIES, EVERY, select_lines
+from gradedeval.trec_eval.output_lines import Line, Setting
+from gradedeval.trec_eval.score import line_values, needed_measures
+
+__all__ = [
+    "RelevanceEvaluator",
+    "compute_aggregated_measure",
+    "parse_qrel",
+    "parse_run",
+    "supported_measures",
+    "supported_nicknames",
+]
+
+supported_measures = frozenset(ENTRIES)
+supported_nicknames = {name: [member for member, entry in ENTRIES.items() if name in entry.sets] for name in EVERY}
+
+_PARAMETERS = re.compile(rf"({'|'.join(map(re.escape, sorted(ENTRIES, key=len, reverse=True)))})[._](\d[\d.,]*)")
+VERSION = "9"
+"""The trec_eval inside pytrec_eval: it rounds recall levels its own way, and compares scores as float32."""
+
+LEAST = 0.00001
+"""What a geometric mean takes lower scores for."""
+
+
+class RelevanceEvaluator:
+    """pytrec_eval's evaluator: judgments and measures once, then any number of runs.
+
+    query_relevance        a dict topic -> docno -> grade, or any other qrels that `evaluate` takes
+    measures               trec_eval's names as pytrec_eval writes them: `map`, `ndcg_cut_10`, `ndcg_cut.5,10`, `P`,
+                           `official`; and any measure of gradedeval, as `err@20`
+    relevance_level        the lowest relevant grade, for binary measures
+    judged_docs_only_flag  whether documents that are not judged are dropped from runs
+
+    Scores are those of trec_eval 9, which pytrec_eval holds; a gm_ measure is the logarithm that its geometric mean
+    adds up. Raises `gradedeval.InputError` (a ValueError) where a measure or the qrels are wrong.
+    """
+
+    def __init__(
+        self,
+        query_relevance: Any,
+        measures: Iterable[str],
+        relevance_level: int = 1,
+        judged_docs_only_flag: bool = False,
+    ) -> None:
+        if not isinstance(measures, Iterable):
+            raise InputError("measures", f"{measures!r} is not a list of measures", "as in {'map', 'P_5'}", usage=True)
+        words = [measures] if isinstance(measures, str) else list(measures)
+        options = drop_in_options(False, relevance_level, None, judged_docs_only_flag, VERSION)
+        qrels = query_relevance if isinstance(query_relevance, Qrels) else Qrels(query_relevance, duplicates="refuse")
+        self._lines = _with_numbers(select_lines([_with_dots(word) for word in words], Setting(VERSION)))
+        self._scorer = Scorer(qrels, needed_measures(self._lines), options)
+        self._notes = list(self._scorer.notes)
+
+    def evaluate(self, scores: Any) -> dict[str, dict[str, float]]:
+        """topic -> name of a measure, as given -> score, of the topics that are judged and in the run.
+
+        scores  a dict topic -> docno -> score, or any other run that `evaluate` takes
+
+        What is left out is an `EvaluationWarning`. Raises `gradedeval.InputError` where the run is wrong.
+        """
+        if isinstance(scores, Mapping) and not scores:
+            return {}
+        result = score_run("run", scores, self._scorer, Workers())
+        if result.error and result.error.kind != "no-common-topics":
+            raise result.error
+        for note in [*self._notes, *result.notes, *([str(result.error)] if result.error else [])]:
+            warnings.warn(note, EvaluationWarning, stacklevel=2)
+        if result.scores is None:
+            return {}
+        values = line_values(result.scores.score, self._lines, self._scorer)
+        for column, line in enumerate(self._lines):
+            if line.summed == "geometric":
+                values[:, column] = np.log(np.maximum(values[:, column], LEAST))
+        names = [line.name for line in self._lines]
+        rows = zip(result.scores.topics, values.tolist(), strict=True)
+        return {topic: dict(zip(names, row, strict=True)) for topic, row in rows}
+
+
+def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
+    """What a measure is over all topics: the sum of counts (`num_`), the geometric mean (`gm_`), or the mean."""
+    scores = np.fromiter(values, np.float64)
+    if measure.startswith("num_"):
+        return float(scores.sum())
+    return float(np.exp(scores.mean()) if measure.startswith("gm_") else scores.mean())
+
+
+def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
+    """The lines of a run as a dict topic -> docno -> score. Raises InputError where a line is none."""
+    run = run_of_bytes("run", _joined(f_run), Options())
+    return {
+        decode(topic): dict(zip(map(decode, own.docnos), own.scores, strict=True)) for topic, own in run.topics.items()
+    }
+
+
+def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
+    """The lines of qrels as a dict topic -> docno -> grade. Raises InputError where a line is none."""
+    qrels = Qrels(BytesIO(_joined(f_qrel)), duplicates="refuse")
+    grades = [int(label) if label == int(label) else label for label in qrels.labels.tolist()]
+    return {
+        decode(topic): {decode(docno): grades[code] for docno, code in documents.items()}
+        for topic, documents in qrels.codes.items()
+    }
+
+
+def _joined(lines: Iterable[str]) -> bytes:
+    return b"\n".join(encode(line.rstrip("\n")) for line in lines)
+
+
+def _with_dots(word: Any) -> str:
+    """A measure as trec_eval's -m takes it: `ndcg_cut.10` for `ndcg_cut_10`."""
+    if not isinstance(word, str):
+        return str(word)
+    match = None if word in ENTRIES or word in EVERY else _PARAMETERS.fullmatch(word)
+    return f"{match[1]}.{match[2]}" if match else word
+
+
+def _with_numbers(lines: list[Line]) -> list[Line]:
+    """The lines that are numbers; each topic counts 1 in num_q."""
+    counted = [replace(line, measure=MEASURES["num_q"]) if line.name == "num_q" else line for line in lines]
+    if lost := [line.name for line in counted if line.measure is None]:
+        what = f"{', '.join(lost)}: text, which has no score; left out"
+        warnings.warn(what, EvaluationWarning, stacklevel=3)
+    return [line for line in counted if line.measure is not None]

@@ -1,0 +1,53 @@
+"""Editors and type checkers know the measures as they are; `--golden` rewrites what they are told."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gradedeval
+from support.measure_stub import stub
+from support.paths import ROOT
+
+STUB = ROOT / "gradedeval" / "measures" / "__init__.pyi"
+
+RIGHT = """
+import gradedeval
+from gradedeval.measures import ndcg, rbp
+short: gradedeval.Measure = rbp(p=0.5, gain="exp") @ 10
+number: float = (ndcg @ 10)([1, 0], [0.2, 0.1], ties="average")
+gradedeval.measures.gap(g=[1, 1, 2])
+"""
+WRONG = "import gradedeval\ngradedeval.measures.rbp(patience=0.5)\ngradedeval.measures.rpb\n"
+
+
+def test_editors_know_the_measures_and_their_parameters(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--golden"):
+        STUB.write_text(stub(), encoding="utf-8")
+    assert STUB.read_text(encoding="utf-8") == stub()
+
+
+def test_the_measures_are_there_once_the_package_is_imported() -> None:
+    code = "import gradedeval; print(gradedeval.measures.ndcg @ 10)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "ndcg@10\n"
+    assert "measures" in dir(gradedeval)
+
+
+@pytest.mark.exhaustive
+def test_a_wrong_parameter_is_an_error_of_the_type_checker(tmp_path: Path) -> None:
+    for text, code in ((RIGHT, 0), (WRONG, 1)):
+        (tmp_path / "script.py").write_text(text)
+        done = subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", "--config-file=", str(tmp_path / "script.py")],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout
+    assert 'No overload variant of "__call__"' in done.stdout or "patience" in done.stdout
+    assert 'has no attribute "rpb"' in done.stdout

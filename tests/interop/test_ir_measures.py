@@ -1,0 +1,171 @@
+"""ir_measures both ways, and PyTerrier: their measures here, and ours there."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import runpy
+import sys
+import warnings
+from typing import Any
+
+import pytest
+
+import gradedeval
+from gradedeval import InputError, measure, parse_measures
+from gradedeval.measures import ap, err, ndcg
+from support.paths import ROOT
+
+ir_measures = pytest.importorskip("ir_measures", reason="pip install ir_measures")
+theirs = pytest.importorskip("gradedeval.interop.ir_measures", reason="pip install ir_measures")
+
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+
+QRELS = {"1": {"a": 1, "b": 0, "x": 2}, "2": {"c": 2}, "3": {"z": 1}}
+RUN = {"1": {"a": 2.0, "b": 3.0}, "2": {"c": 1.0}, "9": {"a": 1.0}}
+NAMES = "err@20 gap rbp(p=0.9) num_ret gm_ap ndcg(gain=exp)@10"
+
+
+def test_their_measures_are_taken_wherever_text_is() -> None:
+    given = [ir_measures.nDCG @ 10, ir_measures.AP(rel=2), "err@20", ir_measures.SetF(beta=2.0), ap]
+    scores = gradedeval.evaluate(RUN, QRELS, given)
+    assert list(scores.means) == ["nDCG@10", "AP(rel=2)", "err@20", "SetF(beta=2.0)", "ap"]
+    assert scores[ir_measures.nDCG @ 10] == scores[ndcg @ 10] == scores["nDCG@10"]
+    assert scores.by_topic(ir_measures.nDCG @ 10) == scores.by_topic("ndcg@10")
+    assert scores.means[ir_measures.AP(rel=2)] == scores["ap(rel=2)"]
+    assert parse_measures(ir_measures.NumRelRet) == parse_measures("num_rel_ret(rel=1)")
+    # Its name in text is that of a measure here; the object is theirs.
+    assert parse_measures(ir_measures.alpha_DCG @ 5) == parse_measures("alpha_dcg(norm=best)@5")
+    with pytest.raises(InputError, match="'seen': is defined in ir_measures as a function, which works only there"):
+        parse_measures(ir_measures.define_byquery(lambda qrels, run: 1.0, name="seen"))
+
+
+def test_ours_are_measures_there() -> None:
+    measures = theirs.as_ir_measures(NAMES)
+    assert [str(each) for each in measures] == NAMES.split()
+    means = ir_measures.calc_aggregate([*measures, ir_measures.AP], QRELS, RUN)
+    ours = gradedeval.evaluate(RUN, QRELS, NAMES)
+    assert {str(each): means[each] for each in measures} == pytest.approx(dict(ours.means), abs=1e-15)
+    assert means[ir_measures.AP] == pytest.approx(ours.by_topic("gap")["2"] / 3 + 0.25 / 3)
+    by_topic = {
+        (metric.query_id, str(metric.measure)): metric.value for metric in ir_measures.iter_calc(measures, QRELS, RUN)
+    }
+    assert by_topic == {(topic, name): score for name in NAMES.split() for topic, score in ours.by_topic(name).items()}
+
+
+def test_they_are_made_as_ours_are() -> None:
+    assert theirs.err @ 20 == theirs.as_ir_measures("err@20")[0] == theirs.as_ir_measures(err @ 20)[0]
+    assert str(theirs.rbp(p=0.9)) == "rbp(p=0.9)"
+    assert (theirs.err @ 20).gradedeval == err @ 20
+    assert len({theirs.err @ 20, theirs.err @ 20, theirs.err @ 10}) == 2
+    assert pickle.loads(pickle.dumps(theirs.gap)) == theirs.gap
+    assert parse_measures([theirs.err @ 20]) == [err @ 20]
+    for wrong in (
+        lambda: theirs.rbp(q=1),
+        lambda: theirs.num_q @ 3,
+        lambda: ir_measures.calc_aggregate([theirs.p], QRELS, RUN),
+    ):
+        with pytest.raises(InputError):
+            wrong()
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = theirs.nothing
+
+
+def rows(kind: str) -> tuple[Any, Any]:
+    """The qrels and the run as that kind of thing."""
+    qrels = [ir_measures.Qrel(topic, docno, grade) for topic in QRELS for docno, grade in QRELS[topic].items()]
+    run = [ir_measures.ScoredDoc(topic, docno, score) for topic in RUN for docno, score in RUN[topic].items()]
+    if kind == "rows":
+        return qrels, run
+    if kind == "iterators":
+        return iter(qrels), iter(run)
+    import pandas as pd
+
+    return pd.DataFrame(qrels), pd.DataFrame(run).assign(rank=0, query="text")
+
+
+@pytest.mark.parametrize("kind", ["rows", "iterators", "frames"])
+def test_runs_and_qrels_come_in_any_form(kind: str) -> None:
+    qrels, run = rows(kind)
+    means = ir_measures.calc_aggregate([theirs.err @ 20, ir_measures.nDCG @ 10], qrels, run)
+    assert {str(name): mean for name, mean in means.items()} == pytest.approx(
+        dict(gradedeval.evaluate(RUN, QRELS, "err@20 nDCG@10").means), abs=1e-15
+    )
+
+
+def test_qrels_are_read_once_and_every_topic_of_them_counts() -> None:
+    evaluator = ir_measures.evaluator([theirs.err @ 20], QRELS)
+    for run in (RUN, {"1": {"x": 1.0}}, {"77": {"a": 1.0}}, []):
+        values = {metric.query_id: metric.value for metric in evaluator.iter_calc(run)}
+        assert values.keys() == QRELS.keys()
+    assert set(values.values()) == {0}
+
+
+def test_intents_and_options() -> None:
+    judged = [("1", "a", 1, "1"), ("1", "b", 1, "2"), ("1", "b", 1, "1")]
+    qrels = [ir_measures.Qrel(*row) for row in judged]
+    pytest.importorskip("pyndeval")
+    both = ir_measures.calc_aggregate(
+        [theirs.alpha_ndcg @ 10, ir_measures.alpha_nDCG @ 10], qrels, {"1": {"a": 1.0, "b": 0.5}}
+    )
+    assert len({round(mean, 6) for mean in both.values()}) == 1
+    four = theirs.GradedProvider(top_grade=4).calc_aggregate([theirs.err @ 20], QRELS, RUN)
+    assert four[theirs.err @ 20] == gradedeval.evaluate(RUN, QRELS, "err@20", top_grade=4)["err@20"]
+    with pytest.raises(InputError, match="topics: leaves topics out, which ir_measures counts as 0"):
+        theirs.GradedProvider(topics="both")
+
+
+def test_a_measure_of_ones_own_goes_along() -> None:
+    @measure(gain="linear")
+    def first(g: gradedeval.Gains) -> Any:
+        """The gain of the first document.
+
+        gain_1
+
+        A test.
+        """
+        return g.gain[:, 0]
+
+    (own,) = theirs.as_ir_measures(first)
+    assert ir_measures.calc_aggregate([own], QRELS, RUN) == {own: 2 / 3}
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]) -> Any:
+    """`printed("file.py")`: what an example prints, run in this process."""
+
+    def run(name: str) -> list[str]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            runpy.run_path(str(ROOT / "examples" / name), run_name="__main__")
+        return capsys.readouterr().out.splitlines()
+
+    return run
+
+
+def test_the_example_of_both_ways(printed: Any) -> None:
+    lines = printed("ir_measures_both_ways.py")
+    assert lines[0] == "nDCG@10    0.2742 + 0.0000"
+    assert lines[3] == "{'err@20': 0.2886, 'gap': 0.2129, 'rbp(p=0.95)': 0.0876, 'nDCG@10': 0.2742}"
+    assert len(lines) == 9
+
+
+@pytest.mark.exhaustive  # it takes seconds to import
+def test_the_example_of_pyterrier(printed: Any) -> None:
+    pytest.importorskip("pyterrier", reason="PyTerrier is missing: pip install python-terrier")
+    lines = [line.split() for line in printed("pyterrier_experiment.py")]
+    assert lines[1:3] == [
+        ["bm25", "0.2886", "0.2129", "0.0876", "0.2139"],
+        ["neural", "0.7176", "0.5981", "0.1723", "0.5428"],
+    ]
+    assert lines[5][:3] == ["neural", "45.0", "3.0"]
+    assert lines[7] == ["bm25", "301", "err@20", "0.9392"]
+
+
+def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    monkeypatch.delitem(sys.modules, "gradedeval.interop.ir_measures")
+    with pytest.raises(
+        ImportError, match=r"^gradedeval.interop.ir_measures needs ir_measures: pip install ir_measures$"
+    ):
+        importlib.import_module("gradedeval.interop.ir_measures")

@@ -1,0 +1,219 @@
+"""A run and qrels in every format that is read, and files that are wrong: for tests, and for the page about them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+RUN = [
+    ("51", "d7", 1, 12.5),
+    ("51", "d2", 2, 11.25),
+    ("51", "d9", 3, 7.0),
+    ("52", "d3", 1, 0.5),
+    ("52", "d7", 2, 0.25),
+]
+QRELS = [("51", "d7", 1), ("51", "d2", 0), ("51", "d4", 2), ("51", "d9", 2), ("52", "d7", 1), ("52", "d3", 0)]
+"""In no order that ranks could have."""
+
+TREC_RUN = "".join(f"{topic} Q0 {docno} {rank} {score} bm25\n" for topic, docno, rank, score in RUN)
+TREC_QRELS = "".join(f"{topic} 0 {docno} {grade}\n" for topic, docno, grade in QRELS)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A file in a format.
+
+    format   what the signature says
+    holds    run or qrels
+    by       who writes such files
+    write    writes it
+    words    options that it needs
+    note     what is said of it on standard error
+    """
+
+    format: str
+    holds: str
+    by: str
+    write: Callable[[Path], object]
+    words: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.holds}, {self.format}, {self.by}"
+
+
+def text(content: str) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(content.encode())
+
+
+def lines(rows: list[tuple[object, ...]], separator: str, header: str = "") -> Callable[[Path], object]:
+    body = "".join(separator.join(map(str, row)) + "\n" for row in rows)
+    return text((header + "\n" if header else "") + body)
+
+
+def run_frame(*names: str) -> pd.DataFrame:
+    return pd.DataFrame(RUN, columns=["qid", "docno", "rank", "score"]).rename(
+        columns=dict(zip(["qid", "docno", "rank", "score"], names, strict=False))
+    )
+
+
+def qrels_frame(*names: str) -> pd.DataFrame:
+    return pd.DataFrame(QRELS, columns=list(names))
+
+
+def nested(rows: list[tuple[object, ...]]) -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = {}
+    for topic, docno, *_, value in rows:
+        found.setdefault(str(topic), {})[str(docno)] = value
+    return found
+
+
+def pyterrier() -> pd.DataFrame:
+    """As a transformer gives it, with a query text that has commas and quotes."""
+    frame = run_frame()
+    frame.insert(1, "docid", range(len(frame)))
+    return frame.assign(query='rivers, "dry" and wet')
+
+
+def arrow_stream(path: Path) -> None:
+    import pyarrow as pa
+
+    table = pa.Table.from_pandas(run_frame(), preserve_index=False)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+IGNORED = "columns that are ignored: "
+RANKS = "has no scores; its documents are ordered by rank"
+PAIRS = [(topic, docno, score) for topic, docno, _, score in RUN]
+RECORDS = [{"qid": topic, "docno": docno, "score": score} for topic, docno, _, score in RUN]
+LABELLED = [{"query": topic, "url": docno, "label": grade} for topic, docno, grade in QRELS]
+
+SAMPLES = [
+    Sample("trec", "run", "any system", text(TREC_RUN)),
+    Sample("trec", "run", "an editor that adds a byte order mark", text("\ufeff" + TREC_RUN),
+           note="starts with a byte order mark, which is skipped"),
+    Sample("trec+header", "run", "a script", text("qid Q0 docno rank score tag\n" + TREC_RUN),
+           ("--run-format", "trec+header")),
+    Sample("topic,type,docno,rank,score", "run", "a script", lines([(t, "Q0", d, r, s) for t, d, r, s in RUN], " "),
+           ("--run-format", "topic,q0,docno,rank,score")),
+    Sample("topic,docno,score", "run", "a script", lines(PAIRS, ","), ("--run-format", "topic,docno,score")),
+    Sample("msmarco", "run", "MS MARCO baselines", lines([row[:3] for row in RUN], "\t"), note=RANKS),
+    Sample("msmarco", "run", "rerankers of MS MARCO", lines(list(RUN), "\t")),
+    Sample("beir", "run", "scripts for BEIR", lines(PAIRS, "\t", "query-id\tcorpus-id\tscore")),
+    Sample("tsv", "run", "pandas, with the names of ir_measures",
+           lambda path: run_frame("query_id", "doc_id").to_csv(path, sep="\t", index=False)),
+    Sample("csv", "run", "pandas, a result of PyTerrier", lambda path: pyterrier().to_csv(path, index=False),
+           note=f"{IGNORED}docid, query"),
+    Sample("headed", "run", "pandas, with spaces", lambda path: run_frame().to_csv(path, sep=" ", index=False)),
+    Sample("json", "run", "ranx, pytrec_eval", text(json.dumps(nested(list(RUN))))),
+    Sample("json", "run", "pandas, records", lambda path: run_frame().to_json(path, orient="records")),
+    Sample("json", "run", "pandas, columns", lambda path: run_frame().to_json(path)),
+    Sample("jsonl", "run", "a script", text("".join(json.dumps(row) + "\n" for row in RECORDS))),
+    Sample("parquet", "run", "pandas", lambda path: run_frame().to_parquet(path)),
+    Sample("parquet", "run", "pandas, with the names of ranx",
+           lambda path: run_frame("q_id", "doc_id").drop(columns="rank").to_parquet(path)),
+    Sample("arrow", "run", "pandas, Feather", lambda path: run_frame().to_feather(path)),
+    Sample("arrow", "run", "pyarrow, a stream", arrow_stream),
+    Sample("trec", "qrels", "any collection", text(TREC_QRELS)),
+    Sample("topic,docno,grade", "qrels", "a script", lines(list(QRELS), " ")),
+    Sample("beir", "qrels", "BEIR", lines(list(QRELS), "\t", "query-id\tcorpus-id\tscore")),
+    Sample("csv", "qrels", "an annotation tool", lines(list(QRELS), ",", "query,url,label")),
+    Sample("tsv", "qrels", "pandas, with the names of ir_measures",
+           lambda path: qrels_frame("query_id", "doc_id", "relevance").to_csv(path, sep="\t", index=False)),
+    Sample("ntcir", "qrels", "NTCIREVAL", lines([(t, d, f"L{g}") for t, d, g in QRELS], " ")),
+    Sample("trec", "qrels", "assessors, with words", text(
+        "".join(f"{t} 0 {d} {('NRel', 'Rel', 'HRel')[g]}\n" for t, d, g in QRELS)),
+        ("--labels", "HRel=2,Rel=1,NRel=0")),
+    Sample("letor", "qrels", "LETOR, SVMlight", text("".join(
+        f"{g} qid:{t} 1:0.5 2:0.25 #docid = {d} inc = 1\n" for t, d, g in QRELS))),
+    Sample("json", "qrels", "ranx, pytrec_eval", text(json.dumps(nested(list(QRELS)), indent=1))),
+    Sample("jsonl", "qrels", "an annotation tool", text("".join(json.dumps(row) + "\n" for row in LABELLED))),
+    Sample("parquet", "qrels", "pandas, with the names of BEIR",
+           lambda path: qrels_frame("query-id", "corpus-id", "score").to_parquet(path)),
+    Sample("arrow", "qrels", "pandas, Feather",
+           lambda path: qrels_frame("q_id", "doc_id", "score").to_feather(path)),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A file that is refused: what is wrong with it, and what is said."""
+
+    what: str
+    holds: str
+    write: Callable[[Path], object]
+    says: str
+    words: tuple[str, ...] = ()
+
+
+FIVE = "".join(line.rsplit(" ", 1)[0] + "\n" for line in TREC_RUN.splitlines())
+WRONG = [
+    Wrong("TREC without the tag", "run", text(FIVE),
+          "FILE:1: 5 fields, expected 6 (topic Q0 docno rank score tag), here and on 4 more lines; add the tag, or "
+          "read five columns with --run-format topic,q0,docno,rank,score"),
+    Wrong("TREC with a header", "run", text("qid Q0 docno rank score tag\n" + TREC_RUN),
+          "FILE:1: score 'score' is not a number; remove the line if it is a header, or skip it with --run-format "
+          "trec+header"),
+    Wrong("UTF-16", "run", lambda path: path.write_bytes(TREC_RUN.encode("utf-16")),
+          "FILE: is UTF-16; save the file as UTF-8"),
+    Wrong("topic, docno and score without a header", "run", lines(PAIRS, " "),
+          "FILE: has 3 fields in a line, and the third does not count 1, 2, 3, … as the ranks of MS MARCO do; say what "
+          "they are: --run-format topic,docno,score or --run-format topic,docno,rank"),
+    Wrong("topic, Q0, docno and score without a header", "run", lines([(t, "Q0", d, s) for t, d, s in PAIRS], " "),
+          "FILE: has 4 fields in a line; say what they are: --run-format msmarco or --run-format topic,q0,docno,score "
+          "or --run-format topic,docno,score,tag"),
+    Wrong("CSV without a header", "run", lines(PAIRS, ","),
+          "FILE:1: 1 field, expected 6 (topic Q0 docno rank score tag), here and on 4 more lines; separate fields by "
+          "spaces or tabs, or name the columns, as in --run-format topic,docno,score"),
+    Wrong("CSV with a column of an unknown name", "run", lines(list(RUN), ",", "qid,docno,rank,scor"),
+          "FILE: no column 'score' among qid, docno, rank, scor; did you mean 'score'?"),
+    Wrong("CSV without a column of docnos", "run", lines(PAIRS, ",", "qid,hit,score"),
+          "FILE: no column 'docno' among qid, hit, score; known names: docno, doc_id, docid, corpus_id, document_id, "
+          "pid, passage_id, url"),
+    Wrong("CSV with a field too few in a line", "run", text("qid,docno,score\n51,d7,2\n52,d3\n"),
+          "FILE:3: 2 fields, expected 3 (topic docno score); every line has the fields of the first"),
+    Wrong("CSV with an empty docno", "run", text("qid,docno,score\n51,d7,2\n52,,1\n"),
+          "FILE:3: no docno in this line; fill the field, or remove the line"),
+    Wrong("CSV with an open quote", "run", text('qid,docno,score\n51,d7,2\n52,"d3,1\n'),
+          "FILE:3: not valid csv (unexpected end of data); close every quote"),
+    Wrong("JSON that ends early", "run", text('{"51": {"d7": 12.5, '),
+          "FILE:1: is not valid JSON (Expecting property name enclosed in double quotes); write the file again"),
+    Wrong("JSON with a docno twice", "run", text('{"51": {"d7": 12.5, "d7": 1}}'),
+          "FILE: duplicate name 'd7' in a JSON object; give each name once"),
+    Wrong("JSON of another kind", "run", text('{"version": 2, "results": []}'),
+          "FILE: holds JSON, but no object of version, results that is read; expected topic -> docno -> number, or "
+          'records such as {"topic": "51", "docno": "d7", …}'),
+    Wrong("JSON Lines with a score that is text", "run", text(
+        '{"qid": "51", "docno": "d7", "score": 2}\n{"qid": "52", "docno": "d3", "score": "high"}\n'),
+          "FILE:2: score 'high' is not a finite number; expected a number for each score"),
+    Wrong("Parquet that was cut", "run", lambda path: path.write_bytes(b"PAR1\x15\x04\x15"),
+          "FILE: is no valid file of this kind (…); write the file again"),
+    Wrong("an Excel workbook", "run", lambda path: path.write_bytes(b"PK\x03\x04\x14\x00" + bytes(30)),
+          "FILE: is a zip archive or an Excel workbook; save the table as CSV"),
+    Wrong("a pickle", "run", lambda path: path.write_bytes(b"\x80\x04\x95" + bytes(30)),
+          "FILE: is a Python pickle, which could run code when it is read; save it as JSON, CSV or Parquet"),
+    Wrong("a run of MS MARCO where qrels belong", "qrels", lines(list(RUN), "\t"),
+          "FILE: looks like a run of MS MARCO, whose lines are 'qid pid rank score'; the order is RUN... QRELS: are "
+          "they swapped?"),
+    Wrong("qrels that count like ranks", "qrels", lines([row[:3] for row in RUN], " "),
+          "FILE: has 3 fields in a line, and the third counts 1, 2, 3, … as ranks do: is it a run?; say what they are: "
+          "--qrels-format topic,docno,grade"),
+    Wrong("scores for grades", "qrels", lines(PAIRS, "\t", "qid\tdocno\tscore"),
+          "FILE: column 'score' holds fractions, no grades; is it a run? a column of grades that are fractions must be "
+          "called 'grade'"),
+    Wrong("words for grades", "qrels", text("51 0 d7 HRel\n51 0 d2 NRel\n"),
+          "FILE:1: grade 'HRel' is a word; the labels found are HRel, NRel: give each a grade, as in --labels "
+          "HRel=…,NRel=…"),
+    Wrong("a label that --labels leaves out", "qrels", text("51 0 d7 HRel\n51 0 d2 NRel\n"),
+          "FILE:1: grade 'HRel' is a word; the labels found are HRel, NRel: give each a grade, as in --labels "
+          "HRel=…,NRel=…", ("--labels", "NRel=0")),
+    Wrong("LETOR without docids", "qrels", text("2 qid:51 1:0.5 2:0.25\n"),
+          "FILE:1: no docid behind #; runs name documents by docid; rows without any are for evaluate_arrays in "
+          "Python"),
+]  # fmt: skip

@@ -1,0 +1,228 @@
+"""Every format gives the scores of the same in TREC form, and says what it is; what could be two things is refused."""
+
+from __future__ import annotations
+
+import random
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from gradedeval.errors import InputError
+from gradedeval.options import Options
+from gradedeval.rankings.grade import Grader
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.rankings.run import run_of_bytes
+from gradedeval.scoring.run_parts import map_lists
+from gradedeval.trec.layouts import QRELS, RUN, Layout
+from gradedeval.trec.recognition import format_of
+from gradedeval.trec.source import Source
+from gradedeval.trec.stream import Stream
+from support.broken import matches
+from support.commands import Command
+from support.file_formats import RUN as ROWS
+from support.file_formats import SAMPLES, TREC_QRELS, TREC_RUN, WRONG, Sample, Wrong
+from support.runs import named, outcome, read_in_blocks
+
+MEASURES = ("-m", "err@20 ap num_ret", "-q", "-f", "csv", "--digits", "6")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "trec.run").write_text(TREC_RUN)
+    (tmp_path / "trec.qrels").write_text(TREC_QRELS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def numbers(text: str) -> list[str]:
+    """The lines of a table of scores without their run and signature."""
+    return [",".join(line.split(",")[1:4]) for line in text.splitlines() if not line.startswith("#")]
+
+
+def files(sample: Sample | Wrong) -> tuple[str, str]:
+    return ("FILE", "trec.qrels") if sample.holds == "run" else ("trec.run", "FILE")
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_a_file_scores_as_the_same_in_trec_form_and_its_format_is_said(
+    sample: Sample, folder: Path, cli: Command
+) -> None:
+    sample.write(folder / "FILE")
+    plain = cli("trec.run", "trec.qrels", *MEASURES)
+    read = cli(*files(sample), *MEASURES, *sample.words)
+    assert read.code == 0, read.messages
+    assert numbers(read.text) == numbers(plain.text)
+    assert read.messages == ([f"FILE: {sample.note}"] if sample.note else [])
+    said = f" | {sample.holds} format {sample.format}"
+    assert (said in read.text) == (sample.format != "trec")
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.what)
+def test_what_is_wrong_is_one_line(wrong: Wrong, folder: Path, cli: Command) -> None:
+    wrong.write(folder / "FILE")
+    refused = cli(*files(wrong), "-m", "ap", *wrong.words)
+    assert refused.code in (1, 2)
+    assert len(refused.messages) == 1, refused.messages
+    assert matches(wrong.says, refused.messages[0]), refused.messages
+
+
+# The block reader and the line reader -----------------------------------------------------------------------------
+
+
+def rows_of(draw: random.Random, separator: str) -> str:
+    """A file with a header, and with fields as tools write them: quoted, empty, with blanks in them."""
+    shapes = ["qid docno rank score", "qid docno score note", "docno qid score"]
+    columns = draw.choice(shapes).split()
+    odd = draw.choice([0, 0, 0.05])
+    lines = [separator.join(columns)]
+    for topic in draw.sample(["1", "2", "t3", "51", "a b"] if odd else ["1", "2", "t3", "51"], draw.randint(1, 4)):
+        for rank, docno in enumerate(draw.sample([f"doc-{at}" for at in range(60)], draw.randint(1, 30)), 1):
+            values = {"qid": topic, "docno": docno, "rank": str(rank), "score": f"{20 - rank / 8:.3f}", "note": "x"}
+            if draw.random() < odd:
+                name = draw.choice(columns)
+                values[name] = draw.choice(["", f'"{values[name]}"', f" {values[name]}", "#", f"{values[name]} z"])
+            lines.append(separator.join(values[name] for name in columns))
+            if draw.random() < odd:
+                lines.append(draw.choice(["", "# by us", separator, "#1"]))
+    return draw.choice(["", "\ufeff", "# by us\n"]) + draw.choice(["\n", "\r\n"]).join(lines) + draw.choice(["\n", ""])
+
+
+def by_line(content: bytes, judgments: Qrels, options: Options) -> object:
+    with closing(Stream(named(content))) as stream:
+        layout = format_of(stream, "run")
+        assert isinstance(layout, Layout)
+        notes = [f"run: {note}" for note in layout.notes]
+        graded = map_lists(
+            lambda part: part.grade(Grader(judgments, options)),
+            run_of_bytes("run", stream.whole(), options, layout=layout),
+            Grader(judgments, options),
+        )
+        graded.notes[:0] = notes
+        return graded
+
+
+MORE = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(40, 2000)]
+
+
+@pytest.mark.parametrize("seed", [*range(40), *MORE])
+def test_both_readers_find_the_same_in_a_separated_file(seed: int) -> None:
+    draw = random.Random(seed)
+    content = rows_of(draw, draw.choice("\t,")).encode()
+    judgments = Qrels({topic: {f"doc-{at}": at % 3 for at in range(0, 60, 2)} for topic in ("1", "2", "t3")})
+    options = Options(lenient=draw.random() < 0.3)
+    simple = outcome(partial(by_line, content, judgments, options))  # type: ignore[arg-type]
+    for block in (64, 1 << 12):
+        assert outcome(partial(read_in_blocks, named(content), judgments, options, block=block)) == simple
+
+
+@pytest.mark.parametrize(
+    "line", ["1\td 1\t3\t2", '1\t"d1"\t3\t2', "1\t\td1\t2", "1\td1\t3\t2\t", "1\td1\t\t2", " \td1\t3\t2"]
+)
+def test_no_field_of_a_separated_line_moves_into_another_column(line: str, tmp_path: Path) -> None:
+    (tmp_path / "run").write_text(f"qid\tdocno\tnote\tscore\n{line}\n")
+    with closing(Stream(Source(tmp_path / "run"))) as stream:
+        layout = format_of(stream, "run")
+        assert isinstance(layout, Layout)
+        try:
+            run = run_of_bytes("run", stream.whole(), Options(), layout=layout)
+        except InputError:
+            return
+    assert {docno: (topic, found.scores[0]) for topic, found in run.topics.items() for docno in found.docnos} in (
+        {b"d1": (b"1", 2.0)},
+        {b"d 1": (b"1", 2.0)},
+    )
+
+
+# Recognition ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("holds", "content", "format"),
+    [
+        ("run", b"q d 1\nq e 2\n", "msmarco"),
+        ("run", b"q d 0\nq e 1\nr d 0\n", "msmarco"),
+        ("run", b"q d 1 0.5\nq e 2 0.4\n", "msmarco"),
+        ("run", b"q 0 d1 1\nq 0 d2 0\n", "trec"),  # qrels, as the line reader says
+        ("run", b"# by us\n\nq Q0 d 1 2 t\n", "trec"),
+        ("qrels", b"q 0 1 1\nq 0 2 0\n", "trec"),
+        ("qrels", b"q d L1\nq e L0\n", "ntcir"),
+        ("qrels", b"q 0 d L1\n", "trec"),
+        ("qrels", b"q d 1\nq e 0\n", "topic,docno,grade"),
+        ("qrels", b"2 qid:3 1:0.5 # d\n", "letor"),
+        ("run", b' {"q": {"d": 1}}', "json"),
+        ("run", b"PAR1", "parquet"),
+        ("run", b"qid,docno,score\n", "csv"),
+        ("run", b'"qid","docno","score"\n"q","d",1\n', "csv"),
+        ("run", b"Query ID\tDoc-ID\tScore\nq\td\t1\n", "tsv"),
+        ("qrels", b"query-id\tcorpus-id\tscore\n", "beir"),
+    ],
+)
+def test_the_content_says_the_format(holds: str, content: bytes, format: str) -> None:
+    with closing(Stream(named(content))) as stream:
+        assert format_of(stream, holds).format == format
+        assert stream.peek(1 << 16) == content  # which is still to be read
+
+
+def test_plain_trec_is_known_at_a_glance() -> None:
+    for holds, text, layout in (("run", TREC_RUN, RUN), ("qrels", TREC_QRELS, QRELS)):
+        with closing(Stream(named(text.encode()))) as stream:
+            assert format_of(stream, holds) is layout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--run-format", "beer"), "--run-format: no format 'beer'; did you mean 'beir'? formats: trec, msmarco, …"),
+        (("--run-format", "qid,docno,scor"), "--run-format: no column 'scor'; did you mean 'score'?"),
+        (("--run-format", "qid,score"), "--run-format: no column 'docno' in 'qid,score'; as in topic,docno,score"),
+        (
+            ("--qrels-format", "msmarco"),
+            "--qrels-format: no format 'msmarco'; msmarco is a format of runs; the formats: trec, …",
+        ),
+        (("--labels", "high"), "--labels: '=high' is no label=grade; as in --labels HRel=2,Rel=1,NRel=0"),
+        (("--labels", "a=1,a=2"), "--labels: label 'a' is given twice; …"),
+    ],
+)
+def test_a_wrong_name_is_said_before_any_file_is_read(words: tuple[str, ...], says: str, cli: Command) -> None:
+    refused = cli("none.run", "none.qrels", *words)
+    assert refused.code == 2
+    assert matches(says, *refused.messages), refused.messages
+
+
+def test_a_format_that_is_named_is_the_one_that_is_read(folder: Path, cli: Command) -> None:
+    refused = cli("trec.run", "trec.qrels", "--run-format", "csv")
+    assert matches("trec.run: has no header with columns for csv: the first line is '51 Q0 …'; …", *refused.messages)
+    topics = sorted({row[0] for row in ROWS})
+    assert cli("trec.run", "trec.qrels", "--run-format", "trec", "-m", "num_q").text.count(f"{len(topics)}") >= 1
+
+
+def test_options_that_need_a_column_say_that_it_is_missing(folder: Path, cli: Command) -> None:
+    (folder / "a.tsv").write_text("qid\tdocno\tscore\n51\td7\t2\n")
+    assert cli("a.tsv", "trec.qrels", "--ties", "rank").messages == [
+        "a.tsv: has no ranks; --ties rank needs a column of them"
+    ]
+    (folder / "b").write_text("51 d7\n51 d2\n")
+    words = ("b", "trec.qrels", "--run-format", "topic,docno", "-m", "rr", "--topics", "both")
+    assert cli(*words).messages == ["b: has neither scores nor ranks; --order file keeps the order of its lines"]
+    assert "1.0000" in cli(*words, "--order", "file").text
+
+
+def test_scores_of_another_format_are_compared(folder: Path, cli: Command) -> None:
+    (folder / "beir.tsv").write_text(
+        "query-id\tcorpus-id\tscore\n" + TREC_QRELS.replace(" 0 ", "\t").replace(" ", "\t")
+    )
+    assert cli("trec.run", "trec.qrels", "-q", "-m", "ap", "-f", "csv", "-o", "saved.csv").code == 0
+    done = cli("check", "trec.run", "beir.tsv", "-m", "ap", "--baseline", "saved.csv", "--max-drop", "1%")
+    assert (done.code, done.messages) == (0, [])
+
+
+def test_lint_says_the_format(folder: Path, cli: Command) -> None:
+    (folder / "ms.tsv").write_text("".join(f"{row[0]}\t{row[1]}\t{row[2]}\n" for row in ROWS))
+    (folder / "q.csv").write_text("query,url,label\n51,d7,1\n51,d7,2\n")
+    text = cli("lint", "ms.tsv", "--qrels", "q.csv").text
+    assert "ms.tsv (format msmarco): 0 errors" in text
+    assert "ms.tsv: has no scores; its documents are ordered by rank" in text
+    assert "q.csv (format csv): 1 error" in text
+    assert "q.csv:3: duplicate" in text

@@ -1,0 +1,71 @@
+"""pytrec_eval's interface gives pytrec_eval's numbers under the names that were asked for."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval import EvaluationWarning, InputError
+from gradedeval.trec_eval import pytrec_eval
+
+DRAW = random.Random(3)
+QRELS = {f"q{t}": {f"d{i}": DRAW.choice([-1, 0, 0, 1, 2]) for i in range(20)} for t in range(6)}
+RUN = {f"q{t}": {f"d{i}": DRAW.randint(0, 9) / 4 for i in DRAW.sample(range(30), 15)} for t in range(6)}
+
+NAMES = {"map", "ndcg_cut", "ndcg_cut.3,7", "P_5", "recall.5,10", "success_1", "gm_map", "num_ret", "num_q", "Rprec",
+         "iprec_at_recall", "11pt_avg", "bpref", "infAP", "utility", "set_F", "recip_rank", "relative_P_5"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("level", "judged_only"), [(1, False), (2, True)])
+def test_scores_are_those_of_pytrec_eval(level: int, judged_only: bool) -> None:
+    theirs = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
+    arguments: tuple[Any, ...] = (QRELS, NAMES, level, judged_only)
+    run = {**RUN, "q0": {"d0": 16777216.0, "d1": 16777217.0, "d2": 1.0}}  # the first two are one float32
+    expected = theirs.RelevanceEvaluator(*arguments).evaluate(run)
+    found = gradedeval.RelevanceEvaluator(*arguments).evaluate(run)
+    assert found.keys() == expected.keys()
+    for topic, scores in expected.items():
+        assert found[topic] == pytest.approx(scores, abs=1e-12)
+    for name in ("map", "gm_map", "num_ret"):
+        values = [scores[name] for scores in expected.values()]
+        assert pytrec_eval.compute_aggregated_measure(name, values) == pytest.approx(
+            theirs.compute_aggregated_measure(name, values)
+        )
+    assert pytrec_eval.supported_measures >= theirs.supported_measures
+
+
+def test_measures_of_gradedeval_stand_beside_those_of_trec_eval() -> None:
+    found = gradedeval.RelevanceEvaluator(QRELS, ["map", "err@20", "nDCG@5"]).evaluate(RUN)
+    assert list(found["q0"]) == ["map", "err@20", "nDCG@5"]
+    ours = gradedeval.evaluate(RUN, QRELS, "err(gain=exp)@20", like="trec_eval", scores="float32")
+    assert {topic: scores["err@20"] for topic, scores in found.items()} == ours.by_topic("err(gain=exp)@20")
+
+
+def test_topics_in_one_of_both_are_left_out_with_a_warning() -> None:
+    evaluator = gradedeval.RelevanceEvaluator({**QRELS, "empty": {}}, {"map"})
+    assert evaluator.evaluate({}) == {}
+    with pytest.warns(EvaluationWarning, match="5 of 6 judged topics not in the run"):
+        assert list(evaluator.evaluate({"q1": RUN["q1"]})) == ["q1"]
+    with pytest.warns(EvaluationWarning, match="shares no topics"):
+        assert evaluator.evaluate({"x": {"a": 1.0}}) == {}
+    with pytest.warns(EvaluationWarning, match="runid, relstring: text"):
+        assert gradedeval.RelevanceEvaluator(QRELS, ["runid", "map", "relstring"]).evaluate(RUN)["q1"].keys() == {"map"}
+
+
+def test_files_are_parsed_from_their_lines() -> None:
+    assert pytrec_eval.parse_run(["q1 Q0 a 1 0.5 t\n", "q1 Q0 b 2 0.25 t"]) == {"q1": {"a": 0.5, "b": 0.25}}
+    assert pytrec_eval.parse_qrel(["q1 0 a 2\n", "q2 0 b -1\n"]) == {"q1": {"a": 2}, "q2": {"b": -1}}
+    with pytest.raises(InputError, match="run:1: 2 fields"):
+        pytrec_eval.parse_run(["q1 a"])
+
+
+@pytest.mark.parametrize("wrong", [{"mapp"}, {"ndcg_cut_x"}, [5], 5])
+def test_an_unknown_measure_is_an_error_of_ours(wrong: Any) -> None:
+    with pytest.raises(InputError):
+        gradedeval.RelevanceEvaluator(QRELS, wrong)
+    with pytest.raises(InputError):
+        gradedeval.RelevanceEvaluator(QRELS, {"map"}).evaluate(np.zeros(3))

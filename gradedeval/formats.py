@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from gradedeval.errors import InputError, did_you_mean, visible
 
-Layout = Literal["wide", "trec", "long", "qrels"]
+Layout = Literal["wide", "trec", "long"]
 Kind = Literal["text", "figures", "count", "score", "signed", "share", "percent", "number"]
 
 # How a table for people writes a float, as a format specification in which D is the digits of the column.
@@ -198,11 +198,6 @@ def trec_line(name: str, topic: str, value: str) -> str:
     return f"{name:<22}\t{topic}\t{value}\n"
 
 
-def as_lines(document: Document, digits: int | None) -> str:
-    """The rows with a blank between columns, without a header."""
-    return "".join(" ".join(cells) + "\n" for cells in document.table.cells(digits))
-
-
 def as_csv(document: Document, digits: int | None, delimiter: str = ",") -> str:
     """A header and the rows; blank is empty."""
     import csv
@@ -280,7 +275,6 @@ FORMATS: dict[str, Format] = {
     "markdown": Format(as_markdown, ".md", "wide"),
     "latex": Format(as_latex, ".tex", "wide"),
     "html": Format(as_html, ".html", "wide"),
-    "qrels": Format(as_lines, ".qrels", "qrels", signed=False),
 }
 
 EXTENSIONS = {row.extension: name for name, row in FORMATS.items()} | {"": "table"}

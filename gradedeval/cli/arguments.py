@@ -169,12 +169,10 @@ class Destination:
     format has its extension.
     """
 
-    def __init__(
-        self, keywords: dict[str, Any], default: str = "table", forms: Collection[str] = formats_for()
-    ) -> None:
+    def __init__(self, keywords: dict[str, Any], default: str = "table") -> None:
         self.output, self.digits = keywords.pop("output"), keywords.pop("digits", None)
         check_output(self.output, (*keywords["files"], *keywords.get("from_scores", ())))
-        self.form: str = keywords.pop("form") or form_of(self.output, forms, default)
+        self.form: str = keywords.pop("form") or form_of(self.output, formats_for(), default)
 
     def deliver(self, make: Maker, settings: str = "") -> None:
         """Write the result; where the format has no place for its settings, they go to stderr."""

@@ -16,6 +16,7 @@ from gradedeval.analysis.pool.tables import (
     assessors_document,
     left_out_document,
     pool_document,
+    qrels_lines,
     to_judge_document,
 )
 from gradedeval.analysis.pool.to_judge import JudgingSettings, judge_next
@@ -29,7 +30,7 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import warn
+from gradedeval.cli.output import warn, write
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 from gradedeval.measures.parse import parse_measures
@@ -38,12 +39,12 @@ from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 
-FORMS = formats_for("wide", "long", "qrels")
 MODES = ("to_judge", "leave_one_out", "agreement")
 
 OPTIONS = [
-    option("--to-judge", is_flag=True, help="List the unjudged documents to judge next, the most telling first; with "
-           "-f qrels as lines of a qrels file that lack the grade."),
+    option("--to-judge", is_flag=True, help="List the unjudged documents to judge next, the most telling first."),
+    option("--as-qrels", is_flag=True, help="Write what --to-judge lists as lines of a qrels file that lack only the "
+           "grade."),
     option("--strategy", type=click.Choice(judging.STRATEGIES), help="How --to-judge weighs documents: by their best "
            "rank (depth), by RBP weight as methods A, B and C of Moffat, Webber & Zobel, by what could rise "
            f"(residual), or by what would settle pairs of runs (pairs). Default: {judging.DEFAULT}."),
@@ -60,12 +61,12 @@ OPTIONS = [
            "run gives the pool. Default: all are."),
     option("--at", type=click.IntRange(min=1), metavar="N", help=f"Depth of judged@ and overlap@. Default: {AT}."),
     measure_option(f"Measure of --leave-one-out and --agreement; of --to-judge ({judging.MEASURE}).", default=DEFAULT),
-    *output_options(FORMS),
+    *output_options(formats_for()),
 ]  # fmt: skip
 
 TAKES = {
     "": ("groups", "pool_depth", "at"),
-    "to_judge": ("strategy", "budget", "persistence", "pool_depth", "measures"),
+    "to_judge": ("strategy", "budget", "persistence", "pool_depth", "measures", "as_qrels"),
     "leave_one_out": ("groups", "pool_depth", "measures"),
     "agreement": ("measures",),
 }
@@ -77,7 +78,7 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
 
     \b
     gradedeval pool runs/*.run qrels.txt --groups teams.txt
-    gradedeval pool runs/*.run qrels.txt --to-judge --budget 300 -o next.qrels
+    gradedeval pool runs/*.run qrels.txt --to-judge --budget 300 --as-qrels -o next.qrels
     gradedeval pool runs/*.run qrels.txt --leave-one-out -m ap
     gradedeval pool runs/*.run qrels.txt --agreement second.qrels
     """
@@ -85,11 +86,11 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
     mode = _mode(own)
     second = [own["agreement"]] if own["agreement"] else []
     runs, qrels = runs_and_qrels_if_any(keywords["files"], keywords)
-    destination = Destination(keywords | {"files": (*keywords["files"], *second)}, forms=FORMS)
+    if own["as_qrels"]:
+        keywords["form"] = keywords["form"] or "table"
+    destination = Destination(keywords | {"files": (*keywords["files"], *second)})
     for name in ("files", "form", "output"):
         keywords.pop(name)
-    if destination.form == "qrels" and mode != "to_judge":
-        raise InputError("-f qrels", "is a list of documents to judge", "add --to-judge", usage=True)
     if mode in ("leave_one_out", "agreement") and qrels is None:
         raise InputError(_flag(mode), "needs qrels", "add QRELS", usage=True)
     options, table, named = resolve_options(**keywords), measure_table(measures_from), named_runs(runs)
@@ -115,7 +116,10 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
         more = {"groups": own["groups"], "at": own["at"] or AT, "pool_depth": depth}
         found, make = pool_of(named, qrels, options, **more, workers=workers), pool_document
     warn(found.notes)
-    destination.deliver(partial(make, found))
+    if own["as_qrels"]:
+        write(qrels_lines(found), destination.output)
+    else:
+        destination.deliver(partial(make, found))
 
 
 def _mode(own: dict[str, Any]) -> str:

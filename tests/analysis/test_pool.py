@@ -242,14 +242,14 @@ def test_two_assessors_and_the_order_of_runs() -> None:
 
 def test_lines_to_judge_become_qrels(cli: Command, tmp_path: Path) -> None:
     out = tmp_path / "next.qrels"
-    done = cli("pool", *RUNS, QRELS, "--to-judge", "--budget", "5", "-o", str(out))
+    done = cli("pool", *RUNS, QRELS, "--to-judge", "--budget", "5", "--as-qrels", "-o", str(out))
     assert done.code == 0
     lines = out.read_text().splitlines()
     assert len(lines) == 5
     assert all(len(line.split()) == 3 for line in lines)
     more = tmp_path / "more.qrels"
     more.write_text(Path(QRELS).read_text() + "".join(f"{line} 1\n" for line in lines))
-    again = cli("pool", *RUNS, str(more), "--to-judge", "--budget", "5", "-f", "qrels").text.splitlines()
+    again = cli("pool", *RUNS, str(more), "--to-judge", "--budget", "5", "--as-qrels").text.splitlines()
     assert not set(lines) & set(again)
 
 
@@ -272,7 +272,7 @@ def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
         (("--to-judge", "--leave-one-out"), "--to-judge: cannot be combined with --leave-one-out; ask for one at a"),
         (("--budget", "3"), "--budget: does not apply to the statistics; add --to-judge"),
         (("--to-judge", "--groups", "x"), "--groups: does not apply to --to-judge; leave it out"),
-        (("-f", "qrels"), "-f qrels: is a list of documents to judge; add --to-judge"),
+        (("--as-qrels",), "--as-qrels: does not apply to the statistics; add --to-judge"),
         (("--to-judge", "--strategy", "rbp"), "--strategy: invalid value 'rbp'; did you mean 'rbp-"),
     ],
 )

@@ -110,9 +110,8 @@ def block(words: list[str]) -> str:
 
 def formats() -> str:
     """The output formats, with the extension of a file that means each."""
-    people = {"wide": "people", "long": "programs", "trec": "scripts for trec_eval", "qrels": "assessors"}
+    people = {"wide": "people", "long": "programs", "trec": "scripts for trec_eval"}
     shape = {"wide": "tables, rounded", "long": "long form, full precision", "trec": "trec_eval's three columns"}
-    shape["qrels"] = "lines of qrels without the grade, of `pool --to-judge`"
     rows = [
         f"| `{name}` | `{form.extension}` | {people[form.layout]} | {shape[form.layout]} |"
         for name, form in FORMATS.items()

@@ -105,11 +105,8 @@ def _long(found: Pool) -> Table:
 
 
 def to_judge_document(found: ToJudge, layout: Layout) -> Document:
-    """What to judge: a row for each document; as lines of qrels without their grade, for the layout `qrels`."""
+    """What to judge: a row for each document."""
     frame = found.frame
-    if layout == "qrels":
-        rows = [[row["topic"], "0", row["docno"]] for row in frame_rows(frame)]
-        return Document([Table([Column(name) for name in ("topic", "iteration", "docno")], rows)])
     signature = found.settings.words(found.measure)
     if layout == "long":
         return Document([frame_table(frame)], signature)
@@ -128,6 +125,11 @@ def to_judge_document(found: ToJudge, layout: Layout) -> Document:
     count = len(frame)
     line = f"{count} {plural(count, 'document')} to judge, {found.left} more unjudged"
     return Document([line, table] if count else [line], signature)
+
+
+def qrels_lines(found: ToJudge) -> str:
+    """What to judge as lines of a qrels file that lack the grade."""
+    return "".join(f"{row['topic']} 0 {row['docno']}\n" for row in frame_rows(found.frame))
 
 
 def left_out_document(found: LeftOut, layout: Layout) -> Document:

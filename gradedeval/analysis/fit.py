@@ -226,8 +226,8 @@ def fit_ranges(
 def _validation(range_: MeasureRange, kind: Kind, value: float, values: Values, there: Target) -> dict[str, float]:
     """The agreement of the best value elsewhere, and the best value there."""
     same = values[value] if value in values else there.agreements([range_.at(value)], [kind])[0][0]
-    value_there, best_there, *_ = best_of(range_, values)
-    return {"agreement_there": same, "value_there": value_there, "best_there": best_there}
+    found = best_of(range_, values)
+    return {"agreement_there": same, "value_there": found.value, "best_there": found.good}
 
 
 def _overlap_notes(here: Target, there: Target | None) -> list[str]:

@@ -154,10 +154,11 @@ def weights_by(
     settings = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels_for(runs, qrels, options)
-        values, shares, counts, of_runs = background(runs, judged, implied, options, ranks, workers or Workers())
-        columns |= dict(zip(implied, zip(values.T, shares.tolist(), strict=True), strict=True))
-        notes += of_runs
-        settings = [str(signature(judged, options, implied, counts)), f"{len(counts)} {plural(len(counts), 'run')}"]
+        found = background(runs, judged, implied, options, ranks, workers or Workers())
+        columns |= dict(zip(implied, zip(found.weights.T, found.shares.tolist(), strict=True), strict=True))
+        notes += found.notes
+        count = len(found.counts)
+        settings = [str(signature(judged, options, implied, found.counts)), f"{count} {plural(count, 'run')}"]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")
     values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)

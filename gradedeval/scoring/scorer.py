@@ -247,9 +247,10 @@ def _check_ties(measures: Sequence[Measure], options: Options) -> None:
     """Raise InputError (usage) where scores are to be averaged over ties, and a measure has no closed form of that."""
     for measure in measures:
         if options.ties == "average" and not measure.definition.over_ties:
-            known = ", ".join(name for name, other in MEASURES.items() if other.definition.over_ties)
+            known = [name for name, other in MEASURES.items() if other.definition.over_ties]
             what = f"{measure.name} has no average over ties"
-            raise InputError("--ties average", what, f"it takes {known}", usage=True)
+            hint = f"{len(known)} measures have one, such as {shorten(known)}; see `gradedeval measures NAME`"
+            raise InputError("--ties average", what, hint, usage=True)
 
 
 def _grades(qrels: Qrels, options: Options) -> Grades:

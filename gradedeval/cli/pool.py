@@ -78,7 +78,7 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
 
     \b
     gradedeval pool runs/*.run qrels.txt --groups teams.txt
-    gradedeval pool runs/*.run qrels.txt --to-judge --budget 300 --as-qrels -o next.qrels
+    gradedeval pool runs/*.run qrels.txt --to-judge --as-qrels -o next.qrels
     gradedeval pool runs/*.run qrels.txt --leave-one-out -m ap
     gradedeval pool runs/*.run qrels.txt --agreement second.qrels
     """

@@ -283,7 +283,7 @@ def _check_fixed(measure: Measure, weights: Floats, levels: Floats) -> None:
     """Raise InputError where the weights do not give what the first ranks add to the scores of random rankings."""
     depth = len(weights)
     draw = np.random.default_rng(2010)
-    for trial, further in enumerate((0, 1, 7, 40, 300, 1000) * 2, 1):
+    for trial, further in enumerate((0, 1, 2, 3, 7, 40, 300, 1000) * 2, 1):
         filled = (0.05, 0.3, 1.0)[trial % 3]
         gain = np.zeros((2, depth + further))
         gain[:] = draw.choice(levels, depth + further) * (draw.random(depth + further) < filled)

@@ -23,12 +23,16 @@ class Listed(NamedTuple):
     docnos: list[list[str]]
     values: Floats
 
-    def each(self) -> Iterable[tuple[bytes, list[str], Floats]]:
-        """The topics, each with its docnos and numbers."""
-        begin = 0
-        for topic, docnos in zip(self.topics, self.docnos, strict=True):
-            yield topic, docnos, self.values[begin : begin + len(docnos)]
-            begin += len(docnos)
+    def select(self, topics: list[bytes]) -> Listed:
+        """Only these topics, in any order; one that is not there has no documents."""
+        if topics == self.topics:
+            return self
+        row = {topic: row for row, topic in enumerate(self.topics)}
+        ends = np.cumsum([len(docnos) for docnos in self.docnos]).tolist()
+        rows = [row[topic] for topic in topics if topic in row]
+        parts = [self.values[ends[at] - len(self.docnos[at]) : ends[at]] for at in rows]
+        docnos = [self.docnos[row[topic]] if topic in row else [] for topic in topics]
+        return Listed(topics, docnos, np.concatenate([np.empty(0), *parts]))
 
 
 def usual_dict(nested: Mapping[Any, Any]) -> Listed | None:

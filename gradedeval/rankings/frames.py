@@ -157,8 +157,11 @@ def usual_run(source: Any, what: str = "run") -> Listed | None:
         return usual_dict(source)
     if ordered_by_rank(source):
         return None
-    docnos = column(source, DOCNO, what)
-    return usual_columns(column(source, TOPIC, what), docnos, column(source, SCORE, what))
+    docnos, topics = column(source, DOCNO, what), column(source, TOPIC, what)
+    name = find_column(source.columns, SCORE)
+    scores = None if name is None else getattr(source[name], "array", None)
+    numbers = np.asarray(scores) if getattr(getattr(scores, "dtype", None), "kind", "") == "f" else None
+    return usual_columns(topics, docnos, column(source, SCORE, what) if numbers is None else numbers)
 
 
 def frame_ranking(frame: Any, ranks: bool, types: bool = False, what: str = "run") -> dict[bytes, Ranking]:
@@ -216,7 +219,10 @@ def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
     name = find_grades(frame.columns) if known is GRADE else find_column(frame.columns, known)
     if name is None:
         raise no_column(frame.columns, known, what)
-    values: list[Any] = frame[name].tolist()
+    held = frame[name]
+    if getattr(getattr(held, "dtype", None), "kind", "") == "O" and hasattr(held, "to_numpy"):
+        held = held.to_numpy(object)  # pandas lists text of Arrow one by one
+    values: list[Any] = held.tolist()
     if known is GRADE and plain(name) in SCORE:
         _check_whole(values, name, what)
     return values

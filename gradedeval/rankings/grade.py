@@ -62,6 +62,7 @@ class Grader:
     keep_ties        whether the batches say which documents are tied
     types            whether the type of each document, column 2 of a run, stays as well
     last_rank        no rank below this one is looked at; None where all are
+    ideals           gain table -> the ideal rankings of all topics of the qrels, once they are known
     """
 
     qrels: Qrels
@@ -71,6 +72,7 @@ class Grader:
     types: bool = False
     last_rank: int | None = None
     limits: Limits = field(default_factory=lambda: workers.LIMITS)
+    ideals: dict[bytes, Floats] = field(default_factory=dict)
 
     @cached_property
     def judged(self) -> Bools:

@@ -444,7 +444,7 @@ def test_the_signature_says_all_that_the_numbers_depend_on(files: Path, cli: Com
     outcome = cli("bm25.run", "qrels.txt", "-m", "err@20 ndcg ndcg(gain=exp) ap p(rel=2)@5")
     assert signature_of(outcome) == (
         f"gradedeval {VERSION} | qrels {digest}, grades -2..3, top 3 | topics 3 of 3 | ties docno-desc"
-        " | err, ndcg: exp gains | ndcg: linear gains | ap: rel 1 | p: rel 2"
+        " | err, ndcg(gain=exp): exp gains | ndcg: linear gains | ap: rel 1 | p: rel 2"
     )
 
 

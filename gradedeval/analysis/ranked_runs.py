@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -12,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.errors import Note
 from gradedeval.options import OPTIONS
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, ranks
@@ -152,6 +152,7 @@ class RankedRuns:
     def scores(self, scorer: Scorer, code: Codes | None = None, pool: Ints | None = None) -> Floats:
         """3 × runs × topics × measures: score, residual by the unjudged and residual in all, as `Scorer.score_batch`;
         nan where a topic does not count for a run."""
+        scorer = scorer if pool is None else of_another_pool(scorer)
         values = np.full((3, len(self.runs), len(self.topics), len(scorer.measures)), np.nan)
         row = {topic: number for number, topic in enumerate(self.topics)}
         for number, run in enumerate(self.runs):
@@ -208,6 +209,8 @@ def _numbered(
     return columns
 
 
-def without_note(notes: list[str], kind: str) -> list[str]:
-    """The notes but those of a kind."""
-    return [note for note in notes if not (isinstance(note, Note) and note.kind == kind)]
+def of_another_pool(scorer: Scorer) -> Scorer:
+    """The scorer without the ideal rankings that it knows: those of another pool differ."""
+    other = copy(scorer)
+    other.grader = replace(scorer.grader, ideals={})
+    return other

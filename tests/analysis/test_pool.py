@@ -145,7 +145,6 @@ def test_a_run_left_out_is_scored_without_what_it_alone_gave(groups: dict[str, s
             assert row["score"] == pytest.approx(full[name][measure])
             assert row["score_without"] == pytest.approx(scores[name][measure])
             above = [other for other in runs if scores[other][measure] > scores[name][measure] + 1e-12]
-            above = [other for other in runs if scores[other][measure] > scores[name][measure] + 1e-12]
             assert row["rank_without"] == 1 + len(above)
             orders = [np.array([one[other][measure] for other in runs]) for one in (full, scores)]
             assert row["tau"] == pytest.approx(pd.Series(orders[0]).corr(pd.Series(orders[1]), method="kendall"))

@@ -15,7 +15,7 @@ import numpy as np
 from gradedeval.analysis.correlate import tau_ap
 from gradedeval.analysis.pool.order import summaries
 from gradedeval.analysis.pool.to_judge import STRATEGIES, JudgingSettings, choose
-from gradedeval.analysis.ranked_runs import rank_runs
+from gradedeval.analysis.ranked_runs import of_another_pool, rank_runs
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
@@ -46,7 +46,7 @@ def simulate(qrels: str, runs: list[str], measure: str) -> dict[str, list[float]
                 continue
             candidates = np.flatnonzero(ranked.judged & ~known)
             settings = JudgingSettings(strategy, min(BATCH, BUDGETS[len(values)] - int(known.sum())))
-            known[choose(so_far, scorer, candidates, settings)[0]] = True
+            known[choose(so_far, of_another_pool(scorer), candidates, settings)[0]] = True
         found[strategy] = values
     return found
 

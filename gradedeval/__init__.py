@@ -4,7 +4,8 @@ import gradedeval
 scores = gradedeval.evaluate("run.txt", "qrels.txt", ["err@20", "ndcg@10"])
 scores.means["err@20"]
 
-Public is what `gradedeval.__all__` names, and the measures in `gradedeval.measures`; everything else is internal.
+Public is what `gradedeval.__all__` names, the measures in `gradedeval.measures`, and `gradedeval.interop`; everything
+else is internal.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tables -> text: one `Document` of tables a result, one row of `FORMATS` an output format.
 
-A result has two layouts: `wide` tables for people, rounded, and one `long` table for programs, in full precision. The
-trec format alone has a layout of its own, which only scores have. Libraries are imported by the formats that need them:
-the plain table waits for none.
+A result has two layouts: `wide` tables for people, rounded, and one `long` table for programs, in full precision; of
+scores also that of trec_eval. Libraries are imported by the formats that need them: the plain table waits for none.
 """
 
 from __future__ import annotations
@@ -159,11 +158,20 @@ def _plain_markdown(text: str) -> str:
 def as_latex(document: Document, digits: int | None) -> str:
     """booktabs tables; everything else is a comment."""
     blocks = [
-        _tabulated(block, digits, "latex_booktabs") if isinstance(block, Table) else "% " + block.replace("\n", "\n% ")
+        _latex_table(block, digits) if isinstance(block, Table) else "% " + block.replace("\n", "\n% ")
         for block in (document.title, *document.blocks, document.signature)
         if block
     ]
     return "\n".join(blocks) + "\n"
+
+
+# What tabulate leaves alone: without T1 fonts a bar is a dash, and with babel a quotation mark may be a command.
+_UNSAFE = str.maketrans({"|": "\ue000", '"': "\ue001"})
+
+
+def _latex_table(table: Table, digits: int | None) -> str:
+    text = _tabulated(table, digits, "latex_booktabs", lambda cell: cell.translate(_UNSAFE))
+    return text.replace("\ue000", r"\textbar{}").replace("\ue001", "''")
 
 
 def as_html(document: Document, digits: int | None) -> str:
@@ -282,7 +290,7 @@ def render(make: Maker, form: str, digits: int | None = None, signed: bool = Tru
 
     make    makes the document in the layout that the format needs
     digits  rounds; without it tables have those of their columns, and programs full precision
-    signed  whether tables for people end with the signature; what programs read always has it
+    signed  whether tables for people have the signature; what programs read always has it
 
     Raises InputError (usage) for an unknown format.
     """
@@ -290,9 +298,8 @@ def render(make: Maker, form: str, digits: int | None = None, signed: bool = Tru
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
         raise InputError("--format", f"unknown format '{form}'", hint, usage=True)
     document = make(FORMATS[form].layout)
-    if not signed and FORMATS[form].layout == "wide":
-        document = replace(document, signature="")
-    return FORMATS[form].write(document, digits)
+    unsigned = FORMATS[form].layout == "wide" and not signed
+    return FORMATS[form].write(replace(document, signature="") if unsigned else document, digits)
 
 
 def _aligned(table: Table, digits: int | None) -> str:

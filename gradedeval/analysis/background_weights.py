@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,14 +49,25 @@ def _weighting(measure: Measure) -> RankingWeights:
     return weighting
 
 
+class Background(NamedTuple):
+    """The mean weights of ranks over the rankings of a set of runs.
+
+    weights  ranks × measures
+    shares   of each measure's weight past the last rank: 0 where there is none, nan where its sum is unknown
+    counts   for each run on how many topics it is scored, and how many of those it lacks
+    notes    on what was skipped or assumed
+    """
+
+    weights: Floats
+    shares: Floats
+    counts: list[tuple[int, int]]
+    notes: list[str]
+
+
 def background(
     runs: Mapping[str, Any], qrels: Qrels, measures: Sequence[Measure], options: Options, depth: int, workers: Workers
-) -> tuple[Floats, Floats, list[tuple[int, int]], list[str]]:
+) -> Background:
     """The mean weights at ranks 1..depth, over the rankings of a set of runs by name, of measures such as ap and bpref.
-
-    Returns the weights, ranks × measures; for each measure the share of its weight past the last rank (0 where there is
-    none, nan where its sum is unknown); for each run on how many topics it is scored, and how many of those it lacks;
-    and notes on what was skipped or assumed.
 
     The mean is over all pairs of a run and a topic: the 1/(s·t) of the source where all runs have the same topics. The
     options say which topics count; a topic that a run lacks is a ranking without documents.
@@ -81,7 +92,7 @@ def background(
         notes.append("the runs count in different topics; --topics qrels counts the same for all")
     notes += _without_relevant(summed.barren)
     values = summed.weights / sum(count for count, _ in counts)
-    return values, summed.beyond(), counts, notes
+    return Background(values, summed.beyond(), counts, notes)
 
 
 class _Sums:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.anova import anova
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.significance import p_value
-from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, readings, same, signature_lines
+from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, readings, same, scales, signature_lines
 from gradedeval.errors import InputError, visible
 from gradedeval.formats import Column, Document, Layout
 from gradedeval.measures.parse import parse_measures
@@ -39,6 +39,17 @@ def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: Test
     return " | ".join([*against, *tests, mark, interval, *told, *readings(matrix, measures)])
 
 
+def whole(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:
+    """What a column shows: the totals of counts are whole numbers."""
+
+    def shown(row: Row) -> Any:
+        value, reading = row[name], matrix.reading(matrix.measure_index(row["measure"]))
+        counted = reading.summary == "total" and value is not None and float(value).is_integer()
+        return f"{value:{sign}.0f}" if counted else value
+
+    return shown
+
+
 def comparison_document(
     frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings, settings: str, layout: Layout
 ) -> Document:
@@ -47,9 +58,9 @@ def comparison_document(
     title = "p" if test_settings.correction_applied == "none" or one_pair else f"p ({test_settings.correction_applied})"
     shown: Shown = {
         **same(Column("measure"), Column("run"), *([Column("baseline")] if frame["baseline"].nunique() > 1 else [])),
-        Column("mean", "score"): itemgetter("mean"),
-        Column("baseline mean", "score"): itemgetter("baseline_mean"),
-        Column("difference", "signed"): itemgetter("difference"),
+        Column("mean", "score"): whole(matrix, "mean"),
+        Column("baseline mean", "score"): whole(matrix, "baseline_mean"),
+        Column("difference", "signed"): whole(matrix, "difference", "+"),
         Column("%", "percent"): itemgetter("relative"),
         Column(f"{level(test_settings.alpha)} interval", "figures"): _interval,
         WON: _won,
@@ -146,15 +157,17 @@ def risk_settings(frame: pd.DataFrame, matrix: Matrix, alpha: float) -> str:
     """What runs are compared with, and how much a loss counts."""
     baseline, runs = frame["baseline"].iloc[0], frame["run"].nunique()
     weight = f"α {alpha:g}: a loss counts {1 + alpha:g} times"
-    told = readings(matrix, list(dict.fromkeys(frame["measure"])))
-    return " | ".join([visible(f"baseline {baseline}"), weight, f"GeoRisk among {runs} runs", *told])
+    measures = list(dict.fromkeys(frame["measure"]))
+    told, units = readings(matrix, measures, tested=False), scales(matrix, measures, "URisk")
+    return " | ".join([visible(f"baseline {baseline}"), weight, f"GeoRisk among {runs} runs", *told, *units])
 
 
 def risk_document(frame: pd.DataFrame, matrix: Matrix, settings: str, layout: Layout) -> Document:
     """The result of `risk`."""
     shown: Shown = {
-        **same(Column("measure"), Column("run"), Column("mean", "score")),
-        Column("baseline mean", "score"): itemgetter("baseline_mean"),
+        **same(Column("measure"), Column("run")),
+        Column("mean", "score"): whole(matrix, "mean"),
+        Column("baseline mean", "score"): whole(matrix, "baseline_mean"),
         WON: _won,
         Column("URisk", "signed"): itemgetter("u_risk"),
         Column("TRisk", "signed", digits=2): itemgetter("t_risk"),

@@ -13,7 +13,7 @@ import numpy as np
 from gradedeval.analysis.contributions import parts_of, rises, trimmed
 from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, shorten
 from gradedeval.measures.applied import scores_of
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS, OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
@@ -116,7 +116,7 @@ class Explanation:
 def explain(
     run: Any,
     qrels: Any,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
     *,
     topic: str | bytes | int | None = None,
     like: str | None = None,

@@ -15,7 +15,7 @@ from gradedeval.analysis.parameter_search import MeasureRange, Values, best, bes
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.arrays import Bools
 from gradedeval.errors import InputError, check_choice, plural
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
@@ -126,7 +126,7 @@ def fit(
     runs: Any,
     qrels: Any,
     measures: str | Sequence[str],
-    to: str | Measure,
+    to: AnyMeasure,
     *,
     by: Kind | Sequence[Kind] = ("pearson", "spearman"),
     precision: float = 0.001,
@@ -226,8 +226,8 @@ def fit_ranges(
 def _validation(range_: MeasureRange, kind: Kind, value: float, values: Values, there: Target) -> dict[str, float]:
     """The agreement of the best value elsewhere, and the best value there."""
     same = values[value] if value in values else there.agreements([range_.at(value)], [kind])[0][0]
-    value_there, best_there, *_ = best_of(range_, values)
-    return {"agreement_there": same, "value_there": value_there, "best_there": best_there}
+    found = best_of(range_, values)
+    return {"agreement_there": same, "value_there": found.value, "best_there": found.good}
 
 
 def _overlap_notes(here: Target, there: Target | None) -> list[str]:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
@@ -184,13 +185,24 @@ def near_best_range(values: Values, within: float) -> tuple[float, float]:
     return ordered[low], ordered[high]
 
 
-def best_of(range_: MeasureRange, values: Values) -> tuple[float, float, float, float, str]:
-    """The best value, how good it is, the ends of the range around it that is nearly as good, and what is to be said of
-    them; nan where no value is any good."""
+class Best(NamedTuple):
+    """The best value, how `good` it is, the ends of the range around it that is nearly as good, and what is to be said
+    of them; nan where no value is any good."""
+
+    value: float
+    good: float
+    low: float
+    high: float
+    note: str
+
+
+def best_of(range_: MeasureRange, values: Values) -> Best:
+    """The best of the values that were tried."""
     value = best(values)
     if math.isnan(values[value]):
-        return math.nan, math.nan, math.nan, math.nan, "no agreement is defined: the scores are all the same"
+        nothing = math.nan
+        return Best(nothing, nothing, nothing, nothing, "no agreement is defined: the scores are all the same")
     low, high = near_best_range(values, NEARLY)
     if near_best_range(values, 1e-12) == (range_.low, range_.high):
-        return value, values[value], low, high, "all values agree equally well"
-    return value, values[value], low, high, range_.end(value)
+        return Best(value, values[value], low, high, "all values agree equally well")
+    return Best(value, values[value], low, high, range_.end(value))

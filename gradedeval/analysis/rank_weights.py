@@ -14,7 +14,7 @@ from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.measures.applied import last_rank, scores_of
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
@@ -92,7 +92,7 @@ def weights_document(weights: Weights, layout: Layout) -> Document:
 
 
 def weights(
-    measures: str | Measure | Sequence[str | Measure],
+    measures: AnyMeasure | Sequence[AnyMeasure],
     runs: Any = None,
     qrels: Any = None,
     *,
@@ -154,10 +154,11 @@ def weights_by(
     settings = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels_for(runs, qrels, options)
-        values, shares, counts, of_runs = background(runs, judged, implied, options, ranks, workers or Workers())
-        columns |= dict(zip(implied, zip(values.T, shares.tolist(), strict=True), strict=True))
-        notes += of_runs
-        settings = [str(signature(judged, options, implied, counts)), f"{len(counts)} {plural(len(counts), 'run')}"]
+        found = background(runs, judged, implied, options, ranks, workers or Workers())
+        columns |= dict(zip(implied, zip(found.weights.T, found.shares.tolist(), strict=True), strict=True))
+        notes += found.notes
+        count = len(found.counts)
+        settings = [str(signature(judged, options, implied, found.counts)), f"{count} {plural(count, 'run')}"]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")
     values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)
@@ -282,7 +283,7 @@ def _check_fixed(measure: Measure, weights: Floats, levels: Floats) -> None:
     """Raise InputError where the weights do not give what the first ranks add to the scores of random rankings."""
     depth = len(weights)
     draw = np.random.default_rng(2010)
-    for trial, further in enumerate((0, 1, 7, 40, 300, 1000) * 2, 1):
+    for trial, further in enumerate((0, 1, 2, 3, 7, 40, 300, 1000) * 2, 1):
         filled = (0.05, 0.3, 1.0)[trial % 3]
         gain = np.zeros((2, depth + further))
         gain[:] = draw.choice(levels, depth + further) * (draw.random(depth + further) < filled)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -131,7 +132,10 @@ class Matrix:
             omitted = int((~self.included[:, :, column].all(0)).sum())
             if omitted:
                 of = f"{omitted} of {len(self.topics)} {plural(len(self.topics), 'topic')}"
-                notes.append(f"{measure}: {of} left out: not every run is scored on {'it' if omitted == 1 else 'them'}")
+                what = f"not every run is scored on {'it' if omitted == 1 else 'them'}"
+                chosen = {origin.signature for origin in self.origin[:, column] if origin.signature}
+                why = sorted({part for signature in chosen for part in signature.parts if _CHOICE.match(part)})
+                notes.append(f"{measure}: {of} left out: {what}" + (f" ({', '.join(why)})" if why else ""))
         return notes
 
 
@@ -182,6 +186,8 @@ def shared_topics(matrix: Matrix, measure: str) -> Paired:
     return paired
 
 
+_CHOICE = re.compile(r"max residual |\d+ chosen topics? |topics (both|run|relevant)$")
+"""The parts of a signature that say why a run is not scored on a topic."""
 AnyScores: TypeAlias = "Scores | Matrix | pd.DataFrame | str | Path"
 """What `to_matrix` takes."""
 ARRAYS = ("score", "residual", "unjudged", "included")

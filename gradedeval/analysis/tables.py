@@ -62,12 +62,12 @@ def level(alpha: float) -> str:
     return f"{100 * (1 - alpha):.10g}%"
 
 
-def readings(matrix: Matrix, measures: list[str]) -> list[str]:
+def readings(matrix: Matrix, measures: list[str], tested: bool = True) -> list[str]:
     """By which measures lower scores win, or none do, and which are tested by ratios."""
     said: dict[str, list[str]] = {}
     for name in measures:
         reading = matrix.reading(matrix.measure_index(name))
-        for word in (reading.summary, reading.better):
+        for word in (reading.summary, reading.better) if tested else (reading.better,):
             if word in _READINGS:
                 said.setdefault(_READINGS[word], []).append(name)
     return [f"{', '.join(names)}: {words}" for words, names in said.items()]
@@ -78,6 +78,20 @@ _READINGS = {
     "lower": "lower is better",
     "neither": "neither more nor less is better",
 }
+
+
+_SCALES = {"total": "by topic", "geometric": "of logarithms"}
+
+
+def scales(matrix: Matrix, measures: list[str], what: str) -> list[str]:
+    """By which measures some numbers are not on the scale of the summaries: totals are counted by topic, and geometric
+    means compared by their logarithms."""
+    of = {name: matrix.reading(matrix.measure_index(name)).summary for name in measures}
+    return [
+        f"{', '.join(name for name in measures if of[name] == summary)}: {what} {scale}"
+        for summary, scale in _SCALES.items()
+        if summary in of.values()
+    ]
 
 
 def ratio(value: float) -> str:
@@ -138,7 +152,8 @@ def plan_settings(aim: Aim, matrix: Matrix | None) -> str:
     """What the topics of a plan suffice for."""
     found = f"topics to detect a difference of {aim.difference:g} with power {1 - aim.beta:g} at alpha {aim.alpha:g}"
     interval = f"interval: {level(aim.alpha)}, as wide as that difference"
-    return " | ".join([found, interval, *([] if matrix is None else readings(matrix, matrix.measures))])
+    units = [] if matrix is None else scales(matrix, matrix.measures, "variance, difference and width")
+    return " | ".join([found, interval, *units])
 
 
 def plan_document(frame: pd.DataFrame, signature: str, settings: str, layout: Layout) -> Document:

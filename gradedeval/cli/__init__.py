@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "measures": ("measures", "List the measures, or describe one."),
     "weights": ("weights", "Print the weight that a measure gives each rank."),
     "compare": ("compare", "Compare runs, with significance tests."),
-    "diff": ("diff", "Show what changed from one run to another, and which documents made it."),
+    "diff": ("diff", "Show what changed between two runs, and which documents did it."),
     "risk": ("risk", "Report what runs risk against a baseline."),
     "check": ("check", "Check runs against bounds; exit code 1 if a bound fails."),
     "correlate": ("correlate", "Correlate measures."),

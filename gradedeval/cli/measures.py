@@ -16,7 +16,7 @@ from gradedeval.measures.definition import Definition, Measure
 from gradedeval.measures.notation import IA, write_value
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import offered
-from gradedeval.measures.spellings import ALIASES, notation_of
+from gradedeval.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.options.definition import OUTPUT
 
 HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
@@ -53,7 +53,12 @@ def _named(name: str, table: Mapping[str, Measure]) -> Measure:
 def _page(measure: Measure) -> str:
     definition = measure.definition
     what, formula, source = (*definition.paragraphs, "", "", "")[:3]
-    others = [alias for alias in ALIASES if notation_of(alias) == measure.name]
+    others = [
+        alias if text == measure.name else f"{alias} ({text})"
+        for alias, text in ALIASES.items()
+        if notation_of(alias) == measure.name
+    ]
+    elsewhere = [different.what for name, different in DIFFERENT.items() if name.lower().rstrip(".") == measure.name]
     entries = {
         "formula": formula,
         "parameters": _parameters(measure) or "none",
@@ -64,6 +69,7 @@ def _page(measure: Measure) -> str:
         "over topics": definition.summary,
         "better": _BETTER[measure.reading.better],
         "also called": ", ".join(others),
+        "elsewhere": "; ".join(dict.fromkeys(elsewhere)),
         "source": source,
     }
     lines = [f"{key:<12} {value}" for key, value in entries.items() if value]

@@ -10,7 +10,7 @@ import click
 from gradedeval.analysis.power import power
 from gradedeval.analysis.tables import plan_document, plan_settings, power_document
 from gradedeval.analysis.topic_plan import BETA, DIFFERENCE, Aim, plan_topics
-from gradedeval.cli.arguments import Destination
+from gradedeval.cli.arguments import Destination, usage
 from gradedeval.cli.many_runs import (
     ALPHA,
     MATRIX_OPTIONS,
@@ -84,6 +84,8 @@ def _plan(
     if variance is not None and given(keywords):
         what, hint = "takes the place of runs and their options", "give either --variance or RUN... QRELS"
         raise InputError("--variance", what, hint, usage=True)
+    if variance is None and not keywords["files"] and not keywords["from_scores"]:
+        raise InputError("", "no runs to plan with", f"{usage()}, or give --variance V", usage=True)
     matrix = None if variance is not None else matrix_from(keywords)[0]
     frame = plan_topics(matrix, variance=variance, alpha=alpha, **sought)
     settings = plan_settings(aim, matrix)

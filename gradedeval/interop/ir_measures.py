@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Unpack
 
 from gradedeval.errors import InputError
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OptionKwargs
@@ -116,7 +116,7 @@ class GradedEvaluator(ir_measures.Evaluator):
                 yield ir_measures.Metric(topic, measure, score)
 
 
-def as_ir_measures(measures: str | Measure | Iterable[str | Measure]) -> list[GradedMeasure]:
+def as_ir_measures(measures: AnyMeasure | Iterable[AnyMeasure]) -> list[GradedMeasure]:
     """Measures as ir_measures takes them: notation such as "err@20 ndcg(gain=exp)@10", a Measure, or several of either,
     one of your own included. Raises InputError (usage) as `gradedeval.parse_measures`."""
     return [GradedMeasure(measure) for measure in parse_measures(measures)]

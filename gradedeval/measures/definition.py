@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, Protocol, cast, overload
 
 import numpy as np
 
@@ -108,7 +108,7 @@ class Measure:
 
     Calling it sets parameters, `@` sets the cutoff; both return a new value. `str` of it parses back. With a `prior`,
     uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. `asked` is how it was written,
-    as in `map` for ap; measures are equal however they were written.
+    as in `map` for ap, every way once; measures are equal however they were written.
 
     Called with arrays it gives scores, as in `(ndcg @ 10)(y_true, y_score)`: a float for one topic (documents), an
     array of one score per topic for several of the same length (topics × documents).
@@ -127,7 +127,7 @@ class Measure:
     parameters: tuple[tuple[str, Value], ...] = ()
     cutoff: int | None = None
     prior: str | None = None
-    asked: str | None = field(default=None, compare=False)
+    asked: tuple[str, ...] = field(default=(), compare=False)
 
     @overload
     def __call__(self, /, **parameters: Value) -> Measure: ...
@@ -154,7 +154,7 @@ class Measure:
         merged = {**dict(self.parameters), **given}
         known = accepted.names
         order = [*(name for name in known if name in merged), *(name for name in merged if name not in known)]
-        return replace(self, parameters=tuple((name, merged[name]) for name in order), asked=None)
+        return replace(self, parameters=tuple((name, merged[name]) for name in order), asked=())
 
     def _score_arrays(self, arrays: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if len(arrays) != 2:
@@ -172,7 +172,7 @@ class Measure:
             raise InputError(place, f"invalid cutoff {cutoff}", "cutoffs start at 1", usage=True)
         if cutoff > LAST_CUTOFF:
             raise cutoff_too_large(place, str(cutoff))
-        return replace(self, cutoff=int(cutoff), asked=None)
+        return replace(self, cutoff=int(cutoff), asked=())
 
     def __str__(self) -> str:
         spelling = Spelling(self.name, self.parameters, self.cutoff)
@@ -185,8 +185,8 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """What tables and results call it: as it was written, or `str` of it."""
-        return self.asked or str(self)
+        """What tables and results call it: as it was written first, or `str` of it."""
+        return self.asked[0] if self.asked else str(self)
 
     @property
     def name(self) -> str:
@@ -277,6 +277,16 @@ class Measure:
         if self.definition.validate is not None:
             self.definition.validate(self.arguments, self.cutoff)
         return self
+
+
+class ForeignMeasure(Protocol):
+    """A measure of ir_measures, which prints as it is written there."""
+
+    SUPPORTED_PARAMS: dict[str, Any]
+
+
+AnyMeasure = str | Measure | ForeignMeasure
+"""Whatever says which measure is meant; text may name several."""
 
 
 @cache

@@ -30,4 +30,4 @@ def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
         raise InputError(place, f"{measure.name} {what}: it has no mean over intents", f"write {measure}", usage=True)
     if not is_prior(prior):
         raise InputError(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
-    return replace(measure, prior=prior, asked=None)
+    return replace(measure, prior=prior, asked=())

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.notation import IA, Spelling, read, split
 from gradedeval.measures.over_intents import intent_aware
 from gradedeval.measures.plugins import load_entry_point
@@ -24,7 +24,7 @@ _BLANK = re.compile(r"""("[^"]*"|'[^']*')|\s+""")
 
 
 def parse_measures(
-    text: str | Measure | Iterable[str | Measure], table: Mapping[str, Measure] | None = None
+    text: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None = None
 ) -> list[Measure]:
     """The measures that `text` names, each once, in the order written and called as first written: `.label`.
 
@@ -41,13 +41,21 @@ def parse_measures(
         if not isinstance(text, Iterable):
             hint = "give text as in 'err@20', a Measure, or several"
             raise InputError("", f"{text!r} is not a measure", hint, usage=True)
-        return list(dict.fromkeys(measure for part in text for measure in parse_measures(part, table)))
+        return each_once(measure for part in text for measure in parse_measures(part, table))
     words = split(text)
     if not words:
         hint = "as in 'err@20 ndcg@10'; `gradedeval measures` lists them"
         raise InputError(repr(text), "contains no measure", hint, usage=True)
     known = MEASURES if table is None else table
-    return list(dict.fromkeys(measure for word in words for measure in _labelled(word, known)))
+    return each_once(measure for word in words for measure in _labelled(word, known))
+
+
+def each_once(measures: Iterable[Measure]) -> list[Measure]:
+    """The measures without repetition, each with every way that it was written."""
+    asked: dict[Measure, dict[str, None]] = {}
+    for measure in measures:
+        asked.setdefault(measure, {}).update(dict.fromkeys(measure.asked))
+    return [replace(measure, asked=tuple(ways)) if len(ways) > 1 else measure for measure, ways in asked.items()]
 
 
 def _of_ir_measures(measure: Any, table: Mapping[str, Measure] | None) -> list[Measure]:
@@ -61,7 +69,7 @@ def _of_ir_measures(measure: Any, table: Mapping[str, Measure] | None) -> list[M
         raise InputError(f"'{text}'", what, "define it with @gradedeval.measure", usage=True)
     # Here its name stands for another measure, unless it is written so.
     written = re.sub("^alpha_DCG", "α_DCG", text)
-    return [replace(found, asked=text) for found in parse_measures(written, table)]
+    return [replace(found, asked=(text,)) for found in parse_measures(written, table)]
 
 
 @lru_cache(maxsize=4096)
@@ -79,10 +87,10 @@ def _labelled(word: str, table: Mapping[str, Measure]) -> list[Measure]:
     word = _BLANK.sub(lambda found: found[1] or "", word)
     own = _own(word, table)
     if own is not None:
-        return [replace(_find(own, table), asked=word)]
+        return [replace(_find(own, table), asked=(word,))]
     from gradedeval.measures.spellings import read_spellings  # other tools', for which most evaluations need not wait
 
-    return [replace(_find(spelling, table), asked=label) for label, spelling in read_spellings(word, table)]
+    return [replace(_find(spelling, table), asked=(label,)) for label, spelling in read_spellings(word, table)]
 
 
 def _own(word: str, table: Mapping[str, Measure]) -> Spelling | None:

@@ -29,7 +29,8 @@ def xinfap(g: Gains) -> Floats:
     1/R Σ_{i relevant} w_i/i (1 + Σ_s (above i in stratum s) · (relevant above in s + ε) / (sampled above in s + 3ε)),
     w: documents of the stratum for each sampled one, R: Σ w over relevant documents, ε=0.00001
 
-    Yilmaz, Kanoulas & Aslam, SIGIR 2008; NIST's sample_eval, which ends at rank 1000: xinfap@1000.
+    Yilmaz, Kanoulas & Aslam, SIGIR 2008; NIST's sample_eval.pl of October 2011, which ends at rank 1000:
+    xinfap@1000.
     """
     sample, expected = _sample(g), np.ones(g.gain.shape)
     for number in range(sample.strata):
@@ -64,7 +65,8 @@ def infndcg(g: Gains) -> Floats:
     Σ_s (retrieved of stratum s) / (sampled of them) · Σ_{i in s} gain_i / log2(i+1) over dcg@k of the ideal, which has
     Σ_s w_s · (sampled with that gain), rounded, documents of each gain
 
-    Yilmaz, Kanoulas & Aslam, SIGIR 2008; NIST's sample_eval, which ends at rank 1000: infndcg@1000.
+    Yilmaz, Kanoulas & Aslam, SIGIR 2008; NIST's sample_eval.pl of October 2011, with its rounding of the
+    ideal, which ends at rank 1000: infndcg@1000.
     """
     sample, gained = _sample(g), np.zeros(len(g.gain))
     discounted = g.gain / divisor(g.rank)

@@ -83,7 +83,7 @@ DIFFERENT: dict[str, Difference] = {
         "in ir_measures grades below 0 are not sampled; --negative unjudged", lambda lowest, _: lowest < 0
     ),
     "alpha_DCG": Difference("ir_measures divides by the best possible; write alpha_dcg(norm=best)"),
-    "Compat": Difference("ir_measures stops at the end of the run, which lowers the scores of short ones"),
+    "Compat": Difference("ir_measures stops at the end of the run, which matters for short ones"),
     "Accuracy": Difference("ir_measures leaves out topics in which nothing relevant is retrieved; here they score 0"),
     "rbp.": Difference("ranx adds up grades, against its documentation; here documents are relevant or not"),
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.notation import Value
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
@@ -24,7 +24,7 @@ class ByMeasure(dict[str, Any]):
         super().__init__(zip((measure.label for measure in measures), values, strict=True))
         self._measures, self._options = measures, options
 
-    def __missing__(self, name: str | Measure) -> Any:
+    def __missing__(self, name: AnyMeasure) -> Any:
         label = self._measures[index_of(name, self._measures, self._options)].label
         if label == name:  # it was taken out
             raise KeyError(name)
@@ -45,7 +45,7 @@ class ByMeasure(dict[str, Any]):
             return default
 
 
-def index_of(name: str | Measure, measures: Sequence[Measure], options: Options) -> int:
+def index_of(name: AnyMeasure, measures: Sequence[Measure], options: Options) -> int:
     """Where a measure stands among those that were scored. Raises KeyError where it does not."""
     labels = [measure.label for measure in measures]
     if name in labels:

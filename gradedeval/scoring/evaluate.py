@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import Any, Unpack
 
 from gradedeval.errors import EvaluationWarning, InputError, shorten
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs, Options, lists_options
 from gradedeval.options.presets import resolve_options
@@ -31,7 +31,7 @@ from gradedeval.trec.source import Source, is_path
 def evaluate(
     run: Any,
     qrels: Any,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
     *,
     like: str | None = None,
     jobs: int = 1,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import EvaluationWarning, InputError
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.on_arrays import TIED, TIES, check_finite, check_measure, grade_codes, numbers
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs
@@ -32,7 +32,7 @@ def evaluate_arrays(
     grades: Any,
     scores: Any,
     /,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
     *,
     group: Any = None,
     qid: Any = None,

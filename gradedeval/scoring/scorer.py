@@ -14,6 +14,7 @@ from gradedeval.errors import InputError, Note, shorten
 from gradedeval.measures.applied import gain_table, last_rank, run_measure, scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
+from gradedeval.measures.parse import each_once
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
 from gradedeval.parallel import workers
@@ -69,7 +70,7 @@ class Scorer:
         self, qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None
     ) -> None:
         self.qrels, self.options = qrels, options
-        self.measures = list(dict.fromkeys(with_defaults(measure, options) for measure in measures))
+        self.measures = each_once(with_defaults(measure, options) for measure in measures)
         self.grades = _grades(qrels, options)
         self.tables = _tables(self.measures, self.grades)
         check_intents(self.measures, qrels.subtopics is not None)
@@ -125,14 +126,19 @@ class Scorer:
         return notes
 
     def _name_notes(self) -> list[str]:
-        """Where a measure is called as by another tool, which has another number under that name."""
+        """Which names are of the same measure, and which other tools have another number under."""
+        notes = [
+            f"{', '.join(measure.asked)}: the same measure, shown as {measure.label}"
+            for measure in self.measures
+            if len(measure.asked) > 1
+        ]
         foreign = [measure.label for measure in self.measures if measure.label != str(measure)]
         if not foreign:
-            return []
+            return notes
         from gradedeval.measures.spellings import note_of  # for which most evaluations need not wait
 
         lowest = float(self.qrels.labels[0]) if self.options.negative == "judged" else 0.0
-        return list(filter(None, (note_of(label, lowest, self.grades.top) for label in foreign)))
+        return notes + list(filter(None, (note_of(label, lowest, self.grades.top) for label in foreign)))
 
     def _worth_notes(self) -> list[str]:
         """What grade 1 is worth as the top grade, where nobody said that there are no others: with exp gains ½."""
@@ -241,9 +247,10 @@ def _check_ties(measures: Sequence[Measure], options: Options) -> None:
     """Raise InputError (usage) where scores are to be averaged over ties, and a measure has no closed form of that."""
     for measure in measures:
         if options.ties == "average" and not measure.definition.over_ties:
-            known = ", ".join(name for name, other in MEASURES.items() if other.definition.over_ties)
+            known = [name for name, other in MEASURES.items() if other.definition.over_ties]
             what = f"{measure.name} has no average over ties"
-            raise InputError("--ties average", what, f"it takes {known}", usage=True)
+            hint = f"{len(known)} measures have one, such as {shorten(known)}; see `gradedeval measures NAME`"
+            raise InputError("--ties average", what, hint, usage=True)
 
 
 def _grades(qrels: Qrels, options: Options) -> Grades:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, merge_close
 from gradedeval.errors import InputError
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.properties import Summary
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
@@ -222,7 +222,7 @@ class Scores:
         """run -> measure -> mean residual, however many runs there are."""
         return self._summaries("residual")
 
-    def __getitem__(self, measure: str | Measure) -> float | None:
+    def __getitem__(self, measure: AnyMeasure) -> float | None:
         """The mean of the only run by a measure, as in `scores["map"]`. Raises as `means`, and KeyError for no such
         measure."""
         mean: float | None = self.means[measure]  # type: ignore[index]
@@ -240,7 +240,7 @@ class Scores:
             summaries[run.run] = ByMeasure(self.measures, self.options, _blanked(np.array(values)))
         return summaries
 
-    def by_topic(self, measure: str | Measure, run: str | None = None) -> dict[str, float]:
+    def by_topic(self, measure: AnyMeasure, run: str | None = None) -> dict[str, float]:
         """topic -> score by one measure, under any of its names. `run` names the run where there are several.
 
         Raises KeyError where there is no such measure or run, InputError (usage) where there are several runs and none

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,7 @@ residuals and intervals are, what measures are called."""
 _BETWEEN = re.compile(r' \| (?=(?:[^"]*"[^"]*")*[^"]*$)')  # parts, not the words of a quoted file name
 _QRELS = re.compile(r"qrels (?P<qrels>\w+), grades [^,]+, top (?P<top>[^,]+)(, intents [^,]+)?(, \d+ strata)?")
 _GAINS = re.compile(r'(?P<measures>[^"]+?): (?P<scheme>.+)')
+_GIVEN = re.compile(r'\b(?:gain|rel|g)=("[^"]*"|[^,()]*),?')
 _FILE = re.compile(r"(?P<name>.+) (?P<digest>[0-9a-f]{6})(?: prior)?")
 _WORDS = sorted((name.replace("_", " ") for name in OPTIONS), key=len, reverse=True)
 
@@ -75,8 +77,8 @@ class Signature:
         gains: dict[str, set[str]] = {}
         for listed in filter(None, (_GAINS.fullmatch(part) for part in self.parts if not FREE.match(part))):
             for measure in listed["measures"].split(", "):
-                name, bracket, defaults = measure.removeprefix(f"{IA}(").partition("(")
-                gains.setdefault(name.rstrip(")"), set()).add(bracket + defaults + listed["scheme"])
+                name, _, defaults = _GIVEN.sub("", measure.removeprefix(f"{IA}(")).partition("(")
+                gains.setdefault(name.rstrip(")"), set()).add(defaults.strip("()") + listed["scheme"])
         return gains
 
     def differences(self, other: Signature, measure: str) -> dict[str, tuple[str | None, str | None]]:
@@ -192,23 +194,33 @@ def _with_digest(name: str, path: str) -> str:
 
 def _gains(measures: Sequence[Measure], grades: Grades) -> list[str]:
     """The measures of each gain scheme, as in `err, nerr: exp gains` and `ap, p: rel 1`."""
-    groups: dict[str, dict[str, None]] = {}
+    groups: dict[str, dict[str, Measure]] = {}
     for measure in measures:
         if measure.definition.scale or measure.rel is not None:
-            name = measure.name + _defaults(measure)
-            name = name if measure.prior is None else f"{IA}({name})"
-            groups.setdefault(_scheme(measure, grades), {})[name] = None
-    return [f"{', '.join(names)}: {scheme}" for scheme, names in groups.items()]
+            groups.setdefault(_scheme(measure, grades), {}).setdefault(_listed(measure), measure)
+    often = Counter(name for names in groups.values() for name in names)
+    return [
+        f"{', '.join(_listed(measure, often[name] > 1) for name, measure in names.items())}: {scheme}"
+        for scheme, names in groups.items()
+    ]
 
 
-def _defaults(measure: Measure) -> str:
-    """The parameters that nobody gave, as in `(p=0.8)`: its name in a table does not show them."""
+def _listed(measure: Measure, several: bool = False) -> str:
+    """The name of a measure and the parameters that nobody gave, as in `rbp(p=0.8)`: its name in a table does not show
+    them. Where `several` of that name have other gains, also what it says of its gains: `err(gain=linear)`."""
+    name = measure.name + _defaults(measure, measure.definition.gain_parameters if several else ())
+    return name if measure.prior is None else f"{IA}({name})"
+
+
+def _defaults(measure: Measure, given: Sequence[str]) -> str:
+    """The parameters that nobody gave, and some of those given, in parentheses."""
     said = ("of", "prior", *dict(measure.parameters))
     unsaid = {key: value for key, value in measure.definition.parameters.items() if key not in said}
     worded = {
         key: value for key, value in unsaid.items() if isinstance(value, int | float | str | tuple) and value != ""
     }
-    inside = ",".join(f"{key}={write_value(value)}" for key, value in worded.items())
+    shown = {key: value for key, value in measure.parameters if key in given}
+    inside = ",".join(f"{key}={write_value(value)}" for key, value in (shown | worded).items())
     return f"({inside})" if inside else ""
 
 

@@ -156,7 +156,7 @@ def test_only_topics_that_every_run_keeps_are_compared(files: Path, cli: Command
     outcome = cli("compare", *RUNS, "qrels.txt", "-m", "rr p@1", "--max-residual", "0.3", "-f", "csv")
     rows = rows_of(outcome)
     assert {row["topics"] for row in rows if row["measure"] == "p@1"} == {"2"}
-    assert "p@1: 2 of 4 topics left out: not every run is scored on them" in outcome.messages
+    assert "p@1: 2 of 4 topics left out: not every run is scored on them (max residual 0.3)" in outcome.messages
     # topics 3 and 4, where only the last rank of hazy is unjudged
     saved = cli(*RUNS, "qrels.txt", "-q", "-m", "p@1", "--max-residual", "0.3", "-o", "kept.csv")
     assert saved.code == 0

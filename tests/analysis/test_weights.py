@@ -280,7 +280,7 @@ def of_the_table() -> Iterator[Measure]:
                 yield one.complete()
 
 
-FIXED = {"dcg", "rbp", "insq", "sdcg", "cwlp", "tbg", "u", "set", "npv", "p", "gprecision", "num_rel_ret"}
+FIXED = {"dcg", "rbp", "insq", "sdcg", "cwlp", "tbg", "u", "set", "npv", "p", "gprecision", "num_rel_ret", "hits"}
 FIXED |= {"uniform", "zipf", "poisson", "logharmonic"}
 VARY = {*DEFAULT, "inst", "cwlrr", "cwlap", "bpm", "bpmd", "ift", "recall", "rprec", "success", "grecall", "judged",
         "unjudged", "num_ret", "num_rel", "num_q", "nerr8@9", "nerr10", "nerr11", "bpm(T=9,K=20)", "rbp(of=ed)",

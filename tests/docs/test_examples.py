@@ -74,3 +74,31 @@ def test_the_samples_are_what_their_generator_writes(reader: Path) -> None:
     sums = "for name in *; do case $name in *.gz) gzip -dc $name;; *) cat $name;; esac | cksum; done"
     samples = f"cd qrels_samples && set -- {' '.join(names)} && " + sums.replace("in *;", 'in "$@";', 1)
     assert shell(f"cd {written} && {sums}", reader) == shell(samples, reader)
+
+
+def test_a_script_for_pytrec_eval_runs_with_one_import_changed(reader: Path, tmp_path: Path) -> None:
+    printed = shell("python examples/pytrec_eval_script.py", reader)
+    assert printed.splitlines()[-3:] == ["P_2      0.2500", "map      0.4583", "ndcg     0.5848"]
+    pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
+    script = (ROOT / "examples" / "pytrec_eval_script.py").read_text(encoding="utf-8")
+    (reader / "theirs.py").write_text(script.replace("from gradedeval.trec_eval import", "import"), encoding="utf-8")
+    assert shell("python theirs.py", reader) == printed
+
+
+def test_frames_of_polars_are_scored_as_they_are(reader: Path) -> None:
+    pytest.importorskip("polars", reason="polars is not installed")
+    printed = shell("python examples/polars_frames.py", reader).splitlines()
+    assert printed[0] == "bm25 {'ndcg@10': 0.8155, 'rr': 0.75}"
+    assert "('reversed', 'rr', 0.75)" in printed[2]
+
+
+@pytest.mark.exhaustive
+def test_rankers_are_trained_by_measures_of_arrays(reader: Path) -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    printed = shell("python examples/learning_to_rank.py", reader).splitlines()
+    assert printed[0] == "ndcg@10 of a topic by its first feature: 0.5275"
+    assert len(printed[1].rpartition(": ")[2].split()) == 3
+    assert printed[-1] in (
+        "ndcg@10 of LightGBM after 30 trees is above that after one: True",
+        "LightGBM is not installed: its part is skipped",
+    )

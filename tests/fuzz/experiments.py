@@ -101,7 +101,7 @@ def unlike(a: Outcome, b: Outcome, keys: tuple[str, ...], skip: tuple[str, ...] 
         return f"rows {sorted(left)} and {sorted(right)}"
     for key, row in left.items():
         for column, cell in row.items():
-            if column not in skip and not near(cell, right[key][column]):
+            if column not in (*skip, "signature") and not near(cell, right[key][column]):
                 return f"{column} of {key}: {cell} and {right[key][column]}"
     return None
 
@@ -295,7 +295,7 @@ def check_itself(case: Case, folder: Path) -> str | None:
 def draw_itself(dice: random.Random) -> Case:
     case = draw(dice)
     chances: list[list[str]] = [
-        ["--ties", dice.choice(["docno-asc", "file", "best", "worst", "rank"])],
+        ["--ties", dice.choice(["docno-asc", "file", "best", "worst", "rank", "average"])],
         ["--topics", dice.choice(["both", "run", "relevant"])],
         ["--like", dice.choice(["trec_eval", "ir_measures", "cwl_eval"])],
         ["--negative", "unjudged"],
@@ -307,7 +307,12 @@ def draw_itself(dice: random.Random) -> Case:
         ["--judged-only"],
     ]
     options = [word for words in chances if dice.random() < 0.2 for word in words]
-    return Case(case.files, case.measures, {}, {**case.more, "options": options})
+    files, measures = dict(case.files), list(case.measures)
+    if dice.random() < 0.1:  # a stratified sample
+        stratified = re.sub(rb"(?m) (\S+)$", lambda match: b" %d %s" % (dice.randint(1, 2), match[1]), files["qrels"])
+        files["qrels"], options = stratified, [*options, "--strata"]
+        measures += [dice.choice(["xinfap", "infndcg", "statap"])]
+    return Case(files, measures, {}, {**case.more, "options": options})
 
 
 MIRROR = Kind(draw, check_mirror, numbers, weight=1)

@@ -17,7 +17,14 @@ from support.commands import Outcome
 
 # --- tables for people -----------------------------------------------------------------------------------------------
 
-LATEX = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\^{}": "^", r"\ensuremath{<}": "<"}
+LATEX = {
+    r"\textbar{}": "|",
+    "''": '"',
+    r"\textbackslash{}": "\\",
+    r"\textasciitilde{}": "~",
+    r"\^{}": "^",
+    r"\ensuremath{<}": "<",
+}
 LATEX |= {r"\ensuremath{>}": ">", **{f"\\{sign}": sign for sign in "&%$#_{}"}}
 
 
@@ -114,7 +121,8 @@ def fitted_again(dice: random.Random, folder: Path) -> str | None:
     )
     value = round(dice.uniform(low, high), 3)
     measure = form.format(value) + ("@40" if "rbp" not in form else "")
-    made = command.run(["weights", "-m", measure, "--ranks", "40", "-f", "csv", "-o", "weights.csv"], folder)
+    ranks = "40" if "@40" in measure else "200"  # next to nothing of rbp is left beyond
+    made = command.run(["weights", "-m", measure, "--ranks", ranks, "-f", "csv", "-o", "weights.csv"], folder)
     span = form.format(f"{low}..{high}") + ("@40" if "rbp" not in form else "")
     found = command.run(["fit", "-m", span, "--weights", "weights.csv", "-f", "csv"], folder)
     if wrong := command.unclean(made) or command.unclean(found):

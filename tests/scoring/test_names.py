@@ -46,9 +46,10 @@ def test_a_measure_that_an_option_changes_is_called_what_it_became() -> None:
 
 
 def test_a_measure_asked_for_twice_is_there_once_under_both_names() -> None:
-    means = gradedeval.evaluate(RUN, QRELS, "map ap").means
+    with pytest.warns(gradedeval.EvaluationWarning, match="^map, AP: the same measure, shown as map$"):
+        means = gradedeval.evaluate(RUN, QRELS, "map AP map").means
     assert means == {"map": 0.75}
-    assert means["ap"] == 0.75
+    assert means["AP"] == means["ap"] == 0.75
 
 
 def test_means_have_one_shape() -> None:

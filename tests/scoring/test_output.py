@@ -444,7 +444,7 @@ def test_the_signature_says_all_that_the_numbers_depend_on(files: Path, cli: Com
     outcome = cli("bm25.run", "qrels.txt", "-m", "err@20 ndcg ndcg(gain=exp) ap p(rel=2)@5")
     assert signature_of(outcome) == (
         f"gradedeval {VERSION} | qrels {digest}, grades -2..3, top 3 | topics 3 of 3 | ties docno-desc"
-        " | err, ndcg: exp gains | ndcg: linear gains | ap: rel 1 | p: rel 2"
+        " | err, ndcg(gain=exp): exp gains | ndcg: linear gains | ap: rel 1 | p: rel 2"
     )
 
 
@@ -770,7 +770,7 @@ from gradedeval import measure, row_sums
 
 
 @measure
-def hits(g, *, bonus=2):
+def goals(g, *, bonus=2):
     """Hits.
 
     bonus + rel_1 + rel_2 + …
@@ -783,10 +783,10 @@ def hits(g, *, bonus=2):
 
 def test_pages_know_a_user_s_own_measures(files: Path, cli: Command) -> None:
     (files / "my.py").write_text(OWN, encoding="utf-8")
-    page = succeed(cli("measures", "hits", "--measures-from", "my.py")).text
-    assert page.startswith("hits: Hits.\n")
+    page = succeed(cli("measures", "goals", "--measures-from", "my.py")).text
+    assert page.startswith("goals: Hits.\n")
     assert "bonus=2" in page
-    assert "hits" in succeed(cli("measures", "--measures-from", "my.py")).text
+    assert "goals" in succeed(cli("measures", "--measures-from", "my.py")).text
 
 
 @pytest.mark.parametrize("words", [(), ("eval",), ("measures",)])

@@ -16,7 +16,7 @@ from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import EvaluationWarning, InputError, check_choice, did_you_mean, shorten
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
@@ -97,7 +97,7 @@ def diff(
     baseline: Any,
     run: Any,
     qrels: Any,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
     *,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],

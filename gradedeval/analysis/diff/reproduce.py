@@ -17,7 +17,7 @@ from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.arrays import Floats
 from gradedeval.errors import EvaluationWarning, InputError
-from gradedeval.measures.definition import Measure
+from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
@@ -58,7 +58,7 @@ def reproduction(
     runs: Any,
     originals: Any,
     qrels: Any = None,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT,
+    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
     *,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],

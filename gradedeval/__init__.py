@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from gradedeval.analysis.explain import explain as explain
     from gradedeval.analysis.fit import fit as fit
     from gradedeval.analysis.fit_weights import fit_weights as fit_weights
+    from gradedeval.analysis.history import History as History
+    from gradedeval.analysis.history import append_history as append_history
+    from gradedeval.analysis.history import read_history as read_history
     from gradedeval.analysis.lint.frame import lint as lint
     from gradedeval.analysis.pool.assessors import AssessorAgreement as AssessorAgreement
     from gradedeval.analysis.pool.assessors import assessor_agreement as assessor_agreement
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.risk import risk as risk
     from gradedeval.analysis.standardize import standardize as standardize
     from gradedeval.analysis.topic_plan import plan_topics as plan_topics
+    from gradedeval.analysis.topic_table import topic_table as topic_table
     from gradedeval.errors import EvaluationWarning as EvaluationWarning
     from gradedeval.errors import InputError as InputError
     from gradedeval.measures.cwl_family.define import cwl as cwl
@@ -82,6 +86,7 @@ _PUBLIC = {
     "analysis.fit": "fit",
     "analysis.fit_weights": "fit_weights",
     "analysis.lint.frame": "lint",
+    "analysis.history": "History append_history read_history",
     "analysis.pool.assessors": "AssessorAgreement assessor_agreement",
     "analysis.pool.leave_one_out": "LeftOut leave_one_out",
     "analysis.pool.statistics": "Pool pool",
@@ -91,6 +96,7 @@ _PUBLIC = {
     "analysis.risk": "risk",
     "analysis.standardize": "standardize",
     "analysis.topic_plan": "plan_topics",
+    "analysis.topic_table": "topic_table",
     "errors": "EvaluationWarning InputError",
     "measures.cwl_family.define": "cwl",
     "measures.cwl_family.user_state": "UserState",

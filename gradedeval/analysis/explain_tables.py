@@ -42,6 +42,62 @@ def explanation_document(
     return Document(blocks, explanations[0].signature)
 
 
+def beside_document(
+    one: Sequence[Explanation],
+    other: Sequence[Explanation],
+    layout: Layout,
+    *,
+    digits: int = 4,
+    shown: int | None = None,
+) -> Document:
+    """The explanations of the same topics of two runs: for people rank by rank beside each other; for programs those of
+    the one and then those of the other."""
+    signature = "\n".join(dict.fromkeys(part.signature for part in (one[0], other[0])))
+    if layout == "long":
+        whole = _long([*one, *other])
+        runs = {"runs": [one[0].run, other[0].run]}
+        topics = [{"run": part.run, **_head(part)} for part in (*one, *other)]
+        return Document(whole.blocks, signature, head={**runs, "topics": topics})
+    blocks: list[Table | str] = []
+    for first, second in zip(one, other, strict=True):
+        names = f"{visible(first.run)} and {visible(second.run)}"
+        retrieved = f"{first.retrieved} and {second.retrieved} retrieved, {first.judged} and {second.judged} judged"
+        blocks.append(f"topic {first.topic} of {names} | {retrieved} | {first.pool} judged in all")
+        for mine, theirs in zip(first.measures, second.measures, strict=True):
+            ranks = mine.measure.cutoff or SHOWN if shown is None else shown
+            blocks += [_scores(mine, theirs, digits), _beside(first, second, mine, theirs, digits, ranks)]
+    return Document(blocks, signature)
+
+
+def _scores(mine: Explained, theirs: Explained, digits: int) -> str:
+    """The line above a table: both scores with their residuals, and the difference."""
+    column = Column("", "score", digits)
+    parts = []
+    for explained in (mine, theirs):
+        score, residual = column.cells([explained.score, explained.residual])
+        parts.append(score + (f" (residual {residual})" if residual else ""))
+    return f"{mine.measure.label}: {parts[0]} and {parts[1]}, difference {theirs.score - mine.score:+.{digits}f}"
+
+
+def _beside(
+    first: Explanation, second: Explanation, mine: Explained, theirs: Explained, digits: int, shown: int
+) -> Table:
+    """Both rankings, rank by rank; of each document of the second run the rank that the first has it at."""
+    sides = [[row for row in explained.rows() if row["part"] == DOCUMENT] for explained in (mine, theirs)]
+    was = {row["docno"]: row["rank"] for row in sides[0]}
+    columns = [Column("rank")]
+    for name in (first.run, second.run):
+        columns += [Column(name), Column("grade", "number"), Column("contribution", "score", digits)]
+    rows = []
+    for rank in range(min(shown, max(map(len, sides)))):
+        cells: list[Any] = [str(rank + 1)]
+        for side in sides:
+            row = side[rank] if rank < len(side) else {}
+            cells += [row.get(name) for name in ("docno", "grade", "contribution")]
+        rows.append([*cells, was.get(cells[4])])
+    return Table([*columns, Column("was at", "count")], rows)
+
+
 def _long(explanations: Sequence[Explanation]) -> Document:
     columns = dict.fromkeys(name for explanation in explanations for name in explanation.columns)
     rows = [[row.get(name) for name in columns] for explanation in explanations for row in explanation.rows()]

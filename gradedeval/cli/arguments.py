@@ -21,7 +21,7 @@ from gradedeval.rankings.qrels import IR_DATASETS
 from gradedeval.trec.file_formats import Document
 from gradedeval.trec.layouts import QRELS, RUN, STRATA
 from gradedeval.trec.lines import looks_like
-from gradedeval.trec.paths import files_of
+from gradedeval.trec.paths import files_of, same_file
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream, first_bytes
@@ -160,6 +160,15 @@ def check_output(output: str | None, files: Collection[str]) -> None:
     read = [file for file in files if os.path.exists(file)]
     if output and os.path.isfile(output) and any(os.path.samefile(file, output) for file in read):
         raise InputError("-o", f"'{output}' is also an input file", "choose another output file", usage=True)
+
+
+def check_history(history: str | None, flag: str, keywords: Mapping[str, Any], files: Collection[str]) -> None:
+    """Raise InputError (usage) where the options of a line in a history go with none, or the history is an input."""
+    for name in ("label", "time") if history is None else ():
+        if keywords[name] is not None:
+            raise InputError(f"--{name}", "there is no history to write to", f"add {flag} FILE", usage=True)
+    if history is not None and any(same_file(file, history) for file in files):
+        raise InputError(flag, f"'{history}' is also an input file", "choose another file", usage=True)
 
 
 class Destination:

@@ -11,14 +11,18 @@ from gradedeval.analysis.check import direction_notes, verdicts
 from gradedeval.analysis.check_config import find_settings
 from gradedeval.analysis.check_report import FAULTS, FORMATS, format_of, render
 from gradedeval.analysis.compare import TestSettings
+from gradedeval.analysis.history import append_lines, as_time, lines_of
 from gradedeval.analysis.significance import PAIR_TESTS
-from gradedeval.cli.arguments import check_output, measure_table
+from gradedeval.cli.arguments import check_history, check_output, measure_table, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, warn_of, with_baseline
-from gradedeval.cli.options import command_line, is_given, measure_option, mismatch_option, option
+from gradedeval.cli.options import HISTORY_OPTIONS, command_line, is_given, measure_option, mismatch_option, option
 from gradedeval.cli.output import asked_for, say, warn, write
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
+from gradedeval.measures.parse import each_once
 from gradedeval.options.definition import OUTPUT
+from gradedeval.scoring.by_measure import with_defaults
+from gradedeval.scoring.run_names import named_runs
 
 KEYWORDS = {"min": "minimum", "max": "maximum"}
 """The parameters of options whose names Python needs itself."""
@@ -38,6 +42,9 @@ OPTIONS = [
            "raise the mean by at most X (column 'unjudged' of --residuals split)."),
     option("--min-topics", multiple=True, metavar="[MEASURE=]N", help="The mean must be over N topics or more; with a "
            "baseline, over N that both have. Without MEASURE: each measure, as for --significant."),
+    option("--history", metavar="FILE", help="Append the summaries to a history: a line for each run. See `gradedeval "
+           "history`."),
+    *HISTORY_OPTIONS,
     option("--config", metavar="FILE.toml", help="Read bounds and options from a file. Default: gradedeval.toml, or "
            "[tool.gradedeval] in pyproject.toml, if present."),
     option("--test", type=click.Choice(PAIR_TESTS),
@@ -61,6 +68,8 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
     0.25.
     """
     check_output(output, files)
+    history, label, time = (keywords.pop(name) for name in ("history", "label", "time"))
+    check_history(history, "--history", {"label": label, "time": time}, files)
     form = form or format_of(output)
     table = measure_table(keywords["measures_from"])
     file, specs, settings = find_settings(config, table)
@@ -87,6 +96,12 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
         if form in FAULTS:
             write(FAULTS[form](error), output)
         raise
+    if history is not None:
+        passed = {run: all(one.passed for one in results if one.run == run) for run in matrix.runs if run != baseline}
+        measures = each_once(with_defaults(measure, options) for measure in needed)
+        scored = matrix.select(measures=[measure.label for measure in measures])
+        sources = named_runs(run_and_qrels(files)[0])
+        append_lines(history, lines_of(scored, measures, sources, as_time(time), label or "", passed))
     write(render(results, form, matrix.signature, signed=not asked_for("quiet")), output)
     broken = [verdict for verdict in results if not verdict.passed]
     # People have read them already.

@@ -11,6 +11,7 @@ from gradedeval.analysis.bayes import ROPE
 from gradedeval.analysis.compare import TestSettings, compare_matrix
 from gradedeval.analysis.comparison_tables import comparison_document, comparison_settings
 from gradedeval.analysis.significance import Correction, Test
+from gradedeval.analysis.topic_table import topic_table, topic_table_document
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import ALPHA, MATRIX_OPTIONS, TABLE_OPTIONS, draw_options, matrix_from
 from gradedeval.cli.options import command_line, option
@@ -18,6 +19,8 @@ from gradedeval.cli.output import warn
 from gradedeval.parallel.progress import with_progress
 
 OPTIONS = [
+    option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, best and "
+           "worst, in place of comparisons."),
     option("--baseline", metavar="RUN|SCORES.csv", help="Compare every run with this one: one of RUN, another file, or "
            "saved scores. Default: compare all pairs."),
     option("--test", type=click.Choice(get_args(Test)), default="randomization", help="Significance test. tukey-hsd is "
@@ -34,6 +37,7 @@ OPTIONS = [
 
 @command_line("compare", "RUN... QRELS", OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
 def command(
+    by_topic: bool,
     baseline: str | None,
     test: Test,
     correction: Correction | None,
@@ -51,6 +55,9 @@ def command(
     test_settings = TestSettings(test, correction, draws, alpha, seed, rope)
     destination = Destination(keywords)
     matrix, name = matrix_from(keywords, baseline)
+    if by_topic:
+        destination.deliver(partial(topic_table_document, topic_table(matrix), matrix))
+        return
     frame, notes = compare_matrix(matrix, name, test_settings, partial(with_progress, label="draws"))
     settings = comparison_settings(frame, matrix, test_settings)
     destination.deliver(partial(comparison_document, frame, matrix, test_settings, settings), settings)

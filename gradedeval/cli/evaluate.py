@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.arguments import check_output, form_of, measure_table, one_measure, run_and_qrels
+from gradedeval.cli.arguments import check_history, check_output, form_of, measure_table, one_measure, run_and_qrels
 from gradedeval.cli.options import (
+    HISTORY_OPTIONS,
     MANY_RUNS,
     MEASURES_FROM,
     STANDARDIZATION,
@@ -47,6 +48,9 @@ OPTIONS = [
            "line; - is standard input."),
     option("--jobs", section=MANY_RUNS, type=click.IntRange(min=1), metavar="N", help="Number of parallel processes. "
            "Default: the number of cores."),
+    option("--append-to", metavar="FILE", help="Append the summaries to a history, a line for each run: see "
+           "`gradedeval history`."),
+    *HISTORY_OPTIONS,
     option("--keep-going", section=MANY_RUNS, is_flag=True, help="Write -o even if some runs fail, without them."),
 ]  # fmt: skip
 
@@ -66,6 +70,9 @@ def command(
     run_name: str,
     runs_from: str | None,
     jobs: int | None,
+    append_to: str | None,
+    label: str | None,
+    time: str | None,
     keep_going: bool,
     allow_mismatch: bool,
     **keywords: Any,
@@ -91,12 +98,17 @@ def command(
     form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, keywords, runs_from)
     check_output(output, (*runs, qrels))
+    check_history(append_to, "--append-to", {"label": label, "time": time}, (*runs, qrels))
     options = resolve_options(**keywords)
     tags, workers = run_name == "tag", _workers(jobs)
     scores = evaluate_runs(named_runs(runs), qrels, chosen, options, by_tag=tags, keep_going=True, workers=workers)
     scores = standardized(scores) if standardized else scores
     warn(scores.notes)
     scores = scores.sorted_by(with_defaults(order, options), ranked=ranks) if order else scores
+    if append_to is not None and scores.runs:
+        from gradedeval.analysis.history import append_scores  # few evaluations are kept
+
+        append_scores(scores, append_to, {} if tags else named_runs(runs), time, label or "")
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written:
         signed = not asked_for("quiet")

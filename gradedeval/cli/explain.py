@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gradedeval.analysis.explain import DEFAULT, explain_topics
-from gradedeval.analysis.explain_tables import explanation_document
+from gradedeval.analysis.explain_tables import beside_document, explanation_document
 from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     MEASURES_FROM,
@@ -25,6 +25,7 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
+from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import preset_digits
 
@@ -38,7 +39,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@command_line("explain", "RUN QRELS", OPTIONS, [MEASURES_FROM], registered("reading"))
+@command_line("explain", "RUN [RUN] QRELS", OPTIONS, [MEASURES_FROM], registered("reading"))
 def command(
     measures: tuple[str, ...],
     measures_from: tuple[str, ...],
@@ -50,7 +51,7 @@ def command(
 
     For each rank: docno, grade (blank if unjudged), gain, intermediate values of the measure, the contribution of the
     document to the score, the score so far, and what an unjudged document could still add. The contributions sum to the
-    score.
+    score. Of two runs the rankings stand beside each other.
     """
     chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
     destination = Destination(keywords)
@@ -58,7 +59,18 @@ def command(
         raise InputError("--show", f"the format {destination.form} lists all ranks", "leave out --show", usage=True)
     runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
     options = resolve_options(**keywords)
-    explanations = explain_topics(named_runs(runs), qrels, chosen, options, explained or [None], Workers.of())
+    named = named_runs(runs)
+    if len(named) > 2:
+        raise InputError("", f"{len(named)} runs given", "explain one, or two beside each other", usage=True)
+    judged = qrels_for(named, qrels, options) if len(named) > 1 else qrels
+    each = [
+        explain_topics({name: run}, judged, chosen, options, explained or [None], Workers.of())
+        for name, run in named.items()
+    ]
+    explanations = [explanation for of_run in each for explanation in of_run]
     warn(dict.fromkeys(note for explanation in explanations for note in explanation.notes))
     digits = preset_digits(options) if destination.digits is None else destination.digits
+    if len(each) == 2:
+        destination.deliver(partial(beside_document, each[0], each[1], digits=digits, shown=shown))
+        return
     destination.deliver(partial(explanation_document, explanations, digits=digits, shown=shown))

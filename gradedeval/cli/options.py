@@ -152,6 +152,13 @@ def measure_option(
     return option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=help)
 
 
+HISTORY_OPTIONS = [
+    option("--label", metavar="TEXT", help="What the line in the history is called: a commit, a version."),
+    option("--time", metavar="TIME", help="Time of the line in the history, as in 2026-11-22T13:00:00Z. Default: that "
+           "of the run file."),
+]  # fmt: skip
+
+
 def output_options(formats: Collection[str], default: str = "table", digits: str = "") -> list[Decorator]:
     """-f and -o, and where `digits` says what is the default there, --digits."""
     options = [

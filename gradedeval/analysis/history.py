@@ -1,0 +1,261 @@
+"""`history`: evaluations in the order of time, one a line of a file that is only ever appended to."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from gradedeval.analysis.score_matrix import Matrix, to_matrix
+from gradedeval.errors import InputError, ProblemList, plural, reason, shorten
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import parse_measures
+from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.signature import Signature
+from gradedeval.scoring.summaries import summarize
+from gradedeval.trec.lines import decode
+from gradedeval.trec.source import Source
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VERSION, KEY, LEVEL = 1, "gradedeval_history", 0.95
+COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", "change", "from_best", "changed",
+           "passed", "signature")  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """What a file of evaluations tells.
+
+    frame  a row for each evaluation of a run by a measure, in the order of time: run, measure, time, label, score, low,
+           high (the 95% interval), topics, change (from the last before it), from_best (from the best so far: 0 where
+           it is the best), changed (what is not as in the last before it: then nothing is compared, and change and
+           from_best begin again), passed (of `check`), signature
+    notes  what was skipped
+    """
+
+    frame: pd.DataFrame
+    place: str
+    notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<History {self.place}: {len(self.frame)} scores>"
+
+
+def append_history(
+    scores: Scores,
+    path: str | os.PathLike[str],
+    *,
+    time: str | datetime | None = None,
+    label: str = "",
+) -> None:
+    """Append an evaluation to a history: one line for each run.
+
+    scores  what `gradedeval.evaluate` returns
+    path    the file; it is made where it is not there
+    time    ISO 8601, as in "2026-11-22T13:00:00Z" (without a zone it is UTC), or a datetime; None: now
+    label   a commit, a version, a word
+
+    Several processes may append at the same time: each line is one write at the end of the file. Raises
+    `gradedeval.InputError` where the file cannot be written, or the time is none.
+    """
+    append_lines(path, lines_of(to_matrix(scores), scores.measures, {}, as_time(time), label))
+
+
+def append_scores(
+    scores: Scores, path: str, files: Mapping[str, str], time: str | None = None, label: str = ""
+) -> None:
+    """As `append_history`; without a time it is that of each run's file."""
+    append_lines(path, lines_of(to_matrix(scores), scores.measures, files, as_time(time), label))
+
+
+def as_time(time: str | datetime | None) -> datetime | None:
+    """A time as the caller gives it. Raises InputError (usage) where it is none."""
+    if isinstance(time, str):
+        try:
+            time = datetime.fromisoformat(time)
+        except ValueError:
+            hint = "write it as in 2026-11-22T13:00:00Z"
+            raise InputError("--time", f"'{time}' is no time", hint, usage=True) from None
+    return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
+
+
+def lines_of(
+    matrix: Matrix,
+    measures: Sequence[Measure],
+    files: Mapping[str, str],
+    time: datetime | None,
+    label: str,
+    passed: Mapping[str, bool] | None = None,
+) -> list[str]:
+    """A line for each run. Without a time it is that of the run's file, or now.
+
+    measures  those of the matrix
+    files     run -> its path
+    passed    run -> whether it passed a check; of other runs there is no line
+    """
+    from gradedeval.scoring.intervals import summary_intervals  # few evaluations need it
+
+    rows = [row for row, run in enumerate(matrix.runs) if passed is None or run in passed]
+    intervals = summary_intervals([(matrix.score[row], matrix.included[row]) for row in rows], measures, 1 - LEVEL)
+    lines = []
+    for row, (_, lows, highs) in zip(rows, intervals.transpose(0, 2, 1), strict=True):
+        run, found = matrix.runs[row], {}
+        for column, (measure, low, high) in enumerate(zip(measures, lows.tolist(), highs.tolist(), strict=True)):
+            kept = matrix.included[row, :, column]
+            score = (
+                float(summarize(matrix.score[row, kept, column], measure.reading.summary)) if kept.any() else math.nan
+            )
+            numbers = {"score": score, "low": low, "high": high}
+            found[measure.label] = {
+                **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+                "topics": int(kept.sum()),
+            }
+        entry = {KEY: VERSION, "time": _time_of(files.get(run), time), "label": label, "run": run}
+        if passed is not None:
+            entry["passed"] = passed[run]
+        lines.append(json.dumps({**entry, "signature": matrix.signature, "scores": found}, ensure_ascii=False))
+    return lines
+
+
+def _time_of(file: str | None, time: datetime | None) -> str:
+    if time is None:
+        there = file is not None and os.path.isfile(file)
+        time = datetime.fromtimestamp(os.path.getmtime(str(file)), UTC) if there else datetime.now(UTC)
+    return time.isoformat(timespec="seconds")
+
+
+def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    """Append lines to a file, each by one write at its end, so that two writers lose nothing. Behind a line that was
+    cut short a new one begins. Raises InputError where the file cannot be written."""
+    place = os.fsdecode(path)
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            size = os.fstat(handle).st_size
+            torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+            for line in lines:
+                data = (b"\n" if torn else b"") + line.encode("utf-8", "surrogateescape") + b"\n"
+                torn = False
+                if os.write(handle, data) != len(data):
+                    raise OSError("the disk is full")
+        finally:
+            os.close(handle)
+    except OSError as error:
+        hint = "name a file that can be appended to"
+        raise InputError(place, f"cannot be written ({reason(error)})", hint) from None
+
+
+def read_history(path: str | os.PathLike[str]) -> History:
+    """The course of every run and measure in a file that `append_history`, `gradedeval eval --append-to` or `check
+    --history` wrote.
+
+    Returns `History`: `.frame`, `.notes`. A line that was cut short is skipped, with a note. Raises
+    `gradedeval.InputError` for any other line that is none of a history, or one of a later version.
+    """
+    import pandas as pd  # not before it is needed
+
+    source = Source(path)
+    entries, notes = _entries(source.place, source.read())
+    entries.sort(key=lambda entry: as_time(entry["time"]) or datetime.min.replace(tzinfo=UTC))
+    last: dict[tuple[str, str], dict[str, Any]] = {}
+    best: dict[tuple[str, str], float] = {}
+    rows = []
+    for entry in entries:
+        for measure, found in entry["scores"].items():
+            key = (entry["run"], measure)
+            changed = _changed(last[key], entry, measure) if key in last else ""
+            score = found["score"]
+            if changed or key not in best:
+                best.pop(key, None)
+            before = last[key]["scores"][measure]["score"] if key in last and not changed else None
+            sign = _sign(measure)
+            if score is not None:
+                best[key] = score if key not in best else (max if sign > 0 else min)(best[key], score)
+            rows.append(
+                {
+                    "run": entry["run"],
+                    "measure": measure,
+                    "time": entry["time"],
+                    "label": entry["label"],
+                    **{name: found.get(name) for name in ("score", "low", "high", "topics")},
+                    "change": score - before if score is not None and before is not None else None,
+                    "from_best": score - best[key] if score is not None else None,
+                    "changed": changed,
+                    "passed": entry.get("passed"),
+                    "signature": entry["signature"],
+                }
+            )
+            last[key] = entry
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    numbers = ["score", "low", "high", "change", "from_best"]
+    return History(frame.astype(dict.fromkeys(numbers, float)), source.place, notes)
+
+
+def _entries(place: str, data: bytes) -> tuple[list[dict[str, Any]], list[str]]:
+    """The evaluations in a file, and notes about lines that were cut short."""
+    problems, entries, torn = ProblemList(place), [], []
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(decode(line))
+        except ValueError:
+            if line.lstrip().startswith(b"{"):
+                torn.append(number)
+            else:
+                problems.add(number, "is no line of a history", "they are written by `gradedeval eval --append-to`")
+            continue
+        if error := _fault(entry):
+            problems.add(number, *error)
+        else:
+            entries.append(entry)
+    problems.check()
+    if not entries:
+        raise InputError(place, "holds no evaluation", "write one with `gradedeval eval --append-to`")
+    if not torn:
+        return entries, []
+    which = shorten(map(str, torn))
+    return entries, [f"{place}: {plural(len(torn), 'line')} {which} cut short while being written; skipped"]
+
+
+def _fault(entry: Any) -> tuple[str, str] | None:
+    """What is wrong with an entry, and what to do about it."""
+    if not isinstance(entry, dict) or KEY not in entry:
+        return "is no line of a history", "they are written by `gradedeval eval --append-to`"
+    if entry[KEY] != VERSION:
+        return f"is of version {entry[KEY]} of the format, and this reads version {VERSION}", "update gradedeval"
+    if not isinstance(entry.get("scores"), dict) or not {"time", "label", "run", "signature"} <= entry.keys():
+        return "lacks a part of an evaluation", "remove the line"
+    try:
+        as_time(str(entry["time"]))
+    except InputError as error:
+        return error.problem, "correct the time"
+    return None
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any], measure: str) -> str:
+    """What two evaluations do not share, though the scores depend on it, in words; nothing where they may be
+    compared."""
+    first, second = Signature.read(before["signature"]), Signature.read(after["signature"])
+    if first is None or second is None:
+        return "" if before["signature"] == after["signature"] else "signature"
+    differences = second.differences(first, measure)
+    return ", ".join(
+        f"{name} {there} → {here}" if here and there else name for name, (here, there) in differences.items()
+    )
+
+
+def _sign(measure: str) -> int:
+    """1 where more is better, or the measure is not known here; −1 where less is."""
+    try:
+        (known,) = parse_measures(measure)
+    except (InputError, ValueError):
+        return 1
+    return known.reading.sign

@@ -1,0 +1,168 @@
+"""`history`: what is appended is read back, nothing is lost by two writers, nothing is compared that may not be."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradedeval
+from gradedeval import EvaluationWarning, InputError, append_history, read_history
+from gradedeval.analysis.history import append_lines
+from support.commands import Command
+from support.paths import SAMPLES
+
+RUN, QRELS = str(SAMPLES / "rivers-bm25.run"), str(SAMPLES / "rivers.qrels")
+JUDGED = {f"t{number}": {"a": 1, "b": 0} for number in range(4)}
+
+
+def scores(first: str, **options: Any) -> gradedeval.Scores:
+    """Runs that have a or b first on the first topics, and b on the others."""
+    runs = {topic: {one: 2.0, "x": 1.0} for topic, one in zip(JUDGED, first, strict=True)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvaluationWarning)
+        return gradedeval.evaluate({"r": runs}, JUDGED, "rr esl", **options)
+
+
+def test_the_course_of_a_run(tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    for day, first in enumerate(("abbb", "aabb", "aaab", "abbb"), 1):
+        append_history(scores(first), file, time=f"2026-01-0{day}", label=f"c{day}")
+    frame = read_history(file).frame
+    course = frame[frame["measure"] == "rr"]
+    assert course["score"].tolist() == [0.25, 0.5, 0.75, 0.25]
+    assert course["label"].tolist() == ["c1", "c2", "c3", "c4"]
+    assert course["change"].tolist()[1:] == [0.25, 0.25, -0.5]
+    assert course["from_best"].tolist() == [0, 0, 0, -0.5]
+    assert course["topics"].tolist() == [4] * 4
+    assert (course["low"] <= course["score"]).all()
+    assert not course["changed"].any()
+
+
+def test_a_history_goes_by_time_not_by_line(tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    append_history(scores("aabb"), file, time="2026-01-02T00:00:00+01:00")
+    append_history(scores("abbb"), file, time="2026-01-01")
+    frame = read_history(file).frame
+    assert frame[frame["measure"] == "rr"]["score"].tolist() == [0.25, 0.5]
+
+
+def test_nothing_is_compared_across_other_qrels_or_options(tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    append_history(scores("aaaa"), file, time="2026-01-01")
+    append_history(scores("abbb", depth=1), file, time="2026-01-02")
+    append_history(scores("aabb", depth=1), file, time="2026-01-03")
+    course = read_history(file).frame.query("measure == 'rr'")
+    assert [bool(what) for what in course["changed"]] == [False, True, False]
+    assert course["changed"].iloc[1].startswith("depth")
+    assert course["change"].isna().tolist() == [True, True, False]
+    assert course["from_best"].tolist() == [0, 0, 0]
+
+
+def test_where_lower_is_better_the_best_is_the_lowest(tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    for day, first in enumerate(("aaab", "aaaa", "aabb"), 1):
+        append_history(scores(first), file, time=f"2026-01-0{day}")
+    course = read_history(file).frame.query("measure == 'esl'")
+    assert course["from_best"].iloc[1] == 0
+    assert course["from_best"].iloc[2] > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_twenty_writers_lose_nothing(tmp_path: Path) -> None:
+    file, lines = tmp_path / "history.jsonl", 20
+    children = []
+    for writer in range(20):
+        child = os.fork()
+        if not child:
+            for number in range(lines):
+                append_lines(file, [json.dumps({"writer": writer, "number": number, "more": "x" * 3000})])
+            os._exit(0)
+        children.append(child)
+    for child in children:
+        assert os.waitpid(child, 0)[1] == 0
+    found = [json.loads(line) for line in file.read_text().splitlines()]
+    assert len(found) == 20 * lines
+    for writer in range(20):  # each one's lines in its order
+        assert [one["number"] for one in found if one["writer"] == writer] == list(range(lines))
+
+
+def test_a_torn_line_is_told_and_skipped_and_the_next_one_is_whole(tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    append_history(scores("aabb"), file, time="2026-01-01")
+    with file.open("a") as torn:
+        torn.write('{"gradedeval_history": 1, "time": "2026')
+    assert read_history(file).notes == [f"{file}: line 2 cut short while being written; skipped"]
+    append_history(scores("aaab"), file, time="2026-01-03")
+    assert read_history(file).frame.query("measure == 'rr'")["score"].tolist() == [0.5, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            b'{"gradedeval_history": 2, "time": "x"}',
+            ":1: is of version 2 of the format, and this reads",
+        ),
+        (b"run,topic,measure,score", ":1: is no line of a history; they are written by `gradedeval eval --append-to`"),
+        (b'{"score": 1}', ":1: is no line of a history; "),
+        (b'{"gradedeval_history": 1, "time": "2026-01-01"}', ":1: lacks a part of an evaluation; remove the line"),
+        (b"", ": holds no evaluation; write one with `gradedeval eval --append-to`"),
+    ],
+)
+def test_a_bad_line_is_one_message(line: bytes, message: str, tmp_path: Path, cli: Command) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_bytes(line + b"\n")
+    done = cli("history", str(file))
+    assert done.code == 1
+    assert len(done.messages) == 1
+    assert f"history.jsonl{message}" in done.messages[0]
+
+
+def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -> None:
+    file = str(tmp_path / "history.jsonl")
+    words = ("-m", "err@20", "--append-to", file, "--label", "abc123", "--time", "2026-01-01")
+    assert cli(RUN, QRELS, *words).code == 0
+    assert cli("check", RUN, QRELS, "--min", "err@20=0.9", "--history", file, "--time", "2026-01-02").code == 1
+    text = cli("history", file).text
+    assert "2026-01-01T00:00:00+00:00  abc123  0.2886" in text
+    assert "FAILED" in text
+    rows = [json.loads(line) for line in cli("history", file, "-f", "jsonl").text.splitlines()]
+    assert [row["passed"] for row in rows] == [None, False]
+    assert rows[1]["change"] == 0
+    assert len(cli("history", file, "-f", "jsonl", "--last", "1").text.splitlines()) == 1
+    plain = str(tmp_path / "plain.jsonl")
+    cli(RUN, QRELS, "-m", "ap", "--append-to", plain)
+    stated = json.loads(Path(plain).read_text())["time"]
+    assert stated.startswith("20")  # that of the run's file
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((RUN, QRELS, "--label", "x"), "--label: there is no history to write to; add --append-to FILE"),
+        ((RUN, QRELS, "--append-to", RUN), "--append-to: '"),
+        ((RUN, QRELS, "--append-to", "h.jsonl", "--time", "noon"), "--time: 'noon' is no time; write it as in 2026"),
+        (("history",), "0 files given; name one history: gradedeval history FILE"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(
+    words: tuple[str, ...], message: str, tmp_path: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = cli(*words)
+    assert done.code == 2
+    assert message in done.messages[-1]
+
+
+def test_unknown_names_are_told(tmp_path: Path, cli: Command) -> None:
+    file = tmp_path / "history.jsonl"
+    append_history(scores("aabb"), file, time="2026-01-01")
+    assert "has no run 'q'; it has r" in cli("history", str(file), "--run", "q").messages[0]
+    assert "has no measure 'err@20'" in cli("history", str(file), "-m", "err@20").messages[0]
+    with pytest.raises(InputError, match="cannot be written"):
+        append_history(scores("aabb"), tmp_path / "none" / "h.jsonl", time="2026-01-01")

@@ -54,10 +54,14 @@ def run(words: Sequence[str], folder: Path, stdin: bytes = b"") -> Outcome:
     return Outcome(code, out.written, err.written)
 
 
+CODES = range(8)
+"""Exit codes: 0 to 3, and more of the drop-in."""
+
+
 def unclean(outcome: Outcome) -> str | None:
     """What is wrong with an outcome whatever the input was."""
     text = outcome.err.decode("utf-8", "replace")
-    if "Traceback" in text or outcome.code not in (0, 1, 2):
+    if "Traceback" in text or outcome.code not in CODES:
         return f"no clean end: exit code {outcome.code}, {text[-400:]}"
     if outcome.code and not text.strip():
         return f"no message: exit code {outcome.code}"

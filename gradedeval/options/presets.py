@@ -58,6 +58,8 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
 
     Raises InputError (usage) for an unknown option or preset, or a value that is not allowed.
     """
+    if like is None and not given:
+        return Options()
     known = [name for name, described in OPTIONS.items() if described.commands != "none"]
     for name in given:
         if name not in known:

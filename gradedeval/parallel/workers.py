@@ -60,7 +60,7 @@ class Workers:
     @classmethod
     def of(cls, jobs: int | None = None, progress: Progress = no_progress) -> Workers:
         """So many as asked for, or as there are processors; one where this process cannot be forked safely."""
-        return cls(usable_workers(jobs or cores()), progress)
+        return cls(1 if jobs == 1 else usable_workers(jobs or cores()), progress)
 
     def silent(self) -> Workers:
         """The same without a progress bar."""

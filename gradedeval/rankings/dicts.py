@@ -23,12 +23,16 @@ class Listed(NamedTuple):
     docnos: list[list[str]]
     values: Floats
 
-    def each(self) -> Iterable[tuple[bytes, list[str], Floats]]:
-        """The topics, each with its docnos and numbers."""
-        begin = 0
-        for topic, docnos in zip(self.topics, self.docnos, strict=True):
-            yield topic, docnos, self.values[begin : begin + len(docnos)]
-            begin += len(docnos)
+    def select(self, topics: list[bytes]) -> Listed:
+        """Only these topics, in any order; one that is not there has no documents."""
+        if topics == self.topics:
+            return self
+        row = {topic: row for row, topic in enumerate(self.topics)}
+        ends = np.cumsum([len(docnos) for docnos in self.docnos]).tolist()
+        rows = [row[topic] for topic in topics if topic in row]
+        parts = [self.values[ends[at] - len(self.docnos[at]) : ends[at]] for at in rows]
+        docnos = [self.docnos[row[topic]] if topic in row else [] for topic in topics]
+        return Listed(topics, docnos, np.concatenate([np.empty(0), *parts]))
 
 
 def usual_dict(nested: Mapping[Any, Any]) -> Listed | None:
@@ -39,7 +43,7 @@ def usual_dict(nested: Mapping[Any, Any]) -> Listed | None:
     return _listed(nested, map(list, inner), list(chain.from_iterable(map(dict.values, inner))))
 
 
-def usual_columns(topics: list[Any], docnos: list[Any], values: list[Any]) -> Listed | None:
+def usual_columns(topics: list[Any], docnos: list[Any], values: list[Any] | Floats) -> Listed | None:
     """The documents of three columns; None also where a document or the rows of a topic come back."""
     names: list[Any] = []
     listed: list[list[Any]] = []
@@ -57,7 +61,7 @@ def usual_columns(topics: list[Any], docnos: list[Any], values: list[Any]) -> Li
         return None
 
 
-def _listed(topics: Iterable[Any], docnos: Iterable[list[Any]], values: list[Any]) -> Listed | None:
+def _listed(topics: Iterable[Any], docnos: Iterable[list[Any]], values: list[Any] | Floats) -> Listed | None:
     """The documents, where all ids are text and all values finite numbers."""
     listed = list(docnos)
     try:
@@ -66,8 +70,8 @@ def _listed(topics: Iterable[Any], docnos: Iterable[list[Any]], values: list[Any
         for own in listed:
             if not (joined := "".join(own)).isascii():
                 encode(joined)
-        numbers = np.asarray(array("d", values))
-    except (TypeError, AttributeError, UnicodeEncodeError, OverflowError):
+        numbers = np.asarray(values if isinstance(values, np.ndarray) else array("d", values), np.float64)
+    except (TypeError, AttributeError, ValueError, OverflowError):
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         total = numbers.sum()  # quicker than a look at each: where it is finite, all are

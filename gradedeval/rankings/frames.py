@@ -112,8 +112,6 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool, what: str = "run") -> dict
     """The documents of a dict topic -> docno -> score."""
     if ranks:
         raise InputError(what, "a dict has no ranks", "--ties rank needs a file or a DataFrame", usage=True)
-    if (usual := usual_dict(run)) is not None:
-        return _rankings(usual)
     # A sum that is not finite shows that a score may not be: quicker than checking each.
     with np.errstate(over="ignore", invalid="ignore"):
         rankings = {
@@ -125,11 +123,6 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool, what: str = "run") -> dict
         again = next(topic for position, topic in enumerate(run) if names[position] in names[:position])
         raise InputError(what, f"duplicate topic '{again}', as text and as a number", "give each topic once")
     return rankings
-
-
-def _rankings(usual: Listed) -> dict[bytes, Ranking]:
-    """Documents that need no further look."""
-    return {topic: (docnos, scores, NONE, range(1, len(docnos) + 1), []) for topic, docnos, scores in usual.each()}
 
 
 def _dict_topic(topic: Any, documents: Mapping[Any, Any], what: str) -> Ranking:
@@ -158,6 +151,19 @@ def ordered_by_rank(frame: Any) -> bool:
     return find_column(frame.columns, SCORE) is None and find_column(frame.columns, RANK) is not None
 
 
+def usual_run(source: Any, what: str = "run") -> Listed | None:
+    """The documents of a dict or DataFrame that needs no further look; None of any other."""
+    if isinstance(source, Mapping):
+        return usual_dict(source)
+    if ordered_by_rank(source):
+        return None
+    docnos, topics = column(source, DOCNO, what), column(source, TOPIC, what)
+    name = find_column(source.columns, SCORE)
+    scores = None if name is None else getattr(source[name], "array", None)
+    numbers = np.asarray(scores) if getattr(getattr(scores, "dtype", None), "kind", "") == "f" else None
+    return usual_columns(topics, docnos, column(source, SCORE, what) if numbers is None else numbers)
+
+
 def frame_ranking(frame: Any, ranks: bool, types: bool = False, what: str = "run") -> dict[bytes, Ranking]:
     """The documents of a DataFrame with a topic, a docno and a score column, or a rank column in its place; with
     `ranks` a rank column, with `types` a column of types."""
@@ -166,10 +172,6 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False, what: str = "run
     docnos: list[Any] = column(frame, DOCNO, what)
     if by_rank := ordered_by_rank(frame):
         check_no_score(frame.columns, what)
-    if not (ranks or types or by_rank):
-        usual = usual_columns(column(frame, TOPIC, what), docnos, column(frame, SCORE, what))
-        if usual is not None:
-            return _rankings(usual)
     topics = _ids(frame, TOPIC, what)
     try:
         "".join(docnos)  # text stays text, as in dicts
@@ -217,7 +219,10 @@ def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
     name = find_grades(frame.columns) if known is GRADE else find_column(frame.columns, known)
     if name is None:
         raise no_column(frame.columns, known, what)
-    values: list[Any] = frame[name].tolist()
+    held = frame[name]
+    if getattr(getattr(held, "dtype", None), "kind", "") == "O" and hasattr(held, "to_numpy"):
+        held = held.to_numpy(object)  # pandas lists text of Arrow one by one
+    values: list[Any] = held.tolist()
     if known is GRADE and plain(name) in SCORE:
         _check_whole(values, name, what)
     return values

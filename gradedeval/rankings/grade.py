@@ -62,6 +62,7 @@ class Grader:
     keep_ties        whether the batches say which documents are tied
     types            whether the type of each document, column 2 of a run, stays as well
     last_rank        no rank below this one is looked at; None where all are
+    ideals           gain table -> the ideal rankings of all topics of the qrels, once they are known
     """
 
     qrels: Qrels
@@ -71,6 +72,7 @@ class Grader:
     types: bool = False
     last_rank: int | None = None
     limits: Limits = field(default_factory=lambda: workers.LIMITS)
+    ideals: dict[bytes, Floats] = field(default_factory=dict)
 
     @cached_property
     def judged(self) -> Bools:
@@ -109,37 +111,53 @@ class ListedTopics:
 
     def documents(self, grader: Grader) -> Documents:
         """The documents of these topics as columns, with the codes of their grades."""
-        qrels, options = grader.qrels, grader.options
+        if self.run.listed is not None:
+            listed = self.run.listed.select(self.topics)
+            return self._joined(grader, listed.docnos, listed.values)
         rankings = [self.run.topics.get(topic) or TopicResults() for topic in self.topics]
-        by_score = options.order == "score"
-        unjudged = len(qrels.labels)
         types = sorted({kind for ranking in rankings for kind in ranking.types})
         kind_of = {kind: number for number, kind in enumerate(types)}
+        joined = self._joined(
+            grader,
+            [ranking.docnos for ranking in rankings],
+            _concatenated([ranking.scores for ranking in rankings]),
+            _concatenated([ranking.ranks for ranking in rankings]),
+        )
+        if not types:
+            return joined
+        kind = np.array([kind_of[kind] for ranking in rankings for kind in ranking.types], np.int64)
+        return replace(joined, types=types, kind=kind)
+
+    def _joined(
+        self, grader: Grader, docnos: list[list[Any]], scores: Floats, stated: Floats | None = None
+    ) -> Documents:
+        """The documents with the codes of their grades, their scores, and the ranks that the run states."""
+        qrels, options = grader.qrels, grader.options
+        by_score = options.order == "score"
+        unjudged = len(qrels.labels)
         found = []
-        for topic, ranking in zip(self.topics, rankings, strict=True):
-            if ranking.docnos:  # the qrels become a dict when they are first asked for, which takes time and memory
-                judged: Any = qrels.text_codes if isinstance(ranking.docnos[0], str) else qrels.codes
-                found.append(map(judged.get(topic, {}).get, ranking.docnos, repeat(unjudged)))
+        for topic, own in zip(self.topics, docnos, strict=True):
+            if own:  # the qrels become a dict when they are first asked for, which takes time and memory
+                judged: Any = qrels.text_codes if isinstance(own[0], str) else qrels.codes
+                found.append(map(judged.get(topic, {}).get, own, repeat(unjudged)))
         codes = list(chain.from_iterable(found))
-        docnos: list[Any] = []  # few runs have ties that matter
+        every: list[Any] = []  # few runs have ties that matter
 
         def docno(position: int) -> bytes:
-            if not docnos:
-                docnos.extend(chain.from_iterable(ranking.docnos for ranking in rankings))
-            name = docnos[position]
+            if not every:
+                every.extend(chain.from_iterable(docnos))
+            name = every[position]
             return encode(name) if isinstance(name, str) else name
 
         small = np.min_scalar_type(unjudged + 1)
         return Documents(
             self.topics,
-            np.array([len(ranking.docnos) for ranking in rankings], dtype=np.int64),
+            np.array([len(own) for own in docnos], dtype=np.int64),
             # Bytes are the quickest way from a list to an array.
             np.frombuffer(bytes(codes), np.uint8) if unjudged < 255 else np.array(codes, small),
-            _concatenated([ranking.scores for ranking in rankings]) if by_score else None,
-            _concatenated([ranking.ranks for ranking in rankings]) if by_score and options.ties == "rank" else None,
+            scores if by_score else None,
+            stated if by_score and options.ties == "rank" else None,
             docno,
-            types,
-            np.array([kind_of[kind] for ranking in rankings for kind in ranking.types], np.int64) if types else None,
         )
 
 

@@ -218,7 +218,7 @@ def _of_lists(nested: Mapping[Any, Any], what: str, place: str) -> Any:
 
     Judgments without grades are the documents that are relevant.
     """
-    if not any(map(is_ids, nested.values())):
+    if not any(is_ids(documents) for documents in nested.values() if not isinstance(documents, dict)):
         return nested
     rows: list[tuple[Any, Any, Any]] = []
     kinds: set[bool] = set()

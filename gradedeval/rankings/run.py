@@ -12,7 +12,8 @@ import numpy as np
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Options
-from gradedeval.rankings.frames import LAST_RANK, TOO_LARGE, dict_ranking, frame_ranking, ordered_by_rank
+from gradedeval.rankings.dicts import Listed
+from gradedeval.rankings.frames import LAST_RANK, TOO_LARGE, dict_ranking, frame_ranking, ordered_by_rank, usual_run
 from gradedeval.rankings.objects import readable
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.layouts import RUN, Layout
@@ -48,12 +49,19 @@ class TopicResults:
 
 @dataclass
 class Run:
-    """One run: topic -> its documents. tag: the sixth column; notes: what was skipped or assumed."""
+    """One run: topic -> its documents. tag: the sixth column; notes: what was skipped or assumed; listed: the documents
+    in place of `topics`, where they need no further look."""
 
     place: str
     topics: dict[bytes, TopicResults]
     tag: str = ""
     notes: list[str] = field(default_factory=list)
+    listed: Listed | None = None
+
+    @property
+    def names(self) -> list[bytes]:
+        """The topics."""
+        return list(self.topics) if self.listed is None else self.listed.topics
 
 
 def read_run(source: Any, options: Options, types: bool = False, place: str = "run") -> Run:
@@ -66,6 +74,8 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     """
     ranks = options.ties == "rank" and options.order == "score"
     source = readable(source, "run", place)
+    if not (ranks or types) and (usual := usual_run(source, place)) is not None:
+        return Run(place, {}, listed=usual)
     if isinstance(source, Mapping):
         if types:
             hint = "costs need a file, or a DataFrame with a column 'type'"

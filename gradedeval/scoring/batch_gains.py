@@ -25,6 +25,8 @@ class GainsCache:
         self.batch, self.by_intent, self.cells = batch, by_intent, grader.limits.cells
         self.unsampled_code = np.append(grader.qrels.labels < 0, [False, False])
         self.strata = grader.qrels.strata
+        # The ideal rankings of all topics are those of every run.
+        self.all_ideals = grader.ideals if batch.topics == grader.qrels.topics else None
         self.cost = _costs(batch, grader.options.costs)
         self.judged_code = judged = grader.judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
@@ -64,8 +66,8 @@ class GainsCache:
         judged = self.judged[last]
         retrieved = self.batch.retrieved if last is None else np.minimum(self.batch.retrieved, last)
         # Measures share these arrays: whoever writes to one would change the scores of the next.
-        for shared in (gain, judged, ideal, retrieved, self.pool, table.levels):
-            shared.setflags(write=False)
+        for array in (gain, judged, ideal, retrieved, self.pool, table.levels):
+            array.setflags(write=False)
         cost, kinds, unsampled = self.cost, self.batch.kinds, self.unsampled_code
         return Gains(
             gain,
@@ -118,6 +120,8 @@ class GainsCache:
     def _ideal(self, table: GainTable) -> Floats:
         """topics × …: the gains above 0 of the pool, descending, padded with zeros."""
         key = table.worth.tobytes()
+        if self.all_ideals is not None and key in self.all_ideals:
+            return self.all_ideals[key]
         if key not in self.ideals:
             order = np.argsort(-table.worth, kind="stable")[: np.count_nonzero(table.worth)]
             counts = self.batch.pool[:, order]
@@ -127,6 +131,8 @@ class GainsCache:
                 np.tile(table.worth[order], len(counts)), counts.ravel()
             )
             self.ideals[key] = ideal
+            if self.all_ideals is not None and ideal.size <= self.cells:
+                self.all_ideals[key] = ideal
         return self.ideals[key]
 
 

@@ -125,7 +125,7 @@ def _map_stream(
 
 def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Grader) -> GradedRun[Made]:
     """`work` of a run in lists, as one part."""
-    chosen = choose_topics(list(run.topics), run.place, grader.qrels, grader.options)
+    chosen = choose_topics(run.names, run.place, grader.qrels, grader.options)
     part = work(ListedTopics(run, chosen.topics))
     return GradedRun(run.place, run.tag, part.batches, chosen.topics, chosen.missing, [*run.notes, *chosen.notes])
 

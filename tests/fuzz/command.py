@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gradedeval.cli import main
+from gradedeval.cli import EXIT_CODES, main
 from support.commands import Outcome
 
 
@@ -54,8 +54,8 @@ def run(words: Sequence[str], folder: Path, stdin: bytes = b"") -> Outcome:
     return Outcome(code, out.written, err.written)
 
 
-CODES = range(8)
-"""Exit codes: 0 to 3, and more of the drop-in."""
+CODES = {0, 1, 2, *(code for exits in EXIT_CODES.values() for code in (exits.data, *exits.kinds.values()))}
+"""The exit codes of the program."""
 
 
 def unclean(outcome: Outcome) -> str | None:

@@ -123,10 +123,11 @@ def plain_rows(
     content: bytes, width: int, numbers: tuple[int, ...], lenient: bool, most: float = math.inf
 ) -> list[list[bytes]] | None:
     """The fields of all lines; None where the file is not what it should be. `most`: of the first of the numbers."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
         return None
     found = []
-    for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+    for line in content.split(b"\n"):
         if line.endswith(b"\r"):
             line = line[:-1]
         if any(byte < 32 and byte != 9 for byte in line):
@@ -150,7 +151,7 @@ def draw_run(dice: random.Random) -> Case:
     run, qrels = awkward(dice)
     if dice.random() < 0.9:
         run = mutated(run, dice, dice.choice([4, 4, 4, 3]))
-    options: dict[str, Any] = {"duplicates": dice.choice(["error", "first", "last", "refuse"])}
+    options: dict[str, Any] = {"duplicates": dice.choice(["error", "first", "last", "refuse"]), "run_format": "trec"}
     if dice.random() < 0.4:
         options["lenient"] = True
     if dice.random() < 0.5:
@@ -179,8 +180,6 @@ def check_run(case: Case, folder: Path) -> str | None:
         every = frozenset(line.split()[0] for line in run.split(b"\n") if line.split())
         simple = outcome(lambda: read_by_line("run", run, judgments, rules, every))
         blocks = outcome(lambda: read_in_blocks(named(run), judgments, rules, every, **case.more.get("limits", {})))
-    if run.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
-        return None  # marks are skipped, or refused, before the line reader sees a file
     if simple != blocks:
         return f"block reader: {str(blocks)[:600]} instead of {str(simple)[:600]}"
     numbers = () if rules.order == "file" else (3, 4) if rules.ties == "rank" else (4,)
@@ -222,7 +221,7 @@ def other_documents(rows: list[list[bytes]], topics: Any, duplicates: str, case:
 
 def draw_qrels(dice: random.Random) -> Case:
     _, qrels = awkward(dice)
-    options: dict[str, Any] = {"duplicates": dice.choice(["error", "first", "last", "refuse"]), "format": "trec"}
+    options: dict[str, Any] = {"duplicates": dice.choice(["error", "first", "last", "refuse"]), "qrels_format": "trec"}
     if dice.random() < 0.4:
         options["lenient"] = True
     if dice.random() < 0.2:
@@ -231,9 +230,10 @@ def draw_qrels(dice: random.Random) -> Case:
 
 
 def check_qrels(case: Case, folder: Path) -> str | None:
-    content = case.files["qrels"]
+    content, given = case.files["qrels"], dict(case.options)
+    given["format"] = given.pop("qrels_format", None)
     found: list[Any] = []
-    for read in (lambda: read_simply(content, **case.options), lambda: Qrels(named(content).target, **case.options)):
+    for read in (lambda: read_simply(content, **given), lambda: Qrels(named(content).target, **given)):
         try:
             found.append(read())
         except InputError as error:

@@ -189,8 +189,11 @@ def check_drop_in(case: Case, folder: Path) -> str | None:
         if wrong := command.unclean(outcome):
             return wrong
     if first.code or second.code:
-        both = first.code and second.code  # the drop-in has codes of its own
-        return None if both else f"exit codes: {first.code} {first.err!r}, {second.code} {second.err!r}"
+        return (
+            None
+            if first.code and second.code  # the drop-in has codes of its own
+            else f"exit codes: {first.code} {first.err!r}, {second.code} {second.err!r}"
+        )
     left, right = (sorted(numbers_of(found.text)) for found in (first, second))
     if nine and case.more["complete"]:  # version 9 prints no line for a missing topic
         left, right = ([line for line in lines if line[0] == "all"] for lines in (left, right))

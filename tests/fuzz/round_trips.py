@@ -17,8 +17,15 @@ from support.commands import Outcome
 
 # --- tables for people -----------------------------------------------------------------------------------------------
 
-LATEX = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\^{}": "^", r"\ensuremath{<}": "<"}
-LATEX |= {r"\ensuremath{>}": ">", r"\textbar{}": "|", "''": '"', **{f"\\{sign}": sign for sign in "&%$#_{}"}}
+LATEX = {
+    r"\textbar{}": "|",
+    "''": '"',
+    r"\textbackslash{}": "\\",
+    r"\textasciitilde{}": "~",
+    r"\^{}": "^",
+    r"\ensuremath{<}": "<",
+}
+LATEX |= {r"\ensuremath{>}": ">", **{f"\\{sign}": sign for sign in "&%$#_{}"}}
 
 
 def cells_of_markdown(text: str) -> list[list[str]]:

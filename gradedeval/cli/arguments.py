@@ -167,6 +167,10 @@ def check_history(history: str | None, flag: str, keywords: Mapping[str, Any], f
     for name in ("label", "time") if history is None else ():
         if keywords[name] is not None:
             raise InputError(f"--{name}", "there is no history to write to", f"add {flag} FILE", usage=True)
+    if history is not None and keywords["time"] is not None:
+        from gradedeval.analysis.history import as_time  # few evaluations are kept
+
+        as_time(keywords["time"])
     if history is not None and any(same_file(file, history) for file in files):
         raise InputError(flag, f"'{history}' is also an input file", "choose another file", usage=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -22,6 +23,7 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import asked_for, report, say, warn, write
 from gradedeval.cli.standardize import STANDARD_OPTIONS, standardization
 from gradedeval.errors import SHOWN, InputError
+from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
@@ -70,9 +72,6 @@ def command(
     run_name: str,
     runs_from: str | None,
     jobs: int | None,
-    append_to: str | None,
-    label: str | None,
-    time: str | None,
     keep_going: bool,
     allow_mismatch: bool,
     **keywords: Any,
@@ -85,35 +84,45 @@ def command(
     """
     table, standardized = measure_table(measures_from), standardization(keywords, allow_mismatch)
     chosen = parse_measures(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
-    if cwl:
-        chosen = all_quantities(chosen)
-        if keywords["max_residual"] is not None:
-            what = "cannot be combined with --max-residual: of the five quantities only expected utility has a residual"
-            raise InputError("--cwl", what, "leave out one of them", usage=True)
-        if standardized:
-            raise InputError("--cwl", "standardized costs have no meaning", "leave out --standardize", usage=True)
+    chosen = _quantities(chosen, keywords, standardized is not None) if cwl else chosen
+    kept = {name: keywords.pop(name) for name in ("append_to", "label", "time")}
     order = None if sort is None else one_measure("--sort", sort, table)
     if ranks and order is None:
         raise InputError("--ranks", "there is no order to number", "add --sort MEASURE", usage=True)
     form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, keywords, runs_from)
     check_output(output, (*runs, qrels))
-    check_history(append_to, "--append-to", {"label": label, "time": time}, (*runs, qrels))
+    check_history(kept["append_to"], "--append-to", kept, (*runs, qrels))
     options = resolve_options(**keywords)
     tags, workers = run_name == "tag", _workers(jobs)
     scores = evaluate_runs(named_runs(runs), qrels, chosen, options, by_tag=tags, keep_going=True, workers=workers)
     scores = standardized(scores) if standardized else scores
     warn(scores.notes)
     scores = scores.sorted_by(with_defaults(order, options), ranked=ranks) if order else scores
-    if append_to is not None and scores.runs:
-        from gradedeval.analysis.history import append_scores  # few evaluations are kept
-
-        append_scores(scores, append_to, {} if tags else named_runs(runs), time, label or "")
+    if kept["append_to"] is not None and scores.runs:
+        _keep(scores, {} if tags else named_runs(runs), **kept)
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written:
         signed = not asked_for("quiet")
         write(render(scores, form, by_topic=by_topic, digits=digits, cwl=cwl, signed=signed), output)
     _report(scores, output, written)
+
+
+def _quantities(measures: list[Measure], keywords: Mapping[str, Any], standardized: bool) -> list[Measure]:
+    """All quantities of the measures. Raises InputError (usage) where an option does not go with them."""
+    if keywords["max_residual"] is not None:
+        what = "cannot be combined with --max-residual: of the five quantities only expected utility has a residual"
+        raise InputError("--cwl", what, "leave out one of them", usage=True)
+    if standardized:
+        raise InputError("--cwl", "standardized costs have no meaning", "leave out --standardize", usage=True)
+    return all_quantities(measures)
+
+
+def _keep(scores: Scores, files: Mapping[str, str], append_to: str, label: str | None, time: str | None) -> None:
+    """Append the scores to a history."""
+    from gradedeval.analysis.history import append_scores  # few evaluations are kept
+
+    append_scores(scores, append_to, files, time, label or "")
 
 
 def _workers(jobs: int | None) -> Workers:

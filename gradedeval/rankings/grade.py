@@ -135,12 +135,18 @@ class ListedTopics:
         qrels, options = grader.qrels, grader.options
         by_score = options.order == "score"
         unjudged = len(qrels.labels)
-        found = []
+        codes: list[int] = []
+        few = sum(map(len, docnos)) <= grader.limits.cells
         for topic, own in zip(self.topics, docnos, strict=True):
-            if own:  # the qrels become a dict when they are first asked for, which takes time and memory
+            if not own:
+                continue  # the qrels become a dict when they are first asked for, which takes time and memory
+            last = qrels._last.get(topic)
+            if last is None or last[0] != own:
                 judged: Any = qrels._text_codes if isinstance(own[0], str) else qrels.codes
-                found.append(map(judged.get(topic, {}).get, own, repeat(unjudged)))
-        codes = list(chain.from_iterable(found))
+                last = own, list(map(judged.get(topic, {}).get, own, repeat(unjudged)))
+                if few:
+                    qrels._last[topic] = last
+            codes += last[1]
         every: list[Any] = []  # few runs have ties that matter
 
         def docno(position: int) -> bytes:

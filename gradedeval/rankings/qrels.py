@@ -90,6 +90,8 @@ class Qrels:
         reading = Reading(duplicates, lenient, part, form, words.of if words else None)
         self.place = Source(source).place if is_file(source) else "qrels"
         self._scorers: dict[Any, Any] = {}  # see scoring.scorer
+        # topic -> the docnos of the last run and their codes: a training loop ranks the same documents again and again
+        self._last: dict[bytes, tuple[list[Any], list[int]]] = {}
         self.format = ""
         self._layout: Layout | None = None
         if isinstance(source, str) and source.startswith(IR_DATASETS) and not os.path.exists(source):
@@ -245,8 +247,8 @@ class Qrels:
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the scorers, which are made again."""
-        return {**self.__dict__, "_scorers": {}}
+        """All but what is remembered of evaluations."""
+        return {**self.__dict__, "_scorers": {}, "_last": {}}
 
     @cached_property
     def _text_codes(self) -> dict[bytes, dict[str, int]]:

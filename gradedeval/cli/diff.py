@@ -71,7 +71,7 @@ def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, 
     gradedeval diff before.run after.run qrels.txt -m ndcg@10 --only worse
     gradedeval diff before.run after.run qrels.txt -m ndcg@10 --topic 301
     gradedeval diff runs/*.run
-    gradedeval diff base.run new.run qrels.txt -m ap --reproduce their-base.run their-new.run
+    gradedeval diff base.run new.run qrels.txt -m ap --reproduce a.run b.run
     """
     runs, qrels = runs_and_qrels_if_any(keywords["files"], keywords)
     destination = Destination(keywords)

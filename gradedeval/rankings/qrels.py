@@ -96,16 +96,14 @@ class Qrels:
         self._layout: Layout | None = None
         if isinstance(source, str) and source.startswith(IR_DATASETS) and not os.path.exists(source):
             self.format, source = source, _ir_datasets(source)
-        if not is_file(source):
-            source = self._readable(source)
-        usual = None if part or is_file(source) else usual_judgments(source, self.place)
-        if usual is not None:
-            self._of_listed(usual)
-            return
-        if is_file(source):
-            self._judged = self._of_file(Source(source), reading, jobs)
-        else:
-            self._judged = self._of_rows(_judgments(source, reading, self.place), reading)
+        read = self._of_file(Source(source), reading, jobs) if is_file(source) else source
+        if not isinstance(read, JudgmentColumns):
+            read = self._readable(read)
+            if not part and (usual := usual_judgments(read, self.place)) is not None:
+                self._of_listed(usual)
+                return
+            read = self._of_rows(_judgments(read, reading, self.place), reading)
+        self._judged: JudgmentColumns = read
         self.labels: Floats = self._judged.labels
         if self._layout is not None and self._layout.whole and (self.labels % 1).any():
             raise not_whole("score", self.place)
@@ -127,7 +125,8 @@ class Qrels:
         listed = zip(self.topics, usual.docnos, strict=True)
         self._text_codes = {topic: dict(zip(docnos, codes, strict=False)) for topic, docnos in listed}
 
-    def _of_file(self, source: Source, reading: Reading, jobs: int) -> JudgmentColumns:
+    def _of_file(self, source: Source, reading: Reading, jobs: int) -> JudgmentColumns | Any:
+        """The judgments of a file of lines; the content of any other, a dict or a table."""
         stream = Stream(source)
         try:
             form = format_of(stream, "qrels", reading.format, reading.part == STRATUM)
@@ -137,7 +136,7 @@ class Qrels:
                 from gradedeval.trec.documents import read_document  # most files are lines
 
                 self.format, content = read_document(form.format, stream.whole(), self.place)
-                return self._of_rows(_judgments(self._readable(content), reading, self.place), reading)
+                return content
             self._layout = form
             if reading.part or reading.labels or not form.in_blocks:
                 return self._by_line(stream, form, reading)

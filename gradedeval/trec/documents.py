@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gradedeval.errors import InputError, reason
+from gradedeval.errors import InputError
 from gradedeval.trec.column_names import DOCNO, TOPIC, find_column
 from gradedeval.trec.lines import decode
 
@@ -98,17 +98,20 @@ def _json(data: bytes, place: str) -> tuple[str, Any]:
         return "json", _of_records(document, range(1, len(document) + 1), place)
     if isinstance(document, dict) and all(isinstance(inner, dict | list) for inner in document.values()):
         return "json", document
-    raise InputError(place, f"holds JSON, but no {_what(document)} that is read", _JSON_HINT, kind="format")
+    raise InputError(place, f"holds JSON of an unknown form ({_what(document)})", _JSON_HINT, kind="format")
 
 
 def _json_lines(text: str, place: str) -> Columns:
     import json
 
     records, lines = [], []
+    decode_line = json.JSONDecoder(object_pairs_hook=_distinct(place)).decode
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                records.append(json.loads(line, object_pairs_hook=_distinct(f"{place}:{number}")))
+                records.append(decode_line(line))
+            except InputError as error:
+                raise error.replace(place=f"{place}:{number}") from None
             except (json.JSONDecodeError, RecursionError) as error:
                 raise _invalid(place, number, getattr(error, "msg", "nested too deeply")) from None
             lines.append(number)
@@ -140,8 +143,13 @@ def _is_record(document: Mapping[str, Any]) -> bool:
 
 def _of_records(records: Iterable[Any], lines: Sequence[int], place: str) -> Columns:
     records = list(records)
+    shapes: set[tuple[str, ...]] = set()  # of which there are few
     for line, record in zip(lines, records, strict=True):
-        if not isinstance(record, dict) or not _is_record(record):
+        if isinstance(record, dict) and tuple(record) in shapes:
+            continue
+        if isinstance(record, dict) and _is_record(record):
+            shapes.add(tuple(record))
+        else:
             what = f"no record with a topic and a docno: {_what(record)}"
             raise InputError(f"{place}:{line}", what, _JSON_HINT, kind="format")
     names = dict.fromkeys(name for record in records for name in record)
@@ -195,9 +203,8 @@ def _table(read: Callable[[Any, Any], Any], data: bytes, place: str, what: str) 
     try:
         table = read(pa, pa.BufferReader(data))
         return Columns({name: table.column(name).to_pylist() for name in table.column_names})
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        problem = f"is no valid file of this kind ({reason(error).splitlines()[0]})"
-        raise InputError(place, problem, "write the file again", kind="format") from None
+    except (pa.ArrowException, OSError, ValueError, KeyError):
+        raise InputError(place, f"begins like {what} and is none", "write the file again", kind="format") from None
 
 
 # LETOR

@@ -69,8 +69,8 @@ class _Sample:
         self.skip = len(BYTE_ORDER_MARKS[0]) if marked else 0
         self.notes = ("starts with a byte order mark, which is skipped",) if marked else ()
         self.head = head[self.skip :]
-        whole = len(head) < SAMPLE
-        cut = len(self.head) if whole else self.head.rfind(b"\n") + 1
+        cut = len(self.head) if len(head) < SAMPLE else self.head.rfind(b"\n") + 1
+        cut = cut or len(self.head)  # JSON in one line
         self.lines = [
             line for line in self.head[:cut].split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")
         ]
@@ -247,13 +247,13 @@ class _Sample:
         if any(decimal(label) != decimal(label) for label in last):
             return Layout("topic,docno,grade", NTCIR.columns)
         if self._counts(MSMARCO_RANKS):
-            what = "has 3 fields in a line, and the third counts 1, 2, 3, … as ranks do: is it a run?"
+            what = "has 3 fields in a line, and the third counts 1, 2, 3, … as the ranks of a run do"
             raise self._ambiguous(what, "topic,docno,grade")
         if len(rows) > 1 and len({row[1] for row in rows}) == 1:
-            what = f"has 3 fields in a line, and the second is always '{decode(rows[0][1])}': is it an iteration?"
+            what = f"has 3 fields in a line, and the second is always '{decode(rows[0][1])}' as an iteration is"
             raise self._ambiguous(what, "topic,docno,grade")
         if any(decimal(label) % 1 for label in last):
-            what = "has 3 fields in a line, and fractions in the third: is it a run?"
+            what = "has 3 fields in a line, and fractions in the third, as scores are"
             raise self._ambiguous(what, "topic,docno,grade")
         return Layout("topic,docno,grade", NTCIR.columns)
 

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gradedeval.cli import main
+from gradedeval.cli import EXIT_CODES, main
 from support.commands import Outcome
 
 
@@ -54,10 +54,14 @@ def run(words: Sequence[str], folder: Path, stdin: bytes = b"") -> Outcome:
     return Outcome(code, out.written, err.written)
 
 
+CODES = {0, 1, 2, *(code for exits in EXIT_CODES.values() for code in (exits.data, *exits.kinds.values()))}
+"""The exit codes of the program."""
+
+
 def unclean(outcome: Outcome) -> str | None:
     """What is wrong with an outcome whatever the input was."""
     text = outcome.err.decode("utf-8", "replace")
-    if "Traceback" in text or outcome.code not in (0, 1, 2):
+    if "Traceback" in text or outcome.code not in CODES:
         return f"no clean end: exit code {outcome.code}, {text[-400:]}"
     if outcome.code and not text.strip():
         return f"no message: exit code {outcome.code}"

@@ -101,7 +101,7 @@ def unlike(a: Outcome, b: Outcome, keys: tuple[str, ...], skip: tuple[str, ...] 
         return f"rows {sorted(left)} and {sorted(right)}"
     for key, row in left.items():
         for column, cell in row.items():
-            if column not in skip and not near(cell, right[key][column]):
+            if column not in (*skip, "signature") and not near(cell, right[key][column]):
                 return f"{column} of {key}: {cell} and {right[key][column]}"
     return None
 

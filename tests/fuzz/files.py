@@ -123,7 +123,8 @@ def plain_rows(
     content: bytes, width: int, numbers: tuple[int, ...], lenient: bool, most: float = math.inf
 ) -> list[list[bytes]] | None:
     """The fields of all lines; None where the file is not what it should be. `most`: of the first of the numbers."""
-    if content.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
         return None
     found = []
     for line in content.split(b"\n"):
@@ -150,7 +151,7 @@ def draw_run(dice: random.Random) -> Case:
     run, qrels = awkward(dice)
     if dice.random() < 0.9:
         run = mutated(run, dice, dice.choice([4, 4, 4, 3]))
-    options: dict[str, Any] = {"duplicates": dice.choice(["error", "first", "last", "refuse"])}
+    options: dict[str, Any] = {"duplicates": dice.choice(["error", "first", "last", "refuse"]), "run_format": "trec"}
     if dice.random() < 0.4:
         options["lenient"] = True
     if dice.random() < 0.5:
@@ -220,7 +221,7 @@ def other_documents(rows: list[list[bytes]], topics: Any, duplicates: str, case:
 
 def draw_qrels(dice: random.Random) -> Case:
     _, qrels = awkward(dice)
-    options: dict[str, Any] = {"duplicates": dice.choice(["error", "first", "last", "refuse"])}
+    options: dict[str, Any] = {"duplicates": dice.choice(["error", "first", "last", "refuse"]), "qrels_format": "trec"}
     if dice.random() < 0.4:
         options["lenient"] = True
     if dice.random() < 0.2:
@@ -229,9 +230,10 @@ def draw_qrels(dice: random.Random) -> Case:
 
 
 def check_qrels(case: Case, folder: Path) -> str | None:
-    content = case.files["qrels"]
+    content, given = case.files["qrels"], dict(case.options)
+    given["format"] = given.pop("qrels_format", None)
     found: list[Any] = []
-    for read in (lambda: read_simply(content, **case.options), lambda: Qrels(named(content).target, **case.options)):
+    for read in (lambda: read_simply(content, **given), lambda: Qrels(named(content).target, **given)):
         try:
             found.append(read())
         except InputError as error:

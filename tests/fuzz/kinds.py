@@ -5,6 +5,7 @@ from __future__ import annotations
 from fuzz.case import Kind
 from fuzz.experiments import ITSELF, MIRROR, SAVED
 from fuzz.files import PACKED, QRELS, RUNS
+from fuzz.formats import FORMATS
 from fuzz.intents import INTENTS
 from fuzz.invariance import DROPPED_IN, SAME_BITS
 from fuzz.round_trips import GATES, PEOPLE
@@ -16,6 +17,7 @@ KINDS: dict[str, Kind] = {
     "runs": RUNS,
     "qrels": QRELS,
     "packed": PACKED,
+    "formats": FORMATS,
     "same": SAME_BITS,
     "intents": INTENTS,
     "trec_eval": DROPPED_IN,

@@ -17,7 +17,14 @@ from support.commands import Outcome
 
 # --- tables for people -----------------------------------------------------------------------------------------------
 
-LATEX = {r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\^{}": "^", r"\ensuremath{<}": "<"}
+LATEX = {
+    r"\textbar{}": "|",
+    "''": '"',
+    r"\textbackslash{}": "\\",
+    r"\textasciitilde{}": "~",
+    r"\^{}": "^",
+    r"\ensuremath{<}": "<",
+}
 LATEX |= {r"\ensuremath{>}": ">", **{f"\\{sign}": sign for sign in "&%$#_{}"}}
 
 

@@ -12,7 +12,17 @@ from fuzz.kinds import KINDS
 from fuzz.scores import check
 from support import reference
 
-CASES = {"scores": 150, "runs": 60, "qrels": 60, "packed": 30, "notation": 200, "tables": 60, "mirror": 3, "saved": 2}
+CASES = {
+    "scores": 150,
+    "runs": 60,
+    "qrels": 60,
+    "packed": 30,
+    "formats": 60,
+    "notation": 200,
+    "tables": 60,
+    "mirror": 3,
+    "saved": 2,
+}
 
 
 @pytest.mark.exhaustive

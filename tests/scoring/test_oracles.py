@@ -232,7 +232,8 @@ def test_spam_above_the_relevant_document_costs_bpref_whatever_ir_measures_says(
     theirs, _ = by_ir_measures(ir_measures, run, qrels, ["Bpref", "Judged@2"])
     assert theirs == {"Bpref": {"1": 1}, "Judged@2": {"1": 1}}
     # R = 1 and N = 1: 1 − min(1, 1 above)/min(1, 1).
-    scores = gradedeval.evaluate(run, qrels, "Bpref Judged@2", like="ir_measures")
+    with pytest.warns(gradedeval.EvaluationWarning, match="Bpref: in ir_measures grades below 0 count as unjudged"):
+        scores = gradedeval.evaluate(run, qrels, "Bpref Judged@2", like="ir_measures")
     assert scores.means == {"Bpref": 0, "Judged@2": 1}
 
 

@@ -770,7 +770,7 @@ from gradedeval import measure, row_sums
 
 
 @measure
-def hits(g, *, bonus=2):
+def goals(g, *, bonus=2):
     """Hits.
 
     bonus + rel_1 + rel_2 + …
@@ -783,10 +783,10 @@ def hits(g, *, bonus=2):
 
 def test_pages_know_a_user_s_own_measures(files: Path, cli: Command) -> None:
     (files / "my.py").write_text(OWN, encoding="utf-8")
-    page = succeed(cli("measures", "hits", "--measures-from", "my.py")).text
-    assert page.startswith("hits: Hits.\n")
+    page = succeed(cli("measures", "goals", "--measures-from", "my.py")).text
+    assert page.startswith("goals: Hits.\n")
     assert "bonus=2" in page
-    assert "hits" in succeed(cli("measures", "--measures-from", "my.py")).text
+    assert "goals" in succeed(cli("measures", "--measures-from", "my.py")).text
 
 
 @pytest.mark.parametrize("words", [(), ("eval",), ("measures",)])

@@ -23,6 +23,11 @@ TREC_RUN = "".join(f"{topic} Q0 {docno} {rank} {score} bm25\n" for topic, docno,
 TREC_QRELS = "".join(f"{topic} 0 {docno} {grade}\n" for topic, docno, grade in QRELS)
 
 
+def files_with(holds: str) -> tuple[str, str]:
+    """The arguments of an evaluation, of which FILE is in question."""
+    return ("FILE", "trec.qrels") if holds == "run" else ("trec.run", "FILE")
+
+
 @dataclass(frozen=True)
 class Sample:
     """A file in a format.
@@ -41,6 +46,10 @@ class Sample:
     write: Callable[[Path], object]
     words: tuple[str, ...] = ()
     note: str = ""
+
+    @property
+    def files(self) -> tuple[str, str]:
+        return files_with(self.holds)
 
     @property
     def name(self) -> str:
@@ -151,6 +160,10 @@ class Wrong:
     says: str
     words: tuple[str, ...] = ()
 
+    @property
+    def files(self) -> tuple[str, str]:
+        return files_with(self.holds)
+
 
 FIVE = "".join(line.rsplit(" ", 1)[0] + "\n" for line in TREC_RUN.splitlines())
 WRONG = [
@@ -182,18 +195,18 @@ WRONG = [
           "FILE:3: no docno in this line; fill the field, or remove the line"),
     Wrong("CSV with an open quote", "run", text('qid,docno,score\n51,d7,2\n52,"d3,1\n'),
           "FILE:3: not valid csv (unexpected end of data); close every quote"),
-    Wrong("JSON that ends early", "run", text('{"51": {"d7": 12.5, '),
-          "FILE:1: is not valid JSON (Expecting property name enclosed in double quotes); write the file again"),
+    Wrong("JSON that ends early", "run", text('{"51": {"d7": 12.5'),
+          "FILE:1: is not valid JSON (Expecting ',' delimiter); write the file again"),
     Wrong("JSON with a docno twice", "run", text('{"51": {"d7": 12.5, "d7": 1}}'),
           "FILE: duplicate name 'd7' in a JSON object; give each name once"),
     Wrong("JSON of another kind", "run", text('{"version": 2, "results": []}'),
-          "FILE: holds JSON, but no object of version, results that is read; expected topic -> docno -> number, or "
+          "FILE: holds JSON of an unknown form (object of version, results); expected topic -> docno -> number, or "
           'records such as {"topic": "51", "docno": "d7", …}'),
     Wrong("JSON Lines with a score that is text", "run", text(
         '{"qid": "51", "docno": "d7", "score": 2}\n{"qid": "52", "docno": "d3", "score": "high"}\n'),
           "FILE:2: score 'high' is not a finite number; expected a number for each score"),
     Wrong("Parquet that was cut", "run", lambda path: path.write_bytes(b"PAR1\x15\x04\x15"),
-          "FILE: is no valid file of this kind (…); write the file again"),
+          "FILE: begins like a Parquet file and is none; write the file again"),
     Wrong("an Excel workbook", "run", lambda path: path.write_bytes(b"PK\x03\x04\x14\x00" + bytes(30)),
           "FILE: is a zip archive or an Excel workbook; save the table as CSV"),
     Wrong("a pickle", "run", lambda path: path.write_bytes(b"\x80\x04\x95" + bytes(30)),
@@ -202,7 +215,7 @@ WRONG = [
           "FILE: looks like a run of MS MARCO, whose lines are 'qid pid rank score'; the order is RUN... QRELS: are "
           "they swapped?"),
     Wrong("qrels that count like ranks", "qrels", lines([row[:3] for row in RUN], " "),
-          "FILE: has 3 fields in a line, and the third counts 1, 2, 3, … as ranks do: is it a run?; say what they are: "
+          "FILE: has 3 fields in a line, and the third counts 1, 2, 3, … as the ranks of a run do; say what they are: "
           "--qrels-format topic,docno,grade"),
     Wrong("scores for grades", "qrels", lines(PAIRS, "\t", "qid\tdocno\tscore"),
           "FILE: column 'score' holds fractions, no grades; is it a run? a column of grades that are fractions must be "

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import inspect
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +22,7 @@ from gradedeval.formats import FORMATS
 from gradedeval.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.measures.table import LINES, MEASURES
 from gradedeval.trec.column_names import COLUMNS
+from support.file_formats import SAMPLES, TREC_QRELS, TREC_RUN, WRONG
 from support.sessions import gradedeval as run_gradedeval
 from support.spellings import BY_INTENT, CWL_EVAL, DIFFERENT_WITHOUT_NOTE, IR_MEASURES, RANX, SEVERAL, TREC_EVAL
 
@@ -272,6 +275,50 @@ def column_names() -> str:
     return "\n" + "\n".join(["| what it holds | names |", "|---|---|", *rows]) + "\n\n"
 
 
+def file_formats() -> str:
+    """Every format: what such a file begins with, and what the signature says when it has been read."""
+    rows = ["| format | of | written by | a line of it | options | the signature says |", "|---|---|---|---|---|---|"]
+    with samples() as folder:
+        for sample in SAMPLES:
+            sample.write(folder / "FILE")
+            signature = run_gradedeval([*sample.files, "-m", "ap", *sample.words], folder, hushed=True).splitlines()[-1]
+            said = [part for part in signature.split(" | ") if part.startswith(f"{sample.holds} format")]
+            shown = (code(sample.words[0] + " " + sample.words[1]) if sample.words else "", said[0] if said else "")
+            line = first_line((folder / "FILE").read_bytes())
+            rows.append(f"| {sample.format} | {sample.holds} | {sample.by} | {line} | {' | '.join(shown)} |")
+    return "\n" + "\n".join(rows) + "\n\n"
+
+
+def refused_files() -> str:
+    """Files that are wrong, and what is said of them."""
+    rows = ["| what is wrong | where | the message |", "|---|---|---|"]
+    with samples() as folder:
+        for wrong in WRONG:
+            wrong.write(folder / "FILE")
+            said = run_gradedeval([*wrong.files, "-m", "ap", *wrong.words], folder).strip()
+            rows.append(f"| {wrong.what} | {wrong.holds} | {code(said.replace('|', ' '))} |")
+    return "\n" + "\n".join(rows) + "\n\n"
+
+
+@contextlib.contextmanager
+def samples() -> Iterator[Path]:
+    """A folder with a run and qrels in TREC form."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "trec.run").write_text(TREC_RUN)
+        (folder / "trec.qrels").write_text(TREC_QRELS)
+        yield folder
+
+
+def first_line(content: bytes) -> str:
+    """How a file begins, where it is text."""
+    if content.startswith((b"PAR1", b"ARROW1", b"\xff\xff")):
+        return ""
+    lines = [line.replace("\t", "⇥") for line in content.decode("utf-8-sig").splitlines()]
+    shown = lines[0] if len(lines[0]) < 50 else f"{lines[0][:48]}…"
+    return code(shown)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "help pages": help_pages,
     "options": all_options,
@@ -282,4 +329,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "differences": differences,
     "python": python_api,
     "column names": column_names,
+    "file formats": file_formats,
+    "refused files": refused_files,
 }

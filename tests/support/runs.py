@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,11 @@ from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_bytes
 from gradedeval.scoring.run_parts import GradedRun, grade_run, map_lists
+from gradedeval.trec.layouts import Layout
 from gradedeval.trec.lines import NeedsLineReader
+from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source
+from gradedeval.trec.stream import Stream
 from support.paths import DATA
 
 SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
@@ -53,7 +57,12 @@ def read_by_line(
     place: str, run: bytes, judgments: Qrels, rules: Options, keep_docnos_for: frozenset[bytes] = frozenset()
 ) -> GradedRun[Batch]:
     grader = Grader(judgments, rules, keep_docnos_for)
-    return map_lists(lambda part: part.grade(grader), run_of_bytes(place, run, rules), grader)
+    with closing(Stream(named(run))) as stream:
+        layout = format_of(stream, "run", rules.run_format)
+    assert isinstance(layout, Layout)
+    read = run_of_bytes(place, run, rules, layout=layout)
+    read.notes[:0] = [f"{place}: {note}" for note in layout.notes]
+    return map_lists(lambda part: part.grade(grader), read, grader)
 
 
 def read_in_blocks(

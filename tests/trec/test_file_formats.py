@@ -11,10 +11,8 @@ import pytest
 
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_bytes
-from gradedeval.scoring.run_parts import map_lists
 from gradedeval.trec.layouts import QRELS, RUN, Layout
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source
@@ -23,7 +21,7 @@ from support.broken import matches
 from support.commands import Command
 from support.file_formats import RUN as ROWS
 from support.file_formats import SAMPLES, TREC_QRELS, TREC_RUN, WRONG, Sample, Wrong
-from support.runs import named, outcome, read_in_blocks
+from support.runs import named, outcome, read_by_line, read_in_blocks
 
 MEASURES = ("-m", "err@20 ap num_ret", "-q", "-f", "csv", "--digits", "6")
 
@@ -41,17 +39,13 @@ def numbers(text: str) -> list[str]:
     return [",".join(line.split(",")[1:4]) for line in text.splitlines() if not line.startswith("#")]
 
 
-def files(sample: Sample | Wrong) -> tuple[str, str]:
-    return ("FILE", "trec.qrels") if sample.holds == "run" else ("trec.run", "FILE")
-
-
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_a_file_scores_as_the_same_in_trec_form_and_its_format_is_said(
     sample: Sample, folder: Path, cli: Command
 ) -> None:
     sample.write(folder / "FILE")
     plain = cli("trec.run", "trec.qrels", *MEASURES)
-    read = cli(*files(sample), *MEASURES, *sample.words)
+    read = cli(*sample.files, *MEASURES, *sample.words)
     assert read.code == 0, read.messages
     assert numbers(read.text) == numbers(plain.text)
     assert read.messages == ([f"FILE: {sample.note}"] if sample.note else [])
@@ -62,7 +56,7 @@ def test_a_file_scores_as_the_same_in_trec_form_and_its_format_is_said(
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.what)
 def test_what_is_wrong_is_one_line(wrong: Wrong, folder: Path, cli: Command) -> None:
     wrong.write(folder / "FILE")
-    refused = cli(*files(wrong), "-m", "ap", *wrong.words)
+    refused = cli(*wrong.files, "-m", "ap", *wrong.words)
     assert refused.code in (1, 2)
     assert len(refused.messages) == 1, refused.messages
     assert matches(wrong.says, refused.messages[0]), refused.messages
@@ -89,20 +83,6 @@ def rows_of(draw: random.Random, separator: str) -> str:
     return draw.choice(["", "\ufeff", "# by us\n"]) + draw.choice(["\n", "\r\n"]).join(lines) + draw.choice(["\n", ""])
 
 
-def by_line(content: bytes, judgments: Qrels, options: Options) -> object:
-    with closing(Stream(named(content))) as stream:
-        layout = format_of(stream, "run")
-        assert isinstance(layout, Layout)
-        notes = [f"run: {note}" for note in layout.notes]
-        graded = map_lists(
-            lambda part: part.grade(Grader(judgments, options)),
-            run_of_bytes("run", stream.whole(), options, layout=layout),
-            Grader(judgments, options),
-        )
-        graded.notes[:0] = notes
-        return graded
-
-
 MORE = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(40, 2000)]
 
 
@@ -112,7 +92,7 @@ def test_both_readers_find_the_same_in_a_separated_file(seed: int) -> None:
     content = rows_of(draw, draw.choice("\t,")).encode()
     judgments = Qrels({topic: {f"doc-{at}": at % 3 for at in range(0, 60, 2)} for topic in ("1", "2", "t3")})
     options = Options(lenient=draw.random() < 0.3)
-    simple = outcome(partial(by_line, content, judgments, options))  # type: ignore[arg-type]
+    simple = outcome(partial(read_by_line, "run", content, judgments, options))
     for block in (64, 1 << 12):
         assert outcome(partial(read_in_blocks, named(content), judgments, options, block=block)) == simple
 
@@ -152,6 +132,7 @@ def test_no_field_of_a_separated_line_moves_into_another_column(line: str, tmp_p
         ("qrels", b"q d 1\nq e 0\n", "topic,docno,grade"),
         ("qrels", b"2 qid:3 1:0.5 # d\n", "letor"),
         ("run", b' {"q": {"d": 1}}', "json"),
+        ("run", b'{"q": {' + b", ".join(b'"d%d": 1' % at for at in range(9000)) + b"}}", "json"),
         ("run", b"PAR1", "parquet"),
         ("run", b"qid,docno,score\n", "csv"),
         ("run", b'"qid","docno","score"\n"q","d",1\n', "csv"),
@@ -162,7 +143,7 @@ def test_no_field_of_a_separated_line_moves_into_another_column(line: str, tmp_p
 def test_the_content_says_the_format(holds: str, content: bytes, format: str) -> None:
     with closing(Stream(named(content))) as stream:
         assert format_of(stream, holds).format == format
-        assert stream.peek(1 << 16) == content  # which is still to be read
+        assert stream.peek(1 << 18) == content  # which is still to be read
 
 
 def test_plain_trec_is_known_at_a_glance() -> None:

@@ -111,7 +111,7 @@ class RankedRuns:
     @cached_property
     def pool(self) -> Ints:
         """topics × labels: how many judged documents have each."""
-        return self.grader.qrels.pool_of(self.topics)
+        return self.grader.qrels._pool_of(self.topics)
 
     @cached_property
     def retrieved_by(self) -> Ints:
@@ -175,7 +175,7 @@ def rank_runs(runs: Mapping[str, Any], grader: Grader, workers: Workers | None =
         run = grade_run(source, grader, workers.silent())
         read.append((name, run, _numbered(run, numbering, following)))
     topics = [topic for topic in grader.qrels.topics if topic in numbering]
-    topics += [topic for topic in numbering if topic not in grader.qrels.row]
+    topics += [topic for topic in numbering if topic not in grader.qrels._row]
     total = sum(map(len, numbering.values()))
     code, topic_of = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.int64)
     ranked = []

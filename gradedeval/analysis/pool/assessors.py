@@ -184,7 +184,7 @@ def _orders(
     rows: list[tuple[Any, ...]] = []
     if not runs:
         return pd.DataFrame(columns=of_orders), pd.DataFrame(columns=of_runs), "", []
-    shared = frozenset(topic for topic in first.topics if topic in second.row)
+    shared = frozenset(topic for topic in first.topics if topic in second._row)
     notes = []
     left_out = len(first) + len(second) - 2 * len(shared)
     if left_out:

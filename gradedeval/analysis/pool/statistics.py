@@ -114,7 +114,7 @@ def pool_of(
         _depths(ranked),
         at,
         "" if qrels is None else str(signature(judged, options, [], counts)),
-        [*judged.notes_for(options), *ranked.notes, *notes],
+        [*judged._notes_for(options), *ranked.notes, *notes],
     )
 
 

@@ -9,7 +9,7 @@ import click
 
 from gradedeval.analysis.diff.agreement import AT, PERSISTENCE, AgreementSettings, agreement_of
 from gradedeval.analysis.diff.agreement_tables import agreement_document, reproduction_document
-from gradedeval.analysis.diff.by_topic import Only, diff_runs
+from gradedeval.analysis.diff.by_topic import Only, diff_runs, two_runs
 from gradedeval.analysis.diff.overlap import TIES
 from gradedeval.analysis.diff.reproduce import TIES_OF_ORIGINALS, reproduction_of
 from gradedeval.analysis.diff.tables import diff_document
@@ -116,7 +116,7 @@ def _with_qrels(
     if len(runs) != 2:
         what, hint = f"{len(runs)} {plural(len(runs), 'run')} given", "with qrels diff compares two: diff A B QRELS"
         raise InputError("", what, hint, usage=True)
-    whole = diff_runs(named_runs(runs), qrels, chosen, options, Workers.of())
+    whole = diff_runs(two_runs(*runs), qrels, chosen, options, Workers.of())
     shown = whole.only(only, topic)
     digits = preset_digits(options) if destination.digits is None else destination.digits
     warn(whole.notes)

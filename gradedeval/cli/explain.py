@@ -1,4 +1,4 @@
-"""`gradedeval explain RUN QRELS --topic ID`: how a score is made up, rank by rank."""
+"""`gradedeval explain RUN [RUN] QRELS --topic ID`: how a score is made up, rank by rank."""
 
 from __future__ import annotations
 

@@ -159,6 +159,13 @@ def test_a_topic_is_told_in_words(cli: Command) -> None:
     assert "topic 301: 0.4866 → 0.1157 (-0.3709) | residuals 0.0000 and 0.0000 | settled" in alone
 
 
+def test_a_run_and_itself_have_no_line(cli: Command) -> None:
+    text = cli("diff", BM25, BM25, QRELS, "-m", "ndcg@10").text
+    assert "50 topics: 0 worse, 0 better, 50 equal (50 with the same documents)" in text
+    assert "why" not in text
+    assert cli("diff", BM25, BM25, QRELS, "-m", "ndcg@10", "-f", "csv").text.count("\n") == 1
+
+
 def test_programs_get_a_row_for_each_document(cli: Command) -> None:
     done = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "-f", "csv", "--top", "2")
     rows = list(csv.DictReader(io.StringIO(done.text)))

@@ -89,7 +89,7 @@ class Diff:
         topics = self.topics[rows]
         wanted = set(zip(topics["measure"], topics["topic"], strict=True))
         pairs = zip(self.documents["measure"], self.documents["topic"], strict=True)
-        documents = self.documents[[pair in wanted for pair in pairs]]
+        documents = self.documents[np.array([pair in wanted for pair in pairs], dtype=bool)]
         return replace(self, topics=topics, documents=documents)
 
 
@@ -113,13 +113,13 @@ def diff(
     `.notes`.
     """
     options = resolve_options(like, **keywords)
-    found = diff_runs(_two(baseline, run), qrels, parse_measures(measures), options)
+    found = diff_runs(two_runs(baseline, run), qrels, parse_measures(measures), options)
     for note in found.notes:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return found
 
 
-def _two(baseline: Any, run: Any) -> dict[str, Any]:
+def two_runs(baseline: Any, run: Any) -> dict[str, Any]:
     """Two runs by different names."""
     named = [named_runs(one) for one in (baseline, run)]
     if all(len(names) == 1 and isinstance(one, str) for names, one in zip(named, (baseline, run), strict=True)):

@@ -158,7 +158,10 @@ def weights_by(
         columns |= dict(zip(implied, zip(found.weights.T, found.shares.tolist(), strict=True), strict=True))
         notes += found.notes
         count = len(found.counts)
-        settings = [str(signature(judged, options, implied, found.counts)), f"{count} {plural(count, 'run')}"]
+        settings = [
+            str(signature(judged, options, implied, found.counts, found.formats)),
+            f"{count} {plural(count, 'run')}",
+        ]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")
     values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)

@@ -34,6 +34,14 @@ if TYPE_CHECKING:
     from gradedeval.analysis.fit import fit as fit
     from gradedeval.analysis.fit_weights import fit_weights as fit_weights
     from gradedeval.analysis.lint.frame import lint as lint
+    from gradedeval.analysis.pool.assessors import AssessorAgreement as AssessorAgreement
+    from gradedeval.analysis.pool.assessors import assessor_agreement as assessor_agreement
+    from gradedeval.analysis.pool.leave_one_out import LeftOut as LeftOut
+    from gradedeval.analysis.pool.leave_one_out import leave_one_out as leave_one_out
+    from gradedeval.analysis.pool.statistics import Pool as Pool
+    from gradedeval.analysis.pool.statistics import pool as pool
+    from gradedeval.analysis.pool.to_judge import ToJudge as ToJudge
+    from gradedeval.analysis.pool.to_judge import to_judge as to_judge
     from gradedeval.analysis.power import power as power
     from gradedeval.analysis.rank_weights import Weights as Weights
     from gradedeval.analysis.rank_weights import weights as weights
@@ -74,6 +82,10 @@ _PUBLIC = {
     "analysis.fit": "fit",
     "analysis.fit_weights": "fit_weights",
     "analysis.lint.frame": "lint",
+    "analysis.pool.assessors": "AssessorAgreement assessor_agreement",
+    "analysis.pool.leave_one_out": "LeftOut leave_one_out",
+    "analysis.pool.statistics": "Pool pool",
+    "analysis.pool.to_judge": "ToJudge to_judge",
     "analysis.power": "power",
     "analysis.rank_weights": "Weights weights",
     "analysis.risk": "risk",

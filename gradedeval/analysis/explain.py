@@ -176,7 +176,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         for column, (score, residual) in enumerate(zip(scores, residuals, strict=True))
     ]
     # These notes name topics: other ones, where this one is in both files.
-    elsewhere = ("missing-topics", "unjudged-topics") if topic in judged.row and batch.retrieved[0] else ()
+    elsewhere = ("missing-topics", "unjudged-topics") if topic in judged._row and batch.retrieved[0] else ()
     judged_ranks = grader.judged[batch.codes[0]]
     return Explanation(
         name,
@@ -203,11 +203,11 @@ def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> 
     wanted = topic if isinstance(topic, bytes) else encode(str(topic))
     if options.topics_from is not None and wanted not in options.topics_from:
         raise InputError("--topic", f"'{decode(wanted)}' is not listed in --topics-from", "add it there", usage=True)
-    if wanted not in qrels.row and options.topics != "run":
+    if wanted not in qrels._row and options.topics != "run":
         hint = did_you_mean(decode(wanted), topics) or f"as in {shorten(topics)}"
         what = f"'{decode(wanted)}' is not judged in {qrels.place}, and only --topics run includes such topics"
         raise InputError("--topic", what, hint, usage=True)
-    if options.topics == "relevant" and not qrels.pool_of([wanted])[0, qrels.labels > 0].any():
+    if options.topics == "relevant" and not qrels._pool_of([wanted])[0, qrels.labels > 0].any():
         what = f"'{decode(wanted)}' has no relevant document in {qrels.place}"
         raise InputError("--topic", what, "use --topics both to include it", usage=True)
     return wanted
@@ -228,7 +228,7 @@ def _alone(run: GradedRun[Batch], topic: bytes, qrels: Qrels) -> Batch:
     if alone is not None and topic in run.topics:
         return alone
     name = decode(topic)
-    if topic in qrels.row:
+    if topic in qrels._row:
         what, hint = f"'{name}' is not in {run.place}", "--topics qrels scores it 0"
     else:
         scored = [decode(topic_id) for topic_id in run.topics]

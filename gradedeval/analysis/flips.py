@@ -106,6 +106,7 @@ class Judging:
         self.scorer, self.sources = Scorer(scores.qrels, scores.measures, scores.options), scores.sources
         self.column = {label: column for column, label in enumerate(scores.labels)}
         self.ladders: dict[str, Ladder] = {}
+        self.batches: list[Batch] | None = None
         self.run = ""
 
     def flip(self, run: str, paired: Paired, needed: float) -> Flip | None:
@@ -121,12 +122,14 @@ class Judging:
         return ladder.flip(paired.topics, needed)
 
     def _ladder(self, run: str, measure: str) -> Ladder:
+        """Raises InputError where the run cannot be read again."""
         if run != self.run:
+            self.run, self.ladders, self.batches = run, {}, None
             source = self.sources[run]
-            if is_file(source) and Source(source).is_read_once:
-                raise InputError(run, "can be read once only")
-            self.ladders, self.run = {}, run
-            self.batches = grade_run(source, self.scorer.grader, Workers()).batches
+            if not (is_file(source) and Source(source).is_read_once):
+                self.batches = grade_run(source, self.scorer.grader, Workers()).batches
+        if self.batches is None:
+            raise InputError(run, "cannot be read a second time")
         if measure not in self.ladders:
             self.ladders[measure] = _ladder(self.scorer, self.batches, self.column[measure])
         return self.ladders[measure]

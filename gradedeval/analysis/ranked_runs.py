@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -12,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.errors import Note
 from gradedeval.options import OPTIONS
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import EVERY_TOPIC, Batch, Codes, Documents, ranks
@@ -111,7 +111,7 @@ class RankedRuns:
     @cached_property
     def pool(self) -> Ints:
         """topics × labels: how many judged documents have each."""
-        return self.grader.qrels.pool_of(self.topics)
+        return self.grader.qrels._pool_of(self.topics)
 
     @cached_property
     def retrieved_by(self) -> Ints:
@@ -132,11 +132,27 @@ class RankedRuns:
         codes = (self.code if code is None else code)[run.document]
         row = {topic: number for number, topic in enumerate(self.topics)}
         for batch in grader.batches(Documents(self.topics, run.counts, codes, None, None, lambda position: b"")):
-            yield batch if pool is None else replace(batch, pool=pool[[row[topic] for topic in batch.topics]])
+            yield replace(batch, pool=(self.pool if pool is None else pool)[[row[topic] for topic in batch.topics]])
+
+    def of_topics(self, topics: Ints) -> RankedRuns:
+        """The same documents, in some of the topics alone. Documents keep their numbers."""
+        runs = []
+        for run in self.runs:
+            counts = run.counts[topics]
+            chosen = np.repeat(run.begin[topics], counts) + ranks(counts)
+            first = None if run.first is None else run.first[chosen]
+            runs.append(
+                replace(run, document=run.document[chosen], counts=counts, first=first, listed=run.listed[topics])
+            )
+        row = np.full(len(self.topics), -1)
+        row[topics] = np.arange(len(topics))
+        named = [self.topics[topic] for topic in topics.tolist()]
+        return replace(self, runs=runs, topics=named, topic=row[self.topic])
 
     def scores(self, scorer: Scorer, code: Codes | None = None, pool: Ints | None = None) -> Floats:
         """3 × runs × topics × measures: score, residual by the unjudged and residual in all, as `Scorer.score_batch`;
         nan where a topic does not count for a run."""
+        scorer = scorer if pool is None else of_another_pool(scorer)
         values = np.full((3, len(self.runs), len(self.topics), len(scorer.measures)), np.nan)
         row = {topic: number for number, topic in enumerate(self.topics)}
         for number, run in enumerate(self.runs):
@@ -159,7 +175,7 @@ def rank_runs(runs: Mapping[str, Any], grader: Grader, workers: Workers | None =
         run = grade_run(source, grader, workers.silent())
         read.append((name, run, _numbered(run, numbering, following)))
     topics = [topic for topic in grader.qrels.topics if topic in numbering]
-    topics += [topic for topic in numbering if topic not in grader.qrels.row]
+    topics += [topic for topic in numbering if topic not in grader.qrels._row]
     total = sum(map(len, numbering.values()))
     code, topic_of = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.int64)
     ranked = []
@@ -193,6 +209,8 @@ def _numbered(
     return columns
 
 
-def without_note(notes: list[str], kind: str) -> list[str]:
-    """The notes but those of a kind."""
-    return [note for note in notes if not (isinstance(note, Note) and note.kind == kind)]
+def of_another_pool(scorer: Scorer) -> Scorer:
+    """The scorer without the ideal rankings that it knows: those of another pool differ."""
+    other = copy(scorer)
+    other.grader = replace(scorer.grader, ideals={})
+    return other

@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "weights": ("weights", "Print the weight that a measure gives each rank."),
     "compare": ("compare", "Compare runs, with significance tests."),
     "diff": ("diff", "Show what changed between two runs, and which documents did it."),
+    "pool": ("pool", "Show what runs give a pool, and what to judge next."),
     "risk": ("risk", "Report what runs risk against a baseline."),
     "check": ("check", "Check runs against bounds; exit code 1 if a bound fails."),
     "correlate": ("correlate", "Correlate measures."),

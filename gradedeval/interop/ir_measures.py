@@ -106,14 +106,20 @@ class GradedEvaluator(ir_measures.Evaluator):
 
     def iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
         """Each topic's score by each measure."""
-        ranked = ir_measures.util.RunConverter(run).as_dict_of_dict()
-        here = {topic: documents for topic, documents in ranked.items() if topic in self.qrel_qids}
+        ranked = self._ranked(ir_measures.util.RunConverter(run))
         # A part of the topics may have nothing to score, as in batches of PyTerrier.
-        runs = here or {next(iter(self.qrel_qids)): {}}
-        scores = evaluate({"run": runs}, self.qrels, [measure.gradedeval for measure in self.graded], **self.options)
+        ranked = ranked if len(ranked) else {next(iter(self.qrel_qids)): {}}
+        scores = evaluate({"run": ranked}, self.qrels, [measure.gradedeval for measure in self.graded], **self.options)
         for measure in self.graded:
             for topic, score in scores.by_topic(measure.gradedeval).items():
                 yield ir_measures.Metric(topic, measure, score)
+
+    def _ranked(self, run: Any) -> Any:
+        """The judged topics of a run, as a DataFrame if it is one, or a dict."""
+        if run.predict_type()[0] == "pd_dataframe":
+            frame = run.as_pd_dataframe()[["query_id", "doc_id", "score"]]
+            return frame[frame["query_id"].isin(self.qrel_qids)]
+        return {topic: ranked for topic, ranked in run.as_dict_of_dict().items() if topic in self.qrel_qids}
 
 
 def as_ir_measures(measures: AnyMeasure | Iterable[AnyMeasure]) -> list[GradedMeasure]:

@@ -141,7 +141,6 @@ _PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     # cwl_eval, as its file of metrics has them
     (r"(\w+)cwlmetric\(([\d., ]*)\)", lambda found: _of_class(found[1], found[2])),
 ]
-_COMPILED = [(re.compile(pattern, re.IGNORECASE), written) for pattern, written in _PATTERNS]
 _LISTED = re.compile(rf"({'|'.join(_VALUES)})[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)", re.IGNORECASE)
 _LEVEL = re.compile(r"(?P<before>.+)-l(?P<level>\d+)(?P<cutoff>@\d+)?", re.IGNORECASE)
 
@@ -188,8 +187,9 @@ def read_spellings(word: str, known: Container[str]) -> list[tuple[str, Spelling
     if level := _LEVEL.fullmatch(word):
         (_, spelling), *_ = read_spellings(level["before"] + (level["cutoff"] or ""), known)
         return [(word, _from_level(word, spelling, int(level["level"])))]
-    for pattern, written in _COMPILED:
-        if found := pattern.fullmatch(word):
+    plain = word.partition("@")[0].lower() in ALIASES  # most words are: they need not wait for the patterns
+    for pattern, written in () if plain else _PATTERNS:
+        if found := re.fullmatch(pattern, word, re.IGNORECASE):
             text = written(found) if callable(written) else found.expand(written)
             return [(word, _as_here(word, spelling, known)) for spelling in read(text)]
     spellings = read(word, lambda inner: [spelling for _, spelling in read_spellings(inner, known)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from gradedeval.errors import InputError, did_you_mean
@@ -52,6 +53,12 @@ PRESETS: dict[str, Preset] = {
 }
 
 
+@cache
+def _defaults() -> Options:
+    """The options of a user who gives none: a training loop asks for them thousands of times."""
+    return Options()
+
+
 def resolve_options(like: str | None = None, **given: Any) -> Options:
     """The options of a preset, and over them those that a user gives, as text, file names or values; None and False
     mean: not given.
@@ -59,7 +66,7 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     Raises InputError (usage) for an unknown option or preset, or a value that is not allowed.
     """
     if like is None and not given:
-        return Options()
+        return _defaults()
     known = [name for name, described in OPTIONS.items() if described.commands != "none"]
     for name in given:
         if name not in known:

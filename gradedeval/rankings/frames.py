@@ -220,6 +220,8 @@ def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
     if name is None:
         raise no_column(frame.columns, known, what)
     held = frame[name]
+    if not hasattr(held, "tolist"):
+        raise InputError(what, f"has several columns '{name}'", "give each column a name of its own", usage=True)
     if getattr(getattr(held, "dtype", None), "kind", "") == "O" and hasattr(held, "to_numpy"):
         held = held.to_numpy(object)  # pandas lists text of Arrow one by one
     values: list[Any] = held.tolist()

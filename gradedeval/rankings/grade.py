@@ -81,7 +81,7 @@ class Grader:
 
     def batches(self, documents: Documents) -> Iterator[Batch]:
         """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
-        pool = self.qrels.pool_of(documents.topics)
+        pool = self.qrels._pool_of(documents.topics)
         for rows in by_width(np.maximum(documents.counts, pool.sum(1)), self.limits.cells):
             some = documents if len(rows) == len(documents.topics) else documents.select(rows)
             batch = to_batch(some, pool[rows], self.judged, self.options, self.keep_docnos_for, self.keep_ties)
@@ -94,7 +94,7 @@ class Grader:
         rows = [
             row
             for row, topic in enumerate(documents.topics)
-            if (unjudged_too or topic in self.qrels.row) and (chosen is None or topic in chosen)
+            if (unjudged_too or topic in self.qrels._row) and (chosen is None or topic in chosen)
         ]
         return documents if len(rows) == len(documents.topics) else documents.select(np.array(rows, dtype=np.int64))
 
@@ -135,12 +135,18 @@ class ListedTopics:
         qrels, options = grader.qrels, grader.options
         by_score = options.order == "score"
         unjudged = len(qrels.labels)
-        found = []
+        codes: list[int] = []
+        few = sum(map(len, docnos)) <= grader.limits.cells
         for topic, own in zip(self.topics, docnos, strict=True):
-            if own:  # the qrels become a dict when they are first asked for, which takes time and memory
-                judged: Any = qrels.text_codes if isinstance(own[0], str) else qrels.codes
-                found.append(map(judged.get(topic, {}).get, own, repeat(unjudged)))
-        codes = list(chain.from_iterable(found))
+            if not own:
+                continue  # the qrels become a dict when they are first asked for, which takes time and memory
+            last = qrels._last.get(topic)
+            if last is None or last[0] != own:
+                judged: Any = qrels._text_codes if isinstance(own[0], str) else qrels.codes
+                last = own, list(map(judged.get(topic, {}).get, own, repeat(unjudged)))
+                if few:
+                    qrels._last[topic] = last
+            codes += last[1]
         every: list[Any] = []  # few runs have ties that matter
 
         def docno(position: int) -> bytes:

@@ -93,6 +93,8 @@ def _converted(convert: Callable[[], Any], source: Any, what: str, place: str) -
 def _table(source: Any, what: str, place: str) -> Any:
     """A DataFrame of pandas as it is; of polars, pyarrow, numpy and others, what stands for it; None of what is no
     table."""
+    if hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas, which takes its time to say what it lacks
+        return source
     for collect in ("collect", "compute"):  # a LazyFrame of polars, a DataFrame of dask
         source = getattr(source, collect)() if callable(getattr(source, collect, None)) else source
     if (names := _column_names(source)) is None:

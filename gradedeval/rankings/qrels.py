@@ -89,7 +89,9 @@ class Qrels:
         words: Labels | None = read_labels(labels)
         reading = Reading(duplicates, lenient, part, form, words.of if words else None)
         self.place = Source(source).place if is_file(source) else "qrels"
-        self.scorers: dict[Any, Any] = {}  # see scoring.scorer
+        self._scorers: dict[Any, Any] = {}  # see scoring.scorer
+        # topic -> the docnos of the last run and their codes: a training loop ranks the same documents again and again
+        self._last: dict[bytes, tuple[list[Any], list[int]]] = {}
         self.format = ""
         self._layout: Layout | None = None
         if isinstance(source, str) and source.startswith(IR_DATASETS) and not os.path.exists(source):
@@ -121,7 +123,7 @@ class Qrels:
         self.pool = np.bincount(cells, minlength=len(counts) * len(self.labels)).reshape(len(counts), -1)
         codes = iter(code.tolist())  # of which each topic takes its part
         listed = zip(self.topics, usual.docnos, strict=True)
-        self.text_codes = {topic: dict(zip(docnos, codes, strict=False)) for topic, docnos in listed}
+        self._text_codes = {topic: dict(zip(docnos, codes, strict=False)) for topic, docnos in listed}
 
     def _of_file(self, source: Source, reading: Reading, jobs: int) -> JudgmentColumns | Any:
         """The judgments of a file of lines; the content of any other, a dict or a table."""
@@ -185,7 +187,7 @@ class Qrels:
     def none(cls) -> Qrels:
         """No judgments at all: all topics of a run count, and every document is unjudged."""
         qrels = cls.__new__(cls)
-        qrels.place, qrels.format, qrels.notes, qrels.scorers, qrels._duplicates = "qrels", "", [], {}, "error"
+        qrels.place, qrels.format, qrels.notes, qrels._scorers, qrels._duplicates = "qrels", "", [], {}, "error"
         qrels.subtopics, qrels.strata = None, None
         qrels.topics, qrels.labels, qrels.codes = [], np.zeros(1), {}
         qrels.pool = np.zeros((0, 1), dtype=np.int64)
@@ -197,16 +199,16 @@ class Qrels:
     def __repr__(self) -> str:
         return f"<Qrels {self.place}: {len(self)} topics, {int(self.pool.sum())} judgments>"
 
-    def notes_for(self, options: Options) -> list[str]:
+    def _notes_for(self, options: Options) -> list[str]:
         """`notes`, and one more where these qrels were read with the opposite choice among duplicates."""
         if {options.duplicates, self._duplicates} != {"first", "last"}:
             return self.notes
         what = f"{self.place}: read with duplicates='{self._duplicates}'; '{options.duplicates}' counts for runs alone"
         return [*self.notes, Note(what, "give the same to Qrels")]
 
-    def pool_of(self, topics: list[bytes]) -> Ints:
+    def _pool_of(self, topics: list[bytes]) -> Ints:
         """topics × labels: how many documents have each label; 0 for a topic that is not judged."""
-        rows = [self.row.get(topic, -1) for topic in topics]
+        rows = [self._row.get(topic, -1) for topic in topics]
         counts: Ints = self._pools[rows]
         return counts
 
@@ -216,7 +218,7 @@ class Qrels:
         return np.append(self.pool, np.zeros((1, len(self.labels)), dtype=np.int64), axis=0)
 
     @cached_property
-    def row(self) -> dict[bytes, int]:
+    def _row(self) -> dict[bytes, int]:
         """topic -> its row in `pool`, and its number in `index`."""
         return {topic: row for row, topic in enumerate(self.topics)}
 
@@ -226,11 +228,11 @@ class Qrels:
         return judgments_of_codes(self.codes, self.labels)
 
     @property
-    def index(self) -> Index:  # where runs in files find their documents
+    def _index(self) -> Index:  # where runs in files find their documents
         return self._judged.index
 
     @property
-    def code(self) -> NDArray[Any]:  # documents of the index: index into labels
+    def _code(self) -> NDArray[Any]:  # documents of the index: index into labels
         return self._judged.code
 
     @cached_property
@@ -240,15 +242,15 @@ class Qrels:
             return self._judged.codes()
         return {
             topic: {encode(docno): code for docno, code in documents.items()}
-            for topic, documents in self.text_codes.items()
+            for topic, documents in self._text_codes.items()
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the scorers, which are made again."""
-        return {**self.__dict__, "scorers": {}}
+        """All but what is remembered of evaluations."""
+        return {**self.__dict__, "_scorers": {}, "_last": {}}
 
     @cached_property
-    def text_codes(self) -> dict[bytes, dict[str, int]]:
+    def _text_codes(self) -> dict[bytes, dict[str, int]]:
         """`codes` with docnos as text, for runs given as dicts: a training loop scores thousands of them."""
         return {
             topic: {decode(docno): code for docno, code in documents.items()} for topic, documents in self.codes.items()

@@ -119,7 +119,7 @@ def grade_as_listed(block: Block, grader: Grader, topics: TopicCodes, only: froz
     rows = read_rows(block, grader, topics, order_is_enough=False)
     if only is not None and not only.issuperset(topics.names):
         rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic_of]))
-    _grade_each(rows, topics.rows(grader.qrels.row), grader.qrels)
+    _grade_each(rows, topics.rows(grader.qrels._row), grader.qrels)
     return rows
 
 
@@ -131,7 +131,7 @@ def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows
     """
     if not rows.in_order:
         rows = rows.keep(np.argsort(rows.topic_of.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
-    number = topics.rows(grader.qrels.row)
+    number = topics.rows(grader.qrels._row)
     if _grade_from_judged(rows, number, grader):
         return rows, {}
     _grade_each(rows, number, grader.qrels)
@@ -191,7 +191,7 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
 
     number  topics: the topic's number in the qrels, −1 where it is not judged
     """
-    qrels, index = grader.qrels, grader.qrels.index
+    qrels, index = grader.qrels, grader.qrels._index
     judged, count = index.of_topics(number)
     if len(judged) > grader.limits.judged_ratio * len(rows):
         return False
@@ -203,15 +203,15 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
     assert rows.buffer is not None
     if twice or not index.same(judged, words_at(rows.buffer), rows.start[position], rows.length[position]).all():
         return False
-    rows.code[position] = qrels.code[judged]
+    rows.code[position] = qrels._code[judged]
     return True
 
 
 def _grade_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
     """The same, of each document by itself."""
     assert rows.buffer is not None
-    hit, judged = qrels.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
-    rows.code[hit] = qrels.code[judged]
+    hit, judged = qrels._index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
+    rows.code[hit] = qrels._code[judged]
 
 
 def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int]]:

@@ -38,7 +38,7 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
     if not both:
         raise no_common_topics(place, present, qrels.place, judged)
     missing = [topic for topic in judged if topic not in listed]
-    extra = [topic for topic in present if topic not in qrels.row and (wanted is None or topic in wanted)]
+    extra = [topic for topic in present if topic not in qrels._row and (wanted is None or topic in wanted)]
     chosen = Chosen(both)
     fate, hint = "left out", ""
     if options.topics == "qrels":
@@ -71,7 +71,7 @@ def no_common_topics(run: str, topics: Collection[bytes], other: str, others: Co
 
 def _relevant(both: list[bytes], place: str, qrels: Qrels) -> Chosen:
     """Those of the topics in both files that have a relevant document, as gdeval counts them."""
-    positive = qrels.pool_of(both)[:, qrels.labels > 0].sum(1)
+    positive = qrels._pool_of(both)[:, qrels.labels > 0].sum(1)
     topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
     if not topics:
         raise InputError(qrels.place, "no topic has a relevant document", "use --topics both to score them all 0")

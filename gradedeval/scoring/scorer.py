@@ -38,7 +38,7 @@ def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limi
     if any(map(_reads_more, measures)) or str(options.gain).startswith("@"):
         return Scorer(qrels, measures, options, limits)
     key = (tuple((measure, measure.asked) for measure in measures), options, limits)
-    known: dict[Any, Scorer] = qrels.scorers
+    known: dict[Any, Scorer] = qrels._scorers
     if (scorer := known.get(key)) is None:
         if len(known) >= REMEMBERED:
             known.clear()
@@ -95,7 +95,7 @@ class Scorer:
     @cached_property
     def notes(self) -> list[str]:
         """What was assumed for all runs."""
-        notes = list(self.qrels.notes_for(self.options))
+        notes = list(self.qrels._notes_for(self.options))
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))

@@ -188,7 +188,7 @@ def is_trec(head: bytes, layout: Layout) -> bool:
     """Whether a text surely has the lines of a TREC layout: its first is one of them, with a number where a number
     belongs. The lines of MS MARCO have as many fields as qrels, and ranks where docnos are."""
     fields = head[: head.find(b"\n")].split()
-    if len(fields) != layout.width or head.startswith((b"#", BYTE_ORDER_MARKS[0])):
+    if len(fields) != layout.width or head.startswith((b"#", *BYTE_ORDER_MARKS)):
         return False
     value = decimal(fields[4] if layout is RUN else fields[-1])
     return value == value and (layout is not QRELS or fields[2] not in (b"0", b"1"))

@@ -6,6 +6,7 @@ import itertools
 import random
 import re
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -145,3 +146,21 @@ def test_a_measure_is_known_by_the_name_that_was_asked(tmp_path: Path, cli: Comm
     assert re.search(
         r"P@1 +behind .* flips above 10%$", cli("compare", "ahead", "behind", "qrels", "-m", "P@1").text, re.M
     )
+
+
+def test_what_can_be_read_once_only_is_inconclusive(tmp_path: Path, cli: Command) -> None:
+    def rows(first: str) -> Iterator[tuple[str, str, float]]:
+        for topic in TOPICS:
+            yield from ((topic, docno, 9.0 - rank) for rank, docno in enumerate([first, "u"]))
+
+    qrels = {topic: {"a": 1, "b": 0} for topic in TOPICS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = gradedeval.evaluate({"one": rows("a"), "two": rows("v")}, qrels, "ap p@2", residuals="total")
+        found = gradedeval.compare(scores)
+    assert found["conclusive"].tolist() == [False, False]
+    assert found["flip"].isna().all()
+    for name, content in SESSION.items():
+        (tmp_path / name).write_text(content)
+    table = cli("compare", "ahead", "-", "qrels", "-m", "p@1 p@2", stdin=SESSION["behind"].encode()).text
+    assert re.search(r"p@1 .* inconclusive$", table, re.M)

@@ -211,7 +211,7 @@ def test_a_fault_of_no_run_in_particular_is_told_once(jobs: str, folder: Path, c
     outcome = cli(*words)
     assert outcome.code == 1
     assert len(outcome.messages) == 1
-    assert outcome.messages[0].startswith("measure 'odd': failed (KeyError")
+    assert outcome.messages[0].startswith("my.py:5: measure 'odd': failed (KeyError")
 
 
 def test_a_fault_that_names_no_run_gets_its_name(folder: Path, cli: Command) -> None:

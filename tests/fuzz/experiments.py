@@ -91,7 +91,7 @@ def near(a: str, b: str, sign: float = 1.0) -> bool:
 
 
 def unlike(a: Outcome, b: Outcome, keys: tuple[str, ...], skip: tuple[str, ...] = ()) -> str | None:
-    """How two tables differ."""
+    """How two tables differ, but for the signature, which stands in the first row of each measure."""
     if a.code != b.code:
         return f"exit code {a.code} and {b.code}: {a.err[-300:]!r} {b.err[-300:]!r}"
     if a.code == 2 or not a.out:

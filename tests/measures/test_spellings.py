@@ -86,6 +86,29 @@ def test_it_has_the_value_of_ir_measures(spelled: str) -> None:
     assert by_topic(spelled) == pytest.approx(theirs, abs=rounded)
 
 
+@pytest.mark.parametrize(
+    ("spelled", "options"),
+    [
+        ("ERR@10", {"top_grade": 4}),
+        ("Bpref", {}),
+        ("BPref(rel=2)", {}),
+        ("infAP", {}),
+        ("Accuracy", {}),
+        ("Accuracy(rel=2)@10", {}),
+    ],
+)
+def test_what_differs_is_what_is_said(spelled: str, options: dict[str, Any]) -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    measure = ir_measures.parse_measure(spelled)
+    try:
+        theirs = {metric.query_id: metric.value for metric in ir_measures.iter_calc([measure], QRELS, RUN)}
+    except (ValueError, OSError) as error:
+        pytest.skip(f"ir_measures has no provider here: {error}")
+    found = by_topic(spelled, **options)
+    assert {topic: found[topic] for topic in theirs} == pytest.approx(theirs, abs=1e-5 if "ERR" in spelled else 1e-9)
+    assert len(theirs) > 5
+
+
 @pytest.mark.parametrize("spelled", [name for name in BY_INTENT if not name.startswith("alpha_DCG")])
 def test_it_has_the_value_of_pyndeval(spelled: str) -> None:
     ir_measures = pytest.importorskip("ir_measures")

@@ -163,6 +163,8 @@ def test_what_holds_neither_is_an_error_of_ours(held: Any) -> None:
         ),
         ([("q1", "a", 1.0), ("q1", "b")], "run:2: has 2 values; expected topic, docno, score"),
         ({"q1": {"a"}}, "run['q1']: is a set, which has no order; expected a list, the best document first"),
+        (FRAME.rename(columns={"doc_id": "score"}), "no column 'docno' among query_id, score, score"),
+        (FRAME.set_axis(["qid", "qid", "score"], axis=1).assign(docno="a"), "run: has several columns 'qid'"),
         (np.zeros(3), "gradedeval.evaluate_arrays takes arrays of grades and scores"),
     ],
 )

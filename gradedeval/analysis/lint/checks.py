@@ -250,7 +250,7 @@ def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure])
 
 def check_tie_effects(run: Submission, facts: Facts, qrels: Qrels, measures: Sequence[Measure]) -> None:
     """Score the run, and warn where ties change its scores. Raises InputError where a measure cannot be computed."""
-    if not any(topic in qrels.row for topic in run.topics):
+    if not any(topic in qrels._row for topic in run.topics):
         return
     orders: dict[str, Ties] = {"score": "docno-desc"}
     if facts.tied:

@@ -1,0 +1,42 @@
+"""Orders of runs: the rank of each, and how far two orders agree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradedeval.analysis.correlate import agreement
+from gradedeval.arrays import TOLERANCE, Floats, Ints, merge_close
+from gradedeval.errors import InputError
+from gradedeval.measures.definition import Measure
+from gradedeval.options import Options
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.summaries import summarize
+
+
+def summaries(scores: Floats, measure: Measure) -> Floats:
+    """runs: the mean (or total, or geometric mean) of each over the topics that count for it.
+
+    scores  runs × topics, nan where a topic does not count
+    """
+    return np.array([float(summarize(row[~np.isnan(row)], measure.reading.summary)) for row in scores])
+
+
+def standing(values: Floats, measure: Measure) -> Ints:
+    """runs: the rank of each by these values, from 1; equal runs share one."""
+    merged = merge_close(values * measure.reading.sign, TOLERANCE)
+    ranks: Ints = 1 + (merged[:, None] < merged).sum(1)
+    return ranks
+
+
+def agreements(true: Floats, other: Floats, measure: Measure) -> tuple[float, float]:
+    """Kendall's τ_b and τ_AP of an order of runs, `other`, with the true one."""
+    values = [merge_close(one * measure.reading.sign, TOLERANCE) for one in (true, other)]
+    return agreement("tau", *values), agreement("tau-ap", *values)
+
+
+def check_maskable(scorer: Scorer, options: Options, what: str) -> None:
+    """Raise InputError (usage) where scores with other judgments cannot be had from grade codes alone."""
+    if options.subtopics or scorer.by_intent:
+        raise InputError("--subtopics", f"{what} takes no judgments by intent", "leave it out", usage=True)
+    if scorer.grader.types:
+        raise InputError("--costs", f"{what} does not read the types of documents", "leave it out", usage=True)

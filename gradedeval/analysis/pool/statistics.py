@@ -1,0 +1,271 @@
+"""What runs give the pool: how deep each is judged, what it alone found, how far runs overlap, grades by topic."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from gradedeval.analysis.pool.groups import read_groups
+from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
+from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.options import OptionKwargs, Options
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.workers import Workers
+from gradedeval.rankings.grade import Grader
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.evaluate import qrels_for
+from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.signature import signature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AT = 10
+DEPTHS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """What runs give a pool.
+
+    runs     a frame with a row for each run: run, group, topics, retrieved, judged_depth (median over topics of the
+             rank down to which all its documents are judged), least_judged_depth, judged (share of its first `at`
+             documents that are judged, the mean over topics), unique (documents that no other run has), unique_judged,
+             unique_relevant, overlap (share of its first `at` documents that another run has among its own, the mean
+             over topics and other runs)
+    groups   group, runs, unique, unique_judged, unique_relevant: documents that no run of another group has
+    topics   topic, judged, relevant, found (relevant documents that some run has), one column for each grade
+    overlap  run, other, overlap: a row for each pair
+    depths   depth, documents, judged: how many different documents the runs have down to a depth
+    at       the depth of `judged` and `overlap`
+
+    Without qrels the columns about judgments are blank, and `topics` is empty.
+    """
+
+    runs: pd.DataFrame
+    groups: pd.DataFrame
+    topics: pd.DataFrame
+    overlap: pd.DataFrame
+    depths: pd.DataFrame
+    at: int
+    signature: str = ""
+    notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<Pool of {len(self.runs)} runs, {len(self.topics)} topics>"
+
+
+def pool(
+    runs: Any,
+    qrels: Any = None,
+    *,
+    groups: Any = None,
+    at: int = AT,
+    pool_depth: int | None = None,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> Pool:
+    """What runs give a pool of judgments.
+
+    runs        one or more, as `evaluate` takes them
+    qrels       as there; None: only what runs have in common
+    groups      a file or dict run -> group: which runs are of one team
+    at          the depth of the columns `judged` and `overlap`
+    pool_depth  documents below this rank are no part of what a run gives; None: all are
+
+    The other arguments are those of `evaluate` that say how files are read and documents ranked; a document is relevant
+    from the grade `rel` on, 1 by default. Returns `Pool`: `.runs`, `.groups`, `.topics`, `.overlap`, `.depths`. Raises
+    `gradedeval.InputError` as `evaluate` does, and where groups name an unknown run.
+    """
+    options = resolve_options(like, **keywords)
+    found = pool_of(named_runs(runs), qrels, options, groups=groups, at=at, pool_depth=pool_depth)
+    for note in found.notes:
+        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    return found
+
+
+def pool_of(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    options: Options,
+    *,
+    groups: Any = None,
+    at: int = AT,
+    pool_depth: int | None = None,
+    workers: Workers | None = None,
+) -> Pool:
+    """As `pool`, for runs by name."""
+    check_depth("--at", at)
+    check_depth("--pool-depth", pool_depth)
+    group_of, notes = read_groups(groups, list(runs))
+    judged = Qrels.none() if qrels is None else qrels_for(runs, qrels, options)
+    ranked = rank_runs(runs, Grader(judged, options), workers)
+    counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
+    return Pool(
+        _runs(ranked, group_of, at, pool_depth, relevant_of(ranked, options)),
+        _groups(ranked, group_of, pool_depth, relevant_of(ranked, options)),
+        _topics(ranked, options),
+        _overlap(ranked, at),
+        _depths(ranked),
+        at,
+        "" if qrels is None else str(signature(judged, options, [], counts)),
+        [*judged._notes_for(options), *ranked.notes, *notes],
+    )
+
+
+def check_depth(flag: str, depth: int | None) -> None:
+    """Raise InputError (usage) for a depth below 1."""
+    if depth is not None and depth < 1:
+        raise InputError(flag, f"{depth} is no rank", "give a whole number, 1 or more", usage=True)
+
+
+def relevant_of(ranked: RankedRuns, options: Options) -> Bools:
+    """documents: whether it is relevant."""
+    grades = ranked.grades(np.arange(len(ranked)))
+    return np.nan_to_num(grades, nan=-np.inf) >= (1 if options.rel is None else options.rel)
+
+
+def contributed(run: RankedRun, depth: int | None, documents: int) -> Bools:
+    """documents: whether a run gives it to the pool."""
+    given = np.zeros(documents, dtype=bool)
+    given[run.document if depth is None else run.document[run.rank <= depth]] = True
+    return given
+
+
+def group_counts(ranked: RankedRuns, group_of: list[str], depth: int | None) -> tuple[dict[str, Bools], Ints]:
+    """What each group gives to the pool; and documents: how many groups give it."""
+    given: dict[str, Bools] = {}
+    for run, group in zip(ranked.runs, group_of, strict=True):
+        own = contributed(run, depth, len(ranked))
+        given[group] = given[group] | own if group in given else own
+    by = np.zeros(len(ranked), dtype=np.int64)
+    for own in given.values():
+        by += own
+    return given, by
+
+
+def _runs(ranked: RankedRuns, group_of: list[str], at: int, pool_depth: int | None, relevant: Bools) -> pd.DataFrame:
+    import pandas as pd  # not before it is needed
+
+    _, by = group_counts(ranked, [run.name for run in ranked.runs], pool_depth)
+    overlaps = _shares(ranked, at)
+    known = bool(ranked.grader.qrels.topics)
+    rows = []
+    for number, (run, group) in enumerate(zip(ranked.runs, group_of, strict=True)):
+        depths = judged_depths(ranked, run)[run.listed]
+        alone = contributed(run, pool_depth, len(ranked)) & (by == 1)
+        rows.append(
+            {
+                "run": run.name,
+                "group": group,
+                "topics": int(run.listed.sum()),
+                "retrieved": len(run.document),
+                "judged_depth": float(np.median(depths)) if known else np.nan,
+                "least_judged_depth": int(depths.min()) if known else None,
+                "judged": _judged_at(ranked, run, at) if known else np.nan,
+                "unique": int(alone.sum()),
+                "unique_judged": int((alone & ranked.judged).sum()) if known else None,
+                "unique_relevant": int((alone & relevant & ranked.judged).sum()) if known else None,
+                "overlap": float(np.delete(overlaps[number], number).mean()) if len(ranked.runs) > 1 else np.nan,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def judged_depths(ranked: RankedRuns, run: RankedRun) -> Ints:
+    """topics: the rank down to which all documents of a run are judged."""
+    unjudged = np.flatnonzero(~ranked.judged[run.document])
+    depths = run.counts.copy()
+    topic = ranked.topic[run.document[unjudged]]
+    np.minimum.at(depths, topic, run.rank[unjudged] - 1)
+    return depths
+
+
+def _judged_at(ranked: RankedRuns, run: RankedRun, at: int) -> float:
+    """The mean over topics of the share of the first documents that is judged; a topic that is missing has none."""
+    inside = run.document[(run.rank <= at) & ranked.judged[run.document]]
+    return float((np.bincount(ranked.topic[inside], minlength=len(ranked.topics))[run.listed] / at).mean())
+
+
+def _groups(ranked: RankedRuns, group_of: list[str], pool_depth: int | None, relevant: Bools) -> pd.DataFrame:
+    import pandas as pd
+
+    given, by = group_counts(ranked, group_of, pool_depth)
+    known = bool(ranked.grader.qrels.topics)
+    rows = []
+    for group, own in given.items():
+        alone = own & (by == 1)
+        judged = alone & ranked.judged
+        numbers = (int(judged.sum()), int((judged & relevant).sum())) if known else (None, None)
+        rows.append((group, group_of.count(group), int(alone.sum()), *numbers))
+    return pd.DataFrame(rows, columns=["group", "runs", "unique", "unique_judged", "unique_relevant"])
+
+
+def _topics(ranked: RankedRuns, options: Options) -> pd.DataFrame:
+    import pandas as pd
+
+    qrels = ranked.grader.qrels
+    labels = qrels.labels
+    counted = ranked.grader.judged[: len(labels)]
+    if not qrels.topics:
+        return pd.DataFrame(columns=["topic", "judged", "relevant", "found"])
+    relevant = (labels >= (1 if options.rel is None else options.rel)) & counted
+    found = np.unique(np.concatenate([run.document for run in ranked.runs]))
+    found = found[relevant_of(ranked, options)[found] & ranked.judged[found]]
+    frame = pd.DataFrame(
+        {
+            "topic": ranked.names,
+            "judged": ranked.pool @ counted.astype(np.int64),
+            "relevant": ranked.pool @ relevant.astype(np.int64),
+            "found": np.bincount(ranked.topic[found], minlength=len(ranked.topics)),
+        }
+    )
+    for label in np.unique(labels).tolist():
+        frame[f"grade {label:g}"] = ranked.pool[:, labels == label].sum(1)
+    return frame
+
+
+def _shares(ranked: RankedRuns, at: int) -> Floats:
+    """runs × runs: the share of the first documents of one that the other has among its own, the mean over topics."""
+    tops = [np.sort(run.document[run.rank <= at]) for run in ranked.runs]
+    sizes = [np.bincount(ranked.topic[top], minlength=len(ranked.topics)) for top in tops]
+    shares = np.eye(len(tops))
+    for row, top in enumerate(tops):
+        inside = np.zeros(len(ranked), dtype=bool)
+        inside[top] = True
+        for column in range(row):
+            common = tops[column][inside[tops[column]]]
+            count = np.bincount(ranked.topic[common], minlength=len(ranked.topics))
+            longest = np.maximum(sizes[row], sizes[column])
+            some = longest > 0
+            shares[row, column] = shares[column, row] = (count[some] / longest[some]).mean() if some.any() else 0.0
+    return shares
+
+
+def _overlap(ranked: RankedRuns, at: int) -> pd.DataFrame:
+    import pandas as pd
+
+    names, shares = [run.name for run in ranked.runs], _shares(ranked, at)
+    rows = [
+        (names[one], names[other], float(shares[one, other])) for other in range(len(names)) for one in range(other)
+    ]
+    return pd.DataFrame(rows, columns=["run", "other", "overlap"])
+
+
+def _depths(ranked: RankedRuns) -> pd.DataFrame:
+    import pandas as pd
+
+    best = np.full(len(ranked), np.iinfo(np.int64).max)
+    for run in ranked.runs:
+        np.minimum.at(best, run.document, run.rank)
+    deepest = max((int(run.counts.max(initial=0)) for run in ranked.runs), default=0)
+    depths = [depth for depth in DEPTHS if depth < deepest] + [deepest]
+    known = bool(ranked.grader.qrels.topics)
+    rows = [(depth, int((best <= depth).sum()), int(((best <= depth) & ranked.judged).sum()) if known else None)
+            for depth in depths]  # fmt: skip
+    return pd.DataFrame(rows, columns=["depth", "documents", "judged"])

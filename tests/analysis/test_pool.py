@@ -1,0 +1,298 @@
+"""`pool`: statistics by brute force, runs left out, what to judge, assessors beside other tools; messages."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import EvaluationWarning, InputError
+from gradedeval.analysis.pool.assessors import cohen_kappa, ordinal_alpha
+from gradedeval.analysis.pool.to_judge import STRATEGIES
+from support.commands import Command
+from support.paths import DATA, SAMPLES, shared
+
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "dense")]
+QRELS = str(SAMPLES / "rivers.qrels")
+COVID = DATA / "covid-round1"
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+
+
+def random_runs(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    draw = random.Random(seed)
+    topics, docnos = [f"t{number}" for number in range(4)], [f"d{number:02}" for number in range(30)]
+    runs = {
+        name: {topic: {docno: draw.random() for docno in draw.sample(docnos, draw.randint(3, 12))} for topic in topics}
+        for name in "ABCDE"
+    }
+    qrels = {topic: {docno: draw.choice([0, 0, 1, 2]) for docno in draw.sample(docnos, 14)} for topic in topics}
+    return runs, qrels
+
+
+def ranked(run: dict[str, dict[str, float]]) -> dict[str, list[str]]:
+    return {topic: sorted(docs, key=lambda one: (docs[one], one), reverse=True) for topic, docs in run.items()}
+
+
+def read(path: Path) -> dict[str, dict[str, float]]:
+    import gzip
+
+    run: dict[str, dict[str, float]] = {}
+    with gzip.open(path, "rt") as file:
+        for line in file:
+            topic, _, docno, _, score, _ = line.split()
+            run.setdefault(topic, {})[docno] = float(score)
+    return run
+
+
+def check_statistics(runs: dict[str, Any], given: Any, qrels: dict[str, Any], where: Any, depth: int) -> None:
+    """Against sets and loops."""
+    found = gradedeval.pool(given, where, pool_depth=depth, at=5)
+    rankings = {name: ranked(run) for name, run in runs.items()}
+    tops = {
+        name: {(topic, one) for topic, docs in run.items() for one in docs[:depth]} for name, run in rankings.items()
+    }
+    count = Counter(one for top in tops.values() for one in top)
+    for row in found.runs.to_dict("records"):
+        mine = rankings[row["run"]]
+        alone = [(topic, one) for topic, one in tops[row["run"]] if count[topic, one] == 1]
+        grades = [qrels[topic][one] for topic, one in alone if one in qrels.get(topic, {})]
+        assert (row["unique"], row["unique_judged"]) == (len(alone), len(grades))
+        assert row["unique_relevant"] == sum(grade >= 1 for grade in grades)
+        depths = []
+        for topic, judged in qrels.items():
+            docs = mine.get(topic, [])
+            depths.append(next((at for at, one in enumerate(docs) if one not in judged), len(docs)))
+        assert (row["judged_depth"], row["least_judged_depth"]) == (np.median(depths), min(depths))
+        at_five = [sum(one in judged for one in mine.get(topic, [])[:5]) / 5 for topic, judged in qrels.items()]
+        assert row["judged"] == pytest.approx(np.mean(at_five))
+    for row in found.overlap.to_dict("records"):
+        one, other = rankings[row["run"]], rankings[row["other"]]
+        shares = []
+        for topic in qrels:
+            first, second = set(one.get(topic, [])[:5]), set(other.get(topic, [])[:5])
+            if first | second:
+                shares.append(len(first & second) / max(len(first), len(second)))
+        assert row["overlap"] == pytest.approx(np.mean(shares))
+    for row in found.topics.to_dict("records"):
+        judged = qrels[row["topic"]]
+        assert (row["judged"], row["grade 1"]) == (len(judged), sum(grade == 1 for grade in judged.values()))
+        retrieved = {one for run in rankings.values() for one in run.get(row["topic"], [])}
+        assert row["found"] == sum(grade >= 1 and one in retrieved for one, grade in judged.items())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_statistics_are_what_sets_and_loops_count(seed: int) -> None:
+    runs, qrels = random_runs(seed)
+    check_statistics(runs, runs, qrels, qrels, depth=4)
+
+
+@shared
+@pytest.mark.exhaustive
+def test_statistics_of_real_runs_are_what_sets_and_loops_count() -> None:
+    qrels: dict[str, Any] = {}
+    for line in (COVID / "qrels.txt").read_text().splitlines():
+        topic, _, docno, grade = line.split()
+        qrels.setdefault(topic, {})[docno] = int(grade)
+    paths = sorted((COVID / "runs").iterdir())
+    runs = {path.name.removesuffix(".gz"): read(path) for path in paths}
+    check_statistics(runs, list(map(str, paths)), qrels, str(COVID / "qrels.txt"), depth=7)
+
+
+def test_groups_share_what_they_found() -> None:
+    runs, qrels = random_runs(1)
+    found = gradedeval.pool(runs, qrels, groups={"A": "team", "B": "team"})
+    assert found.groups["group"].tolist() == ["team", "C", "D", "E"]
+    alone = gradedeval.pool(runs, qrels)
+    assert found.groups["unique"][0] >= alone.runs["unique"][:2].sum()
+    assert found.groups["unique"][1:].tolist() == alone.runs["unique"][2:].tolist()
+
+
+def test_runs_without_qrels_have_what_they_share() -> None:
+    runs, _ = random_runs(2)
+    found = gradedeval.pool(runs)
+    assert found.runs["judged"].isna().all()
+    assert found.topics.empty
+    assert found.depths["documents"].iloc[-1] == len({(t, d) for run in runs.values() for t in run for d in run[t]})
+
+
+# --- runs left out ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("groups", [None, {"A": "x", "B": "x"}])
+def test_a_run_left_out_is_scored_without_what_it_alone_gave(groups: dict[str, str] | None) -> None:
+    runs, qrels = random_runs(3)
+    qrels["t0"]["top"] = 2
+    found = gradedeval.leave_one_out(runs, qrels, "ndcg@5 ap", groups=groups)
+    of = {name: (groups or {}).get(name, name) for name in runs}
+    pairs = {name: {(topic, one) for topic, docs in run.items() for one in docs} for name, run in runs.items()}
+    given = {group: set().union(*(pairs[name] for name in runs if of[name] == group)) for group in of.values()}
+    for name in runs:
+        others = set().union(*(docs for group, docs in given.items() if group != of[name]))
+        left = {topic: {one: grade for one, grade in judged.items()
+                        if (topic, one) not in given[of[name]] or (topic, one) in others}
+                for topic, judged in qrels.items()}  # fmt: skip
+        scores = gradedeval.evaluate(runs, left, "ndcg@5 ap").means_by_run
+        full = gradedeval.evaluate(runs, qrels, "ndcg@5 ap").means_by_run
+        for measure in ("ndcg@5", "ap"):
+            row = found.frame[(found.frame["run"] == name) & (found.frame["measure"] == measure)].iloc[0]
+            assert row["score"] == pytest.approx(full[name][measure])
+            assert row["score_without"] == pytest.approx(scores[name][measure])
+            above = [other for other in runs if scores[other][measure] > scores[name][measure] + 1e-12]
+            assert row["rank_without"] == 1 + len(above)
+            orders = [np.array([one[other][measure] for other in runs]) for one in (full, scores)]
+            assert row["tau"] == pytest.approx(pd.Series(orders[0]).corr(pd.Series(orders[1]), method="kendall"))
+
+
+# --- what to judge ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_what_is_judged_is_never_asked_for_again(strategy: Any) -> None:
+    runs, qrels = random_runs(4)
+    asked: set[tuple[str, str]] = set()
+    unjudged = {(t, d) for run in runs.values() for t in run for d in run[t]} - {
+        (t, d) for t in qrels for d in qrels[t]
+    }
+    while True:
+        found = gradedeval.to_judge(runs, qrels, strategy, budget=9, measure="ndcg@5").frame
+        batch = set(zip(found["topic"], found["docno"], strict=True))
+        assert len(batch) == len(found)
+        assert not batch & asked
+        asked |= batch
+        for topic, docno in batch:
+            assert docno not in qrels[topic]
+            qrels[topic][docno] = 1
+        if len(found) < 9:
+            break
+    assert asked == unjudged
+
+
+def test_rbp_weights_are_those_of_the_paper() -> None:
+    """Methods A, B and C of Moffat, Webber & Zobel, by hand: two runs of two documents, p = 0.5."""
+    runs = {"A": {"t": {"a": 2.0, "b": 1.0}}, "B": {"t": {"b": 2.0, "c": 1.0}}}
+    qrels = {"t": {"b": 1, "x": 0}}
+    weights = {
+        strategy: gradedeval.to_judge(runs, qrels, strategy, p=0.5).frame.set_index("docno")["weight"].to_dict()
+        for strategy in ("rbp-a", "rbp-b", "rbp-c")
+    }
+    assert weights["rbp-a"] == {"a": 0.5, "c": 0.25}
+    # Residuals: of A ½ for a and ¼ for what lies below; of B ¼ for c and ¼. Bases: ¼ of A, ½ of B.
+    assert weights["rbp-b"] == {"a": 0.5 * 0.75, "c": 0.25 * 0.5}
+    assert weights["rbp-c"] == {"a": 0.5 * 0.75 * 0.625**3, "c": 0.25 * 0.5 * 0.75**3}
+
+
+def test_the_best_ranks_come_first_by_depth() -> None:
+    runs, qrels = random_runs(5)
+    found = gradedeval.to_judge(runs, qrels, "depth", pool_depth=3).frame
+    assert found["best_rank"].is_monotonic_increasing
+    assert found["best_rank"].max() <= 3
+    first = found.iloc[0]
+    assert f":{first['best_rank']}" in first["wanted_by"]
+
+
+# --- assessors --------------------------------------------------------------------------------------------------------
+
+
+def test_kappa_and_alpha_are_those_of_other_tools() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    draw = np.random.default_rng(3)
+    for _ in range(10):
+        one = draw.integers(0, 4, 60)
+        other = np.clip(one + draw.integers(-1, 2, 60), 0, 3)
+        table = np.bincount(one * 4 + other, minlength=16).reshape(4, 4)
+        assert cohen_kappa(table) == pytest.approx(metrics.cohen_kappa_score(one, other))
+        weighted = metrics.cohen_kappa_score(one, other, weights="linear")
+        assert cohen_kappa(table, linear=True) == pytest.approx(weighted)
+        try:
+            import krippendorff
+        except ImportError:
+            continue
+        theirs = krippendorff.alpha(reliability_data=np.stack([one, other]), level_of_measurement="ordinal")
+        assert ordinal_alpha(table) == pytest.approx(theirs)
+
+
+def test_alpha_by_hand() -> None:
+    """Nine pairs of grades 0 and 1, one of them 0 and 1: α = 1 − (n − 1) Σ o / Σ e."""
+    table = np.array([[4, 1], [0, 4]])
+    assert ordinal_alpha(table) == pytest.approx(1 - 17 * 2 / (2 * 9 * 9))
+
+
+def test_two_assessors_and_the_order_of_runs() -> None:
+    runs, qrels = random_runs(6)
+    other = {topic: {docno: min(grade, 1) for docno, grade in judged.items()} for topic, judged in qrels.items()}
+    found = gradedeval.assessor_agreement(qrels, other, runs, "ap ndcg@5")
+    assert found.documents == sum(map(len, qrels.values()))
+    assert found.confusion.loc["2", "1"] == sum(grade == 2 for judged in qrels.values() for grade in judged.values())
+    by_measure = found.orders.set_index("measure")
+    assert by_measure.loc["ap", "tau"] == pytest.approx(1)  # of binary relevance they agree
+    with pytest.raises(InputError, match="shares no topics"):
+        gradedeval.assessor_agreement(qrels, {"other": {"d": 1}})
+
+
+# --- at the prompt ----------------------------------------------------------------------------------------------------
+
+
+def test_lines_to_judge_become_qrels(cli: Command, tmp_path: Path) -> None:
+    out = tmp_path / "next.qrels"
+    done = cli("pool", *RUNS, QRELS, "--to-judge", "--budget", "5", "--as-qrels", "-o", str(out))
+    assert done.code == 0
+    lines = out.read_text().splitlines()
+    assert len(lines) == 5
+    assert all(len(line.split()) == 3 for line in lines)
+    more = tmp_path / "more.qrels"
+    more.write_text(Path(QRELS).read_text() + "".join(f"{line} 1\n" for line in lines))
+    again = cli("pool", *RUNS, str(more), "--to-judge", "--budget", "5", "--as-qrels").text.splitlines()
+    assert not set(lines) & set(again)
+
+
+def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
+    groups = tmp_path / "teams.txt"
+    groups.write_text("rivers-bm25.run ours\nrivers-bm25-rm3.run ours\n")
+    statistics = cli("pool", *RUNS, QRELS, "--groups", str(groups))
+    assert "2 runs in no group (rivers-neural.run, rivers-dense.run); each is its own" in statistics.messages[-1]
+    assert "judged depth" in statistics.text
+    left = cli("pool", *RUNS, QRELS, "--leave-one-out", "-m", "ap").text
+    assert "largest drop" in left
+    agreement = cli("pool", *RUNS, QRELS, "--agreement", QRELS, "-m", "ap").text
+    assert "100.0%  1.0000        1.0000           1.0000" in agreement
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--to-judge", "--budget", "0"), "--budget: '0' is not a whole number of 1 or more"),
+        (("--to-judge", "--leave-one-out"), "--to-judge: cannot be combined with --leave-one-out; ask for one at a"),
+        (("--budget", "3"), "--budget: does not apply to the statistics; add --to-judge"),
+        (("--to-judge", "--groups", "x"), "--groups: does not apply to --to-judge; leave it out"),
+        (("--as-qrels",), "--as-qrels: does not apply to the statistics; add --to-judge"),
+        (("--to-judge", "--strategy", "rbp"), "--strategy: invalid value 'rbp'; did you mean 'rbp-"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(words: tuple[str, ...], message: str, cli: Command) -> None:
+    done = cli("pool", *RUNS, QRELS, *words)
+    assert done.code == 2
+    assert message in done.messages[-1]
+
+
+def test_groups_that_name_unknown_runs(cli: Command, tmp_path: Path) -> None:
+    groups = tmp_path / "teams.txt"
+    groups.write_text("rivers-bm25.run ours\nrivers-bm52.run ours\n")
+    done = cli("pool", *RUNS, QRELS, "--groups", str(groups))
+    assert done.code == 1
+    assert done.messages[-1].endswith("teams.txt:2: unknown run 'rivers-bm52.run'; did you mean 'rivers-bm25.run'?")
+
+
+def test_leaving_out_needs_qrels_and_two_runs(cli: Command) -> None:
+    assert "--leave-one-out: needs qrels; add QRELS" in cli("pool", *RUNS, "--leave-one-out").messages[-1]
+    assert "--leave-one-out: 1 run given" in cli("pool", RUNS[0], QRELS, "--leave-one-out").messages[-1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvaluationWarning)
+        with pytest.raises(InputError, match="unknown run 'Z'"):
+            gradedeval.pool({"A": {"t": {"a": 1.0}}}, {"t": {"a": 1}}, groups={"Z": "team"})

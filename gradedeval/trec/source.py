@@ -145,7 +145,7 @@ def opener(head: bytes, place: str) -> Callable[[], Any] | None:
         b"BZh": lambda: _library("bz2", place).BZ2Decompressor(),
         b"\xfd7zXZ\x00": lambda: _library("lzma", place).LZMADecompressor(),
         b"\x28\xb5\x2f\xfd": lambda: _zstd(place),
-        b"\x04\x22\x4d\x18": lambda: _lz4(place),  # as ranx saves runs
+        b"\x04\x22\x4d\x18": lambda: _lz4(place),
     }
     if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:  # a zstd file may start with a skippable frame
         return lambda: _zstd(place)

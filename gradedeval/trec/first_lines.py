@@ -177,7 +177,10 @@ class _Sample:
             return [cell.strip() for cell in line.split(decode(separator))]
         import csv
 
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=decode(separator)))]
+        try:
+            return [cell.strip() for cell in next(csv.reader([line], delimiter=decode(separator)))]
+        except csv.Error:  # no text at all, or a quote that is not closed
+            return []
 
     def _columns(self, names: list[str]) -> tuple[str, ...]:
         """What each column holds; those that nothing looks at keep their names behind a hyphen."""

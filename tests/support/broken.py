@@ -206,6 +206,7 @@ TWICE = [
 BYTES = [
     bad_run("UTF-16", RUN.decode().encode("utf-16"), "run.txt: is UTF-16; save the file as UTF-8"),
     bad_qrels("UTF-16 in the qrels", QRELS.decode().encode("utf-16"), "qrels.txt: is UTF-16; save the file as UTF-8"),
+    bad_run("bytes with a quote, a comma and a carriage return", b'\x01"a"\r,b"c\n', "run.txt:1: …"),
     bad_qrels("a mark of UTF-16 before a file that is not", b"\xff\xfe" + QRELS, "qrels.txt: is UTF-16; save …"),
     bad_qrels("UTF-16 without a mark", QRELS.decode().encode("utf-16-le"), "qrels.txt: is UTF-16; save …"),
     bad_run("a NUL byte", RUN + b"1 Q0 x\0y 3 1 t\n", "run.txt:4: control byte 0x00; …"),

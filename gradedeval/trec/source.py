@@ -25,7 +25,9 @@ def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
 
 def is_file(source: Any) -> bool:
     """Whether this is a path or an open file, and no DataFrame or dict."""
-    return is_path(source) or (not hasattr(source, "columns") and hasattr(source, "read"))
+    if is_path(source) or hasattr(source, "iloc"):  # pandas, which takes its time to say what it lacks
+        return is_path(source)
+    return hasattr(source, "read") and not hasattr(source, "columns")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

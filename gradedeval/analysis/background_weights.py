@@ -55,12 +55,14 @@ class Background(NamedTuple):
     weights  ranks × measures
     shares   of each measure's weight past the last rank: 0 where there is none, nan where its sum is unknown
     counts   for each run on how many topics it is scored, and how many of those it lacks
+    formats  what the files of the runs were read as
     notes    on what was skipped or assumed
     """
 
     weights: Floats
     shares: Floats
     counts: list[tuple[int, int]]
+    formats: list[str]
     notes: list[str]
 
 
@@ -80,19 +82,21 @@ def background(
     grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)
     counts: list[tuple[int, int]] = []
+    formats: list[str] = []
     notes, topics = list(scorer.notes), set()
     for _, source in workers.progress(list(runs.items())):
         run = grade_run(source, grader, workers.silent())
         for batch in _settled(run):
             summed.add(batch)
         counts.append((len(run.topics), run.missing))
+        formats.append(run.format)
         topics.add(frozenset(run.topics))
         notes += run.notes
     if len(topics) > 1:
         notes.append("the runs count in different topics; --topics qrels counts the same for all")
     notes += _without_relevant(summed.barren)
     values = summed.weights / sum(count for count, _ in counts)
-    return Background(values, summed.beyond(), counts, notes)
+    return Background(values, summed.beyond(), counts, formats, notes)
 
 
 class _Sums:

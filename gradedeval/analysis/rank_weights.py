@@ -157,8 +157,8 @@ def weights_by(
         found = background(runs, judged, implied, options, ranks, workers or Workers())
         columns |= dict(zip(implied, zip(found.weights.T, found.shares.tolist(), strict=True), strict=True))
         notes += found.notes
-        count = len(found.counts)
-        settings = [str(signature(judged, options, implied, found.counts)), f"{count} {plural(count, 'run')}"]
+        count, under = len(found.counts), signature(judged, options, implied, found.counts, found.formats)
+        settings = [str(under), f"{count} {plural(count, 'run')}"]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")
     values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)

@@ -1,1 +1,1 @@
-"""Bytes of TREC files and small tables -> lines, fields, numbers."""
+"""Bytes of runs, qrels and small tables -> lines, fields, numbers."""

@@ -43,6 +43,7 @@ _BINARY = {
 _REFUSED = {
     b"PK\x03\x04": ("is a zip archive or an Excel workbook", "save the table as CSV"),
     b"\x80": ("is a Python pickle, which could run code when it is read", "save it as JSON, CSV or Parquet"),
+    b"\x04\x22\x4d\x18": ("is packed with lz4 twice, as ranx packs CBOR", "save it from ranx as JSON or Parquet"),
     b"SQLite format 3\x00": ("is an SQLite database", "export the table as CSV"),
 }
 _LETOR = re.compile(rb"[+-]?\d+(\.\d*)?[ \t]+qid:\S")

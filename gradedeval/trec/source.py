@@ -15,7 +15,7 @@ from typing import IO, Any, TypeGuard
 from gradedeval.errors import InputError, reason
 
 SLICE = 1 << 16
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
 
 
 def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
@@ -25,7 +25,9 @@ def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
 
 def is_file(source: Any) -> bool:
     """Whether this is a path or an open file, and no DataFrame or dict."""
-    return is_path(source) or (not hasattr(source, "columns") and hasattr(source, "read"))
+    if is_path(source) or hasattr(source, "iloc"):  # pandas, which takes its time to say what it lacks
+        return is_path(source)
+    return hasattr(source, "read") and not hasattr(source, "columns")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,6 +147,7 @@ def opener(head: bytes, place: str) -> Callable[[], Any] | None:
         b"BZh": lambda: _library("bz2", place).BZ2Decompressor(),
         b"\xfd7zXZ\x00": lambda: _library("lzma", place).LZMADecompressor(),
         b"\x28\xb5\x2f\xfd": lambda: _zstd(place),
+        b"\x04\x22\x4d\x18": lambda: _lz4(place),
     }
     if head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F:  # a zstd file may start with a skippable frame
         return lambda: _zstd(place)
@@ -166,7 +169,7 @@ def decompressed_pieces(read: Callable[[int], bytes], make: Callable[[], Any]) -
                 raise EOFError("unexpected end of file")
             # In slices, because a decompressor keeps a copy of all that follows the end of its stream.
             yield stream.decompress(piece)
-            piece = stream.unused_data if stream.eof else b""
+            piece = (stream.unused_data or b"") if stream.eof else b""
         # Several streams may follow each other: the output of `cat a.gz b.gz` is a valid file.
         while len(piece) < SLICE and (more := read(SLICE - len(piece))):
             piece += more
@@ -199,3 +202,11 @@ def _zstd(place: str) -> Any:
     except ImportError:
         raise InputError(place, "is compressed with zstd", "pip install 'gradedeval[zstd]'") from None
     return zstandard.ZstdDecompressor().decompressobj()
+
+
+def _lz4(place: str) -> Any:
+    try:
+        import lz4.frame
+    except ImportError:
+        raise InputError(place, "is compressed with lz4", "pip install lz4") from None
+    return lz4.frame.LZ4FrameDecompressor()

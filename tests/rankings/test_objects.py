@@ -76,6 +76,7 @@ def test_a_run_is_read_from_what_holds_it(run: Any) -> None:
     assert mean(run) == 0.75
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("make", [polars, arrow])
 def test_a_table_of_another_library_is_read_like_a_dataframe(make: Any) -> None:
     assert mean(make(FRAME)) == mean(RUN, make(JUDGMENTS)) == 0.75

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import random
+import sys
+from collections import namedtuple
+from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,8 +23,9 @@ from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream
 from support.broken import matches
 from support.commands import Command
+from support.file_formats import QRELS as JUDGED
 from support.file_formats import RUN as ROWS
-from support.file_formats import SAMPLES, TREC_QRELS, TREC_RUN, WRONG, Sample, Wrong
+from support.file_formats import SAMPLES, TREC_QRELS, TREC_RUN, WRONG, Sample, Wrong, nested
 from support.runs import named, outcome, read_by_line, read_in_blocks
 
 MEASURES = ("-m", "err@20 ap num_ret", "-q", "-f", "csv", "--digits", "6")
@@ -207,3 +212,82 @@ def test_lint_says_the_format(folder: Path, cli: Command) -> None:
     assert "ms.tsv: has no scores; its documents are ordered by rank" in text
     assert "q.csv (format csv): 1 error" in text
     assert "q.csv:3: duplicate" in text
+
+
+# Files of other tools ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["json", "trec", "parquet"])
+def test_what_ranx_saves_is_read(kind: str, folder: Path, cli: Command) -> None:
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
+    ranx.Run(nested(ROWS)).save("ranx.run", kind=kind)
+    ranx.Qrels(nested(JUDGED)).save("ranx.qrels", kind=kind)
+    plain, read = cli("trec.run", "trec.qrels", *MEASURES), cli("ranx.run", "ranx.qrels", *MEASURES)
+    assert sorted(numbers(read.text)) == sorted(numbers(plain.text)), read.messages
+
+
+def test_a_run_packed_with_lz4_is_read(folder: Path, cli: Command) -> None:
+    frame = pytest.importorskip("lz4.frame", reason="lz4 is not installed")
+    (folder / "run").write_bytes(frame.compress(TREC_RUN.encode()) + frame.compress(b"53 Q0 d1 1 1 t\n"))
+    assert numbers(cli("run", "trec.qrels", *MEASURES).text) == numbers(cli("trec.run", "trec.qrels", *MEASURES).text)
+
+
+def test_lz4_within_lz4_is_known_as_that(folder: Path, cli: Command) -> None:
+    frame = pytest.importorskip("lz4.frame", reason="lz4 is not installed")
+    (folder / "ranx.lz4").write_bytes(frame.compress(frame.compress(b"\xa1")))
+    said = "ranx.lz4: is packed with lz4 twice, as ranx packs CBOR; save it from ranx as JSON or Parquet"
+    assert cli("ranx.lz4", "trec.qrels").messages == [said]
+
+
+def test_an_lz4_file_is_known_as_that(folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lz4", None)
+    monkeypatch.setitem(sys.modules, "lz4.frame", None)
+    (folder / "run.lz4").write_bytes(b"\x04\x22\x4d\x18" + bytes(20))
+    assert cli("run.lz4", "trec.qrels").messages == ["run.lz4: is compressed with lz4; pip install lz4"]
+
+
+def test_what_scikit_learn_dumps_has_no_docids_and_that_is_said(folder: Path, cli: Command) -> None:
+    datasets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed")
+    datasets.dump_svmlight_file([[0.5, 1.0], [0.25, 0.0]], [2, 0], "train.svm", query_id=[51, 51], comment="of a test")
+    refused = cli("trec.run", "train.svm")
+    assert matches("train.svm:…: no docid behind #; …evaluate_arrays in Python", *refused.messages), refused.messages
+
+
+@pytest.mark.parametrize("package", ["pyarrow", "ir_datasets"])
+def test_a_package_that_is_missing_is_named_with_its_cure(
+    package: str, folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    (folder / "q.parquet").write_bytes(b"PAR1")
+    qrels, cure = {
+        "pyarrow": ("q.parquet", "is a Parquet file; pip install 'gradedeval[parquet]'"),
+        "ir_datasets": ("ir_datasets:vaswani", "needs the package ir_datasets; pip install ir_datasets"),
+    }[package]
+    assert cli("trec.run", qrels).messages == [f"{qrels}: {cure}"]
+
+
+def test_qrels_of_ir_datasets_are_those_of_the_package(
+    folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged = namedtuple("judged", "query_id doc_id relevance iteration")
+
+    class Data:
+        def qrels_iter(self) -> Iterator[tuple[str, ...]]:
+            yield from (judged(topic, docno, grade, "0") for topic, docno, grade in JUDGED)
+
+    def load(name: str) -> Data:
+        if name == "rivers/judged":
+            return Data()
+        if name == "rivers":
+            raise RuntimeError("no internet here\nand so on")
+        raise KeyError(name)
+
+    monkeypatch.setitem(sys.modules, "ir_datasets", SimpleNamespace(load=load))
+    plain, read = cli("trec.run", "trec.qrels", *MEASURES), cli("trec.run", "ir_datasets:rivers/judged", *MEASURES)
+    assert numbers(read.text) == numbers(plain.text)
+    assert " | qrels format ir_datasets:rivers/judged" in read.text
+    said = [cli("trec.run", f"ir_datasets:{name}").messages for name in ("rivers", "streams")]
+    assert said == [
+        ["ir_datasets:rivers: ir_datasets says: no internet here; try it with the package, or give a file"],
+        ["ir_datasets:streams: ir_datasets knows no such data; its site lists the names"],
+    ]

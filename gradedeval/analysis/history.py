@@ -135,10 +135,12 @@ def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
     cut short a new one begins. Raises InputError where the file cannot be written."""
     place = os.fsdecode(path)
     try:
-        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         try:
-            size = os.fstat(handle).st_size
-            torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+            torn = os.lseek(handle, 0, os.SEEK_END) > 0
+            if torn:
+                os.lseek(handle, -1, os.SEEK_END)
+                torn = os.read(handle, 1) != b"\n"
             for line in lines:
                 data = (b"\n" if torn else b"") + line.encode("utf-8", "surrogateescape") + b"\n"
                 torn = False

@@ -20,7 +20,7 @@ from gradedeval.analysis.pool.tables import (
     to_judge_document,
 )
 from gradedeval.analysis.pool.to_judge import JudgingSettings, judge_next
-from gradedeval.cli.arguments import Destination, measure_table, one_measure, runs_and_qrels_if_any
+from gradedeval.cli.arguments import Destination, is_qrels, measure_table, one_measure, runs_and_qrels_if_any
 from gradedeval.cli.options import (
     MEASURES_FROM,
     command_line,
@@ -85,7 +85,8 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
     own = {name: keywords.pop(name) for name in dict.fromkeys([*MODES, *(one for of in TAKES.values() for one in of)])}
     mode = _mode(own)
     second = [own["agreement"]] if own["agreement"] else []
-    runs, qrels = runs_and_qrels_if_any(keywords["files"], keywords)
+    alone = mode == "agreement" and len(keywords["files"]) == 1 and is_qrels(keywords["files"][0])
+    runs, qrels = ([], keywords["files"][0]) if alone else runs_and_qrels_if_any(keywords["files"], keywords)
     if own["as_qrels"]:
         keywords["form"] = keywords["form"] or "table"
     destination = Destination(keywords | {"files": (*keywords["files"], *second)})
@@ -93,7 +94,7 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
         keywords.pop(name)
     if mode in ("leave_one_out", "agreement") and qrels is None:
         raise InputError(_flag(mode), "needs qrels", "add QRELS", usage=True)
-    options, table, named = resolve_options(**keywords), measure_table(measures_from), named_runs(runs)
+    options, table, named = resolve_options(**keywords), measure_table(measures_from), named_runs(runs) if runs else {}
     chosen = parse_measures(own["measures"] or DEFAULT, table)
     workers, depth = Workers.of(None, with_progress), own["pool_depth"]
     found: Any

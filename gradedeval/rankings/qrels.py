@@ -186,11 +186,9 @@ class Qrels:
     @classmethod
     def none(cls) -> Qrels:
         """No judgments at all: all topics of a run count, and every document is unjudged."""
-        qrels = cls.__new__(cls)
-        qrels.place, qrels.format, qrels.notes, qrels._scorers, qrels._duplicates = "qrels", "", [], {}, "error"
-        qrels.subtopics, qrels.strata = None, None
-        qrels.topics, qrels.labels, qrels.codes = [], np.zeros(1), {}
-        qrels.pool = np.zeros((0, 1), dtype=np.int64)
+        qrels = cls({"-": {"-": 0}})  # so that it has all that other qrels have; and then without its only judgment
+        qrels.topics, qrels.labels, qrels.pool = [], np.zeros(1), np.zeros((0, 1), dtype=np.int64)
+        qrels.codes, qrels._text_codes = {}, {}
         return qrels
 
     def __len__(self) -> int:

@@ -174,6 +174,12 @@ def test_what_is_judged_is_never_asked_for_again(strategy: Any) -> None:
     assert asked == unjudged
 
 
+def test_what_the_qrels_list_is_not_asked_for_where_it_counts_as_unjudged() -> None:
+    runs, qrels = {"A": {"t": {"a": 2.0, "b": 1.0}}}, {"t": {"a": -1, "x": 1}}
+    found = gradedeval.to_judge(runs, qrels, negative="unjudged").frame
+    assert found["docno"].tolist() == ["b"]
+
+
 def test_rbp_weights_are_those_of_the_paper() -> None:
     """Methods A, B and C of Moffat, Webber & Zobel, by hand: two runs of two documents, p = 0.5."""
     runs = {"A": {"t": {"a": 2.0, "b": 1.0}}, "B": {"t": {"b": 2.0, "c": 1.0}}}
@@ -262,6 +268,7 @@ def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
     assert "largest drop" in left
     agreement = cli("pool", *RUNS, QRELS, "--agreement", QRELS, "-m", "ap").text
     assert "100.0%  1.0000        1.0000           1.0000" in agreement
+    assert "100.0%" in cli("pool", QRELS, "--agreement", QRELS).text  # no run is needed
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,8 @@ def judge_next(
     check_maskable(scorer, options, "--to-judge")
     ranked = rank_runs(runs, scorer.grader, workers)
     best = best_ranks(ranked)
-    candidates = np.flatnonzero(~ranked.judged & (best <= (settings.pool_depth or NOWHERE)))
+    # What the qrels list is not asked for again, not even where its grade counts as unjudged.
+    candidates = np.flatnonzero((ranked.code >= len(judged.labels)) & (best <= (settings.pool_depth or NOWHERE)))
     chosen, weights = choose(ranked, scorer, candidates, settings)
     notes = [*ranked.notes] if qrels is None else [*scorer.notes, *ranked.notes]
     return ToJudge(

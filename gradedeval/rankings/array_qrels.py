@@ -31,10 +31,7 @@ class ArrayQrels(Qrels):
         cells = np.bincount(topic[judged] * len(labels) + codes[judged], minlength=len(topics) * len(labels))
         pool: Ints = cells.reshape(len(topics), len(labels))
         kept = np.flatnonzero(pool.any(1))  # a topic without a judgment is not judged
-        self.notes, self.place, self._scorers, self._last = [], "grades", {}, {}
-        self.subtopics = self.strata = None
-        self.format = ""
-        self._duplicates = "error"
+        self._start("grades")
         self.labels, self.pool = labels, pool[kept]
         self.topics = [topics[row] for row in kept.tolist()]
         self._columns = np.searchsorted(kept, topic[judged]), ranks(counts)[judged] + 1, codes[judged]

@@ -80,20 +80,11 @@ class Qrels:
     ) -> None:
         if subtopics and strata:
             raise InputError("qrels", "subtopics and strata exclude each other", "leave out one of them", usage=True)
-        self.notes: list[str] = []
-        self._duplicates = duplicates
-        self.subtopics: Subtopics | None = None
-        self.strata: Strata | None = None
+        self._start(Source(source).place if is_file(source) else "qrels", duplicates)
         part = SUBTOPIC if subtopics else STRATUM if strata else ()
         form = None if format is None else format_name(format, "qrels")
         words: Labels | None = read_labels(labels)
         reading = Reading(duplicates, lenient, part, form, words.of if words else None)
-        self.place = Source(source).place if is_file(source) else "qrels"
-        self._scorers: dict[Any, Any] = {}  # see scoring.scorer
-        # topic -> the docnos of the last run and their codes: a training loop ranks the same documents again and again
-        self._last: dict[bytes, tuple[list[Any], list[int]]] = {}
-        self.format = ""
-        self._layout: Layout | None = None
         if isinstance(source, str) and source.startswith(IR_DATASETS) and not os.path.exists(source):
             self.format, source = source, _ir_datasets(source)
         read = self._of_file(Source(source), reading, jobs) if is_file(source) else source
@@ -109,6 +100,17 @@ class Qrels:
             raise not_whole("score", self.place)
         self.topics: list[bytes] = self._judged.topics
         self.pool: Ints = self._judged.pool()
+
+    def _start(self, place: str, duplicates: Duplicates = "error") -> None:
+        """What all qrels have, whatever they are made of."""
+        self.place, self.format, self._duplicates = place, "", duplicates
+        self.notes: list[str] = []
+        self.subtopics: Subtopics | None = None
+        self.strata: Strata | None = None
+        self._layout: Layout | None = None
+        self._scorers: dict[Any, Any] = {}  # see scoring.scorer
+        # topic -> the docnos of the last run and their codes: a training loop ranks the same documents again and again
+        self._last: dict[bytes, tuple[list[Any], list[int]]] = {}
 
     def _readable(self, source: Any) -> Any:
         source = readable(source, "qrels", self.place)
@@ -186,9 +188,9 @@ class Qrels:
     @classmethod
     def none(cls) -> Qrels:
         """No judgments at all: all topics of a run count, and every document is unjudged."""
-        qrels = cls({"-": {"-": 0}})  # so that it has all that other qrels have; and then without its only judgment
-        qrels.topics, qrels.labels, qrels.pool = [], np.zeros(1), np.zeros((0, 1), dtype=np.int64)
-        qrels.codes, qrels._text_codes = {}, {}
+        qrels = cls.__new__(cls)
+        qrels._start("qrels")
+        qrels.topics, qrels.labels, qrels.codes, qrels.pool = [], np.zeros(1), {}, np.zeros((0, 1), dtype=np.int64)
         return qrels
 
     def __len__(self) -> int:

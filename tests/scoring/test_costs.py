@@ -182,10 +182,10 @@ def test_several_runs_have_a_row_each(folder: Path, cli: Command) -> None:
     (folder / "other.txt").write_text(RUN)
     result = cli("run.txt", "other.txt", *WORDS[1:], "--sort", "rbp(p=0.5)")
     assert [line.split()[:2] for line in result.text.splitlines()[2:6]] == [
+        ["other.txt", "rbp(p=0.5)"],  # equal runs go by name
+        ["other.txt", "cwlp@2"],
         ["run.txt", "rbp(p=0.5)"],
         ["run.txt", "cwlp@2"],
-        ["other.txt", "rbp(p=0.5)"],
-        ["other.txt", "cwlp@2"],
     ]
 
 

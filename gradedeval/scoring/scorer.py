@@ -135,8 +135,10 @@ class Scorer:
         foreign = [measure.label for measure in self.measures if measure.label != str(measure)]
         if not foreign:
             return notes
-        from gradedeval.measures.spellings import note_of  # for which most evaluations need not wait
+        # For which most evaluations need not wait.
+        from gradedeval.measures.spellings import note_of, note_of_cwl_eval
 
+        notes += filter(None, [note_of_cwl_eval(self.measures)])
         lowest = float(self.qrels.labels[0]) if self.options.negative == "judged" else 0.0
         return notes + list(filter(None, (note_of(label, lowest, self.grades.top) for label in foreign)))
 

@@ -210,6 +210,33 @@ def test_a_word_beats_the_file(job: Path, cli: Command) -> None:
     assert cli("check", "new.run", "qrels.txt", "--baseline", "better.run").code == 1
 
 
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ("--min map=0.9 --min ap=0.1", "--min ap=0.1: given twice: --min map=0.9 bounds 'ap' as well"),
+        ("--min map=0.9 --min map=0.1", "--min map=0.1: given twice: --min map=0.9 bounds 'map' as well"),
+        ("--max-drop ap=1% --max-drop ap=0.9", "--max-drop ap=0.9: given twice: --max-drop ap=1% bounds 'ap' as well"),
+        ("-m ap --min 0.9 --min ap=0.1", "--min ap=0.1: given twice: --min 0.9 bounds 'ap' as well"),
+        (
+            "--significant ap=0.1 --significant 0.2",
+            "--significant 0.2: given twice: --significant ap=0.1 bounds 'ap' as well",
+        ),
+    ],
+)
+def test_a_bound_that_is_given_twice_is_refused(bounds: str, message: str, words: Path, cli: Command) -> None:
+    found = cli("check", "new.run", "qrels.txt", "--baseline", "main.run", *bounds.split())
+    assert (found.code, found.messages) == (2, [f"{message}; keep one of the two"])
+
+
+def test_a_file_does_not_give_a_bound_twice_and_never_beats_a_word(words: Path, cli: Command) -> None:
+    (words / "gradedeval.toml").write_text("[min]\nmap = 0.9\nap = 0.1\n")
+    found = cli("check", "new.run", "qrels.txt")
+    message = "gradedeval.toml:3: given twice: gradedeval.toml:2 bounds 'ap' as well; keep one of the two"
+    assert (found.code, found.messages) == (2, [message])
+    (words / "gradedeval.toml").write_text("min-topics = 5\n[min]\nmap = 0.9\n")
+    assert outcome(cli, "--min", "ap=0.1", "--min-topics", "ap=11") == (1, ["+min ap", "-min-topics ap"])
+
+
 def test_a_file_has_every_option_and_its_paths_beside_it(job: Path, cli: Command) -> None:
     folder = job / "ci"
     folder.mkdir()

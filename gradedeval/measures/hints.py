@@ -38,8 +38,8 @@ def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    """The hint for a misspelt measure: names are short, and a letter off is another measure soon. Of one of three letters
-    only a name with the same letters is meant."""
+    """The hint for a misspelt measure: names are short, and a letter off is another measure soon. For one of three
+    letters only a name with the same letters is meant."""
     if len(name) < 4:
         known = [other for other in known if sorted(other) == sorted(name)]
     distances = {other: _edits(name, other) for other in known if abs(len(other) - len(name)) < 3}

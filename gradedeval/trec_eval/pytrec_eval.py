@@ -58,7 +58,7 @@ class RelevanceEvaluator:
     judged_docs_only_flag  whether documents that are not judged are dropped from runs
 
     Scores are those of trec_eval 9, which pytrec_eval holds; a gm_ measure is the logarithm that its geometric mean
-    adds up. Where dropping documents leaves nothing of a topic, iprec_at_recall_ and 11pt_avg are 0 (nan in pytrec_eval).
+    adds up. Where dropping documents leaves none of a topic, iprec_at_recall_ and 11pt_avg are 0 (nan in pytrec_eval).
     Raises `gradedeval.InputError` (a ValueError) where a measure or the qrels are wrong.
     """
 

@@ -252,10 +252,11 @@ def _check_whole(values: list[Any], name: Any, what: str) -> None:
 
 
 def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:
-    seen: dict[Any, bytes] = {}
-    return [
-        seen[name] if name in seen else seen.setdefault(name, ident(name, what)) for name in column(frame, known, what)
-    ]
+    names, seen = column(frame, known, what), dict[Any, bytes]()
+    try:
+        return [seen[name] if name in seen else seen.setdefault(name, ident(name, what)) for name in names]
+    except TypeError:  # lists and dicts have no hash, and are no ids
+        return [ident(name, what) for name in names]
 
 
 def ident(name: Any, what: str) -> bytes:

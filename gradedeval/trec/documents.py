@@ -12,7 +12,7 @@ from gradedeval.trec.lines import decode
 
 _JSON_HINT = 'expected topic -> docno -> number, or records such as {"topic": "51", "docno": "d7", …}'
 _LETOR_LINE = re.compile(rb"\s*(\S+)\s+qid:(\S+)([^#]*)(?:#(.*))?")
-_LETOR_DOCNO = re.compile(rb"docid\s*=\s*(\S+)")
+_LETOR_DOCNO = re.compile(rb"(?<!\w)(?:docid|docno)\s*[=:]\s*(\S+)")
 
 
 class Columns:

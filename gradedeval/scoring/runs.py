@@ -75,16 +75,17 @@ def score_run(name: str, source: Any, scorer: Scorer, workers: Workers) -> RunRe
     try:
         run = map_run(scorer.score_part, source, scorer.grader, workers)
         scores = replace(scorer.merge(name, run.batches, run.topics, run.missing), format=run.format)
-        notes = [*run.notes, *scorer.type_notes(run.place, run.batches), *_unjudged_note(run)]
+        notes = [*run.notes, *scorer.type_notes(run.place, run.batches), *_unjudged_note(run, scorer)]
         return RunResult(run.place, scores, run.tag, notes)
     except InputError as error:
         return RunResult(Source(source).place if is_file(source) else name, error=error)
 
 
-def _unjudged_note(run: GradedRun[BatchScores]) -> list[Note]:
-    """A note where none of a run's documents is judged: as a rule docnos are written in two ways."""
+def _unjudged_note(run: GradedRun[BatchScores], scorer: Scorer) -> list[Note]:
+    """A note where none of the documents that a measure looks at is judged: as a rule docnos are written in two ways."""
     judged = {batch.judged for batch in run.batches if batch.judged is not None}
-    what = f"{run.place}: none of its documents is judged in its topic"
+    last = scorer.grader.last_rank
+    what = f"{run.place}: none of its documents {'' if last is None else f'down to rank {last} '}is judged in its topic"
     return [Note(what, "are docnos written as in the qrels?", kind="none-judged")] if judged == {False} else []
 
 

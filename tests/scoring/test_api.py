@@ -349,4 +349,8 @@ def test_a_run_without_any_judged_document_is_told() -> None:
     judged, mistaken = {"1": {"D3": 1.0, "x": 0.5}}, {"1": {"doc D3": 1.0, "doc D4": 0.5}}
     with pytest.warns(gradedeval.EvaluationWarning, match="none of its documents is judged in its topic"):
         gradedeval.evaluate(mistaken, {"1": {"D3": 1}}, "ap")
-    gradedeval.evaluate(judged, {"1": {"D3": 1}}, "ap")  # no warning
+    with pytest.warns(gradedeval.EvaluationWarning, match="none of its documents down to rank 1 is judged"):
+        gradedeval.evaluate({"1": {"D3": 1.0, "x": 2.0}}, {"1": {"D3": 1}}, "rr@1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gradedeval.evaluate(judged, {"1": {"D3": 1}}, "ap")

@@ -144,7 +144,7 @@ def ranks_viewed_past_end(
     at_end = (state.end, state.at_end(state.cumulative_gain), state.at_end(state.cumulative_cost))
     starts = np.stack(at_end, axis=1)[~unreached]
     distinct_starts, topic = np.unique(starts * np.asarray(depends), axis=0, return_inverse=True)
-    viewed[~unreached] = np.array([_extrapolated(state, c_of, start) for start in distinct_starts])[topic]
+    viewed[~unreached] = np.array([_extrapolated(state, c_of, start) for start in distinct_starts])[topic.ravel()]
     return viewed
 
 

@@ -12,7 +12,7 @@ from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode
 
 _JSON_HINT = 'expected topic -> docno -> number, or records such as {"topic": "51", "docno": "d7", …}'
 _LETOR_LINE = re.compile(rb"\s*(\S+)\s+qid:(\S+)([^#]*)(?:#(.*))?")
-_LETOR_DOCNO = re.compile(rb"docid\s*=\s*(\S+)")
+_LETOR_DOCNO = re.compile(rb"(?<!\w)(?:docid|docno)\s*[=:]\s*(\S+)")
 
 
 class Columns:
@@ -95,6 +95,8 @@ def _json(data: bytes, place: str) -> tuple[str, Any]:
         return "json", columns
     if isinstance(document, dict) and _is_record(document):
         return "jsonl", _of_records([document], [1], place)
+    if document == []:
+        raise InputError(place, "is empty", _JSON_HINT, kind="empty")
     if isinstance(document, list):
         return "json", _of_records(document, range(1, len(document) + 1), place)
     if isinstance(document, dict) and all(isinstance(inner, dict | list) for inner in document.values()):

@@ -89,7 +89,7 @@ def test_qrels_remember_the_documents_of_their_own_topics_alone() -> None:
     qrels = gradedeval.Qrels(QRELS)
     for topic in range(9):
         gradedeval.evaluate({**RUN, f"x{topic}": {"a": 1.0}}, qrels, "rr", topics="run")
-    assert qrels._last.keys() == QRELS.keys()
+    assert sorted(qrels._last) == [b"q1", b"q2"]
 
 
 @pytest.mark.filterwarnings("error")

@@ -180,6 +180,35 @@ def test_saved_scores_are_a_baseline(words: Path, cli: Command) -> None:
     assert said == ["main.csv: no scores by 'p@1' (only rr); save them with -m 'p@1' too"]
 
 
+BEIR = {topic: {docno: 3 - rank for rank, docno in enumerate("bca")} for topic in map(str, range(1, 11))}
+"""A run that has the relevant document last."""
+RANKED = [(topic, docno, score) for topic, ranked in BEIR.items() for docno, score in ranked.items()]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("main.tsv", "".join(f"{topic}\t{docno}\t{4 - score}\n" for topic, docno, score in RANKED)),
+        ("main.tsv", "query-id\tcorpus-id\tscore\n" + "".join("\t".join(map(str, row)) + "\n" for row in RANKED)),
+        ("main.csv", "qid,docno,score\n" + "".join(",".join(map(str, row)) + "\n" for row in RANKED)),
+        ("main.json", json.dumps(BEIR)),
+        (
+            "main.jsonl",
+            "".join(json.dumps(dict(zip(("qid", "docno", "score"), row, strict=True))) + "\n" for row in RANKED),
+        ),
+    ],
+)
+def test_a_run_is_a_baseline_whatever_its_name(name: str, content: str, words: Path, cli: Command) -> None:
+    (words / name).write_text(content)
+    assert outcome(cli, "--baseline", name, "--max-drop", "rr=0") == (0, ["+max-drop rr"])
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl"])
+def test_saved_scores_are_a_baseline_whatever_their_name(form: str, words: Path, cli: Command) -> None:
+    assert cli("main.run", "qrels.txt", "-q", "-m", "rr", "-f", form, "-o", "main.scores").code == 0
+    assert outcome(cli, "--baseline", "main.scores", "--max-drop", "rr=0.1") == (1, ["-max-drop rr"])
+
+
 def test_several_runs_are_each_held_against_the_bounds(words: Path, cli: Command) -> None:
     (words / "other.run").write_text(BETTER)
     found = cli(

@@ -163,8 +163,7 @@ class Qrels:
             iterations = error.kind == "duplicate-judgment" and layout is QRELS and has_iterations(data)
             if reading.part or not iterations:
                 raise
-            hint = f"{error.hint}, or --subtopics if the second column is a subtopic"
-            raise error.replace(hint=hint) from None
+            raise error.replace(hint=f"{error.hint}, or --subtopics if the second column is a subtopic") from None
 
     def _of_rows(self, rows: list[Judgment], reading: Reading) -> JudgmentColumns:
         part = reading.part

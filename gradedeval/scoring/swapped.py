@@ -23,7 +23,7 @@ from gradedeval.trec.stream import Stream
 FEW = 10
 """Distinct grades that qrels have at most: the run's values, to be taken for grades."""
 
-MANY_WHOLE, MANY_FRACTIONS = 20, 4
+MANY_WHOLE, MANY_FRACTIONS = 10, 4
 """More distinct values than these are taken for scores, where the run has few and whole ones."""
 
 
@@ -61,13 +61,9 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
     scores whole: both together are suspect, unless the run counts down in each topic as ranks do.
     """
     many = MANY_FRACTIONS if (qrels.labels % 1).any() else MANY_WHOLE
-    if (
-        len(qrels.labels) <= many
-        or not qrels.could_be_run
-        or options.qrels_format
-        or options.labels
-        or options.subtopics
-    ):
+    if len(qrels.labels) <= many or not qrels.could_be_run:
+        return
+    if options.qrels_format or options.labels or options.subtopics or options.strata:
         return
     found = _values(run)
     if not found:
@@ -85,6 +81,8 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
 
 def _values(run: Any) -> list[np.ndarray[Any, Any]]:
     """The scores of each topic of a run that has no form of its own; none of any other, or of a broken one."""
+    if not (is_file(run) or isinstance(run, Mapping) or hasattr(run, "columns")):
+        return []  # an iterator is read once
     try:
         read = _of_file(Source(run)) if is_file(run) else read_run(run, Options())
     except InputError:

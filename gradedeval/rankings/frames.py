@@ -60,6 +60,11 @@ def usual_judgments(source: Any, what: str = "qrels") -> Listed | None:
     return usual if usual and usual.topics else None
 
 
+def judgments_in(source: Any, part: tuple[str, ...], what: str = "qrels", labels: Labels = None) -> list[Judgment]:
+    """The judgments of a dict or a DataFrame."""
+    return (dict_judgments if isinstance(source, Mapping) else frame_judgments)(source, part, what, labels)
+
+
 def dict_judgments(
     judged: Mapping[Any, Any], part: tuple[str, ...], what: str = "qrels", labels: Labels = None
 ) -> list[Judgment]:
@@ -95,6 +100,16 @@ def frame_judgments(frame: Any, part: tuple[str, ...], what: str = "qrels", labe
         (topic, document, _grade(grade, f"{what}:{row}", labels), row)
         for topic, document, grade, row in zip(topic, documents, grades, rows, strict=True)
     ]
+
+
+def words_of(source: Any, what: str = "qrels") -> set[bytes]:
+    """The grades of a dict or a DataFrame that are text."""
+
+    def values(own: Any) -> Iterable[Any]:
+        return (one for value in own.values() for one in values(value)) if isinstance(own, Mapping) else (own,)
+
+    grades = values(source) if isinstance(source, Mapping) else column(source, GRADE, what)
+    return {encode(grade) for grade in grades if isinstance(grade, str)}
 
 
 def _lines(frame: Any) -> Sequence[int]:

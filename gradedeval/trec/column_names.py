@@ -54,7 +54,7 @@ def find_grades(names: Iterable[Any]) -> Any:
 def not_whole(name: str, place: str) -> InputError:
     """The error of a column `score` that is to be grades, and holds fractions."""
     hint = "is it a run? a column of grades that are fractions must be called 'grade'"
-    return InputError(place, f"column '{name}' holds fractions, no grades", hint, usage=True)
+    return InputError(place, f"column '{name}' holds fractions, no grades", hint)
 
 
 def check_no_score(names: Iterable[Any], place: str) -> None:
@@ -69,4 +69,4 @@ def no_column(names: Iterable[Any], known: tuple[str, ...], place: str) -> Input
     names = list(map(str, names))
     others = [name for name in names if not any(find_column([name], row) for row in COLUMNS.values())]
     near = next((hint for name in others if (hint := did_you_mean(name, known))), f"known names: {', '.join(known)}")
-    return InputError(place, f"no column '{known[0]}' among {', '.join(names)}", near, usage=True)
+    return InputError(place, f"no column '{known[0]}' among {', '.join(names)}", near)

@@ -94,6 +94,8 @@ def _json(data: bytes, place: str) -> tuple[str, Any]:
         return "json", columns
     if isinstance(document, dict) and _is_record(document):
         return "jsonl", _of_records([document], [1], place)
+    if document == []:
+        raise InputError(place, "is empty", _JSON_HINT, kind="empty")
     if isinstance(document, list):
         return "json", _of_records(document, range(1, len(document) + 1), place)
     if isinstance(document, dict) and all(isinstance(inner, dict | list) for inner in document.values()):

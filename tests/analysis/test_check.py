@@ -544,6 +544,25 @@ def test_bad_data_are_no_broken_bound(form: str, words: Path, cli: Command) -> N
         )
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("none.run", None, "--baseline: 'none.run' is neither a file nor one of the runs (new.run); check the path"),
+        ("bad.csv", "qid,docno,rank,scor\n1,a,1,2\n", "bad.csv: no column 'score' among"),
+        ("bad.json", "[]", "bad.json: is empty; expected"),
+    ],
+)
+def test_bad_files_are_bad_data_whatever_they_lack(
+    name: str, content: str | None, says: str, words: Path, cli: Command
+) -> None:
+    if content is not None:
+        (words / name).write_text(content)
+        assert cli("check", name, "qrels.txt", "--min", "rr=0.1").code == 3
+        assert cli(name, "qrels.txt").code == 1
+    found = cli("check", "new.run", "qrels.txt", "--max-drop", "rr=5%", "--baseline", name)
+    assert (found.code, found.messages[0][: len(says)]) == (3, says)
+
+
 def test_a_baseline_of_means_alone_is_bad_data(words: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.csv")
     found = cli("check", "new.run", "qrels.txt", "--max-drop", "rr=5%", "--baseline", "means.csv")

@@ -51,6 +51,15 @@ def find_grades(names: Iterable[Any]) -> Any:
     return found
 
 
+def check_one_grade(names: Iterable[Any], place: str) -> None:
+    """Raise InputError where several columns could hold the grades."""
+    names = list(map(str, names))
+    found = [name for name in names if plain(name) in _PLAIN[GRADE]]
+    if len(found) > 1:
+        what = f"several columns could be the grades: {', '.join(found)}"
+        raise InputError(place, what, "leave one of them, or rename the others", usage=True)
+
+
 def not_whole(name: str, place: str) -> InputError:
     """The error of a column `score` that is to be grades, and holds fractions."""
     hint = "is it a run? a column of grades that are fractions must be called 'grade'"

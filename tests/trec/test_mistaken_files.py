@@ -89,3 +89,44 @@ def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:
 def test_letor_of_six_fields_is_no_run(folder: Path, cli: Command) -> None:
     (folder / "letor.txt").write_text("2 qid:51 1:1 # query_1 D16\n1 qid:51 1:1 # query_1 D17\n")
     assert "duplicate document 'query_1'" in cli("trec.run", "letor.txt", "-m", "ap").messages[0]
+
+
+def test_two_columns_of_grades_are_an_error_that_names_both(folder: Path, cli: Command) -> None:
+    (folder / "FILE").write_text("query,url,label,relevance\n51,d7,2,0\n51,d2,0,1\n")
+    refused = cli("trec.run", "FILE", "-m", "ap")
+    assert refused.messages == [
+        "FILE: several columns could be the grades: label, relevance; say which, as in --qrels-format "
+        "topic,docno,-,grade+header"
+    ]
+    assert cli("trec.run", "FILE", "-m", "ap", "--qrels-format", "topic,docno,-,grade+header").code == 0
+    (folder / "FILE").write_text("query,url,label,label\n51,d7,2,0\n")
+    assert "could be the grades: label, label; leave one" in cli("trec.run", "FILE", "-m", "ap").messages[0]
+    (folder / "FILE.jsonl").write_text('{"qid": "51", "docno": "d7", "label": 1, "rel": 0}\n')
+    assert "could be the grades: label, rel; leave one" in cli("trec.run", "FILE.jsonl", "-m", "ap").messages[0]
+
+
+def test_distances_of_ms_marco_are_noted(folder: Path, cli: Command) -> None:
+    (folder / "FILE").write_text("51\td7\t1\t0.5\n51\td9\t2\t0.75\n52\td7\t1\t0.5\n52\td3\t2\t0.6\n")
+    read = cli("FILE", "trec.qrels", "-m", "ap")
+    assert "scores rise with the rank" in read.messages[0]
+    (folder / "FILE").write_text("51\td7\t1\t0.5\n51\td9\t2\t0.75\n52\td7\t1\t0.5\n52\td3\t2\t0.4\n")
+    assert cli("FILE", "trec.qrels", "-m", "ap").messages == []
+
+
+def test_a_header_that_reads_as_data_is_noted(folder: Path, cli: Command) -> None:
+    read = cli("trec.run", "trec.qrels", "-m", "ap", "--run-format", "trec+header")
+    assert read.messages == [
+        "trec.run: the first line reads as data, and is skipped: '51 Q0 d7 1 12.5 bm25'; leave out +header if it is no "
+        "header"
+    ]
+
+
+def test_diff_knows_runs_of_ms_marco_and_beir(folder: Path, cli: Command) -> None:
+    rows = [line.split() for line in TREC_RUN.splitlines()]
+    (folder / "ms3").write_text("".join(f"{row[0]}\t{row[2]}\t{row[3]}\n" for row in rows))
+    (folder / "ms4").write_text("".join(f"{row[0]}\t{row[2]}\t{row[3]}\t{row[4]}\n" for row in rows))
+    beir = "".join(f"{row[0]}\t{row[2]}\t{row[4]}\n" for row in rows)
+    (folder / "beir").write_text(f"query-id\tcorpus-id\tscore\n{beir}")
+    for last in ("ms3", "ms4", "beir"):
+        compared = cli("diff", "trec.run", last)
+        assert compared.code == 0, compared.messages

@@ -343,3 +343,10 @@ def test_any_path_is_called_by_its_file(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"1 Q0 a 1 1 t\n")
     entries = sorted(os.scandir(tmp_path), key=lambda entry: entry.name)
     assert list(gradedeval.evaluate(entries, {"1": {"a": 1}}, "ap").means_by_run) == ["a.run", "b.run"]
+
+
+def test_a_run_without_any_judged_document_is_told() -> None:
+    judged, mistaken = {"1": {"D3": 1.0, "x": 0.5}}, {"1": {"doc D3": 1.0, "doc D4": 0.5}}
+    with pytest.warns(gradedeval.EvaluationWarning, match="none of its documents is judged in its topic"):
+        gradedeval.evaluate(mistaken, {"1": {"D3": 1}}, "ap")
+    gradedeval.evaluate(judged, {"1": {"D3": 1}}, "ap")  # no warning

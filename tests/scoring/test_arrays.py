@@ -161,3 +161,9 @@ def test_a_wrong_call_is_an_error_of_ours(call: Any, message: str) -> None:
     with pytest.raises(InputError) as error:
         call()
     assert message in str(error.value)
+
+
+def test_masked_ranks_are_refused() -> None:
+    grades = np.ma.masked_array([3, 2, 0], mask=[False, False, True])
+    with pytest.raises(gradedeval.InputError, match="y_true: has masked values"):
+        gradedeval.measures.ndcg(grades, [3.0, 2.0, 1.0])

@@ -19,10 +19,10 @@ from gradedeval.measures.plugins import load_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.rankings.qrels import IR_DATASETS
 from gradedeval.trec.file_formats import Document
-from gradedeval.trec.layouts import MSMARCO, QRELS, RUN, STRATA
-from gradedeval.trec.lines import decimal, looks_like
+from gradedeval.trec.layouts import QRELS, RUN, STRATA
+from gradedeval.trec.lines import looks_like
 from gradedeval.trec.paths import files_of, same_file
-from gradedeval.trec.recognition import FIRST, format_of
+from gradedeval.trec.recognition import format_of, is_certain_run
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream, first_bytes
 
@@ -99,7 +99,7 @@ def is_qrels(file: str) -> bool:
     if not os.path.isfile(file):
         return False
     head = first_bytes(Source(file))
-    if looks_like(head, RUN) or _is_run(file):
+    if looks_like(head, RUN) or is_certain_run(Source(file)):
         return False
     if any(looks_like(head, layout) for layout in (QRELS, STRATA)):
         return True
@@ -109,20 +109,6 @@ def is_qrels(file: str) -> bool:
         except InputError:
             return False
     return form.format == "letor" if isinstance(form, Document) else form is not QRELS
-
-
-def _is_run(file: str) -> bool:
-    """Whether the first lines of a file are those of MS MARCO, or its column `score` holds fractions."""
-    with closing(Stream(Source(file))) as stream:
-        try:
-            form = format_of(stream, "run")
-        except InputError:
-            return False
-        if isinstance(form, Document) or form.format == MSMARCO.format:
-            return form.format == MSMARCO.format
-        at = form.position("score") if form.format in ("beir", "tsv", "csv", "headed") else None
-        lines = stream.peek(FIRST)[form.skip :].split(b"\n")[:-1]
-    return at is not None and any(decimal(fields[at]) % 1 for line in lines if len(fields := form.split(line)) > at)
 
 
 def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:

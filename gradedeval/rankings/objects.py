@@ -13,13 +13,15 @@ from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from typing import Any
 
+import numpy as np
+
 from gradedeval.errors import InputError, plural
 from gradedeval.trec.column_names import DOCNO, TOPIC, find_column
 
 VALUES = {"run": "score", "qrels": "grade"}
 """What the third of three columns is."""
 
-Ids = str | bytes | int
+Ids = str | bytes | int | np.integer
 
 
 class Values(list[Any]):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gradedeval.errors import InputError, did_you_mean
@@ -23,6 +24,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     known[0]: known for known in (TOPIC, DOCNO, SCORE, RANK, GRADE, SUBTOPIC, STRATUM, TYPE, TAG)
 }
 """What a column holds -> its known names."""
+
+
+_SCORE_WORDS = re.compile(
+    "score|simil|^relevance$|^rsv|prob|distance|^dist$|confidence|logit|cosine|^cos$|^dot|bm25|weight|predict|^pred$"
+)
+"""What scores are also called, in plain names: beside a rank they may contradict it."""
 
 
 def plain(name: Any) -> str:
@@ -51,13 +58,14 @@ def find_grades(names: Iterable[Any]) -> Any:
     return found
 
 
-def check_one_grade(names: Iterable[Any], place: str) -> None:
-    """Raise InputError where several columns could hold the grades."""
+def check_one_grade(names: Iterable[Any], place: str, hint: str = "") -> None:
+    """Raise InputError where several columns could hold the grades; `hint` says how to choose one by its name."""
     names = list(map(str, names))
     found = [name for name in names if plain(name) in _PLAIN[GRADE]]
     if len(found) > 1:
         what = f"several columns could be the grades: {', '.join(found)}"
-        raise InputError(place, what, "leave one of them, or rename the others", usage=True)
+        hint = hint if len(set(found)) == len(found) else ""
+        raise InputError(place, what, hint or "leave one of them, or rename the others", usage=True)
 
 
 def not_whole(name: str, place: str) -> InputError:
@@ -66,11 +74,27 @@ def not_whole(name: str, place: str) -> InputError:
     return InputError(place, f"column '{name}' holds fractions, no grades", hint)
 
 
-def check_no_score(names: Iterable[Any], place: str) -> None:
-    """Raise InputError where a table with ranks and no scores has a column that is nearly called `score`."""
-    names = list(names)
+def check_no_score(columns: Mapping[Any, Iterable[Any]], place: str) -> None:
+    """Raise InputError where a table with ranks and no scores has a column that may be that of scores: by its name, or
+    because it is unknown and holds fractions.
+
+    columns  name -> values, as numbers or text
+    """
+    names = list(columns)
     if any(did_you_mean(str(name), SCORE) for name in names if find_column([name], RANK) is None):
         raise no_column(names, SCORE, place)
+    for name, values in columns.items():
+        known = any(find_column([name], row) for row in COLUMNS.values())
+        if _SCORE_WORDS.search(plain(name)) or (not known and any(map(_is_fraction, values))):
+            what = f"has a column of ranks and none called 'score', but '{name}', which may be that"
+            raise InputError(place, what, f"call it 'score', or leave out '{name}' to order by rank", usage=True)
+
+
+def _is_fraction(value: Any) -> bool:
+    try:
+        return float(value) % 1 > 0
+    except (TypeError, ValueError):
+        return False
 
 
 def no_column(names: Iterable[Any], known: tuple[str, ...], place: str) -> InputError:

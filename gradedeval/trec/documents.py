@@ -8,7 +8,7 @@ from typing import Any
 
 from gradedeval.errors import InputError
 from gradedeval.trec.column_names import DOCNO, TOPIC, find_column
-from gradedeval.trec.lines import decode
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode
 
 _JSON_HINT = 'expected topic -> docno -> number, or records such as {"topic": "51", "docno": "d7", …}'
 _LETOR_LINE = re.compile(rb"\s*(\S+)\s+qid:(\S+)([^#]*)(?:#(.*))?")
@@ -43,6 +43,7 @@ def read_document(format: str, data: bytes, place: str) -> tuple[str, Any]:
 
     Raises InputError where the file is not of that format, or a library is missing.
     """
+    data = data.removeprefix(BYTE_ORDER_MARKS[0])
     if not data.strip():
         raise InputError(place, "is empty", f"expected {format}", kind="empty")
     return _READERS[format](data, place)

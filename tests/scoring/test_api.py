@@ -318,7 +318,7 @@ def test_a_measure_that_ends_the_program_is_a_fault(tmp_path: Path) -> None:
     ("run", "message"),
     [
         ({"1": {"a": 2.0}, 1: {"b": 1.0}}, "run: duplicate topic '1', as text and as a number"),
-        ({"1": {"a": "9", "b": "1_0"}}, r"run\['1'\]: score '9' is not a finite number"),
+        ({"1": {"a": "9", "b": "1_0"}}, r"run\['1'\]: score '1_0' is not a finite number"),
         ({"1": {"a": [1.0], "b": [2.0]}}, r"score \[1.0\] is not a finite number"),
         ({"1": {"a": 10**400}}, "is not a finite number"),
         ({"\ud800": {"a": 1.0}}, "is not valid text"),

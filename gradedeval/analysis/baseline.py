@@ -57,7 +57,7 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
     if given.saved is None:
         if given.name is not None and given.name not in matrix.runs:
             what = f"'{given.name}' is neither a file nor one of the runs ({shorten(matrix.runs)})"
-            raise InputError("--baseline", what, "check the path", usage=True)
+            raise InputError("--baseline", what, "check the path")
         return matrix, given.name
     saved = to_matrix(given.saved)
     place = str(given.saved) if isinstance(given.saved, str | Path) else "baseline"

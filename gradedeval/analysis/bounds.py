@@ -55,13 +55,15 @@ class Bound:
 class BoundSpec:
     """A bound as it was written. Its `measure` is None for a bare value, which bounds the only measure.
 
-    `significant` and `min-topics` with a bare value bound every measure.
+    `significant` and `min-topics` with a bare value bound every measure. `from_file`: it stands in a file of settings,
+    which the command line overrides.
     """
 
     kind: Kind
     measure: str | None
     value: Any
     place: str
+    from_file: bool = False
 
 
 def read_bound_specs(kind: Kind, words: Iterable[str]) -> list[BoundSpec]:
@@ -79,15 +81,17 @@ def resolve_bounds(
     options: Options,
     table: Mapping[str, Measure] | None = None,
 ) -> tuple[list[Bound], list[Measure]]:
-    """The bounds, the last of each kind and measure, and all measures that they need.
+    """The bounds, one of each kind and measure, and all measures that they need.
 
     measures  those of -m, which bare values bound
 
-    Raises InputError (usage) for an invalid limit or measure, and for a bare value without exactly one measure.
+    Raises InputError (usage) for an invalid limit or measure, for a bare value without exactly one measure, and for a
+    bound that is given twice, under whatever names of its measure: only the command line overrides a file.
     """
     measures, written = list(measures), list(specs)
     chosen = list(measures)
     bounds: dict[tuple[Kind, str], Bound] = {}
+    given: dict[tuple[Kind, str], BoundSpec] = {}
     bare = [spec for spec in written if spec.kind in EVERY_MEASURE and spec.measure is None]
     # Such a value bounds every measure: of -m, or else of the other bounds, so it is resolved last.
     for spec in [*(spec for spec in written if spec not in bare), *bare]:
@@ -96,11 +100,24 @@ def resolve_bounds(
         for measure in meant:
             _check_reach(spec, measure, limit, relative)
             applied = with_defaults(measure, options)
-            bounds[spec.kind, str(applied)] = Bound(spec.kind, applied.label, limit, relative, spec.place)
+            key = spec.kind, str(applied)
+            if _counts(spec, given.get(key), measure):
+                given[key], bounds[key] = spec, Bound(spec.kind, applied.label, limit, relative, spec.place)
         chosen += [measure for measure in meant if measure not in chosen and spec.measure is not None]
     if not bounds:
         raise InputError("", "no bound to check", "for example --min err@20=0.25 or --max-drop err@20=5%", usage=True)
     return list(bounds.values()), list(dict.fromkeys(chosen))
+
+
+def _counts(spec: BoundSpec, other: BoundSpec | None, measure: Measure) -> bool:
+    """Whether a bound counts beside another of the same kind and measure. Raises InputError (usage) where both stand in
+    one place."""
+    if other is None or other is spec:
+        return True
+    if other.from_file == spec.from_file:
+        what = f"given twice: {other.place} bounds '{measure.label}' as well"
+        raise InputError(spec.place, what, "keep one of the two", usage=True)
+    return other.from_file
 
 
 def _meant(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure] | None) -> list[Measure]:

@@ -113,7 +113,8 @@ def _settings(
         if key in KINDS:
             of_measures = value.items() if isinstance(value, dict) else [(None, value)]
             for measure, limit in of_measures:
-                specs.append(BoundSpec(key, measure, limit, place(key, *([] if measure is None else [measure]))))
+                where = place(key, *([] if measure is None else [measure]))
+                specs.append(BoundSpec(key, measure, limit, where, from_file=True))
         elif key in OPTION_KEYS:
             options[OPTION_KEYS[key].name] = _option(OPTION_KEYS[key], value, place(key), folder)
         elif key in SETTINGS:

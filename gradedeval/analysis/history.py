@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import time as clock
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,6 +24,8 @@ from gradedeval.trec.source import Source
 if TYPE_CHECKING:
     import pandas as pd
 
+LOOKS = 5
+"""How often the end of a file is looked at before it counts as torn."""
 VERSION, KEY, LEVEL = 1, "gradedeval_history", 0.95
 COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", "change", "from_best", "changed",
            "passed", "signature")  # fmt: skip
@@ -137,10 +140,7 @@ def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
     try:
         handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         try:
-            torn = os.lseek(handle, 0, os.SEEK_END) > 0
-            if torn:
-                os.lseek(handle, -1, os.SEEK_END)
-                torn = os.read(handle, 1) != b"\n"
+            torn = _is_torn(handle)
             for line in lines:
                 data = (b"\n" if torn else b"") + line.encode("utf-8", "surrogateescape") + b"\n"
                 torn = False
@@ -151,6 +151,19 @@ def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
     except OSError as error:
         hint = "name a file that can be appended to"
         raise InputError(place, f"cannot be written ({reason(error)})", hint) from None
+
+
+def _is_torn(handle: int) -> bool:
+    """Whether the last line of a file has no end, and nobody is about to write it: then a blank line would do no harm,
+    for those are skipped."""
+    for _ in range(LOOKS):
+        if os.lseek(handle, 0, os.SEEK_END) == 0:
+            return False
+        os.lseek(handle, -1, os.SEEK_END)
+        if os.read(handle, 1) == b"\n":
+            return False
+        clock.sleep(0.001)
+    return True
 
 
 def read_history(path: str | os.PathLike[str]) -> History:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
@@ -16,9 +17,10 @@ from gradedeval.scoring.scores import ALL
 from gradedeval.scoring.signature import Signature
 from gradedeval.trec.duplicates import duplicate, settle_duplicates
 from gradedeval.trec.json_rows import Rows, json_rows
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, decimal, decode, encode
 from gradedeval.trec.small_tables import headed_table
-from gradedeval.trec.source import Source, without_suffix
+from gradedeval.trec.source import Source, file_errors
+from gradedeval.trec.stream import first_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 NEEDED = ("run", "topic", "measure", "score")
 FRAME = "<frame>"
 HINT = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
-EXTENSIONS = (".csv", ".tsv", ".json", ".jsonl")
+HEAD = 1 << 16
+"""First bytes, which are enough to know a file of saved scores: its signature is long where there are many measures."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +64,21 @@ class SavedScores:
 
 
 def holds_scores(path: str) -> bool:
-    """Whether a file holds saved scores, not a run: judged by its name, or its first bytes."""
-    if without_suffix(path).lower().endswith(EXTENSIONS):
-        return True
+    """Whether a file holds saved scores, not a run: its header has their columns, or its first bytes their JSON keys,
+    whatever it is called. Raises InputError where it cannot be read."""
     if not os.path.isfile(path):
         return False
-    with Path(path).open("rb") as file:
-        begin = file.read(12).replace(b"\t", b",")
-        return begin.startswith((b"run,topic,", b'{"signature"', b'{"run"'))
+    try:
+        with file_errors(path):
+            head = first_bytes(Source(path), HEAD).removeprefix(BYTE_ORDER_MARKS[0])
+    except NeedsLineReader:  # broken compressed data, which the reader of runs reports
+        return False
+    if head.lstrip().startswith((b"{", b"[")):
+        return all(re.search(rb'"%b"\s*:' % name.encode(), head) for name in NEEDED)
+    lines = (line.strip() for line in head.split(b"\n"))
+    header = next((line for line in lines if line and not line.startswith(b"#")), b"")
+    cells = header.split(next((mark for mark in (b"\t", b",") if mark in header), None))
+    return {name.encode() for name in NEEDED} <= {cell.strip(b' \t\r"') for cell in cells}
 
 
 def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:

@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 import click
@@ -72,6 +73,16 @@ def may_be_command(word: str) -> bool:
     return word.replace("-", "_").isidentifier() and not word.startswith("-") and not os.path.exists(word)
 
 
+def _stands_before_files(args: Sequence[str]) -> bool:
+    """Whether the first argument stands before a run and qrels that are there, and is no measure in a wrong place."""
+    files = list(takewhile(lambda word: not word.startswith("-"), args[1:]))
+    if len(files) < 2 or not all(map(os.path.exists, files)):
+        return False
+    from gradedeval.cli.arguments import is_measure  # few evaluations come here
+
+    return not is_measure(args[0])
+
+
 class Commands(click.Group):
     """A group that imports a command when it is called; `eval` may be left out."""
 
@@ -96,6 +107,9 @@ class Commands(click.Group):
         if word not in COMMANDS and word not in ("-h", "--help", "--version"):
             if may_be_command(word) and (hint := did_you_mean(word, COMMANDS, 0.7)):
                 raise InputError("", f"no such command '{word}'", hint, usage=True)
+            if may_be_command(word) and _stands_before_files(args):
+                hint = "to score runs, give files alone: gradedeval RUN... QRELS"
+                raise InputError("", f"no such command '{word}', and no such file", hint, usage=True)
             args = ["eval", *args]
         return super().parse_args(ctx, args)
 

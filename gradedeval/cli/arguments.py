@@ -67,7 +67,7 @@ def run_and_qrels(
     meant for -m.
     """
     for file in files:
-        if file != "-" and not os.path.exists(file) and _is_measure(file):
+        if file != "-" and not os.path.exists(file) and is_measure(file):
             raise InputError(file, "no such file", f"did you mean -m '{file}'?", usage=True)
     if not files or (len(files) < 2 and runs_from is None):
         raise InputError("", "expected a run and a qrels file", usage(), usage=True)
@@ -194,7 +194,7 @@ class Destination:
         write(render(make, self.form, self.digits, signed=not asked_for("quiet")), self.output)
 
 
-def _is_measure(text: str) -> bool:
+def is_measure(text: str) -> bool:
     try:
         parse_measures(text)
     except InputError:

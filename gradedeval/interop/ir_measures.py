@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Unpack
 
 from gradedeval.errors import InputError
@@ -14,8 +15,8 @@ from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OptionKwargs
-from gradedeval.rankings.qrels import Qrels
-from gradedeval.scoring.evaluate import evaluate
+from gradedeval.options.presets import resolve_options
+from gradedeval.scoring.evaluate import evaluate, qrels_for
 from gradedeval.trec.lines import decode
 
 try:
@@ -74,6 +75,9 @@ class GradedProvider(ir_measures.Provider):
     """Calculates the measures of gradedeval. One with options: `GradedProvider(top_grade=4).calc_aggregate(...)`.
 
     options  as for `gradedeval.evaluate`, but for those that leave topics out
+
+    Called itself, it scores measures of ir_measures too, as gradedeval does: `calc_aggregate([err @ 5, AP], ...)`.
+    Raises InputError (usage) for an unknown option.
     """
 
     NAME = "gradedeval"
@@ -84,6 +88,7 @@ class GradedProvider(ir_measures.Provider):
             if name in options:
                 what = "leaves topics out, which ir_measures counts as 0"
                 raise InputError(name, what, "leave it out, or call gradedeval.evaluate", usage=True)
+        resolve_options(**options)
         self.options = options
 
     def supports(self, measure: ir_measures.Measure) -> bool:
@@ -98,10 +103,12 @@ class GradedProvider(ir_measures.Provider):
 class GradedEvaluator(ir_measures.Evaluator):
     """Scores runs against qrels that are read once. All topics of the qrels count; those that a run lacks are empty."""
 
-    def __init__(self, measures: list[GradedMeasure], qrels: Any, options: OptionKwargs) -> None:
-        by_intent = any(measure.gradedeval.by_intent for measure in measures)
-        self.qrels = Qrels(qrels, subtopics=by_intent or bool(options.get("subtopics")))
-        self.graded, self.options = measures, options
+    def __init__(self, measures: list[Any], qrels: Any, options: OptionKwargs) -> None:
+        self.graded = {measure: parse_measures(measure)[0] for measure in measures}
+        by_intent = any(measure.by_intent for measure in self.graded.values())
+        resolved = resolve_options(**options)
+        self.qrels = qrels_for({}, qrels, replace(resolved, subtopics=by_intent or resolved.subtopics))
+        self.options = options
         super().__init__(measures, {decode(topic) for topic in self.qrels.topics})
 
     def iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
@@ -109,9 +116,9 @@ class GradedEvaluator(ir_measures.Evaluator):
         ranked = self._ranked(ir_measures.util.RunConverter(run))
         # A part of the topics may have nothing to score, as in batches of PyTerrier.
         ranked = ranked if len(ranked) else {next(iter(self.qrel_qids)): {}}
-        scores = evaluate({"run": ranked}, self.qrels, [measure.gradedeval for measure in self.graded], **self.options)
-        for measure in self.graded:
-            for topic, score in scores.by_topic(measure.gradedeval).items():
+        scores = evaluate({"run": ranked}, self.qrels, self.graded.values(), **self.options)
+        for measure, own in self.graded.items():
+            for topic, score in scores.by_topic(own).items():
                 yield ir_measures.Metric(topic, measure, score)
 
     def _ranked(self, run: Any) -> Any:

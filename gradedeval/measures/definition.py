@@ -145,10 +145,13 @@ class Measure:
     def __call__(self, /, *arrays: Any, **parameters: Any) -> Any:
         """The measure with parameters set, or its scores of arrays. Raises InputError (usage) for an unknown parameter
         or a wrong value."""
+        if not parameters and not arrays:
+            return self
+        if array := next((name for name in ("y_true", "y_score") if name in parameters), ""):
+            hint = f"write {self.name}(y_true, y_score), without names"
+            raise InputError(f"'{self}'", f"{array} is given by name", hint, usage=True)
         if arrays:
             return self._score_arrays(arrays, parameters)
-        if not parameters:
-            return self
         accepted = self.definition.accepted
         given = {name: accepted.read(name, value) for name, value in parameters.items()}
         merged = {**dict(self.parameters), **given}

@@ -17,7 +17,7 @@ _HINTS = {
         for name in ("all_trec", "official", "relstring", "runid")
     },
 }
-_MEANT = {"hit": "hits", "hitrate": "hit_rate"}
+_MEANT = {"hit": "hits", "hitrate": "hit_rate", "hr": "hit_rate", "gmap": "gm_ap", "prec": "p"}
 
 
 def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
@@ -38,7 +38,10 @@ def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    """The hint for a misspelt measure: names are short, and a letter off is another measure soon."""
+    """The hint for a misspelt measure: names are short, and a letter off is another measure soon. For one of three
+    letters only a name with the same letters is meant."""
+    if len(name) < 4:
+        known = [other for other in known if sorted(other) == sorted(name)]
     distances = {other: _edits(name, other) for other in known if abs(len(other) - len(name)) < 3}
     nearest = min(distances, key=lambda other: (distances[other], other[:1] != name[:1]), default="")
     return f"did you mean '{nearest}'?" if nearest and distances[nearest] <= (1 if len(name) < 6 else 2) else ""

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from gradedeval.errors import InputError
 from gradedeval.measures.notation import Value
+
+
+def check_gains(word: str, given: Mapping[str, Value]) -> None:
+    """Raise InputError (usage) where a measure is given its gains twice."""
+    saying = [key for key in ("dcg", "gains", "max_rel", "gain") if key in given and given[key] != "log2"]
+    if len(saying) > 1:
+        raise InputError(f"'{word}'", f"{' and '.join(saying)} both say the gains", "give one of them", usage=True)
 
 
 def _dcg(word: str, name: str, given: dict[str, Value]) -> str | None:

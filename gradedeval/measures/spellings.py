@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
 from gradedeval.errors import InputError
+from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import Spelling, read, read_cutoff
-from gradedeval.measures.parameter_names import PARAMETERS
+from gradedeval.measures.parameter_names import PARAMETERS, check_gains
 
 ALIASES: dict[str, str] = {
     # trec_eval
@@ -144,6 +145,13 @@ _PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
 _LISTED = re.compile(rf"({'|'.join(_VALUES)})[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)", re.IGNORECASE)
 _LEVEL = re.compile(r"(?P<before>.+)-l(?P<level>\d+)(?P<cutoff>@\d+)?", re.IGNORECASE)
 
+# What only cwl_eval writes; of its names P, AP and RR are trec_eval's too.
+_OF_CWL_EVAL = re.compile(
+    r"rbp@[\d.]+|[ns]dcg-k@.*|ins[tq]-t=.*|tbg-h@.*|u-l@.*|npv-r@.*|bpm-(?:static|dynamic)-.*|ift-c[12]-.*"
+    r"|nerr-eq\d+@.*|\w+cwlmetric\(.*",
+    re.IGNORECASE,
+)
+
 # cwl_eval's classes -> the measure here, its parameters in order (k: the cutoff), and the values that they default to.
 _CLASSES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "precision": ("cwlp", ("k",), ("10",)),
@@ -209,6 +217,9 @@ def _of_class(name: str, values: str) -> str:
         return f"{name}CWLMetric"  # which is no measure here
     measure, parameters, defaults = _CLASSES[name.lower()]
     given = [value.strip() for value in values.split(",") if value.strip()]
+    if len(given) > len(parameters):
+        what = f"more values than {name}CWLMetric takes: {', '.join(parameters) or 'none'}"
+        raise InputError(f"'{name}CWLMetric({values})'", what, f"leave out {given[-1]}", usage=True)
     pairs = dict(zip(parameters, [*given, *defaults[len(given) :]], strict=False))
     cutoff = pairs.pop("k", None)
     inside = ",".join(f"{key}={value}" for key, value in pairs.items())
@@ -235,7 +246,8 @@ def _as_here(word: str, spelling: Spelling, known: Container[str]) -> Spelling:
     if isinstance(given.get("cutoff"), int) and cutoff is None:
         cutoff = int(str(given.pop("cutoff")))
     name = spelling.name if spelling.name in known else ALIASES.get(spelling.name, spelling.name)
-    for key in PARAMETERS.keys() & given.keys():
+    check_gains(word, given)
+    for key in [key for key in PARAMETERS if key in given]:
         name = PARAMETERS[key](word, name, given) or name
     if name == "p" and spelling.name == "precision" and cutoff is None:
         name = "set_p"  # of ranx
@@ -245,6 +257,17 @@ def _as_here(word: str, spelling: Spelling, known: Container[str]) -> Spelling:
     if here.inner is not None:
         return replace(here, inner=replace(here.inner, parameters=tuple(given.items()), cutoff=cutoff))
     return replace(here, parameters=tuple((dict(here.parameters) | given).items()), cutoff=cutoff)
+
+
+def note_of_cwl_eval(measures: Iterable[Measure]) -> str | None:
+    """What to say of measures that are written as cwl_eval writes them, where their gains are not as there."""
+    written = [
+        measure.label
+        for measure in measures
+        if measure.gain != "grade" and measure.rel is None and _OF_CWL_EVAL.fullmatch(measure.label)
+    ]
+    what = "in cwl_eval gains are the grades, and 1000 ranks count, in the order of the file; --like cwl_eval"
+    return f"{', '.join(written)}: {what}" if written else None
 
 
 def note_of(label: str, lowest: float, top: float) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -28,7 +28,7 @@ from gradedeval.trec.column_names import (
     not_whole,
     plain,
 )
-from gradedeval.trec.lines import encode
+from gradedeval.trec.lines import decimal, encode
 
 NONE = np.empty(0)
 
@@ -60,6 +60,11 @@ def usual_judgments(source: Any, what: str = "qrels") -> Listed | None:
     return usual if usual and usual.topics else None
 
 
+def judgments_in(source: Any, part: tuple[str, ...], what: str = "qrels", labels: Labels = None) -> list[Judgment]:
+    """The judgments of a dict or a DataFrame."""
+    return (dict_judgments if isinstance(source, Mapping) else frame_judgments)(source, part, what, labels)
+
+
 def dict_judgments(
     judged: Mapping[Any, Any], part: tuple[str, ...], what: str = "qrels", labels: Labels = None
 ) -> list[Judgment]:
@@ -85,11 +90,11 @@ def frame_judgments(frame: Any, part: tuple[str, ...], what: str = "qrels", labe
     parts = _ids(frame, part, what) if part else []
     topic, docno = _ids(frame, TOPIC, what), _ids(frame, DOCNO, what)
     documents: Iterable[Any] = zip(docno, parts, strict=True) if part else docno
-    grades, rows = column(frame, GRADE, what), _lines(frame)
+    grades, rows = column(frame, GRADE, what), lines_of(frame)
     first: dict[bytes, int] = {}
     for grade, row in zip(grades, rows, strict=True):
         if isinstance(grade, str):
-            first.setdefault(encode(grade), row)
+            first.setdefault(_token(grade), row)
     check_labels(what, first, labels, first)
     return [
         (topic, document, _grade(grade, f"{what}:{row}", labels), row)
@@ -97,14 +102,31 @@ def frame_judgments(frame: Any, part: tuple[str, ...], what: str = "qrels", labe
     ]
 
 
-def _lines(frame: Any) -> Sequence[int]:
+def words_of(source: Any, what: str = "qrels") -> set[bytes]:
+    """The grades of a dict or a DataFrame that are text."""
+
+    def values(own: Any) -> Iterable[Any]:
+        return (one for value in own.values() for one in values(value)) if isinstance(own, Mapping) else (own,)
+
+    grades = values(source) if isinstance(source, Mapping) else column(source, GRADE, what)
+    return {_token(grade) for grade in grades if isinstance(grade, str)}
+
+
+def lines_of(frame: Any) -> Sequence[int]:
     """The line that each row of a table stands on in its file, or its number."""
     lines: Sequence[int] = getattr(frame, "lines", None) or range(1, len(frame) + 1)
     return lines
 
 
+def _token(text: str) -> bytes:
+    try:
+        return encode(text)
+    except UnicodeEncodeError:
+        return repr(text).encode()
+
+
 def _grade(value: Any, place: str, labels: Labels) -> float:
-    grade = grade_of(encode(value), labels) if isinstance(value, str) and not value.isdecimal() else math.nan
+    grade = grade_of(_token(value), labels) if isinstance(value, str) else math.nan
     return grade if grade == grade else number(value, place, "grade")
 
 
@@ -171,19 +193,19 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False, what: str = "run
         raise InputError(what, "is empty", "expected a row for each document")
     docnos: list[Any] = column(frame, DOCNO, what)
     if by_rank := ordered_by_rank(frame):
-        check_no_score(frame.columns, what)
+        check_no_score({name: _values(frame, name) for name in frame.columns}, what)
     topics = _ids(frame, TOPIC, what)
     try:
         "".join(docnos)  # text stays text, as in dicts
     except TypeError:
         docnos = _ids(frame, DOCNO, what)
-    places = _numbers(column(frame, RANK, what), "rank", what) if ranks or by_rank else NONE
-    scores = -places if by_rank else _numbers(column(frame, SCORE, what), "score", what)
+    lines = lines_of(frame)
+    places = _numbers(column(frame, RANK, what), "rank", what, lines) if ranks or by_rank else NONE
+    scores = -places if by_rank else _numbers(column(frame, SCORE, what), "score", what, lines)
     if (large := np.flatnonzero(np.abs(places) > LAST_RANK)).size:
-        raise InputError(f"{what}:{large[0] + 1}", f"rank {places[large[0]]:.0f} is too large", TOO_LARGE)
+        raise InputError(f"{what}:{lines[large[0]]}", f"rank {places[large[0]]:.0f} is too large", TOO_LARGE)
     kinds = _ids(frame, TYPE, what) if types else []
     rows: dict[bytes, list[int]] = {}
-    lines = _lines(frame)
     for topic, group in groupby(range(len(topics)), key=topics.__getitem__):
         rows.setdefault(topic, []).extend(group)
     return {
@@ -198,13 +220,13 @@ def frame_ranking(frame: Any, ranks: bool, types: bool = False, what: str = "run
     }
 
 
-def _numbers(values: list[Any], what: str, place: str) -> Floats:
-    """A column of a run as finite floats, or InputError."""
+def _numbers(values: list[Any], what: str, place: str, lines: Sequence[int]) -> Floats:
+    """A column of a run as finite floats, or InputError; rows stand on these lines."""
     if set(map(type, values)) == {float}:
         numbers = np.array(values)
         if np.isfinite(numbers).all():
             return numbers
-    return np.array([number(value, f"{place}:{row}", what) for row, value in enumerate(values, 1)])
+    return np.array([number(value, f"{place}:{row}", what) for row, value in zip(lines, values, strict=True)])
 
 
 def inner(documents: Any, what: str, topic: Any) -> Mapping[Any, Any]:
@@ -230,6 +252,12 @@ def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
     return values
 
 
+def _values(frame: Any, name: Any) -> Iterator[Any]:
+    """The values of a column, once they are asked for; of one that is there twice, none."""
+    held = frame[name]
+    yield from held.tolist() if hasattr(held, "tolist") else ()
+
+
 def _check_whole(values: list[Any], name: Any, what: str) -> None:
     """Raise InputError where a column that may be the scores of a run is to be grades, and holds fractions."""
     if any(isinstance(value, float | np.floating) and value % 1 for value in values):
@@ -237,10 +265,11 @@ def _check_whole(values: list[Any], name: Any, what: str) -> None:
 
 
 def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:
-    seen: dict[Any, bytes] = {}
-    return [
-        seen[name] if name in seen else seen.setdefault(name, ident(name, what)) for name in column(frame, known, what)
-    ]
+    names, seen = column(frame, known, what), dict[Any, bytes]()
+    try:
+        return [seen[name] if name in seen else seen.setdefault(name, ident(name, what)) for name in names]
+    except TypeError:  # lists and dicts have no hash, and are no ids
+        return [ident(name, what) for name in names]
 
 
 def ident(name: Any, what: str) -> bytes:
@@ -258,9 +287,10 @@ def ident(name: Any, what: str) -> bytes:
 
 
 def number(value: Any, place: str, what: str) -> float:
-    """A finite float, or InputError."""
+    """A finite float, or InputError; text is read as in files."""
     try:
-        result = float(value) if not isinstance(value, str | bytes) else math.nan
+        text = isinstance(value, str | bytes)
+        result = decimal(value if isinstance(value, bytes) else encode(value)) if text else float(value)
     except (TypeError, ValueError, OverflowError):
         result = math.nan
     if not math.isfinite(result):

@@ -144,7 +144,7 @@ class ListedTopics:
             if last is None or last[0] != own:
                 judged: Any = qrels._text_codes if isinstance(own[0], str) else qrels.codes
                 last = own, list(map(judged.get(topic, {}).get, own, repeat(unjudged)))
-                if few:
+                if few and topic in qrels._row:  # topics without end would fill the memory
                     qrels._last[topic] = last
             codes += last[1]
         every: list[Any] = []  # few runs have ties that matter

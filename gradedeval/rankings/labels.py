@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, plural
 from gradedeval.trec.lines import decimal, decode
 
 _NTCIR = re.compile(rb"L(\d+)")
@@ -41,6 +41,13 @@ def check_labels(
     what = f"grade '{decode(first)}' is a word"
     hint = f"the labels found are {', '.join(map(decode, tokens))}: give each a grade, as in --labels {named}"
     raise InputError(f"{place}:{lines[first]}", what, hint, kind="label")
+
+
+def unused_labels(place: str, found: Iterable[bytes], labels: Mapping[bytes, float]) -> list[str]:
+    """The note on labels that the user names and no judgment has: a list of none or one."""
+    unused = sorted(labels.keys() - set(found))
+    named = ", ".join(map(decode, unused))
+    return [f"{place}: no judgment has the {plural(len(unused), 'label')} {named} of --labels"] if unused else []
 
 
 def _is_number(token: bytes) -> bool:

@@ -13,13 +13,15 @@ from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from typing import Any
 
+import numpy as np
+
 from gradedeval.errors import InputError, plural
 from gradedeval.trec.column_names import DOCNO, TOPIC, find_column
 
 VALUES = {"run": "score", "qrels": "grade"}
 """What the third of three columns is."""
 
-Ids = str | bytes | int
+Ids = str | bytes | int | np.integer
 
 
 class Values(list[Any]):
@@ -222,6 +224,8 @@ def _of_lists(nested: Mapping[Any, Any], what: str, place: str) -> Any:
     """
     if not any(is_ids(documents) for documents in nested.values() if not isinstance(documents, dict)):
         return nested
+    if any(isinstance(one, Mapping) for documents in nested.values() if is_ids(documents) for one in documents):
+        return _of_records(nested, what, place)
     rows: list[tuple[Any, Any, Any]] = []
     kinds: set[bool] = set()
     for topic, documents in nested.items():
@@ -242,3 +246,20 @@ def _of_lists(nested: Mapping[Any, Any], what: str, place: str) -> Any:
         raise _empty(what, place)
     columns = dict(zip(("topic", "docno", third), zip(*rows, strict=True), strict=True))
     return Columns(list(columns), lambda name: columns[name], len(rows), note)
+
+
+def _of_records(nested: Mapping[Any, Any], what: str, place: str) -> Columns:
+    """The columns of a dict topic -> records of its documents."""
+    rows: list[Mapping[Any, Any]] = []
+    for topic, documents in nested.items():
+        its_place = f"{place}['{topic}']"
+        for record in documents if is_ids(documents) else [documents]:
+            if not isinstance(record, Mapping) or find_column(record, DOCNO) is None:
+                raise InputError(its_place, "holds what is no record of a document", "expected records with a docno")
+            own = find_column(record, TOPIC)
+            if own is not None and str(record[own]) != str(topic):
+                hint = f"give the records alone, without '{topic}'"
+                raise InputError(its_place, f"holds records of other topics, such as '{record[own]}'", hint)
+            others = {name: value for name, value in record.items() if name != own}
+            rows.append({"topic": topic, **others})
+    return _of_rows(rows, what, place)

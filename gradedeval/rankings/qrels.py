@@ -17,7 +17,8 @@ from gradedeval.options import Duplicates, Options
 from gradedeval.options.values import Labels, read_labels
 from gradedeval.rankings.dicts import Listed
 from gradedeval.rankings.docno_index import Index
-from gradedeval.rankings.frames import Judgment, dict_judgments, frame_judgments, usual_judgments
+from gradedeval.rankings.frames import Judgment, judgments_in, usual_judgments, words_of
+from gradedeval.rankings.labels import unused_labels
 from gradedeval.rankings.objects import Columns, readable
 from gradedeval.rankings.qrels_columns import JudgmentColumns, coded, judgments_of_codes, read_judgments
 from gradedeval.rankings.qrels_lines import Reading, has_iterations, judgments_of_bytes
@@ -90,10 +91,12 @@ class Qrels:
         read = self._of_file(Source(source), reading, jobs) if is_file(source) else source
         if not isinstance(read, JudgmentColumns):
             read = self._readable(read)
+            if words:
+                self.notes += unused_labels(self.place, words_of(read, self.place), words.of)
             if not part and (usual := usual_judgments(read, self.place)) is not None:
                 self._of_listed(usual)
                 return
-            read = self._of_rows(_judgments(read, reading, self.place), reading)
+            read = self._of_rows(judgments_in(read, reading.part, self.place, reading.labels), reading)
         self._judged: JudgmentColumns = read
         self.labels: Floats = self._judged.labels
         if self._layout is not None and self._layout.whole and (self.labels % 1).any():
@@ -264,12 +267,6 @@ class Qrels:
         if self.subtopics is None:
             return self._judged.digest()
         return self.subtopics.digest(replace(self._judged, labels=self.subtopics.marks(self.labels)).digest())
-
-
-def _judgments(source: Any, reading: Reading, place: str) -> list[Judgment]:
-    if isinstance(source, Mapping):
-        return dict_judgments(source, reading.part, place, reading.labels)
-    return frame_judgments(source, reading.part, place, reading.labels)
 
 
 def _ir_datasets(name: str) -> Any:

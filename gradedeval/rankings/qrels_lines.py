@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gradedeval.errors import ProblemList
 from gradedeval.options import Duplicates
 from gradedeval.rankings.frames import Judgment
-from gradedeval.rankings.labels import check_labels, grade_of
+from gradedeval.rankings.labels import check_labels, grade_of, unused_labels
 from gradedeval.trec import lines
 from gradedeval.trec.column_names import no_column
 from gradedeval.trec.layouts import Layout
@@ -50,6 +50,8 @@ def judgments_of_bytes(place: str, data: bytes, layout: Layout, reading: Reading
             problems.add(number, *lines.about_number("grade", token, number), kind="grade")
     if labels is not None or not reading.lenient:
         check_labels(place, grades, labels, first)
+    if labels:
+        notes += unused_labels(place, grades, labels)
     lines.check_read("judgments", bool(rows), data, layout, problems, reading.lenient, notes)
     return rows
 

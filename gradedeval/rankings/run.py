@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,15 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.options import Options
 from gradedeval.rankings.dicts import Listed
-from gradedeval.rankings.frames import LAST_RANK, TOO_LARGE, dict_ranking, frame_ranking, ordered_by_rank, usual_run
+from gradedeval.rankings.frames import (
+    LAST_RANK,
+    TOO_LARGE,
+    dict_ranking,
+    frame_ranking,
+    lines_of,
+    ordered_by_rank,
+    usual_run,
+)
 from gradedeval.rankings.objects import readable
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.layouts import RUN, Layout
@@ -49,19 +58,42 @@ class TopicResults:
 
 @dataclass
 class Run:
-    """One run: topic -> its documents. tag: the sixth column; notes: what was skipped or assumed; listed: the documents
-    in place of `topics`, where they need no further look."""
+    """One run.
+
+    held   its documents, or their columns where they need no further look
+    tag    the sixth column
+    notes  what was skipped or assumed
+    lines  the line (or row) of each document of columns; none: they count within topics
+    """
 
     place: str
-    topics: dict[bytes, TopicResults]
+    held: dict[bytes, TopicResults] | Listed
     tag: str = ""
     notes: list[str] = field(default_factory=list)
-    listed: Listed | None = None
+    lines: Sequence[int] = ()
+
+    @cached_property
+    def topics(self) -> dict[bytes, TopicResults]:
+        """topic -> its documents."""
+        if not isinstance(self.held, Listed):
+            return self.held
+        found, begin = {}, 0
+        for topic, docnos in zip(self.held.topics, self.held.docnos, strict=True):
+            end = begin + len(docnos)
+            lines = array("q", self.lines[begin:end]) if self.lines else range(1, len(docnos) + 1)
+            found[topic] = TopicResults(list(docnos), self.held.values[begin:end], lines=lines)
+            begin = end
+        return found
+
+    @property
+    def listed(self) -> Listed | None:
+        """Its documents as columns, which are graded more quickly, if they are held so."""
+        return self.held if isinstance(self.held, Listed) else None
 
     @property
     def names(self) -> list[bytes]:
         """The topics."""
-        return list(self.topics) if self.listed is None else self.listed.topics
+        return self.held.topics if isinstance(self.held, Listed) else list(self.held)
 
 
 def read_run(source: Any, options: Options, types: bool = False, place: str = "run") -> Run:
@@ -75,7 +107,7 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     ranks = options.ties == "rank" and options.order == "score"
     source = readable(source, "run", place)
     if not (ranks or types) and (usual := usual_run(source, place)) is not None:
-        return Run(place, {}, listed=usual)
+        return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source))
     if isinstance(source, Mapping):
         if types:
             hint = "costs need a file, or a DataFrame with a column 'type'"

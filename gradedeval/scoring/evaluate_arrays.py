@@ -24,8 +24,8 @@ from gradedeval.scoring.relevance import relevance_notes
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import Scores
 
-NEED_IDS = ("subtopics", "strata", "costs", "duplicates", "lenient")
-"""Options about what arrays lack: subtopics, strata, types, docnos, lines."""
+NEED_IDS = ("subtopics", "strata", "costs", "duplicates", "lenient", "run_format", "qrels_format", "labels")
+"""Options about what arrays lack: subtopics, strata, types, docnos, lines, files, words."""
 
 
 def evaluate_arrays(
@@ -80,7 +80,9 @@ def evaluate_arrays(
 def _check_options(keywords: Mapping[str, Any]) -> None:
     """Raise InputError (usage) for options about what arrays lack."""
     for name in (name for name in NEED_IDS if keywords.get(name)):
-        raise InputError(f"--{name}", "arrays have nothing that it could mean", "leave it out", usage=True)
+        raise InputError(
+            f"--{name.replace('_', '-')}", "arrays have nothing that it could mean", "leave it out", usage=True
+        )
     if (ties := keywords.get("ties")) is not None and ties not in TIES:
         hint = f"choose from {', '.join(TIES)}"
         raise InputError("--ties", f"{ties}: arrays have no docnos or ranks", hint, usage=True)

@@ -7,11 +7,11 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, Note
 from gradedeval.parallel.forks import raise_malloc_threshold
 from gradedeval.parallel.workers import Workers
-from gradedeval.scoring.run_parts import map_run
-from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.run_parts import GradedRun, map_run
+from gradedeval.scoring.scorer import BatchScores, Scorer
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.source import Source, is_file
 
@@ -75,9 +75,17 @@ def score_run(name: str, source: Any, scorer: Scorer, workers: Workers) -> RunRe
     try:
         run = map_run(scorer.score_part, source, scorer.grader, workers)
         scores = replace(scorer.merge(name, run.batches, run.topics, run.missing), format=run.format)
-        return RunResult(run.place, scores, run.tag, [*run.notes, *scorer.type_notes(run.place, run.batches)])
+        notes = [*run.notes, *scorer.type_notes(run.place, run.batches), *_unjudged_note(run)]
+        return RunResult(run.place, scores, run.tag, notes)
     except InputError as error:
         return RunResult(Source(source).place if is_file(source) else name, error=error)
+
+
+def _unjudged_note(run: GradedRun[BatchScores]) -> list[Note]:
+    """A note where none of a run's documents is judged: as a rule docnos are written in two ways."""
+    judged = {batch.judged for batch in run.batches if batch.judged is not None}
+    what = f"{run.place}: none of its documents is judged in its topic"
+    return [Note(what, "are docnos written as in the qrels?", kind="none-judged")] if judged == {False} else []
 
 
 def _score_again(name: str, source: Any, scorer: Scorer, workers: Workers) -> RunResult:

@@ -56,11 +56,13 @@ class BatchScores:
 
     values  3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
     types   what column 2 of the run calls its documents, where that was asked for
+    judged  whether any of the documents is judged; None where there is no document
     """
 
     topics: list[bytes]
     values: Floats
     types: list[bytes]
+    judged: bool | None
 
 
 class Scorer:
@@ -135,8 +137,10 @@ class Scorer:
         foreign = [measure.label for measure in self.measures if measure.label != str(measure)]
         if not foreign:
             return notes
-        from gradedeval.measures.spellings import note_of  # for which most evaluations need not wait
+        # For which most evaluations need not wait.
+        from gradedeval.measures.spellings import note_of, note_of_cwl_eval
 
+        notes += filter(None, [note_of_cwl_eval(self.measures)])
         lowest = float(self.qrels.labels[0]) if self.options.negative == "judged" else 0.0
         return notes + list(filter(None, (note_of(label, lowest, self.grades.top) for label in foreign)))
 
@@ -221,7 +225,9 @@ class Scorer:
             elif self.options.wants_residuals and measure.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
                 values[1:, :, column] = np.maximum(np.array(self._best(measure, table, gains_of)) - score, 0)
-        return BatchScores(batch.topics, values, batch.types)
+        lowest = batch.codes.min(initial=batch.beyond)
+        judged = None if lowest == batch.beyond else bool(lowest < batch.unjudged)
+        return BatchScores(batch.topics, values, batch.types, judged)
 
     def _difference(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""

@@ -228,6 +228,18 @@ class Scores:
         mean: float | None = self.means[measure]  # type: ignore[index]
         return mean
 
+    def __contains__(self, measure: object) -> bool:
+        """Whether there are scores by a measure, under any of its names."""
+        try:
+            index_of(measure, self.measures, self.options)  # type: ignore[arg-type]
+        except KeyError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        """What the measures are called: `dict(scores.means)` has the same keys."""
+        return iter(self.labels)
+
     def _only_run(self, wanted: str, hint: str) -> str:
         if len(self.runs) > 1:
             raise InputError(f"Scores.{wanted}", f"there are {len(self.runs)} runs", hint, usage=True)

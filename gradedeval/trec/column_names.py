@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gradedeval.errors import InputError, did_you_mean
@@ -23,6 +24,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     known[0]: known for known in (TOPIC, DOCNO, SCORE, RANK, GRADE, SUBTOPIC, STRATUM, TYPE, TAG)
 }
 """What a column holds -> its known names."""
+
+
+_SCORE_WORDS = re.compile(
+    "score|simil|^relevance$|^rsv|prob|distance|^dist$|confidence|logit|cosine|^cos$|^dot|bm25|weight|predict|^pred$"
+)
+"""What scores are also called, in plain names: beside a rank they may contradict it."""
 
 
 def plain(name: Any) -> str:
@@ -54,14 +61,30 @@ def find_grades(names: Iterable[Any]) -> Any:
 def not_whole(name: str, place: str) -> InputError:
     """The error of a column `score` that is to be grades, and holds fractions."""
     hint = "is it a run? a column of grades that are fractions must be called 'grade'"
-    return InputError(place, f"column '{name}' holds fractions, no grades", hint, usage=True)
+    return InputError(place, f"column '{name}' holds fractions, no grades", hint)
 
 
-def check_no_score(names: Iterable[Any], place: str) -> None:
-    """Raise InputError where a table with ranks and no scores has a column that is nearly called `score`."""
-    names = list(names)
+def check_no_score(columns: Mapping[Any, Iterable[Any]], place: str) -> None:
+    """Raise InputError where a table with ranks and no scores has a column that may be that of scores: by its name, or
+    because it is unknown and holds fractions.
+
+    columns  name -> values, as numbers or text
+    """
+    names = list(columns)
     if any(did_you_mean(str(name), SCORE) for name in names if find_column([name], RANK) is None):
         raise no_column(names, SCORE, place)
+    for name, values in columns.items():
+        known = any(find_column([name], row) for row in COLUMNS.values())
+        if _SCORE_WORDS.search(plain(name)) or (not known and any(map(_is_fraction, values))):
+            what = f"has a column of ranks and none called 'score', but '{name}', which may be that"
+            raise InputError(place, what, f"call it 'score', or leave out '{name}' to order by rank", usage=True)
+
+
+def _is_fraction(value: Any) -> bool:
+    try:
+        return float(value) % 1 > 0
+    except (TypeError, ValueError):
+        return False
 
 
 def no_column(names: Iterable[Any], known: tuple[str, ...], place: str) -> InputError:
@@ -69,4 +92,4 @@ def no_column(names: Iterable[Any], known: tuple[str, ...], place: str) -> Input
     names = list(map(str, names))
     others = [name for name in names if not any(find_column([name], row) for row in COLUMNS.values())]
     near = next((hint for name in others if (hint := did_you_mean(name, known))), f"known names: {', '.join(known)}")
-    return InputError(place, f"no column '{known[0]}' among {', '.join(names)}", near, usage=True)
+    return InputError(place, f"no column '{known[0]}' among {', '.join(names)}", near)

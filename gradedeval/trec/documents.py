@@ -8,11 +8,11 @@ from typing import Any
 
 from gradedeval.errors import InputError
 from gradedeval.trec.column_names import DOCNO, TOPIC, find_column
-from gradedeval.trec.lines import decode
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode
 
 _JSON_HINT = 'expected topic -> docno -> number, or records such as {"topic": "51", "docno": "d7", …}'
 _LETOR_LINE = re.compile(rb"\s*(\S+)\s+qid:(\S+)([^#]*)(?:#(.*))?")
-_LETOR_DOCNO = re.compile(rb"docid\s*=\s*(\S+)")
+_LETOR_DOCNO = re.compile(rb"(?<!\w)(?:docid|docno)\s*[=:]\s*(\S+)")
 
 
 class Columns:
@@ -43,6 +43,7 @@ def read_document(format: str, data: bytes, place: str) -> tuple[str, Any]:
 
     Raises InputError where the file is not of that format, or a library is missing.
     """
+    data = data.removeprefix(BYTE_ORDER_MARKS[0])
     if not data.strip():
         raise InputError(place, "is empty", f"expected {format}", kind="empty")
     return _READERS[format](data, place)
@@ -94,6 +95,8 @@ def _json(data: bytes, place: str) -> tuple[str, Any]:
         return "json", columns
     if isinstance(document, dict) and _is_record(document):
         return "jsonl", _of_records([document], [1], place)
+    if document == []:
+        raise InputError(place, "is empty", _JSON_HINT, kind="empty")
     if isinstance(document, list):
         return "json", _of_records(document, range(1, len(document) + 1), place)
     if isinstance(document, dict) and all(isinstance(inner, dict | list) for inner in document.values()):

@@ -47,6 +47,7 @@ _REFUSED = {
     b"SQLite format 3\x00": ("is an SQLite database", "export the table as CSV"),
 }
 _LETOR = re.compile(rb"[+-]?\d+(\.\d*)?[ \t]+qid:\S")
+_LINE = re.compile(rb"[^\n]+")
 _LABEL = re.compile(rb"L\d+")
 
 
@@ -72,10 +73,9 @@ class _Sample:
         self.head = head[self.skip :]
         cut = len(self.head) if len(head) < SAMPLE else self.head.rfind(b"\n") + 1
         cut = cut or len(self.head)  # JSON in one line
-        self.lines = [
-            line for line in self.head[:cut].split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")
-        ]
-        self.first = self.lines[0] if self.lines else b""
+        found = [line for line in _LINE.finditer(self.head, 0, cut) if line[0].lstrip()[:1] not in (b"", b"#")]
+        self.lines = [line[0] for line in found]
+        self.first, self.end_of_first = (found[0][0], found[0].end()) if found else (b"", len(self.head))
 
     def _check_text(self, head: bytes) -> None:
         """Raise InputError for what is recognized and not read."""
@@ -95,6 +95,8 @@ class _Sample:
         if self.first.lstrip()[:1] in (b"{", b"["):
             return Document("json", self.notes)
         if _LETOR.match(self.first.lstrip()):
+            if self.holds == "run":
+                raise self._error("looks like qrels of LETOR", "the order is RUN... QRELS: are they swapped?")
             return Document("letor", self.notes)
         for format in ("tsv", "csv", "headed"):
             if (layout := self._headed(format)) is not None:
@@ -141,21 +143,20 @@ class _Sample:
 
     def _after_first(self) -> int:
         """Where the line after the first begins, behind a byte order mark."""
-        end = self.head.find(b"\n", self.head.find(self.first)) + 1
-        return end or len(self.head)
+        return min(self.end_of_first + 1, len(self.head))
 
     # Lines with a header
 
     def _headed(self, format: str) -> Layout | None:
         """The layout that the first line names; None where it names no columns."""
-        names = self._cells(_SEPARATORS[format])
+        names = self._cells(_SEPARATORS[format], self.first)
         topic, docno = find_column(names, TOPIC), find_column(names, DOCNO)
         known = [name for name in names if any(find_column([name], row) for row in COLUMNS.values())]
         if topic is None or docno is None or len(names) < 2:
             if len(known) < 2 or len(known) * 2 <= len(names) or not _SEPARATORS[format]:
                 return None
             raise self._lacks(names, TOPIC if topic is None else DOCNO)
-        columns = self._columns(names)
+        columns = self._columns(names, _SEPARATORS[format])
         if columns == self.trec.columns and format == "headed":
             return None  # TREC with a header: only where that is asked for
         beir = format in ("tsv", "beir") and [plain(name) for name in names] == ["queryid", "corpusid", "score"]
@@ -168,10 +169,10 @@ class _Sample:
         whole = self.holds == "qrels" and find_column(names, SCORE) == names[columns.index("grade")]
         return Layout(format, columns, separator, skip, (*self.notes, *notes), whole)
 
-    def _cells(self, separator: bytes) -> list[str]:
-        if separator and separator not in self.first:
+    def _cells(self, separator: bytes, line_of: bytes) -> list[str]:
+        if separator and separator not in line_of:
             return []
-        line = decode(self.first.strip())
+        line = decode(line_of.strip())
         if not separator:
             return line.split()
         if '"' not in line:
@@ -183,14 +184,16 @@ class _Sample:
         except csv.Error:  # no text at all, or a quote that is not closed
             return []
 
-    def _columns(self, names: list[str]) -> tuple[str, ...]:
+    def _columns(self, names: list[str], separator: bytes) -> tuple[str, ...]:
         """What each column holds; those that nothing looks at keep their names behind a hyphen."""
         holds = {find_column(names, COLUMNS[column]): column for column in _COLUMNS[self.holds]}
         value = find_grades(names) if self.holds == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
         if value is None:
             raise self._lacks(names, COLUMNS["grade" if self.holds == "qrels" else "score"])
         if self.holds == "run" and value == find_column(names, RANK):
-            check_no_score(names, self.place)
+            rows = [self._cells(separator, line) for line in self.lines[1:]]
+            values = {name: [row[at] for row in rows if at < len(row)] for at, name in enumerate(names)}
+            check_no_score(values, self.place)
         if self.holds == "qrels":
             holds[value] = "grade"
         return tuple(holds.get(name, IGNORED + name) for name in names)
@@ -212,32 +215,39 @@ class _Sample:
                 raise self._error(what, "the order is RUN... QRELS: are they swapped?")
         return number == number or (self.holds == "qrels" and _LABEL.fullmatch(fields[value]) is not None)
 
-    def _counts(self, layout: Layout) -> bool:
-        """Whether the lines have ranks 1, 2, 3, … within topics, of which one has several documents at least."""
+    def _counts(self, layout: Layout, surely: bool = False) -> bool:
+        """Whether the lines have ranks 1, 2, 3, … within topics, of which one has several documents at least.
+
+        surely  they begin with 1, and some topic has a third document: 0 and 1 may be the scores of a classifier
+        """
         rows = [line.split() for line in self.lines]
         if any(len(row) != layout.width for row in rows):
             return False
-        rank, several = layout.columns.index("rank"), False
+        rank, count, most = layout.columns.index("rank"), 1, 1
         for before, row in pairwise([[b""] * layout.width, *rows]):
             same = before[0] == row[0]
-            several = several or same
+            count = count + 1 if same else 1
+            most = max(most, count)
             if same and (not _follows(before[rank], row[rank]) or before[1] == row[1]):
                 return False
-            if not same and row[rank] not in (b"0", b"1"):
+            if not same and row[rank] not in ((b"1",) if surely else (b"0", b"1")):
                 return False
-        return several
+        return most > (2 if surely else 1)
 
     def _of_run(self) -> Layout:
         rows = [line.split() for line in self.lines]
         for layout in (MSMARCO_RANKS, MSMARCO):
-            if self._counts(layout):
+            if self._counts(layout, surely=True):
                 return layout
         numbers = [all(decimal(row[-1]) == decimal(row[-1]) for row in rows if row)] if rows else [False]
         widths = {len(row) for row in rows}
         if widths == {3} and all(numbers):
-            what = "has 3 fields in a line, and the third does not count 1, 2, 3, … as the ranks of MS MARCO do"
+            counts = (
+                "counts, but not from 1 to 3 or more" if self._counts(MSMARCO_RANKS) else "does not count 1, 2, 3, …"
+            )
+            what = f"has 3 fields in a line, and the third {counts} as the ranks of MS MARCO do"
             raise self._ambiguous(what, "topic,docno,score", "topic,docno,rank")
-        if widths == {4} and all(numbers) and any(decimal(row[3]) % 1 for row in rows):
+        if widths == {4} and all(numbers) and (any(decimal(row[3]) % 1 for row in rows) or _may_have_ranks(rows)):
             raise self._ambiguous("has 4 fields in a line", "msmarco", "topic,q0,docno,score", "topic,docno,score,tag")
         return self.trec
 
@@ -271,6 +281,12 @@ class _Sample:
     def _shown(self) -> str:
         text = decode(self.first.strip())
         return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _may_have_ranks(rows: list[list[bytes]]) -> bool:
+    """Whether the third of four fields may be a rank; qrels have the same iteration in all lines, and docnos there."""
+    second = {row[1] for row in rows}
+    return all(row[2].isdigit() for row in rows) and (len(second) > 1 or not second & {b"0", b"1", b"Q0"})
 
 
 def _follows(before: bytes, rank: bytes) -> bool:

@@ -41,6 +41,9 @@ _PARAMETERS = re.compile(rf"({'|'.join(map(re.escape, sorted(ENTRIES, key=len, r
 VERSION = "9"
 """The trec_eval inside pytrec_eval: it rounds recall levels its own way, and compares scores as float32."""
 
+_WITHOUT_PARAMETERS = re.compile(r"(set_F|11pt_avg|utility)_(?=[-\d])")
+"""Whose scores pytrec_eval returns under the name alone."""
+
 LEAST = 0.00001
 """What a geometric mean takes lower scores for."""
 
@@ -55,7 +58,8 @@ class RelevanceEvaluator:
     judged_docs_only_flag  whether documents that are not judged are dropped from runs
 
     Scores are those of trec_eval 9, which pytrec_eval holds; a gm_ measure is the logarithm that its geometric mean
-    adds up. Raises `gradedeval.InputError` (a ValueError) where a measure or the qrels are wrong.
+    adds up. Where dropping documents leaves none of a topic, iprec_at_recall_ and 11pt_avg are 0 (nan in pytrec_eval).
+    Raises `gradedeval.InputError` (a ValueError) where a measure or the qrels are wrong.
     """
 
     def __init__(
@@ -70,7 +74,8 @@ class RelevanceEvaluator:
         words = [measures] if isinstance(measures, str) else list(measures)
         options = drop_in_options(False, relevance_level, None, judged_docs_only_flag, VERSION)
         qrels = query_relevance if isinstance(query_relevance, Qrels) else Qrels(query_relevance, duplicates="refuse")
-        self._lines = _with_numbers(select_lines([_with_dots(word) for word in words], Setting(VERSION)))
+        lines = _with_numbers(select_lines([_with_dots(word) for word in words], Setting(VERSION)))
+        self._lines = _named(lines)
         self._scorer = Scorer(qrels, needed_measures(self._lines), options)
         self._notes = list(self._scorer.notes)
 
@@ -135,6 +140,14 @@ def _with_dots(word: Any) -> str:
         return str(word)
     match = None if word in ENTRIES or word in EVERY else _PARAMETERS.fullmatch(word)
     return f"{match[1]}.{match[2]}" if match else word
+
+
+def _named(lines: list[Line]) -> list[Line]:
+    """The lines as pytrec_eval calls them: without parameters where it has but one line of a measure."""
+    short = [match[1] if (match := _WITHOUT_PARAMETERS.match(line.name)) else line.name for line in lines]
+    return [
+        replace(line, name=name) if short.count(name) == 1 else line for line, name in zip(lines, short, strict=True)
+    ]
 
 
 def _with_numbers(lines: list[Line]) -> list[Line]:

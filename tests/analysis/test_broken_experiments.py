@@ -70,7 +70,7 @@ EVERY = [
 
 COMPARE = [
     bad("a baseline that is nothing", ("compare", *TWO, "--baseline", "none"),
-        "--baseline: 'none' is neither a file nor one of the runs (run.txt, b.run); check the path"),
+        "--baseline: 'none' is neither a file nor one of the runs (run.txt, b.run); check the path", code=1),
     bad("a baseline that is qrels", ("compare", *TWO, "--baseline", "qrels.txt"),
         "qrels.txt: looks like qrels (4 fields per line); …", code=1),
     bad("a baseline by other measures", ("compare", *TWO[:-1], "ap", "--baseline", "s.csv"),
@@ -138,7 +138,7 @@ CHECK = [
         "pyproject.toml: has no table [tool.gradedeval]; …", pyproject_toml=b"[project]\nname = 'x'\n"),
     bad("a baseline of settings that is nowhere", ("check", *TWO, "--config", "x.toml"),
         "settings from x.toml", "--baseline: 'none.run' is neither a file nor one of the runs (…); …",
-        x_toml=b"baseline = 'none.run'\nmin = 0.1\n"),
+        code=3, x_toml=b"baseline = 'none.run'\nmin = 0.1\n"),
 ]  # fmt: skip
 
 FIT = ("fit", "run.txt", "b.run", "qrels.txt", "--to", "err@20")

@@ -180,6 +180,35 @@ def test_saved_scores_are_a_baseline(words: Path, cli: Command) -> None:
     assert said == ["main.csv: no scores by 'p@1' (only rr); save them with -m 'p@1' too"]
 
 
+BEIR = {topic: {docno: 3 - rank for rank, docno in enumerate("bca")} for topic in map(str, range(1, 11))}
+"""A run that has the relevant document last."""
+RANKED = [(topic, docno, score) for topic, ranked in BEIR.items() for docno, score in ranked.items()]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("main.tsv", "".join(f"{topic}\t{docno}\t{4 - score}\n" for topic, docno, score in RANKED)),
+        ("main.tsv", "query-id\tcorpus-id\tscore\n" + "".join("\t".join(map(str, row)) + "\n" for row in RANKED)),
+        ("main.csv", "qid,docno,score\n" + "".join(",".join(map(str, row)) + "\n" for row in RANKED)),
+        ("main.json", json.dumps(BEIR)),
+        (
+            "main.jsonl",
+            "".join(json.dumps(dict(zip(("qid", "docno", "score"), row, strict=True))) + "\n" for row in RANKED),
+        ),
+    ],
+)
+def test_a_run_is_a_baseline_whatever_its_name(name: str, content: str, words: Path, cli: Command) -> None:
+    (words / name).write_text(content)
+    assert outcome(cli, "--baseline", name, "--max-drop", "rr=0") == (0, ["+max-drop rr"])
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl"])
+def test_saved_scores_are_a_baseline_whatever_their_name(form: str, words: Path, cli: Command) -> None:
+    assert cli("main.run", "qrels.txt", "-q", "-m", "rr", "-f", form, "-o", "main.scores").code == 0
+    assert outcome(cli, "--baseline", "main.scores", "--max-drop", "rr=0.1") == (1, ["-max-drop rr"])
+
+
 def test_several_runs_are_each_held_against_the_bounds(words: Path, cli: Command) -> None:
     (words / "other.run").write_text(BETTER)
     found = cli(
@@ -208,6 +237,33 @@ def test_a_word_beats_the_file(job: Path, cli: Command) -> None:
     assert cli("check", "new.run", "qrels.txt", "--min", "0.9").code == 1
     (job / "better.run").write_text(BETTER)
     assert cli("check", "new.run", "qrels.txt", "--baseline", "better.run").code == 1
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ("--min map=0.9 --min ap=0.1", "--min ap=0.1: given twice: --min map=0.9 bounds 'ap' as well"),
+        ("--min map=0.9 --min map=0.1", "--min map=0.1: given twice: --min map=0.9 bounds 'map' as well"),
+        ("--max-drop ap=1% --max-drop ap=0.9", "--max-drop ap=0.9: given twice: --max-drop ap=1% bounds 'ap' as well"),
+        ("-m ap --min 0.9 --min ap=0.1", "--min ap=0.1: given twice: --min 0.9 bounds 'ap' as well"),
+        (
+            "--significant ap=0.1 --significant 0.2",
+            "--significant 0.2: given twice: --significant ap=0.1 bounds 'ap' as well",
+        ),
+    ],
+)
+def test_a_bound_that_is_given_twice_is_refused(bounds: str, message: str, words: Path, cli: Command) -> None:
+    found = cli("check", "new.run", "qrels.txt", "--baseline", "main.run", *bounds.split())
+    assert (found.code, found.messages) == (2, [f"{message}; keep one of the two"])
+
+
+def test_a_file_does_not_give_a_bound_twice_and_never_beats_a_word(words: Path, cli: Command) -> None:
+    (words / "gradedeval.toml").write_text("[min]\nmap = 0.9\nap = 0.1\n")
+    found = cli("check", "new.run", "qrels.txt")
+    message = "gradedeval.toml:3: given twice: gradedeval.toml:2 bounds 'ap' as well; keep one of the two"
+    assert (found.code, found.messages) == (2, [message])
+    (words / "gradedeval.toml").write_text("min-topics = 5\n[min]\nmap = 0.9\n")
+    assert outcome(cli, "--min", "ap=0.1", "--min-topics", "ap=11") == (1, ["+min ap", "-min-topics ap"])
 
 
 def test_a_file_has_every_option_and_its_paths_beside_it(job: Path, cli: Command) -> None:
@@ -486,6 +542,25 @@ def test_bad_data_are_no_broken_bound(form: str, words: Path, cli: Command) -> N
         assert found.text == (
             "" if form == "text" else f"::error title=gradedeval check%3A nothing was checked::{says}\n"
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("none.run", None, "--baseline: 'none.run' is neither a file nor one of the runs (new.run); check the path"),
+        ("bad.csv", "qid,docno,rank,scor\n1,a,1,2\n", "bad.csv: no column 'score' among"),
+        ("bad.json", "[]", "bad.json: is empty; expected"),
+    ],
+)
+def test_bad_files_are_bad_data_whatever_they_lack(
+    name: str, content: str | None, says: str, words: Path, cli: Command
+) -> None:
+    if content is not None:
+        (words / name).write_text(content)
+        assert cli("check", name, "qrels.txt", "--min", "rr=0.1").code == 3
+        assert cli(name, "qrels.txt").code == 1
+    found = cli("check", "new.run", "qrels.txt", "--max-drop", "rr=5%", "--baseline", name)
+    assert (found.code, found.messages[0][: len(says)]) == (3, says)
 
 
 def test_a_baseline_of_means_alone_is_bad_data(words: Path, cli: Command) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import gradedeval
 from gradedeval.scoring.signature import Signature
 from support.commands import Command
 
@@ -89,12 +88,3 @@ def test_latex_spells_bars_and_quotation_marks(files: Path, cli: Command) -> Non
     text = cli("a|b", 'say "so"', "qrels", "-m", "ap", "-f", "latex").text
     assert r" a\textbar{}b " in text
     assert " say ''so'' " in text
-
-
-def test_background_and_best_have_named_parts() -> None:
-    from gradedeval.analysis.background_weights import Background
-    from gradedeval.analysis.parameter_search import Best
-
-    assert Background._fields == ("weights", "shares", "counts", "notes")
-    assert Best._fields == ("value", "good", "low", "high", "note")
-    assert gradedeval.__version__

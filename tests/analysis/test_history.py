@@ -85,7 +85,8 @@ def test_twenty_writers_lose_nothing(tmp_path: Path) -> None:
         children.append(child)
     for child in children:
         assert os.waitpid(child, 0)[1] == 0
-    found = [json.loads(line) for line in file.read_text().splitlines()]
+    # A writer that sees another one's line half written begins a line of its own: a blank one may stand between.
+    found = [json.loads(line) for line in file.read_text().splitlines() if line]
     assert len(found) == 20 * lines
     for writer in range(20):  # each one's lines in its order
         assert [one["number"] for one in found if one["writer"] == writer] == list(range(lines))

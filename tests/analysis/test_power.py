@@ -95,7 +95,7 @@ def test_faults_of_usage(matrix: Matrix) -> None:
 def test_one_topic_has_no_power(cli: Command, tmp_path: Path) -> None:
     for name, docnos in (("x.run", "a"), ("y.run", "b")):
         (tmp_path / name).write_text("".join(f"1 Q0 {docno} 1 1 t\n" for docno in docnos))
-    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n")
     found = cli("power", "x.run", "y.run", "qrels.txt", "-m", "rr")
     assert (found.code, found.out) == (1, b"")
     assert found.messages == [

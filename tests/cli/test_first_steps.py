@@ -70,6 +70,17 @@ def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) ->
 
 
 @pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("words", ["evaluate a qrels", "score a b qrels -m rr"])
+def test_a_word_that_is_no_command_is_said_before_any_work(words: str, cli: Command) -> None:
+    found, typed = cli(*words.split()), words.split()[0]
+    hint = "to score runs, give files alone: gradedeval RUN... QRELS"
+    assert (found.code, found.out) == (2, b"")
+    assert found.messages == [f"no such command '{typed}', and no such file; {hint}"]
+    for named in (("eval", "evaluate", "a", "qrels"), ("missing", "none.run", "qrels")):
+        assert cli(*named).code == 1  # these are runs
+
+
+@pytest.mark.usefixtures("files")
 def test_two_topics_are_both_explained(cli: Command) -> None:
     words = ("explain", "a", "qrels", "-m", "rr")
     alone = [cli(*words, "--topic", topic).text for topic in "21"]

@@ -53,6 +53,18 @@ def test_ours_are_measures_there() -> None:
     assert by_topic == {(topic, name): score for name in NAMES.split() for topic, score in ours.by_topic(name).items()}
 
 
+def test_a_provider_with_options_scores_by_them() -> None:
+    tied = {"1": {"a": 1.0, "b": 1.0}, "2": {"c": 1.0}, "3": {}}
+    means = theirs.GradedProvider(ties="worst").calc_aggregate([theirs.err @ 5, ir_measures.AP], QRELS, tied)
+    ours = gradedeval.evaluate(tied, QRELS, ["err@5", ir_measures.AP], ties="worst")
+    assert {str(each): mean for each, mean in means.items()} == pytest.approx(dict(ours.means))
+    repeated = [ir_measures.Qrel("1", "a", 0), ir_measures.Qrel("1", "a", 1)]
+    provider = theirs.GradedProvider(duplicates="last")
+    assert provider.calc_aggregate([theirs.ap], repeated, {"1": {"a": 1.0}}) == {theirs.ap: 1.0}
+    with pytest.raises(InputError, match="unknown option 'foo'"):
+        theirs.GradedProvider(foo=1)
+
+
 def test_they_are_made_as_ours_are() -> None:
     assert theirs.err @ 20 == theirs.as_ir_measures("err@20")[0] == theirs.as_ir_measures(err @ 20)[0]
     assert str(theirs.rbp(p=0.9)) == "rbp(p=0.9)"

@@ -324,7 +324,15 @@ def test_what_changes_far_down_is_seen(formula: str, depth: float) -> None:
 
 @pytest.mark.parametrize(
     "formula",
-    ["where(i<300000,(i/(i+1))**2,1)", "where(i<100000,(i/(i+1))**3,i/(i+1))", "where(i<40,0.2,1)", "(i/(i+1))**0.99"],
+    sampled(
+        [
+            "where(i<100000,(i/(i+1))**3,i/(i+1))",
+            "where(i<300000,(i/(i+1))**2,1)",
+            "where(i<40,0.2,1)",
+            "(i/(i+1))**0.99",
+        ],
+        2,
+    ),
 )
 def test_a_sum_that_turns_endless_far_down_is_an_error(formula: str) -> None:
     with pytest.raises(InputError, match="does not converge"):

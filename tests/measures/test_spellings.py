@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gradedeval
@@ -15,6 +16,7 @@ from gradedeval import InputError
 from gradedeval.measures import ALIASES, MEASURES, parse_measures
 from gradedeval.measures.hints import _edits
 from gradedeval.measures.spellings import DIFFERENT
+from support.cwl import their_class
 from support.spellings import (
     BY_INTENT,
     CWL_EVAL,
@@ -163,6 +165,9 @@ def test_cwl_eval_prints_its_metrics_so() -> None:
         ("nDCG(gains={a:1})@10", "gains are grade:gain in braces; as in gains={1:1,2:3}"),
         ("INST(min_rel=1)", "min_rel and max_rel are the grades whose gains are 0 and 1; as in max_rel=3"),
         ("ndcg_burges@10-l2", r"list the gains, as in ndcg\(gain=0:0:3:7\)@10"),
+        ("nDCG(gains={0:1,1:2},dcg='exp-log2')@10", "dcg and gains both say the gains; give one of them"),
+        ("SDCG(max_rel=4,dcg='exp-log2')@10", "dcg and max_rel both say the gains; give one of them"),
+        ("RBPCWLMetric(0.9,3)", r"more values than RBPCWLMetric takes: p; leave out 3"),
         ("relstring", "trec_eval has it: write gradedeval trec_eval -m relstring"),
         ("FooCWLMetric(2)", "unknown measure 'foocwlmetric'"),
     ],
@@ -187,6 +192,43 @@ def test_a_name_that_means_something_else_there_is_noted() -> None:
     assert notes("ERR@20", QRELS, top_grade=4) == notes("err@20", QRELS) == notes("ERR@20", QRELS, like="gdeval") == []
     assert notes("Bpref", QRELS) == notes("Bpref", spam, negative="unjudged") == []
     assert len(notes("Bpref", spam)) == len(notes("Compat", QRELS)) == len(notes("rbp.95", QRELS)) == 1
+
+
+@pytest.mark.parametrize("spelled", [name for name in CWL_EVAL if name not in ("P@10", "AP", "RR")])
+def test_it_has_the_value_of_cwl_eval_with_its_preset_and_a_note_without(spelled: str) -> None:
+    judged = {topic: {docno: grade / 4 for docno, grade in own.items()} for topic, own in QRELS.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = gradedeval.evaluate(RUN, judged, spelled)
+        there = gradedeval.evaluate(RUN, judged, spelled, like="cwl_eval")
+    assert sum(note.startswith(f"{spelled}: in cwl_eval") for note in plain.notes) == 1
+    assert not any("in cwl_eval" in note for note in there.notes)
+    ranking = pytest.importorskip("cwl.ruler.ranking")
+    name, parameters = of_cwl_eval(spelled)
+    metric = their_class(name)(*parameters)
+    metric.residuals = False
+    for topic, scores in RUN.items():
+        gains = np.array([judged[topic].get(docno, np.nan) for docno in scores])
+        metric.measure(ranking.Ranking(topic, gains, np.full(len(gains), np.nan)))
+        assert there.by_topic(spelled)[topic] == pytest.approx(metric.expected_utility, abs=1e-9)
+
+
+def of_cwl_eval(spelled: str) -> tuple[str, list[float]]:
+    """The class of cwl_eval and its parameters: as written, or found by what its file of metrics has for the same."""
+    classes = {
+        "RBP": "RBP", "NDCG": "NDCG", "INST": "INST", "INSQ": "INSQ", "TBG": "TBG", "U": "UMeasure", "NPV": "NPV",
+        "BPM-Static": "BPM", "BPM-Dynamic": "BPMD", "IFT-C1": "IFTGoal", "IFT-C2": "IFTRate",
+        "IFT-C1-C2": "IFTGoalRate", "NERR-EQ8": "NERReq8", "NERR-EQ9": "NERReq9",
+        "NERR-EQ10": "NERReq10", "NERR-EQ11": "NERReq11",
+    }  # fmt: skip
+    if "CWLMetric" in spelled:
+        name, values = spelled[:-1].split("(")
+        numbers = [value for value in values.split(",") if value]
+    else:
+        name = max((short for short in classes if spelled.startswith(short)), key=len)
+        numbers = re.findall(r"[\d.]+", re.sub(r"\b[a-zA-Z]+\d?(?=[=@])", "", spelled.removeprefix(name)))
+        name = f"{classes[name]}CWLMetric"
+    return name, [float(number) if "." in number else int(number) for number in numbers]
 
 
 def misspelt(name: str) -> Iterator[str]:

@@ -116,3 +116,12 @@ def test_another_choice_among_duplicates_than_the_qrels_were_read_with_is_named(
     # Qrels that were read without a choice have nothing to choose from.
     for ready in (of_bytes(judgments), of_bytes(judgments, duplicates="first", lenient=True)):
         assert not evaluate(io.BytesIO(run), ready, "rr", duplicates="first", lenient=True).notes
+
+
+@pytest.mark.parametrize(
+    "source", [b"1 0 a HRel\n1 0 b 0\n", {"1": {"a": "HRel", "b": 0}}, [("1", "a", "HRel"), ("1", "b", 0)]]
+)
+def test_a_label_that_never_occurs_is_noted(source: Any) -> None:
+    read = Qrels(io.BytesIO(source) if isinstance(source, bytes) else source, labels={"HRel": 2, "Hrel": 1, "Rel": 1})
+    assert [note.partition(": ")[2] for note in read.notes] == ["no judgment has the labels Hrel, Rel of --labels"]
+    assert read.labels.tolist() == [0, 2]

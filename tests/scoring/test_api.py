@@ -318,7 +318,7 @@ def test_a_measure_that_ends_the_program_is_a_fault(tmp_path: Path) -> None:
     ("run", "message"),
     [
         ({"1": {"a": 2.0}, 1: {"b": 1.0}}, "run: duplicate topic '1', as text and as a number"),
-        ({"1": {"a": "9", "b": "1_0"}}, r"run\['1'\]: score '9' is not a finite number"),
+        ({"1": {"a": "9", "b": "1_0"}}, r"run\['1'\]: score '1_0' is not a finite number"),
         ({"1": {"a": [1.0], "b": [2.0]}}, r"score \[1.0\] is not a finite number"),
         ({"1": {"a": 10**400}}, "is not a finite number"),
         ({"\ud800": {"a": 1.0}}, "is not valid text"),
@@ -343,3 +343,10 @@ def test_any_path_is_called_by_its_file(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"1 Q0 a 1 1 t\n")
     entries = sorted(os.scandir(tmp_path), key=lambda entry: entry.name)
     assert list(gradedeval.evaluate(entries, {"1": {"a": 1}}, "ap").means_by_run) == ["a.run", "b.run"]
+
+
+def test_a_run_without_any_judged_document_is_told() -> None:
+    judged, mistaken = {"1": {"D3": 1.0, "x": 0.5}}, {"1": {"doc D3": 1.0, "doc D4": 0.5}}
+    with pytest.warns(gradedeval.EvaluationWarning, match="none of its documents is judged in its topic"):
+        gradedeval.evaluate(mistaken, {"1": {"D3": 1}}, "ap")
+    gradedeval.evaluate(judged, {"1": {"D3": 1}}, "ap")  # no warning

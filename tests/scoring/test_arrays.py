@@ -126,6 +126,8 @@ WRONG: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (([1, 2], [1, 2], "erria"), {}, "needs intents, which arrays lack"),
     (([1, 2], [1, 2], "ap"), {"ties": "docno-asc"}, "arrays have no docnos or ranks; choose from file"),
     (([1, 2], [1, 2], "ap"), {"subtopics": True}, "arrays have nothing that it could mean"),
+    (([1, 2], [1, 2], "ap"), {"run_format": "msmarco"}, "--run-format: arrays have nothing that it could mean"),
+    (([1, 2], [1, 2], "ap"), {"labels": {"good": 1}}, "--labels: arrays have nothing that it could mean"),
     (([1, 2], [1, 2], "ap"), {"top_grade": 1}, "grade 2 is above the top grade 1"),
 ]
 
@@ -141,6 +143,8 @@ def test_what_does_not_fit_is_an_error_of_ours(arrays: Any, keywords: Any, messa
     ("call", "message"),
     [
         (lambda: NDCG([1, 2]), "'ndcg@10': called with one array; expected grades and scores: (y_true, y_score)"),
+        (lambda: NDCG(y_true=[1], y_score=[1]), "y_true is given by name; write ndcg(y_true, y_score), without names"),
+        (lambda: NDCG([1], y_score=[1]), "y_score is given by name"),
         (lambda: NDCG([1], [1], [1]), "called with 3 arrays"),
         (lambda: NDCG([1, 2], [1]), "y_score: has the shape (1,), y_true (2,)"),
         (lambda: NDCG([1], [np.inf]), "y_score[0]: inf is not a finite number"),
@@ -157,3 +161,9 @@ def test_a_wrong_call_is_an_error_of_ours(call: Any, message: str) -> None:
     with pytest.raises(InputError) as error:
         call()
     assert message in str(error.value)
+
+
+def test_masked_ranks_are_refused() -> None:
+    grades = np.ma.masked_array([3, 2, 0], mask=[False, False, True])
+    with pytest.raises(gradedeval.InputError, match="y_true: has masked values"):
+        gradedeval.measures.ndcg(grades, [3.0, 2.0, 1.0])

@@ -45,6 +45,12 @@ def test_a_measure_that_an_option_changes_is_called_what_it_became() -> None:
     assert scores["ERR@20"] == scores[err @ 20] == scores["err(gain=linear)@20"]
 
 
+def test_scores_say_which_measures_they_have() -> None:
+    scores = gradedeval.evaluate({"1": {"a": 1}}, {"1": {"a": 1}}, "map ndcg@10")
+    assert list(scores) == ["map", "ndcg@10"]
+    assert [name in scores for name in ("map", "ap", ap, "err@20", 0)] == [True, True, True, False, False]
+
+
 def test_a_measure_asked_for_twice_is_there_once_under_both_names() -> None:
     with pytest.warns(gradedeval.EvaluationWarning, match="^map, AP: the same measure, shown as map$"):
         means = gradedeval.evaluate(RUN, QRELS, "map AP map").means

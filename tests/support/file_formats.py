@@ -120,7 +120,7 @@ SAMPLES = [
     Sample("csv", "run", "pandas, a result of PyTerrier", lambda path: pyterrier().to_csv(path, index=False),
            note=f"{IGNORED}docid, query"),
     Sample("headed", "run", "pandas, with spaces", lambda path: run_frame().to_csv(path, sep=" ", index=False)),
-    Sample("json", "run", "ranx, pytrec_eval", text(json.dumps(nested(list(RUN))))),
+    Sample("json", "run", "Python, json.dumps of a dict of dicts", text(json.dumps(nested(list(RUN))))),
     Sample("json", "run", "pandas, records", lambda path: run_frame().to_json(path, orient="records")),
     Sample("json", "run", "pandas, columns", lambda path: run_frame().to_json(path)),
     Sample("jsonl", "run", "a script", text("".join(json.dumps(row) + "\n" for row in RECORDS))),
@@ -141,7 +141,7 @@ SAMPLES = [
         ("--labels", "HRel=2,Rel=1,NRel=0")),
     Sample("letor", "qrels", "LETOR, SVMlight", text("".join(
         f"{g} qid:{t} 1:0.5 2:0.25 #docid = {d} inc = 1\n" for t, d, g in QRELS))),
-    Sample("json", "qrels", "ranx, pytrec_eval", text(json.dumps(nested(list(QRELS)), indent=1))),
+    Sample("json", "qrels", "Python, json.dumps of a dict of dicts", text(json.dumps(nested(list(QRELS)), indent=1))),
     Sample("jsonl", "qrels", "an annotation tool", text("".join(json.dumps(row) + "\n" for row in LABELLED))),
     Sample("parquet", "qrels", "pandas, with the names of BEIR",
            lambda path: qrels_frame("query-id", "corpus-id", "score").to_parquet(path)),

@@ -28,6 +28,7 @@ from support.file_formats import RUN as ROWS
 from support.file_formats import SAMPLES, TREC_QRELS, TREC_RUN, WRONG, Sample, Wrong, nested
 from support.runs import named, outcome, read_by_line, read_in_blocks
 
+MARK = "starts with a byte order mark, which is skipped"
 MEASURES = ("-m", "err@20 ap num_ret", "-q", "-f", "csv", "--digits", "6")
 
 
@@ -126,9 +127,9 @@ def test_no_field_of_a_separated_line_moves_into_another_column(line: str, tmp_p
 @pytest.mark.parametrize(
     ("holds", "content", "format"),
     [
-        ("run", b"q d 1\nq e 2\n", "msmarco"),
-        ("run", b"q d 0\nq e 1\nr d 0\n", "msmarco"),
-        ("run", b"q d 1 0.5\nq e 2 0.4\n", "msmarco"),
+        ("run", b"q d 1\nq e 2\nq f 3\n", "msmarco"),
+        ("run", b"r d 1\nq d 1\nq e 2\nq f 3\n", "msmarco"),
+        ("run", b"q d 1 0.5\nq e 2 0.4\nq f 3 0\n", "msmarco"),
         ("run", b"q 0 d1 1\nq 0 d2 0\n", "trec"),  # qrels, as the line reader says
         ("run", b"# by us\n\nq Q0 d 1 2 t\n", "trec"),
         ("qrels", b"q 0 1 1\nq 0 2 0\n", "trec"),
@@ -149,6 +150,79 @@ def test_the_content_says_the_format(holds: str, content: bytes, format: str) ->
     with closing(Stream(named(content))) as stream:
         assert format_of(stream, holds).format == format
         assert stream.peek(1 << 18) == content  # which is still to be read
+
+
+@pytest.mark.parametrize(
+    ("holds", "content", "says"),
+    [
+        ("run", b"q d 0\nq e 1\n", "has 3 fields in a line, and the third counts, but not from 1 to 3 or more as …"),
+        ("run", b"q d 1\nq e 2\n", "has 3 fields …; … --run-format topic,docno,score or --run-format topic,docno,rank"),
+        (
+            "run",
+            b"q d 0\nq e 1\nq f 2\n",
+            "has 3 fields in a line, and the third counts, but not from 1 to 3 or more as …",
+        ),
+        ("run", b"q d 1 7\nr e 1 8\n", "has 4 fields in a line; say what they are: --run-format msmarco or …"),
+        ("run", b"q d 0 1\nq e 1 1\n", "has 4 fields in a line; say what they are: --run-format msmarco or …"),
+        ("run", b"2 qid:3 1:0.5 # d\n", "looks like qrels of LETOR; the order is RUN... QRELS: are they swapped?"),
+        ("run", b"qid,docno,rank,Similarity\nq,d,1,2\n", "has a column of ranks and none called 'score', but …"),
+        ("run", b"qid docno rank x\nq d 1 5\nq e 2 0.5\n", "has a column of ranks and none called 'score', but 'x', …"),
+        ("qrels", b"q d 1\nq e 2\n", "has 3 fields in a line, and the third counts 1, 2, 3, … as the ranks of …"),
+    ],
+)
+def test_what_could_be_two_things_is_refused(holds: str, content: bytes, says: str) -> None:
+    with closing(Stream(named(content))) as stream, pytest.raises(InputError) as refused:
+        format_of(stream, holds)
+    assert matches(f"…: {says}", str(refused.value)), refused.value
+
+
+def test_a_column_beside_the_rank_that_holds_whole_numbers_is_no_score(folder: Path, cli: Command) -> None:
+    (folder / "a.csv").write_text("qid,docno,rank,length\n51,d7,1,3\n51,d2,2,30\n")
+    assert cli("a.csv", "trec.qrels", "-m", "rr", "--topics", "both").messages[:2] == [
+        "a.csv: columns that are ignored: length",
+        "a.csv: has no scores; its documents are ordered by rank",
+    ]
+
+
+@pytest.mark.parametrize("sample", [one for one in SAMPLES if one.note != MARK], ids=lambda sample: sample.name)
+def test_a_byte_order_mark_is_skipped_and_that_is_said(sample: Sample, folder: Path, cli: Command) -> None:
+    sample.write(folder / "FILE")
+    content = (folder / "FILE").read_bytes()
+    if sample.format in ("parquet", "arrow"):
+        pytest.skip("no text")
+    (folder / "FILE").write_bytes(b"\xef\xbb\xbf" + content)
+    read = cli(*sample.files, *MEASURES, *sample.words)
+    assert numbers(read.text) == numbers(cli("trec.run", "trec.qrels", *MEASURES).text)
+    assert read.messages[0] == f"FILE: {MARK}"
+
+
+@pytest.mark.parametrize("sample", [one for one in SAMPLES if not one.words], ids=lambda sample: sample.name)
+def test_lint_finds_no_error_in_a_good_file(sample: Sample, folder: Path, cli: Command) -> None:
+    sample.write(folder / "FILE")
+    report = cli("lint", "FILE") if sample.holds == "run" else cli("lint", "trec.run", "--qrels", "FILE")
+    assert report.code == 0, report.text
+
+
+def test_a_header_may_be_quoted_in_a_comment(folder: Path, cli: Command) -> None:
+    (folder / "run").write_text("# topic,docno,score\ntopic,docno,score\n51,d7,2\n51,d2,1\n")
+    for order in ("score", "file"):
+        read = cli("run", "trec.qrels", "-m", "num_ret", "--topics", "both", "--order", order, "-f", "csv")
+        assert ",2" in read.text, read
+
+
+def test_a_bad_record_is_named_by_its_line(folder: Path, cli: Command) -> None:
+    (folder / "run").write_text(
+        '{"qid": "51", "docno": "d7", "score": "2.5"}\n\n\n{"qid": "51", "docno": "d2", "score": "x"}\n'
+    )
+    assert matches("run:4: score 'x' is not a finite number; …", *cli("run", "trec.qrels").messages)
+
+
+@pytest.mark.parametrize("text", ['{"51": {"d7": "%s"}}', '[{"qid": "51", "docno": "d7", "label": "%s"}]'])
+def test_grades_that_are_text_are_those_of_trec_files(text: str, folder: Path, cli: Command) -> None:
+    (folder / "trec.run").write_text("51 Q0 d7 1 1 t\n")
+    for grade, words, gain in (("2", (), 2), ("2.0", (), 2), ("2", ("--labels", "2=3"), 3), ("L1", (), 1)):
+        (folder / "FILE").write_text(text % grade)
+        assert f",{gain}.0" in cli("trec.run", "FILE", "-m", "dcg@1", "-f", "csv", *words).text
 
 
 def test_plain_trec_is_known_at_a_glance() -> None:

@@ -38,6 +38,16 @@ def test_scores_are_those_of_pytrec_eval(level: int, judged_only: bool) -> None:
     assert pytrec_eval.supported_measures >= theirs.supported_measures
 
 
+@pytest.mark.parametrize("given", ["set_F.2", "set_F_0.5", "11pt_avg.0.25,0.5", "P.5,10"])
+def test_names_with_parameters_are_those_of_pytrec_eval(given: str) -> None:
+    theirs = pytest.importorskip("pytrec_eval")
+    qrels, run = {"1": {"a": 2, "b": 1, "c": 0}}, {"1": {"a": 1.0, "b": 2.0, "d": 3.0}}
+    found = pytrec_eval.RelevanceEvaluator(qrels, {given}).evaluate(run)
+    assert found["1"] == pytest.approx(theirs.RelevanceEvaluator(qrels, {given}).evaluate(run)["1"])
+    both = pytrec_eval.RelevanceEvaluator(qrels, ["set_F.2", "set_F.0.5"]).evaluate(run)["1"]
+    assert both == pytest.approx({"set_F_2": 6 / 7, "set_F_0.5": 0.75})
+
+
 def test_measures_of_gradedeval_stand_beside_those_of_trec_eval() -> None:
     found = gradedeval.RelevanceEvaluator(QRELS, ["map", "err@20", "nDCG@5"]).evaluate(RUN)
     assert list(found["q0"]) == ["map", "err@20", "nDCG@5"]

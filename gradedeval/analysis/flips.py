@@ -92,15 +92,6 @@ def _flip(behind: Judged, ahead: Judged, needed: float, documents: int) -> Flip 
     if float((behind.most - behind.base).sum()) <= needed:
         return Flip(np.nan, unjudged, np.nan)
 
-    def best(weight: Floats, of_ahead: Floats) -> tuple[Ints, Floats]:
-        """The documents that lift the run behind, the best first, and the sums of what they do."""
-        other = np.zeros(documents)
-        other[ahead.number] = of_ahead
-        net = weight - other[behind.number]
-        lifting = np.flatnonzero(net > 0)  # by topic and rank
-        order = lifting[np.argsort(-net[lifting], kind="stable")]
-        return order, np.cumsum(net[order])
-
     def rise(chosen: Ints) -> float:
         relevant = np.zeros(documents, dtype=bool)
         relevant[behind.number[chosen]] = True
@@ -110,16 +101,26 @@ def _flip(behind: Judged, ahead: Judged, needed: float, documents: int) -> Flip 
         return Flip(len(chosen), unjudged, int(behind.rank[chosen].max()))
 
     if behind.fixed is not None and ahead.fixed is not None:
-        order, rises = best(behind.fixed, ahead.fixed)
+        order, rises = _best(behind, ahead, behind.fixed, ahead.fixed, documents)
         chosen = order[: int(np.searchsorted(rises, needed, side="right")) + 1]
         bounded = behind.bounded or ahead.bounded
         if len(chosen) and rises[len(chosen) - 1] > needed and (not bounded or rise(chosen) > needed):
             return found(chosen)
         if not bounded:
             return Flip(np.nan, unjudged, np.nan)
-    order, rises = best(behind.weight, ahead.weight)
+    order, rises = _best(behind, ahead, behind.weight, ahead.weight, documents)
     many = _enough(lambda many: rise(order[:many]), rises, needed)
     return found(order[:many]) if many else None
+
+
+def _best(behind: Judged, ahead: Judged, weight: Floats, of_ahead: Floats, documents: int) -> tuple[Ints, Floats]:
+    """The documents that lift the run behind above the run ahead, the best first, and the sums of what they do."""
+    other = np.zeros(documents)
+    other[ahead.number] = of_ahead
+    net = weight - other[behind.number]
+    lifting = np.flatnonzero(net > 0)  # by topic and rank
+    order = lifting[np.argsort(-net[lifting], kind="stable")]
+    return order, np.cumsum(net[order])
 
 
 def _enough(rise: Callable[[int], float], rises: Floats, needed: float) -> int:

@@ -16,8 +16,8 @@ from gradedeval.analysis.bounds import COMPARED, Bound
 from gradedeval.analysis.compare import TestSettings, topic_differences
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
 from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test, p_value
-from gradedeval.arrays import TOLERANCE, Floats
-from gradedeval.errors import EvaluationWarning, InputError, plural, visible
+from gradedeval.arrays import TOLERANCE, Bools, Floats
+from gradedeval.errors import EvaluationWarning, InputError, Note, plural, visible
 from gradedeval.scoring.summaries import summarize_rises
 
 if TYPE_CHECKING:
@@ -120,9 +120,23 @@ def check(
 
     settings, bounds = TestSettings(test, draws=draws, seed=seed), list(bounds)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
-    for note in direction_notes(matrix, bounds):
+    for note in [*baseline_notes(matrix, name), *direction_notes(matrix, bounds)]:
         warnings.warn(note, EvaluationWarning, stacklevel=2)
     return pd.DataFrame([verdict.row for verdict in verdicts(matrix, bounds, name, settings)])
+
+
+def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:
+    """A note where the baseline lacks topics that a run is scored on: no drop is seen there."""
+    if baseline is None:
+        return []
+    known: Bools = np.logical_or.reduce(~np.isnan(matrix.score), axis=2)
+    has = known[matrix.run_index(baseline)]
+    scored = np.delete(known, matrix.run_index(baseline), 0).any(0)
+    count, of = int((scored & has).sum()), int(scored.sum())
+    if count == of:
+        return []
+    what = f"baseline '{baseline}' has scores of {count} of {of} {plural(of, 'topic')}: no drop is seen on the others"
+    return [Note(what, f"--min-topics {of} makes that an error", kind="baseline-topics")]
 
 
 def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, settings: TestSettings) -> list[Verdict]:

@@ -23,19 +23,26 @@ class Origin:
 
     place      the file; "" if they are computed here
     signature  what they depend on; None if that is not known
+    cut        whether the file had signatures, and rows that have them were taken out
     """
 
     place: str
     signature: Signature | None
+    cut: bool = False
 
 
 def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins, allow: bool = False) -> list[str]:
-    """Raise InputError (usage) where scores by one measure depend on other qrels or options than the first run's.
+    """Raise InputError (usage) where scores by one measure depend on other qrels or options than the first run's, and
+    InputError where rows that have the signature were taken out of a file.
 
     allow  only note it
 
     Returns notes: these, scores of unknown origin, and scores of another version.
     """
+    cut = next((origin.place for origin in origins.flat if origin.cut and origin.signature is None), None)
+    if cut is not None and not allow:
+        what = "the row of the mean (topic 'all') of a run is missing, and with it the signature: the file was cut"
+        raise InputError(cut, what, f"save the scores again, or allow it with {ALLOW}", kind="no-signature")
     found: dict[tuple[str, str, str], list[str]] = {}
     for column, measure in enumerate(measures):
         signed = [(run, origin) for run, origin in zip(runs, origins[:, column], strict=True) if origin.signature]

@@ -55,12 +55,14 @@ class SavedScores:
     rows        the scores by topic
     labels      measure -> what it is called, as it was written first
     signatures  (run, measure) -> what they depend on, where that was saved with them
+    cut         whether it is a file that has a place for signatures, and lacks one: rows of means were taken out
     """
 
     place: str
     rows: list[SavedScore]
     labels: dict[str, str]
     signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
+    cut: bool = False
 
 
 def holds_scores(path: str) -> bool:
@@ -103,7 +105,11 @@ def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
         raise InputError(place, "no scores by topic", HINT)
     cells = dict(rows)
     signed = {key: Signature.read(str(cells[line].get("signature") or joint)) for key, line in summaries.items()}
-    return SavedScores(place, by_topic, labels, {key: signature for key, signature in signed.items() if signature})
+    known = {key: signature for key, signature in signed.items() if signature}
+    signs = place != FRAME and any("signature" in row for row in cells.values())
+    return SavedScores(
+        place, by_topic, labels, known, signs and any((row.run, row.measure) not in known for row in by_topic)
+    )
 
 
 def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:

@@ -253,7 +253,7 @@ def _from_saved(saved: SavedScores) -> Matrix:
         matrix.score[cell], matrix.residual[cell], matrix.unjudged[cell] = row.score, row.residual, row.unjudged
         matrix.included[cell] = True
     for index, run in enumerate(runs):
-        matrix.origin[index] = [Origin(place, saved.signatures.get((run, measure))) for measure in measures]
+        matrix.origin[index] = [Origin(place, saved.signatures.get((run, measure)), saved.cut) for measure in measures]
     labels = [saved.labels[measure] for measure in measures]
     parts = dict.fromkeys(part for signature in saved.signatures.values() for part in signature.parts)
     signed = " | ".join([f"{place}: {len(runs)} {plural(len(runs), 'run')}", *parts])

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gradedeval.analysis.bounds import KINDS, read_bound_specs, resolve_bounds
-from gradedeval.analysis.check import direction_notes, verdicts
+from gradedeval.analysis.check import baseline_notes, direction_notes, verdicts
 from gradedeval.analysis.check_config import find_settings
 from gradedeval.analysis.check_report import FAULTS, FORMATS, format_of, render
 from gradedeval.analysis.compare import TestSettings
@@ -90,7 +90,7 @@ def command(files: tuple[str, ...], config: str | None, form: str | None, output
     try:
         matrix, baseline = with_baseline(files, baseline, needed, options)
         warn_of(matrix, allow, paired=baseline is not None)
-        warn(direction_notes(matrix, bounds))
+        warn([*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds)])
         results = verdicts(matrix, bounds, baseline, TestSettings(test, draws=draws, seed=seed))
     except InputError as error:
         if form in FAULTS:

@@ -115,8 +115,8 @@ def words_of(source: Any, what: str = "qrels") -> set[bytes]:
 
 def lines_of(frame: Any) -> Sequence[int]:
     """The line that each row of a table stands on in its file, or its number."""
-    lines: Sequence[int] = getattr(frame, "lines", None) or range(1, len(frame) + 1)
-    return lines
+    lines = getattr(frame, "lines", None)  # which may also be a column of a DataFrame
+    return lines if isinstance(lines, list | range) else range(1, len(frame) + 1)
 
 
 def _token(text: str) -> bytes:

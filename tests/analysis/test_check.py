@@ -209,6 +209,29 @@ def test_saved_scores_are_a_baseline_whatever_their_name(form: str, words: Path,
     assert outcome(cli, "--baseline", "main.scores", "--max-drop", "rr=0.1") == (1, ["-max-drop rr"])
 
 
+def test_a_baseline_of_few_topics_is_told_and_guarded(words: Path, cli: Command) -> None:
+    cli("main.run", "qrels.txt", "-q", "-m", "rr", "-o", "main.csv")
+    kept = [line for line in (words / "main.csv").read_text().splitlines(True) if ",7," not in line]
+    (words / "main.csv").write_text("".join(kept))
+    check = ("check", "new.run", "qrels.txt", "--baseline", "main.csv", "--max-drop", "rr=1")
+    found = cli(*check)
+    said = "baseline 'main.run' has scores of 9 of 10 topics: no drop is seen on the others; --min-topics 10 makes that"
+    assert (found.code, [line[: len(said)] for line in found.messages if "baseline" in line]) == (0, [said])
+    assert cli(*check, "--min-topics", "10").code == 1
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_a_baseline_without_its_means_has_no_signature_and_is_refused(form: str, words: Path, cli: Command) -> None:
+    cli("main.run", "qrels.txt", "-q", "-m", "rr", "-o", f"main.{form}")
+    kept = [line for line in (words / f"main.{form}").read_text().splitlines(True) if "all" not in line]
+    (words / f"main.{form}").write_text("".join(kept))
+    check = ("check", "new.run", "qrels.txt", "--baseline", f"main.{form}", "--max-drop", "rr=1")
+    found = cli(*check)
+    says = f"main.{form}: the row of the mean (topic 'all') of a run is missing, and with it the signature"
+    assert (found.code, found.messages[0][: len(says)]) == (3, says)
+    assert cli(*check, "--allow-mismatch").code == 0
+
+
 def test_several_runs_are_each_held_against_the_bounds(words: Path, cli: Command) -> None:
     (words / "other.run").write_text(BETTER)
     found = cli(

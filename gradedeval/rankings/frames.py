@@ -22,6 +22,7 @@ from gradedeval.trec.column_names import (
     TOPIC,
     TYPE,
     check_no_score,
+    check_one_grade,
     find_column,
     find_grades,
     no_column,
@@ -241,6 +242,8 @@ def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
     name = find_grades(frame.columns) if known is GRADE else find_column(frame.columns, known)
     if name is None:
         raise no_column(frame.columns, known, what)
+    if known is GRADE:
+        check_one_grade(frame.columns, what)
     held = frame[name]
     if not hasattr(held, "tolist"):
         raise InputError(what, f"has several columns '{name}'", "give each column a name of its own", usage=True)

@@ -112,13 +112,13 @@ def compare(
     that the true difference is above rope, within ±rope, and below −rope, or the other way round where lower is better;
     low and high are a credible interval. `conclusive` is False where the difference is no larger than the residual of
     the lower run: judging its unjudged documents could reverse the order; blank where the measure has no residual.
-    `flip` is how many of its `unjudged` documents would have to turn out relevant, with the top gain and all else as it
-    is, to reverse the order: the fewest where documents add to the score independently of each other, else a number
-    that suffices. `flip_share` is their share, `flip_rank` the lowest rank among them. They are blank where the order
-    is conclusive or only documents that the run lacks could reverse it, for saved or standardized scores, and for a run
-    that cannot be read again. What cannot be significant, has an interval without an end, is taken for a mean, or
-    leaves out topics is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError for fewer than
-    two runs, and for a measure with a single topic.
+    `flip` is how many of its `unjudged` documents would have to turn out relevant, in both runs, with the top gain and
+    all else as it is, to reverse the order: the fewest where what a document adds depends on its rank alone, else a
+    number that suffices. `flip_share` is their share, `flip_rank` the lowest rank among them. They are blank where the
+    order is conclusive, where none were found that reverse it, for saved or standardized scores, and for runs that
+    cannot be read again. What cannot be significant, has an interval without an end, is taken for a mean, or leaves out
+    topics is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs,
+    and for a measure with a single topic.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)

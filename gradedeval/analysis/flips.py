@@ -3,136 +3,147 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradedeval.analysis.score_matrix import Paired
-from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
+from gradedeval.analysis.unjudged import Judged, Numbering, judge, parts_of
+from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.errors import InputError
-from gradedeval.measures.applied import scores_of
-from gradedeval.measures.definition import Measure
 from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.batch import Batch
-from gradedeval.scoring.batch_gains import GainsCache
+from gradedeval.rankings.batch import EVERY_TOPIC, Batch
 from gradedeval.scoring.run_parts import grade_run
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import Scores
-from gradedeval.scoring.summaries import tested
-from gradedeval.trec.lines import decode
 from gradedeval.trec.source import Source, is_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ("flip", "unjudged", "flip_share", "flip_rank")
-EXACT = 50
-"""Down to so many unjudged documents of a topic each number is tried, below that every fifth part more."""
+TRIES = 2
+"""How many smaller numbers are tried where one has been found that suffices."""
 
 
 class Flip(NamedTuple):
-    """What turns an order round: so many `documents`, the first unjudged ones of some topics down to some `rank`, of
-    all `unjudged` ones that the measure looks at; nan where not even all of them do."""
+    """What turns an order round: so many `documents` of all `unjudged` ones that the measure looks at, down to some
+    `rank`; nan where not even all of them do."""
 
     documents: float
     unjudged: int
     rank: float
 
 
-@dataclass(frozen=True, eq=False)
-class Ladder:
-    """What judging would do to the scores of a run by one measure.
-
-    row     topic -> its row
-    counts  topics × steps: so many unjudged documents, the first ones of the ranking, are taken as relevant; 0 at first
-    value   topics × steps: the score then, on the scale on which means are tested
-    ranks   topics × steps: the rank of the last of them
-    """
-
-    row: Mapping[str, int]
-    counts: Ints
-    value: Floats
-    ranks: Ints
-
-    @cached_property
-    def edges(self) -> Ints:
-        """edges × (topic, first step, last step): the upper hull of each topic, the largest rise by document first."""
-        edges: list[tuple[float, int, int, int, int]] = []
-        for topic, (documents, value) in enumerate(zip(self.counts, self.value, strict=True)):
-            begin, last, before = 0, int(np.searchsorted(documents, documents[-1])), np.inf
-            while begin < last:
-                steps = slice(begin + 1, last + 1)
-                slopes = (value[steps] - value[begin]) / (documents[steps] - documents[begin])
-                end = begin + 1 + int(slopes.argmax())
-                before = min(before, float(slopes[end - begin - 1]))  # but for its last bits it is no larger
-                if before <= 0:
-                    break
-                edges.append((-before, int(documents[end] - documents[begin]), topic, begin, end))
-                begin = end
-        return np.array([edge[2:] for edge in sorted(edges)], dtype=np.int64).reshape(-1, 3)
-
-    def flip(self, topics: list[str], needed: float) -> Flip:
-        """The fewest documents found that raise the sum over topics by more than is needed.
-
-        Where documents add to a score independently, and the less the lower they stand, no fewer can do: the largest
-        rises are taken first. Elsewhere it is a number that suffices: of each topic the steps that raise its score most
-        by document.
-        """
-        counted = np.zeros(len(self.counts), dtype=bool)
-        counted[[self.row[topic] for topic in topics]] = True
-        unjudged = int(self.counts[counted, -1].sum())
-        topic, begin, end = self.edges[counted[self.edges[:, 0]]].T
-        rises = np.cumsum(self.value[topic, end] - self.value[topic, begin])
-        enough = np.flatnonzero(rises > needed)
-        if not len(enough):
-            return Flip(np.nan, unjudged, np.nan)
-        whole = int(enough[0])
-        last, first = int(topic[whole]), int(begin[whole])
-        left = needed - (float(rises[whole - 1]) if whole else 0.0)
-        steps = self.value[last, first + 1 : int(end[whole]) + 1] - self.value[last, first] > left
-        final = first + 1 + int(np.flatnonzero(steps)[0]) if steps.any() else int(end[whole])
-        documents = self.counts[topic[:whole], end[:whole]] - self.counts[topic[:whole], begin[:whole]]
-        deepest = max(int(self.ranks[topic[:whole], end[:whole]].max(initial=0)), int(self.ranks[last, final]))
-        return Flip(int(documents.sum() + self.counts[last, final] - self.counts[last, first]), unjudged, deepest)
-
-
 class Judging:
-    """The runs of an evaluation, read again one by one, to see what judging their documents could do."""
+    """The runs of an evaluation, read again, to see what judging their documents could do."""
 
     def __init__(self, scores: Scores) -> None:
         self.scorer, self.sources = Scorer(scores.qrels, scores.measures, scores.options), scores.sources
         self.column = {label: column for column, label in enumerate(scores.labels)}
-        self.ladders: dict[str, Ladder] = {}
-        self.batches: list[Batch] | None = None
-        self.run = ""
+        self.numbering = Numbering()
+        self.batches: dict[str, list[Batch]] = {}
+        self.judged: dict[tuple[str, str], Judged | None] = {}
+        self.by_rank: dict[str, dict[bytes, Floats]] = {}
 
-    def flip(self, run: str, paired: Paired, needed: float) -> Flip | None:
-        """What turns the order round, of the run behind; None where it cannot be read again as it was scored."""
-        try:
-            ladder = self._ladder(run, paired.measure)
-        except InputError:
-            return None
-        rows = [ladder.row.get(topic, -1) for topic in paired.topics]
-        scored = paired.values[paired.runs.index(run)]
-        if min(rows) < 0 or not np.allclose(ladder.value[rows, 0], scored, rtol=1e-9, atol=1e-9):
-            return None
-        return ladder.flip(paired.topics, needed)
+    def flip(self, run: str, ahead: str, paired: Paired, needed: float) -> Flip | None:
+        """What turns the order of two runs round, by documents of the run behind; None where one of them cannot be read
+        again as it was scored, or where nothing was found."""
+        behind, other = self._judged(run, paired), self._judged(ahead, paired)
+        return None if behind is None or other is None else _flip(behind, other, needed, self.numbering.size)
 
-    def _ladder(self, run: str, measure: str) -> Ladder:
+    def _judged(self, run: str, paired: Paired) -> Judged | None:
+        key = (run, paired.measure)
+        if key not in self.judged:
+            try:
+                self.judged[key] = self._judge(run, paired)
+            except InputError:
+                self.judged[key] = None
+        return self.judged[key]
+
+    def _judge(self, run: str, paired: Paired) -> Judged | None:
         """Raises InputError where the run cannot be read again."""
-        if run != self.run:
-            self.run, self.ladders, self.batches = run, {}, None
-            source = self.sources[run]
-            if not (is_file(source) and Source(source).is_read_once):
-                self.batches = grade_run(source, self.scorer.grader, Workers()).batches
-        if self.batches is None:
-            raise InputError(run, "cannot be read a second time")
-        if measure not in self.ladders:
-            self.ladders[measure] = _ladder(self.scorer, self.batches, self.column[measure])
-        return self.ladders[measure]
+        if run not in self.batches:
+            source = self.sources.get(run)
+            if source is None or (is_file(source) and Source(source).is_read_once):
+                raise InputError(run, "cannot be read a second time")
+            grader = replace(self.scorer.grader, keep_docnos_for=EVERY_TOPIC)
+            self.batches[run] = grade_run(source, grader, Workers()).batches
+        parts = parts_of(self.batches[run], paired.topics, self.scorer.grader.judged, self.numbering)
+        row = {name: row for row, name in enumerate(name for part in parts for name in part.names)}
+        if set(row) != set(paired.topics):
+            return None
+        by_rank = self.by_rank.setdefault(paired.measure, {})
+        judged = judge(self.scorer, self.column[paired.measure], parts, by_rank)
+        scored = paired.values[paired.runs.index(run)]
+        same = np.allclose(judged.base[[row[topic] for topic in paired.topics]], scored, rtol=1e-9, atol=1e-9)
+        return judged if same else None
+
+
+def _flip(behind: Judged, ahead: Judged, needed: float, documents: int) -> Flip | None:
+    """The documents that raise the run behind most and the run ahead least are taken until the order turns round.
+
+    Where what a document adds depends on its rank alone, that is the fewest. Elsewhere both runs are scored again with
+    the documents, and more are taken until it really turns round.
+    """
+    unjudged = len(behind.number)
+    if float((behind.most - behind.base).sum()) <= needed:
+        return Flip(np.nan, unjudged, np.nan)
+
+    def rise(chosen: Ints) -> float:
+        relevant = np.zeros(documents, dtype=bool)
+        relevant[behind.number[chosen]] = True
+        return behind.rise(relevant) - ahead.rise(relevant)
+
+    def found(chosen: Ints) -> Flip:
+        return Flip(len(chosen), unjudged, int(behind.rank[chosen].max()))
+
+    if behind.fixed is not None and ahead.fixed is not None:
+        order, rises = _best(behind, ahead, behind.fixed, ahead.fixed, documents)
+        chosen = order[: int(np.searchsorted(rises, needed, side="right")) + 1]
+        bounded = behind.bounded or ahead.bounded
+        if len(chosen) and rises[len(chosen) - 1] > needed and (not bounded or rise(chosen) > needed):
+            return found(chosen)
+        if not bounded:
+            return Flip(np.nan, unjudged, np.nan)
+    order, rises = _best(behind, ahead, behind.weight, ahead.weight, documents)
+    many = _enough(lambda many: rise(order[:many]), rises, needed)
+    return found(order[:many]) if many else None
+
+
+def _best(behind: Judged, ahead: Judged, weight: Floats, of_ahead: Floats, documents: int) -> tuple[Ints, Floats]:
+    """The documents that lift the run behind above the run ahead, the best first, and the sums of what they do."""
+    other = np.zeros(documents)
+    other[ahead.number] = of_ahead
+    net = weight - other[behind.number]
+    lifting = np.flatnonzero(net > 0)  # by topic and rank
+    order = lifting[np.argsort(-net[lifting], kind="stable")]
+    return order, np.cumsum(net[order])
+
+
+def _enough(rise: Callable[[int], float], rises: Floats, needed: float) -> int:
+    """So many documents that suffice, from what is expected of them; 0 where not even all do."""
+    few, many, target = 0, 0, needed
+    while few < len(rises):
+        many = min(len(rises), max(few + 1, int(np.searchsorted(rises, target, side="right")) + 1))
+        reached = rise(many)
+        if reached > needed:
+            break
+        few, target = many, float(rises[many - 1]) + 1.2 * (needed - reached)
+    else:
+        return 0
+    for _ in range(TRIES):
+        less = int(np.searchsorted(rises, rises[many - 1] - 0.9 * (reached - needed)))
+        less = min(less, many - 1)
+        if less <= few:
+            break
+        reached_then = rise(less)
+        if reached_then <= needed:
+            break
+        many, reached = less, reached_then
+    return many
 
 
 def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], scores: Scores | None) -> dict[str, Any]:
@@ -152,7 +163,8 @@ def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], scores: Sc
         pair = [paired.runs.index(frame[name][row]) for name in ("run", "baseline")]
         values = paired.values[pair]
         needed = 0.0 if difference == 0 else abs(float((values[0] - values[1]).sum()))
-        found = judging.flip(run, paired, needed + TOLERANCE * len(paired.topics))
+        ahead = frame["baseline" if frame["run"][row] == run else "run"][row]
+        found = judging.flip(run, ahead, paired, needed + TOLERANCE * len(paired.topics))
         if found is None or (columns["flip"][row] or math.inf) <= found.documents:
             continue
         columns["unjudged"][row] = found.unjudged
@@ -177,58 +189,3 @@ def _behind(frame: pd.DataFrame, scores: Scores) -> Iterator[tuple[str, int]]:
         for name, behind in (("run", difference <= 0), ("baseline", difference >= 0)):
             if behind and frame[name][row] in scores.sources:
                 yield frame[name][row], row
-
-
-def _ladder(scorer: Scorer, batches: list[Batch], column: int) -> Ladder:
-    """The ladder of a run."""
-    measure = scorer.measures[column]
-    steps = [_steps_of(scorer, batch, measure, column) for batch in batches]
-    width = max(counts.shape[1] for counts, _, _ in steps)
-    # A topic that is in several batches is complete in the last.
-    row = {decode(topic): number for number, topic in enumerate(topic for batch in batches for topic in batch.topics)}
-    columns = [np.minimum(np.arange(width), counts.shape[1] - 1) for counts, _, _ in steps]
-    counts, value, ranks = (
-        np.concatenate([part[:, of] for part, of in zip(parts, columns, strict=True)])
-        for parts in zip(*steps, strict=True)
-    )
-    return Ladder(row, counts, value, ranks)
-
-
-def _steps_of(scorer: Scorer, batch: Batch, measure: Measure, column: int) -> tuple[Ints, Floats, Ints]:
-    """As in `Ladder`: the counts, values and ranks of one batch."""
-    ranks = np.arange(1, batch.codes.shape[1] + 1)
-    unjudged = ~scorer.grader.judged[batch.codes] & (ranks <= batch.retrieved[:, None])
-    seen = unjudged & (ranks <= (np.inf if measure.cutoff is None else measure.cutoff))
-    number = np.where(seen, seen.cumsum(1), 0)
-    most = number.max(1, initial=0)
-    tried = _tried(int(most.max(initial=0)))
-    taken = (_with_relevant(batch, unjudged & ~(seen & (number <= count))) for count in tried)
-    values = [_value(scorer, relevant, measure, column) for relevant in taken]
-    counts = np.minimum(tried, most[:, None])
-    # The rank of each by its number; all others go to number 0, where no document is.
-    rank_of = np.zeros((len(most), int(most.max(initial=0)) + 1), dtype=np.int64)
-    np.put_along_axis(rank_of, number, np.where(seen, ranks, 0), 1)
-    return counts, np.stack(values, axis=1), np.take_along_axis(rank_of, counts, 1)
-
-
-def _tried(most: int) -> Ints:
-    """0, 1, 2, … to EXACT, then a fifth more each time, to the most there are."""
-    tried = [*range(min(most, EXACT) + 1)]
-    while tried[-1] < most:
-        tried.append(min(most, tried[-1] * 6 // 5))
-    return np.array(tried)
-
-
-def _with_relevant(batch: Batch, others: Bools) -> Batch:
-    """The batch where the unjudged documents but `others` are yet to be judged: those gain nothing, as what lies beyond
-    the end."""
-    codes = batch.codes.copy()
-    codes[others] = batch.beyond
-    return replace(batch, codes=codes)
-
-
-def _value(scorer: Scorer, batch: Batch, measure: Measure, column: int) -> Floats:
-    """The scores of topics with all unjudged documents at the top gain, as they are tested."""
-    table, definition = scorer.tables[column], measure.definition
-    gains = GainsCache(batch, scorer.grader, scorer.by_intent)(table, measure, unjudged=table.top)
-    return tested(np.minimum(scores_of(measure, gains), definition.ceiling), definition.summary)

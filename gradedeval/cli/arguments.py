@@ -22,7 +22,7 @@ from gradedeval.trec.file_formats import Document
 from gradedeval.trec.layouts import QRELS, RUN, STRATA
 from gradedeval.trec.lines import looks_like
 from gradedeval.trec.paths import files_of, same_file
-from gradedeval.trec.recognition import format_of
+from gradedeval.trec.recognition import format_of, is_certain_run
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream, first_bytes
 
@@ -99,8 +99,10 @@ def is_qrels(file: str) -> bool:
     if not os.path.isfile(file):
         return False
     head = first_bytes(Source(file))
-    if any(looks_like(head, layout) for layout in (RUN, QRELS, STRATA)):
-        return not looks_like(head, RUN)
+    if looks_like(head, RUN) or is_certain_run(Source(file)):
+        return False
+    if any(looks_like(head, layout) for layout in (QRELS, STRATA)):
+        return True
     with closing(Stream(Source(file))) as stream:
         try:
             form = format_of(stream, "qrels")

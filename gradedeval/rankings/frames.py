@@ -22,6 +22,7 @@ from gradedeval.trec.column_names import (
     TOPIC,
     TYPE,
     check_no_score,
+    check_one_grade,
     find_column,
     find_grades,
     no_column,
@@ -114,8 +115,8 @@ def words_of(source: Any, what: str = "qrels") -> set[bytes]:
 
 def lines_of(frame: Any) -> Sequence[int]:
     """The line that each row of a table stands on in its file, or its number."""
-    lines: Sequence[int] = getattr(frame, "lines", None) or range(1, len(frame) + 1)
-    return lines
+    lines = getattr(frame, "lines", None)  # which may also be a column of a DataFrame
+    return lines if isinstance(lines, list | range) else range(1, len(frame) + 1)
 
 
 def _token(text: str) -> bytes:
@@ -241,6 +242,8 @@ def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
     name = find_grades(frame.columns) if known is GRADE else find_column(frame.columns, known)
     if name is None:
         raise no_column(frame.columns, known, what)
+    if known is GRADE:
+        check_one_grade(frame.columns, what)
     held = frame[name]
     if not hasattr(held, "tolist"):
         raise InputError(what, f"has several columns '{name}'", "give each column a name of its own", usage=True)

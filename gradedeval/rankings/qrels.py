@@ -24,7 +24,7 @@ from gradedeval.rankings.qrels_columns import JudgmentColumns, coded, judgments_
 from gradedeval.rankings.qrels_lines import Reading, has_iterations, judgments_of_bytes
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec import lines
-from gradedeval.trec.column_names import STRATUM, SUBTOPIC, not_whole
+from gradedeval.trec.column_names import SCORE, STRATUM, SUBTOPIC, find_grades, not_whole, plain
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.file_formats import Document, format_name
 from gradedeval.trec.layouts import QRELS, Layout
@@ -107,6 +107,7 @@ class Qrels:
     def _start(self, place: str, duplicates: Duplicates = "error") -> None:
         """What all qrels have, whatever they are made of."""
         self.place, self.format, self._duplicates = place, "", duplicates
+        self.could_be_run = False  # whether nothing but the numbers tells them from a run
         self.notes: list[str] = []
         self.subtopics: Subtopics | None = None
         self.strata: Strata | None = None
@@ -117,6 +118,7 @@ class Qrels:
 
     def _readable(self, source: Any) -> Any:
         source = readable(source, "qrels", self.place)
+        self.could_be_run = not hasattr(source, "columns") or plain(find_grades(source.columns)) in SCORE
         self.notes += [f"{self.place}: {note}"] if isinstance(source, Columns) and (note := source.note) else []
         return source
 
@@ -142,7 +144,7 @@ class Qrels:
 
                 self.format, content = read_document(form.format, stream.whole(), self.place)
                 return content
-            self._layout = form
+            self._layout, self.could_be_run = form, form.whole
             if reading.part or reading.labels or not form.in_blocks:
                 return self._by_line(stream, form, reading)
             try:
@@ -164,8 +166,7 @@ class Qrels:
             iterations = error.kind == "duplicate-judgment" and layout is QRELS and has_iterations(data)
             if reading.part or not iterations:
                 raise
-            hint = f"{error.hint}, or --subtopics if the second column is a subtopic"
-            raise error.replace(hint=hint) from None
+            raise error.replace(hint=f"{error.hint}, or --subtopics if the second column is a subtopic") from None
 
     def _of_rows(self, rows: list[Judgment], reading: Reading) -> JudgmentColumns:
         part = reading.part
@@ -211,8 +212,7 @@ class Qrels:
 
     def _pool_of(self, topics: list[bytes]) -> Ints:
         """topics × labels: how many documents have each label; 0 for a topic that is not judged."""
-        rows = [self._row.get(topic, -1) for topic in topics]
-        counts: Ints = self._pools[rows]
+        counts: Ints = self._pools[[self._row.get(topic, -1) for topic in topics]]
         return counts
 
     @cached_property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -22,9 +21,7 @@ from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.runs import RunResult, score_runs
 from gradedeval.scoring.scorer import scorer_for
 from gradedeval.scoring.scores import RunScores, Scores
-from gradedeval.trec.layouts import QRELS, RUN
-from gradedeval.trec.lines import looks_like
-from gradedeval.trec.source import Source, is_path
+from gradedeval.scoring.swapped import check_files_swapped, check_values_swapped
 
 
 @lists_options
@@ -146,8 +143,9 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
                 hint = f"Qrels(..., {name}=True) reads them"
                 raise InputError(f"--{name}", "these qrels were read without", hint, usage=True)
         return qrels
+    first = next(iter(runs.values()), None)
     try:
-        return Qrels(
+        judged = Qrels(
             qrels,
             duplicates=options.duplicates,
             lenient=options.lenient,
@@ -158,19 +156,7 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
             jobs=jobs,
         )
     except InputError:
-        files = [source for source in (*list(runs.values())[:1], qrels) if is_path(source) and os.path.isfile(source)]
-        if len(files) == 2:
-            check_swapped(*map(Source, files))
+        check_files_swapped(first, qrels)
         raise
-
-
-def check_swapped(run: Source, qrels: Source) -> None:
-    """Raise InputError where the run has the fields of qrels, and the qrels those of a run."""
-    if not looks_like(qrels.read(), RUN):
-        return
-    what = f"looks like a run ({RUN.width} fields per line)"
-    if looks_like(run.read(), RUN):
-        raise InputError(qrels.place, f"{what}, as does {run.place}", "the qrels file comes last")
-    if looks_like(run.read(), QRELS):
-        what += f", and {run.place} like qrels ({QRELS.width} fields per line)"
-        raise InputError(qrels.place, what, "swap them: the order is RUN... QRELS")
+    check_values_swapped(first, judged, options)
+    return judged

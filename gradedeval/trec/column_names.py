@@ -58,6 +58,16 @@ def find_grades(names: Iterable[Any]) -> Any:
     return found
 
 
+def check_one_grade(names: Iterable[Any], place: str, hint: str = "") -> None:
+    """Raise InputError where several columns could hold the grades; `hint` says how to choose one by its name."""
+    names = list(map(str, names))
+    found = [name for name in names if plain(name) in _PLAIN[GRADE]]
+    if len(found) > 1:
+        what = f"several columns could be the grades: {', '.join(found)}"
+        hint = hint if len(set(found)) == len(found) else ""
+        raise InputError(place, what, hint or "leave one of them, or rename the others", usage=True)
+
+
 def not_whole(name: str, place: str) -> InputError:
     """The error of a column `score` that is to be grades, and holds fractions."""
     hint = "is it a run? a column of grades that are fractions must be called 'grade'"

@@ -6,6 +6,7 @@ What could be read in two ways that give different numbers is an error that name
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 from gradedeval.errors import InputError
@@ -16,6 +17,7 @@ from gradedeval.trec.column_names import (
     SCORE,
     TOPIC,
     check_no_score,
+    check_one_grade,
     find_column,
     find_grades,
     no_column,
@@ -49,6 +51,10 @@ _REFUSED = {
 _LETOR = re.compile(rb"[+-]?\d+(\.\d*)?[ \t]+qid:\S")
 _LINE = re.compile(rb"[^\n]+")
 _LABEL = re.compile(rb"L\d+")
+_RISES = (
+    "scores rise with the rank, and the highest comes first; if they are distances, --run-format topic,docno,rank,- "
+    "orders by rank"
+)
 
 
 def recognize(stream: Stream, holds: str, trec: Layout, wanted: str | None) -> Layout | Document:
@@ -119,7 +125,19 @@ class _Sample:
             layout = MSMARCO if len(self._fields(1 if header else 0)) != MSMARCO_RANKS.width else MSMARCO_RANKS
         else:
             layout = {"trec": self.trec, "ntcir": NTCIR}.get(base) or self._of_columns(base)
+        if header:
+            self._note_data(layout, wanted)
         return self._layout(layout, skip, wanted)
+
+    def _note_data(self, layout: Layout, wanted: str) -> None:
+        """A note where the line that is skipped as a header reads as data."""
+        fields, value = layout.split(self.first), {"run": "score", "qrels": "grade"}[self.holds]
+        at = layout.position(value if value in layout.columns else "rank")
+        if at is None or len(fields) != layout.width:
+            return
+        if decimal(fields[at]) == decimal(fields[at]) or _LABEL.fullmatch(fields[at]):
+            what = f"the first line reads as data, and is skipped: '{self._shown()}'"
+            self.notes = (*self.notes, f"{what}; leave out {HEADER} if it is no header")
 
     def _fields(self, line: int) -> list[bytes]:
         return self.lines[line].split() if line < len(self.lines) else []
@@ -139,7 +157,7 @@ class _Sample:
         skip += self.skip
         if not skip and not self.notes and wanted in ("", layout.format):
             return layout
-        return Layout(wanted or layout.format, layout.columns, layout.separator, skip, self.notes)
+        return Layout(wanted or layout.format, layout.columns, layout.separator, skip, (*self.notes, *layout.notes))
 
     def _after_first(self) -> int:
         """Where the line after the first begins, behind a byte order mark."""
@@ -196,6 +214,8 @@ class _Sample:
             check_no_score(values, self.place)
         if self.holds == "qrels":
             holds[value] = "grade"
+            columns = ",".join(holds.get(name, IGNORED) for name in names)
+            check_one_grade(names, self.place, f"say which, as in --qrels-format {columns}{HEADER}")
         return tuple(holds.get(name, IGNORED + name) for name in names)
 
     def _lacks(self, names: list[str], known: tuple[str, ...]) -> InputError:
@@ -238,7 +258,7 @@ class _Sample:
         rows = [line.split() for line in self.lines]
         for layout in (MSMARCO_RANKS, MSMARCO):
             if self._counts(layout, surely=True):
-                return layout
+                return replace(MSMARCO, notes=(_RISES,)) if layout is MSMARCO and _rises(rows) else layout
         numbers = [all(decimal(row[-1]) == decimal(row[-1]) for row in rows if row)] if rows else [False]
         widths = {len(row) for row in rows}
         if widths == {3} and all(numbers):
@@ -281,6 +301,12 @@ class _Sample:
     def _shown(self) -> str:
         text = decode(self.first.strip())
         return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _rises(rows: list[list[bytes]]) -> bool:
+    """Whether the scores of MS MARCO rise with the rank in every topic, as distances do."""
+    pairs = [(before, row) for before, row in pairwise(rows) if before[0] == row[0]]
+    return all(decimal(before[3]) < decimal(row[3]) for before, row in pairs)
 
 
 def _may_have_ranks(rows: list[list[bytes]]) -> bool:

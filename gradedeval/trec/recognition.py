@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
+from gradedeval.errors import InputError
 from gradedeval.trec.file_formats import Document
-from gradedeval.trec.layouts import QRELS, RUN, STRATA, Layout
-from gradedeval.trec.lines import NeedsLineReader, is_trec
+from gradedeval.trec.layouts import MSMARCO, QRELS, RUN, STRATA, Layout
+from gradedeval.trec.lines import NeedsLineReader, decimal, is_trec
+from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream
 
 FIRST = 1 << 12
@@ -31,3 +35,17 @@ def format_of(stream: Stream, holds: str, wanted: str | None = None, strata: boo
     from gradedeval.trec.first_lines import recognize  # most files are plain TREC
 
     return recognize(stream, holds, trec, wanted)
+
+
+def is_certain_run(source: Source) -> bool:
+    """Whether the first lines of a file are those of MS MARCO, or its column `score` holds fractions."""
+    with closing(Stream(source)) as stream:
+        try:
+            form = format_of(stream, "run")
+        except InputError:
+            return False
+        if isinstance(form, Document) or form.format == MSMARCO.format:
+            return form.format == MSMARCO.format
+        at = form.position("score") if form.format in ("beir", "tsv", "csv", "headed") else None
+        lines = stream.peek(FIRST)[form.skip :].split(b"\n")[:-1]
+    return at is not None and any(decimal(fields[at]) % 1 for line in lines if len(fields := form.split(line)) > at)

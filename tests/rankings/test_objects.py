@@ -76,6 +76,22 @@ def test_a_run_is_read_from_what_holds_it(run: Any) -> None:
     assert mean(run) == 0.75
 
 
+def test_a_topic_may_be_a_number_of_numpy() -> None:
+    assert mean([(np.int64(1), "a", 1.0)], {"1": {"a": 1}}) == 1.0
+
+
+def test_a_column_may_be_called_lines() -> None:
+    assert mean(FRAME.assign(lines=[7, 7, 7, 7]), JUDGMENTS.assign(lines="x")) == 0.75
+
+
+@pytest.mark.filterwarnings("ignore:run")
+def test_qrels_remember_the_documents_of_their_own_topics_alone() -> None:
+    qrels = gradedeval.Qrels(QRELS)
+    for topic in range(9):
+        gradedeval.evaluate({**RUN, f"x{topic}": {"a": 1.0}}, qrels, "rr", topics="run")
+    assert sorted(qrels._last) == [b"q1", b"q2"]
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("make", [polars, arrow])
 def test_a_table_of_another_library_is_read_like_a_dataframe(make: Any) -> None:

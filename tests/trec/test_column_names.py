@@ -55,3 +55,9 @@ def test_a_run_without_scores_is_ordered_by_its_ranks_and_that_is_said() -> None
     run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "rank": [2, 1]})
     with pytest.warns(gradedeval.EvaluationWarning, match="run: has no scores; its documents are ordered by rank"):
         assert gradedeval.evaluate(run, {"1": {"a": 1, "b": 0}}, "rr").means == {"rr": 0.5}
+
+
+@pytest.mark.parametrize(("name", "value"), [("similarity", 5), ("RSV", 5), ("x", 5.5)])
+def test_a_column_that_may_be_the_score_is_refused_beside_ranks(name: str, value: float) -> None:
+    with pytest.raises(gradedeval.InputError, match=f"none called 'score', but '{name}', which may be that"):
+        gradedeval.evaluate(frame(f"qid,docno,rank,{name}", "1", "a", 1, value), {"1": {"a": 1}}, "ap")

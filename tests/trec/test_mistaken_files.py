@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gradedeval import evaluate
+from gradedeval.errors import InputError
 from gradedeval.rankings.qrels import Qrels
 from support.commands import Command
 from support.file_formats import TREC_QRELS, TREC_RUN
@@ -46,3 +48,85 @@ def test_json_that_is_no_run_spoils_no_other(content: object, says: str, folder:
 def test_letor_names_its_documents_in_several_ways(comment: str, tmp_path: Path) -> None:
     (tmp_path / "FILE").write_text(f"2 qid:51 1:0.5 {comment}\n")
     assert list(Qrels(tmp_path / "FILE").codes[b"51"]) == [b"D3"]
+
+
+def swapped_files(name: str, folder: Path) -> tuple[str, str]:
+    """A run and qrels in a form that does not tell them apart."""
+    judged = [(f"t{topic}", f"d{docno}", (docno + topic) % 3) for topic in range(3) for docno in range(20)]
+    found = [(f"t{topic}", f"d{2 * rank}", 90 - 7 * rank) for topic in range(3) for rank in range(12)]
+    for file, rows in (("q", judged), ("r", found)):
+        nested: dict[str, dict[str, float]] = {}
+        for topic, docno, value in rows:
+            nested.setdefault(topic, {})[docno] = value / 8 if file == "r" else value
+        (folder / f"{file}.json").write_text(json.dumps(nested))
+        table = "".join(f"{topic}\t{docno}\t{value}\n" for topic, docno, value in rows)
+        (folder / f"{file}.tsv").write_text(f"query-id\tcorpus-id\tscore\n{table}")
+    return f"r.{name}", f"q.{name}"
+
+
+@pytest.mark.parametrize("name", ["json", "tsv"])
+def test_a_run_in_the_place_of_the_qrels_is_an_error(name: str, folder: Path, cli: Command) -> None:
+    run, qrels = swapped_files(name, folder)
+    assert cli(run, qrels, "-m", "ap").code == 0
+    refused = cli(qrels, run, "-m", "ap")
+    assert refused.code == 2
+    assert f"{run}: looks like a run (12 different grades" in refused.messages[0]
+    named = {"json": "json", "tsv": "beir"}[name]
+    assert cli(qrels, run, "-m", "ap", "--qrels-format", named).code == 0
+
+
+def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:
+    judged = {"1": {"a": 5, "b": 3}, "2": {"a": 6, "c": 1}}
+    found = {topic: dict(zip("abcdef", [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], strict=True)) for topic in judged}
+    with pytest.raises(InputError, match="swap them: the run comes first"):
+        evaluate(judged, found, "ap")
+    evaluate(judged, Qrels(found), "ap(rel=0.5)")
+    ranked = {topic: {docno: 9 - at for at, docno in enumerate("abcd")} for topic in judged}
+    evaluate(ranked, found, "ap(rel=0.5)")  # fractional grades, and scores that count ranks
+    evaluate({"1": {"a": 5, "b": 3}}, {"1": {"a": 0.5, "b": 1, "c": 1 / 3}}, "ap")
+
+
+def test_letor_of_six_fields_is_no_run(folder: Path, cli: Command) -> None:
+    (folder / "letor.txt").write_text("2 qid:51 1:1 # query_1 D16\n1 qid:51 1:1 # query_1 D17\n")
+    assert "duplicate document 'query_1'" in cli("trec.run", "letor.txt", "-m", "ap").messages[0]
+
+
+def test_two_columns_of_grades_are_an_error_that_names_both(folder: Path, cli: Command) -> None:
+    (folder / "FILE").write_text("query,url,label,relevance\n51,d7,2,0\n51,d2,0,1\n")
+    refused = cli("trec.run", "FILE", "-m", "ap")
+    assert refused.messages == [
+        "FILE: several columns could be the grades: label, relevance; say which, as in --qrels-format "
+        "topic,docno,-,grade+header"
+    ]
+    assert cli("trec.run", "FILE", "-m", "ap", "--qrels-format", "topic,docno,-,grade+header").code == 0
+    (folder / "FILE").write_text("query,url,label,label\n51,d7,2,0\n")
+    assert "could be the grades: label, label; leave one" in cli("trec.run", "FILE", "-m", "ap").messages[0]
+    (folder / "FILE.jsonl").write_text('{"qid": "51", "docno": "d7", "label": 1, "rel": 0}\n')
+    assert "could be the grades: label, rel; leave one" in cli("trec.run", "FILE.jsonl", "-m", "ap").messages[0]
+
+
+def test_distances_of_ms_marco_are_noted(folder: Path, cli: Command) -> None:
+    (folder / "FILE").write_text("51\td7\t1\t0.5\n51\td9\t2\t0.75\n52\td7\t1\t0.5\n52\td3\t2\t0.6\n52\td1\t3\t0.7\n")
+    read = cli("FILE", "trec.qrels", "-m", "ap")
+    assert "scores rise with the rank" in read.messages[0]
+    (folder / "FILE").write_text("51\td7\t1\t0.5\n51\td9\t2\t0.75\n52\td7\t1\t0.5\n52\td3\t2\t0.4\n52\td1\t3\t0.3\n")
+    assert cli("FILE", "trec.qrels", "-m", "ap").messages == []
+
+
+def test_a_header_that_reads_as_data_is_noted(folder: Path, cli: Command) -> None:
+    read = cli("trec.run", "trec.qrels", "-m", "ap", "--run-format", "trec+header")
+    assert read.messages == [
+        "trec.run: the first line reads as data, and is skipped: '51 Q0 d7 1 12.5 bm25'; leave out +header if it is no "
+        "header"
+    ]
+
+
+def test_diff_knows_runs_of_ms_marco_and_beir(folder: Path, cli: Command) -> None:
+    rows = [line.split() for line in TREC_RUN.splitlines()]
+    (folder / "ms3").write_text("".join(f"{row[0]}\t{row[2]}\t{row[3]}\n" for row in rows))
+    (folder / "ms4").write_text("".join(f"{row[0]}\t{row[2]}\t{row[3]}\t{row[4]}\n" for row in rows))
+    beir = "".join(f"{row[0]}\t{row[2]}\t{row[4]}\n" for row in rows)
+    (folder / "beir").write_text(f"query-id\tcorpus-id\tscore\n{beir}")
+    for last in ("ms3", "ms4", "beir"):
+        compared = cli("diff", "trec.run", last)
+        assert compared.code == 0, compared.messages

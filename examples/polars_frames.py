@@ -4,7 +4,7 @@ import polars as pl
 
 import gradedeval
 
-qrels = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "a"], "relevance": [2, 0, 1]})
+qrels = pl.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "a"], "relevance": [2, 1, 1]})
 retrieved = pl.DataFrame(
     {"query_id": ["q1", "q1", "q2", "q2"], "doc_id": ["a", "b", "b", "a"], "bm25": [2.5, 1.5, 3.0, 1.0]}
 )

@@ -6,17 +6,19 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Unpack
 
-from gradedeval.errors import InputError
+from gradedeval.errors import EvaluationWarning, InputError
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OptionKwargs
 from gradedeval.options.presets import resolve_options
-from gradedeval.scoring.evaluate import evaluate, qrels_for
+from gradedeval.scoring.evaluate import evaluate_runs, qrels_for
 from gradedeval.trec.lines import decode
 
 try:
@@ -27,6 +29,8 @@ except ImportError as error:
 
 LEAVING_OUT = ("topics", "topics_from", "max_residual")
 """Options that leave topics out, which ir_measures counts as 0."""
+PACKAGES = ("gradedeval", "ir_measures", "pyterrier")
+"""What stands between the user's line and an evaluation."""
 
 
 class GradedMeasure(ir_measures.Measure):
@@ -106,9 +110,9 @@ class GradedEvaluator(ir_measures.Evaluator):
     def __init__(self, measures: list[Any], qrels: Any, options: OptionKwargs) -> None:
         self.graded = {measure: parse_measures(measure)[0] for measure in measures}
         by_intent = any(measure.by_intent for measure in self.graded.values())
-        resolved = resolve_options(**options)
-        self.qrels = qrels_for({}, qrels, replace(resolved, subtopics=by_intent or resolved.subtopics))
-        self.options = options
+        self.options = resolve_options(**options)
+        self.qrels = qrels_for({}, qrels, replace(self.options, subtopics=by_intent or self.options.subtopics))
+        self.said: set[str] = set()
         super().__init__(measures, {decode(topic) for topic in self.qrels.topics})
 
     def iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
@@ -116,7 +120,11 @@ class GradedEvaluator(ir_measures.Evaluator):
         ranked = self._ranked(ir_measures.util.RunConverter(run))
         # A part of the topics may have nothing to score, as in batches of PyTerrier.
         ranked = ranked if len(ranked) else {next(iter(self.qrel_qids)): {}}
-        scores = evaluate({"run": ranked}, self.qrels, self.graded.values(), **self.options)
+        scores = evaluate_runs({"run": ranked}, self.qrels, list(self.graded.values()), self.options)
+        for note in scores.notes:
+            if note not in self.said:  # batches and runs would repeat it
+                self.said.add(note)
+                warnings.warn(note, EvaluationWarning, stacklevel=_outside())
         for measure, own in self.graded.items():
             for topic, score in scores.by_topic(own).items():
                 yield ir_measures.Metric(topic, measure, score)
@@ -127,6 +135,14 @@ class GradedEvaluator(ir_measures.Evaluator):
             frame = run.as_pd_dataframe()[["query_id", "doc_id", "score"]]
             return frame[frame["query_id"].isin(self.qrel_qids)]
         return {topic: ranked for topic, ranked in run.as_dict_of_dict().items() if topic in self.qrel_qids}
+
+
+def _outside() -> int:
+    """The `stacklevel` of a warning of the caller that points at the user's line, behind these packages."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in PACKAGES:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def as_ir_measures(measures: AnyMeasure | Iterable[AnyMeasure]) -> list[GradedMeasure]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gradedeval.errors import InputError
@@ -62,6 +63,7 @@ def index_of(name: AnyMeasure, measures: Sequence[Measure], options: Options) ->
 def with_defaults(measure: Measure, options: Options) -> Measure:
     """The measure with the gain scheme and relevance level that the options give it where it names none itself.
 
+    It is called as it was asked for.
     What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
     """
     given = dict(measure.parameters)
@@ -77,7 +79,8 @@ def with_defaults(measure: Measure, options: Options) -> Measure:
         settled |= {"gain", "rel"}
     wanted |= {key: value for key, value in preset.items() if key not in settled}
     # What is a measure's default anyway stays unsaid.
-    return measure(**{key: value for key, value in wanted.items() if value != _default(measure, key)})
+    applied = measure(**{key: value for key, value in wanted.items() if value != _default(measure, key)})
+    return replace(applied, asked=measure.asked)
 
 
 def _preset(measure: Measure, like: str | None) -> dict[str, Value]:

@@ -89,7 +89,7 @@ def test_frames_of_polars_are_scored_as_they_are(reader: Path) -> None:
     pytest.importorskip("polars", reason="polars is not installed")
     printed = shell("python examples/polars_frames.py", reader).splitlines()
     assert printed[0] == "bm25 {'ndcg@10': 0.8155, 'rr': 0.75}"
-    assert "('reversed', 'rr', 0.75)" in printed[2]
+    assert "('reversed', 'rr', 1.0)" in printed[2]
 
 
 @pytest.mark.exhaustive

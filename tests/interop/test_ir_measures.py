@@ -127,6 +127,17 @@ def test_intents_and_options() -> None:
         theirs.GradedProvider(topics="both")
 
 
+def test_a_warning_points_at_the_users_line_and_is_said_once() -> None:
+    judged = {**QRELS, "none": {"a": 0}}
+    evaluator = ir_measures.evaluator([theirs.err @ 20], judged)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        evaluator.calc_aggregate(RUN)
+        list(evaluator.iter_calc(RUN))
+    assert {one.filename for one in said} == {__file__}
+    assert len({str(one.message) for one in said}) == len(said)
+
+
 def test_a_measure_of_ones_own_goes_along() -> None:
     @measure(gain="linear")
     def first(g: gradedeval.Gains) -> Any:

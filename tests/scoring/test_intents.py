@@ -7,6 +7,7 @@ import io
 import itertools
 import math
 import random
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -638,19 +639,21 @@ def test_who_forgets_subtopics_is_told(cli: Command) -> None:
 @pytest.mark.usefixtures("files")
 def test_options_and_presets_apply_to_the_measure_inside(cli: Command) -> None:
     def names(*words: str) -> list[str]:
-        done = cli("run", "qrels", "--subtopics", "-f", "trec", *words)
+        done = cli("run", "qrels", "--subtopics", *words)
         assert done.code == 0, done.messages
-        return [line.split()[0] for line in done.text.splitlines()]
+        (said,) = re.findall(r" \| names ([^|]+) \| ", done.text)
+        return said.split(", ")
 
     assert names("-m", "ia(err) erria ia(ap)", "--gain", "linear") == [
-        "ia(err(gain=linear))",
-        "erria(gain=linear)",
-        "ia(ap)",
+        "ia(err) = ia(err(gain=linear))",
+        "erria = erria(gain=linear)",
     ]
-    assert names("-m", "ia(ap) alpha_ndcg ia(err)", "--rel", "2") == ["ia(ap(rel=2))", "alpha_ndcg(rel=2)", "ia(err)"]
+    assert names("-m", "ia(ap) alpha_ndcg ia(err)", "--rel", "2") == [
+        "ia(ap) = ia(ap(rel=2))",
+        "alpha_ndcg = alpha_ndcg(rel=2)",
+    ]
     assert names("-m", "ia(ndcg@5) ia(ndcg(gain=linear)@5)", "--like", "gdeval") == [
-        "ia(ndcg(gain=exp)@5)",
-        "ia(ndcg(gain=linear)@5)",
+        "ia(ndcg@5) = ia(ndcg(gain=exp)@5)",
     ]
 
 

@@ -39,9 +39,11 @@ def test_scores_and_topics_are_found_under_any_name() -> None:
     assert " | names map = ap, P_1 = p@1, P_2 = p@2, recip_rank = rr, " in scores.signature
 
 
-def test_a_measure_that_an_option_changes_is_called_what_it_became() -> None:
-    scores = gradedeval.evaluate(RUN, QRELS, "ERR@20 NDCG@10", gain="linear")
-    assert list(scores.means) == ["err(gain=linear)@20", "NDCG@10"]
+def test_a_measure_that_an_option_changes_is_called_as_it_was_asked() -> None:
+    scores = gradedeval.evaluate(RUN, QRELS, "Err@20 NDCG@10", gain="linear")
+    assert list(scores.means) == ["Err@20", "NDCG@10"]
+    assert " | names Err@20 = err(gain=linear)@20 | " in scores.signature
+    assert list(gradedeval.evaluate(RUN, QRELS, err @ 20, gain="linear").means) == ["err(gain=linear)@20"]
     assert scores["ERR@20"] == scores[err @ 20] == scores["err(gain=linear)@20"]
 
 
@@ -100,3 +102,13 @@ def test_saved_scores_go_by_the_measure_not_its_name(files: Path, cli: Command) 
     assert compared.out.decode().splitlines()[1].startswith("MAP,")
     assert cli("check", "y.run", "qrels.txt", "--baseline", "x.csv", "--max-drop", "ap=60%").code == 0
     assert cli("check", "y.run", "qrels.txt", "--baseline", "x.csv", "--max-drop", "AP=10%").code == 1
+
+
+def test_saved_scores_of_another_level_are_not_compared(files: Path, cli: Command) -> None:
+    assert cli("x.run", "qrels.txt", "-q", "-m", "map", "--rel", "2", "-o", "x.csv").code == 0
+    assert cli("compare", "y.run", "qrels.txt", "-m", "ap", "--rel", "2", "--baseline", "x.csv").code == 0
+    found = cli("compare", "y.run", "qrels.txt", "-m", "map", "--baseline", "x.csv")
+    assert (found.code, found.messages[0].partition(";")[0]) == (
+        2,
+        "x.csv: map of 'x.run' is scored with gains rel 2 (here rel 1)",
+    )

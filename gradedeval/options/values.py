@@ -117,7 +117,7 @@ def read_labels(labels: Any) -> Any:
         name, value = encode(label.strip()), decimal(encode(grade.strip()))
         if not name or value != value or name in grades:
             again = f"label '{label.strip()}' is given twice"
-            what = again if name in grades else f"'{label}={grade}' is no label=grade"
+            what = again if name in grades else f"'{f'{label}=' if label else ''}{grade}' is no label=grade"
             raise InputError("--labels", what, "as in --labels HRel=2,Rel=1,NRel=0", usage=True)
         grades[name] = value
     return Labels(grades)

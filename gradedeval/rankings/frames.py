@@ -71,6 +71,9 @@ def dict_judgments(
 ) -> list[Judgment]:
     """The judgments of a dict topic -> docno -> grade, or topic -> docno -> `part` -> grade: SUBTOPIC or STRATUM."""
     rows: list[Judgment] = []
+    listed = [documents.values() for documents in judged.values() if isinstance(documents, Mapping) and not part]
+    words = {encode(grade): 0 for grades in listed for grade in grades if isinstance(grade, str)}
+    check_labels(what, words, labels, words)
     for topic, documents in judged.items():
         name = ident(topic, what)
         for docno, grade in inner(documents, what, topic).items():

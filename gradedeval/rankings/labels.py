@@ -29,7 +29,7 @@ def check_labels(
 
     found   all tokens that say a grade
     labels  those that the user names; without them a few bad tokens among numbers are errors of their lines
-    lines   token -> its first line
+    lines   token -> its first line, or 0
     """
     tokens = sorted(set(found))
     unknown = [token for token in tokens if math.isnan(grade_of(token, labels))]
@@ -40,7 +40,7 @@ def check_labels(
     named = ",".join(f"{decode(token)}=…" for token in (words if labels is None else tokens))
     what = f"grade '{decode(first)}' is a word"
     hint = f"the labels found are {', '.join(map(decode, tokens))}: give each a grade, as in --labels {named}"
-    raise InputError(f"{place}:{lines[first]}", what, hint, kind="label")
+    raise InputError(f"{place}:{lines[first]}" if lines[first] else place, what, hint, kind="label")
 
 
 def unused_labels(place: str, found: Iterable[bytes], labels: Mapping[bytes, float]) -> list[str]:

@@ -28,8 +28,11 @@ def format_of(stream: Stream, holds: str, wanted: str | None = None, strata: boo
     trec = RUN if holds == "run" else STRATA if strata else QRELS
     if wanted is None:
         try:
-            if is_trec(stream.peek(FIRST), trec):
+            head = stream.peek(FIRST)
+            if is_trec(head, trec) and not head.startswith(b"PK\x03\x04") and head[257:262] != b"ustar":
                 return trec
+            if head[257:262] == b"ustar":
+                raise InputError(stream.place, "is a tar archive", "unpack it, and give its files", kind="format")
         except NeedsLineReader:  # broken compressed data, which the line reader reports
             return trec
     from gradedeval.trec.first_lines import recognize  # most files are plain TREC

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -130,3 +132,24 @@ def test_diff_knows_runs_of_ms_marco_and_beir(folder: Path, cli: Command) -> Non
     for last in ("ms3", "ms4", "beir"):
         compared = cli("diff", "trec.run", last)
         assert compared.code == 0, compared.messages
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"51": {"d7": "HRel", "d2": "Rel"}}', "grade 'HRel' is a word; the labels found are HRel, Rel: give each a "
+         "grade, as in --labels HRel=…,Rel=…"),
+    ],
+)  # fmt: skip
+def test_messages_about_qrels_name_what_is_wrong(content: str, says: str, folder: Path, cli: Command) -> None:
+    (folder / "FILE").write_text(content)
+    assert cli("trec.run", "FILE", "-m", "ap").messages == [f"FILE: {says}"]
+
+
+def test_archives_are_named(folder: Path, cli: Command) -> None:
+    with tarfile.open(folder / "a.tar.gz", "w:gz") as archive:
+        archive.add("trec.run")
+    with zipfile.ZipFile(folder / "a.zip", "w", zipfile.ZIP_STORED) as stored:
+        stored.write("trec.run")
+    assert "is a tar archive" in cli("a.tar.gz", "trec.qrels", "-m", "ap").messages[0]
+    assert "is a zip archive" in cli("a.zip", "trec.qrels", "-m", "ap").messages[0]

@@ -12,6 +12,7 @@ from gradedeval.measures.spellings import ALIASES, notation_of
 # What is no measure, and what to do instead; and names that others use for more than one measure.
 _HINTS = {
     "ssp": "write -m sp --standardize",
+    "rbo": "`gradedeval diff RUN RUN` compares rankings by rank-biased overlap",
     **{
         name: f"trec_eval has it: write gradedeval trec_eval -m {name}"
         for name in ("all_trec", "official", "relstring", "runid")
@@ -39,9 +40,9 @@ def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     """The hint for a misspelt measure: names are short, and a letter off is another measure soon. For one of three
-    letters only a name with the same letters is meant."""
+    letters only a name of three is meant."""
     if len(name) < 4:
-        known = [other for other in known if sorted(other) == sorted(name)]
+        known = [other for other in known if len(other) == len(name) == 3]
     distances = {other: _edits(name, other) for other in known if abs(len(other) - len(name)) < 3}
     nearest = min(distances, key=lambda other: (distances[other], other[:1] != name[:1]), default="")
     return f"did you mean '{nearest}'?" if nearest and distances[nearest] <= (1 if len(name) < 6 else 2) else ""

@@ -68,10 +68,11 @@ class Options:
         section=GAINS, metavar="GAIN", default_text="the largest of the scheme", minimum=0)
     costs: Costs | None = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
         "its cost.", section=GAINS, metavar="FILE", default_text="1 for every document",
-        accepts="a file or a dict of costs", read=read_costs, names_file=True,
+        accepts="a file or a dict of costs", read=read_costs, names_file=True, needs_ids=True,
         signature=lambda _, costs: f"costs {costs.digest}")
     duplicates: Duplicates = option("error", "A docno that occurs twice in a topic: an error (only a warning where the "
-        "qrels repeat the same grade), keep the first or the last, or refuse it whatever the grades are.")
+        "qrels repeat the same grade), keep the first or the last, or refuse it whatever the grades are.",
+        needs_ids=True)
     residuals: Residuals | None = option(None, "Report how far each score could still rise. 'split' tells unjudged "
         "documents in the run from ranks beyond its end; 'difference' is the signed difference of cwl_eval, for C/W/L "
         "measures.", section=RESIDUALS, commands="eval", optional_value=True,
@@ -85,23 +86,25 @@ class Options:
         metavar="[LEVEL]", above=0, below=1, optional_value=True, signature=elsewhere,
         read=lambda level: 0.95 if level is True else level)
     judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
-    lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only)
+    lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only, needs_ids=True)
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
-        "judged for; 0 means none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE).", signature=elsewhere)
+        "judged for; 0 means none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE).", signature=elsewhere,
+        needs_ids=True)
     strata: bool = option(False, "The qrels are of a stratified sample: they have five columns, the stratum stands "
         "before the grade, and a grade below 0 says pooled and not sampled. For xinfap, statap and infndcg.",
-        signature=elsewhere)
+        signature=elsewhere, needs_ids=True)
     run_format: str | None = option(None, "Format of the runs, where their content leaves it open: "
         f"{', '.join(formats_of('run'))}, or columns in order, as in topic,q0,docno,rank,score. +header behind it "
         "skips the first line.", metavar="FORMAT", default_text="what the content says", accepts="the name of a format",
-        read=lambda value: read_format(value, "run"), signature=elsewhere)
+        read=lambda value: read_format(value, "run"), signature=elsewhere, needs_ids=True)
     qrels_format: str | None = option(None, "The same of the qrels: "
         f"{', '.join(formats_of('qrels'))}, or columns in order, as in topic,docno,grade.", metavar="FORMAT",
         default_text="what the content says", accepts="the name of a format",
-        read=lambda value: read_format(value, "qrels"), signature=elsewhere)
+        read=lambda value: read_format(value, "qrels"), signature=elsewhere, needs_ids=True)
     labels: Labels | None = option(None, "Grades of labels where the qrels have words, as in "
         "HRel=2,Rel=1,NRel=0. L0, L1, L2, … are known.", metavar="LABEL=GRADE,…",
-        accepts="a dict label -> grade, or text such as 'Rel=1,NRel=0'", read=read_labels, signature=elsewhere)
+        accepts="a dict label -> grade, or text such as 'Rel=1,NRel=0'", read=read_labels, signature=elsewhere,
+        needs_ids=True)
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
         accepts="a file or a list of topics", read=read_topics, names_file=True, signature=chosen_topics)
     extra_fields: bool = option(False, "Ignore what a line of a run has beyond its six fields, as trec_eval does.",

@@ -49,6 +49,7 @@ class Option:
     read            what a user gives (a file name, text, a list) -> the value
     optional_value  it may stand on the command line without a value
     names_file      its text names a file
+    needs_ids       it is about what arrays of grades and scores lack: ids, lines, words
     signature       name and value -> text in the signature, where the value is not the default
     """
 
@@ -64,6 +65,7 @@ class Option:
     read: Callable[[Any], Any] = lambda value: value
     optional_value: bool = False
     names_file: bool = False
+    needs_ids: bool = False
     signature: Callable[[str, Any], str] = name_and_value
     name: str = ""
     type: Any = None

@@ -14,7 +14,7 @@ from gradedeval.errors import EvaluationWarning, InputError
 from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.on_arrays import TIED, TIES, check_finite, check_measure, grade_codes, numbers
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OptionKwargs
+from gradedeval.options import OPTIONS, OptionKwargs
 from gradedeval.options.presets import resolve_options
 from gradedeval.rankings.array_qrels import ArrayQrels
 from gradedeval.rankings.batch import Documents
@@ -23,9 +23,6 @@ from gradedeval.rankings.topics import choose_topics
 from gradedeval.scoring.relevance import relevance_notes
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import Scores
-
-NEED_IDS = ("subtopics", "strata", "costs", "duplicates", "lenient", "run_format", "qrels_format", "labels")
-"""Options about what arrays lack: subtopics, strata, types, docnos, lines, files, words."""
 
 
 def evaluate_arrays(
@@ -79,10 +76,9 @@ def evaluate_arrays(
 
 def _check_options(keywords: Mapping[str, Any]) -> None:
     """Raise InputError (usage) for options about what arrays lack."""
-    for name in (name for name in NEED_IDS if keywords.get(name)):
-        raise InputError(
-            f"--{name.replace('_', '-')}", "arrays have nothing that it could mean", "leave it out", usage=True
-        )
+    for name, described in OPTIONS.items():
+        if described.needs_ids and keywords.get(name):
+            raise described.error("arrays have nothing that it could mean", "leave it out")
     if (ties := keywords.get("ties")) is not None and ties not in TIES:
         hint = f"choose from {', '.join(TIES)}"
         raise InputError("--ties", f"{ties}: arrays have no docnos or ranks", hint, usage=True)

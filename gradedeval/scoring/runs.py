@@ -82,7 +82,7 @@ def score_run(name: str, source: Any, scorer: Scorer, workers: Workers) -> RunRe
 
 
 def _unjudged_note(run: GradedRun[BatchScores], scorer: Scorer) -> list[Note]:
-    """A note where none of the documents that a measure looks at is judged: as a rule docnos are written in two ways."""
+    """A note where none of the documents that measures look at is judged: as a rule docnos are written in two ways."""
     judged = {batch.judged for batch in run.batches if batch.judged is not None}
     last = scorer.grader.last_rank
     what = f"{run.place}: none of its documents {'' if last is None else f'down to rank {last} '}is judged in its topic"

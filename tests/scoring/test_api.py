@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,7 @@ def test_one_deep_topic_among_thousands_of_short_ones_stays_small(tmp_path: Path
             qrels.writelines(f"t{topic} 0 d{i} {i % 3}\n" for i in range(10))
     code = """
 import sys
+import warnings
 from gradedeval.cli import main
 try:
     main(["run", "qrels", "--residuals", "-f", "csv", "-q"])

@@ -61,7 +61,7 @@ def scored(run: Path, gains: Path, measures: list[str], **options: Any) -> dict[
     scores = gradedeval.evaluate(
         run, gains, all_quantities(parse_measures(measures)), like="cwl_eval", residuals="difference", **options
     )
-    plain = {str(one): name for one, name in zip(scores.measures[:: len(QUANTITIES)], measures, strict=True)}
+    plain = {one.label: name for one, name in zip(scores.measures[:: len(QUANTITIES)], measures, strict=True)}
     table = document(scores, "long", by_topic=True, cwl=True).table
     assert table.names[3:] == [*QUANTITIES, *(f"{of}.residual" for of in QUANTITIES)]
     return {(topic, plain[measure]): numbers for _, topic, measure, *numbers in table.rows if topic != "all"}

@@ -33,7 +33,7 @@ BINARY = (
     *("ap", "sp", "p", "rr", "recall", "rprec", "success", "bpref", "num_rel", "num_rel_ret"),
     *("iprec", "iprec_avg", "rprec_mult", "relative_p", "gm_ap", "gm_bpref", "infap", "yaap", "bing", "rbp_resid"),
     *("set_p", "set_relative_p", "set_recall", "set_map", "set_f", "utility", "num_nonrel_judged_ret"),
-    *("alpha_ndcg", "alpha_dcg", "nrbp", "nnrbp", "strec", "esl", "xinfap", "statap"),
+    *("alpha_ndcg", "alpha_dcg", "nrbp", "nnrbp", "strec", "esl", "xinfap", "statap", "accuracy", "f1", "hits"),
 )
 UNIT = {"err": "exp", "nerr": "exp", "cascade": "exp", "rbp": "linear", "erria": "exp", "nerria": "exp"}
 UNIT |= dict.fromkeys(("uniform", "zipf", "poisson", "logharmonic"), "linear")

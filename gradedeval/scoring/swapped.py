@@ -23,6 +23,9 @@ from gradedeval.trec.stream import Stream
 FEW = 10
 """Distinct grades that qrels have at most: the run's values, to be taken for grades."""
 
+HIGHEST = 100
+"""A run's values beyond this are no grades."""
+
 MANY_WHOLE, MANY_FRACTIONS = 10, 4
 """More distinct values than these are taken for scores, where the run has few and whole ones."""
 
@@ -69,6 +72,9 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
     if not found:
         return
     distinct = np.unique(np.concatenate(found))
+    count = sum(map(len, found))
+    if np.abs(distinct).max() > HIGHEST or count < 2 * len(distinct):
+        return  # too large, or too few of each, to be grades
     counts = all(len(set(values.tolist())) == len(values) == np.ptp(values) + 1 for values in found)
     if (distinct % 1).any() or len(distinct) > min(FEW, len(qrels.labels)) or counts:
         return

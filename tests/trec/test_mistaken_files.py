@@ -78,7 +78,7 @@ def test_a_run_in_the_place_of_the_qrels_is_an_error(name: str, folder: Path, cl
 
 
 def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:
-    judged = {"1": {"a": 5, "b": 3}, "2": {"a": 6, "c": 1}}
+    judged = {topic: {docno: at % 3 for at, docno in enumerate("abcdefgh")} for topic in "12"}
     found = {topic: dict(zip("abcdef", [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], strict=True)) for topic in judged}
     with pytest.raises(InputError, match="swap them: the run comes first"):
         evaluate(judged, found, "ap")
@@ -86,6 +86,8 @@ def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:
     ranked = {topic: {docno: 9 - at for at, docno in enumerate("abcd")} for topic in judged}
     evaluate(ranked, found, "ap(rel=0.5)")  # fractional grades, and scores that count ranks
     evaluate({"1": {"a": 5, "b": 3}}, {"1": {"a": 0.5, "b": 1, "c": 1 / 3}}, "ap")
+    few = {"1": {"a": 2, "b": 1}}  # too few documents to tell: both may be what they are given for
+    evaluate(few, {"1": {"a": 0.5, "b": 1, "c": 1 / 3, "d": 0.25, "e": 2}}, "ap")
 
 
 def test_letor_of_six_fields_is_no_run(folder: Path, cli: Command) -> None:

@@ -26,7 +26,7 @@ FEW = 10
 HIGHEST = 100
 """A run's values beyond this are no grades."""
 
-MANY_WHOLE, MANY_FRACTIONS = 10, 4
+MANY = 10
 """More distinct values than these are taken for scores, where the run has few and whole ones."""
 
 
@@ -63,8 +63,7 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
     Only of what looks the same as a run and as qrels: dicts, JSON, columns called `score`. Grades may be fractions, and
     scores whole: both together are suspect, unless the run counts down in each topic as ranks do.
     """
-    many = MANY_FRACTIONS if (qrels.labels % 1).any() else MANY_WHOLE
-    if len(qrels.labels) <= many or not qrels.could_be_run:
+    if len(qrels.labels) <= MANY or not qrels.could_be_run:
         return
     if options.qrels_format or options.labels or options.subtopics or options.strata:
         return
@@ -73,7 +72,7 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
         return
     distinct = np.unique(np.concatenate(found))
     count = sum(map(len, found))
-    if np.abs(distinct).max() > HIGHEST or count < 2 * len(distinct):
+    if np.abs(distinct).max() > HIGHEST or count < max(MANY, 2 * len(distinct)):
         return  # too large, or too few of each, to be grades
     counts = all(len(set(values.tolist())) == len(values) == np.ptp(values) + 1 for values in found)
     if (distinct % 1).any() or len(distinct) > min(FEW, len(qrels.labels)) or counts:

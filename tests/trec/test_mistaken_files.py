@@ -79,7 +79,7 @@ def test_a_run_in_the_place_of_the_qrels_is_an_error(name: str, folder: Path, cl
 
 def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:
     judged = {topic: {docno: at % 3 for at, docno in enumerate("abcdefgh")} for topic in "12"}
-    found = {topic: dict(zip("abcdef", [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], strict=True)) for topic in judged}
+    found = {topic: {docno: 0.95 - at / 16 for at, docno in enumerate("abcdefghijkl")} for topic in judged}
     with pytest.raises(InputError, match="swap them: the run comes first"):
         evaluate(judged, found, "ap")
     evaluate(judged, Qrels(found), "ap(rel=0.5)")

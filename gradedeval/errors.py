@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -129,6 +130,13 @@ class ProblemList:
         return (
             error.replace(problem=f"{error.problem}, here and on {more} more {plural(more, 'line')}") if more else error
         )
+
+
+def warn_caller(notes: Iterable[str], stacklevel: int = 2) -> None:
+    """Warn of each note, at the place that `stacklevel` says, counted from the function that calls this one: 2 is where
+    that function was called."""
+    for note in notes:
+        warnings.warn(note, EvaluationWarning, stacklevel=stacklevel + 1)
 
 
 def plural(count: int, noun: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +16,7 @@ from gradedeval.analysis.compare import TestSettings, topic_differences
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
 from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test, p_value
 from gradedeval.arrays import TOLERANCE, Bools, Floats
-from gradedeval.errors import EvaluationWarning, InputError, Note, plural, visible
+from gradedeval.errors import InputError, Note, plural, visible, warn_caller
 from gradedeval.scoring.summaries import summarize_rises
 
 if TYPE_CHECKING:
@@ -120,8 +119,7 @@ def check(
 
     settings, bounds = TestSettings(test, draws=draws, seed=seed), list(bounds)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
-    for note in [*baseline_notes(matrix, name), *direction_notes(matrix, bounds)]:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller([*baseline_notes(matrix, name), *direction_notes(matrix, bounds)])
     return pd.DataFrame([verdict.row for verdict in verdicts(matrix, bounds, name, settings)])
 
 

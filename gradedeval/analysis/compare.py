@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from gradedeval.analysis.resampling import tukey_hsd
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics
 from gradedeval.analysis.significance import CORRECTIONS, NOT_BY_PAIR, TESTS, Correction, Test
 from gradedeval.arrays import TOLERANCE, Floats, Ints
-from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
+from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.bootstrap import studentized_interval
 from gradedeval.scoring.summaries import of_mean, summarize
@@ -123,8 +122,7 @@ def compare(
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
     frame, notes = compare_matrix(matrix, name, settings, progress)
-    for note in [*matrix.omission_notes(), *notes]:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller([*matrix.omission_notes(), *notes])
     return frame
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from gradedeval.analysis.contributions import parts_of, rises, trimmed
-from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, shorten
+from gradedeval.errors import InputError, did_you_mean, shorten, warn_caller
 from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
@@ -135,8 +134,7 @@ def explain(
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     (explanation,) = explain_topics(named_runs(run), qrels, chosen, options, [topic])
-    for note in explanation.notes:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller(explanation.notes)
     return explanation
 
 

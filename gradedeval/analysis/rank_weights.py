@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
@@ -11,7 +10,7 @@ import numpy as np
 
 from gradedeval.analysis.background_weights import background, share_past
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import EvaluationWarning, InputError, check_choice, plural
+from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.measures.applied import last_rank, scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -117,8 +116,7 @@ def weights(
     options = resolve_options(like, **keywords)
     named = None if runs is None else named_runs(runs)
     table = weights_by(parse_measures(measures), named, qrels, options, ranks=ranks, normalize=normalize)
-    for note in table.notes:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller(table.notes)
     return table
 
 

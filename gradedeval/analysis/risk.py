@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from gradedeval.analysis.baseline import with_baseline
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics
 from gradedeval.analysis.significance import effect_size
 from gradedeval.arrays import TOLERANCE, Floats
-from gradedeval.errors import EvaluationWarning, InputError, shorten
+from gradedeval.errors import InputError, shorten, warn_caller
 from gradedeval.scoring.summaries import of_mean
 
 if TYPE_CHECKING:
@@ -47,8 +46,7 @@ def risk(
     an invalid alpha, and where no measure is left, and InputError for a measure with a single topic.
     """
     frame, notes = risk_matrix(*with_baseline(scores, baseline, allow_mismatch), alpha)
-    for note in notes:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller(notes)
     return frame
 
 

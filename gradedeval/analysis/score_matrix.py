@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from gradedeval.analysis.origins import Origin, Origins, check_origins
 from gradedeval.analysis.saved_scores import SavedScore, SavedScores, read_saved
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import EvaluationWarning, InputError, did_you_mean, plural, shorten
+from gradedeval.errors import InputError, did_you_mean, plural, shorten, warn_caller
 from gradedeval.measures.parse import canonical, parse_measures
 from gradedeval.measures.properties import Reading
 from gradedeval.scoring.scores import Scores
@@ -221,8 +220,7 @@ def comparable(scores: AnyScores, allow_mismatch: bool = False) -> Matrix:
 def checked(matrix: Matrix, allow_mismatch: bool, stacklevel: int) -> Matrix:
     """The same, where its scores may be compared; what is assumed of them is a warning."""
     notes = check_origins(matrix.runs, matrix.measures, matrix.origin, allow_mismatch)
-    for note in [*notes, *matrix.reading_notes()]:
-        warnings.warn(note, EvaluationWarning, stacklevel=stacklevel)
+    warn_caller([*notes, *matrix.reading_notes()], stacklevel)
     return matrix
 
 

@@ -29,6 +29,7 @@ from gradedeval.trec.column_names import (
     not_whole,
     plain,
 )
+from gradedeval.trec.columns import Columns
 from gradedeval.trec.lines import decimal, encode
 
 NONE = np.empty(0)
@@ -118,8 +119,7 @@ def words_of(source: Any, what: str = "qrels") -> set[bytes]:
 
 def lines_of(frame: Any) -> Sequence[int]:
     """The line that each row of a table stands on in its file, or its number."""
-    lines = getattr(frame, "lines", None)  # which may also be a column of a DataFrame
-    return lines if isinstance(lines, list | range) else range(1, len(frame) + 1)
+    return frame.lines if isinstance(frame, Columns) and frame.lines else range(1, len(frame) + 1)
 
 
 def _token(text: str) -> bytes:

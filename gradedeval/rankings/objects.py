@@ -7,7 +7,6 @@ is known by what it offers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
@@ -17,37 +16,12 @@ import numpy as np
 
 from gradedeval.errors import InputError, plural
 from gradedeval.trec.column_names import DOCNO, TOPIC, find_column
+from gradedeval.trec.columns import Columns
 
 VALUES = {"run": "score", "qrels": "grade"}
 """What the third of three columns is."""
 
 Ids = str | bytes | int | np.integer
-
-
-class Values(list[Any]):
-    """A column as a DataFrame has it."""
-
-    def tolist(self) -> list[Any]:
-        return self
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Columns:
-    """A table as a DataFrame shows it: the names of its columns, and the values of each when they are asked for.
-
-    note  what was assumed
-    """
-
-    columns: list[str]
-    values: Callable[[str], Iterable[Any]]
-    length: int
-    note: str = ""
-
-    def __len__(self) -> int:
-        return self.length
-
-    def __getitem__(self, name: str) -> Values:
-        return Values(self.values(name))
 
 
 def readable(source: Any, what: str, place: str) -> Any:

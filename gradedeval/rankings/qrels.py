@@ -19,12 +19,13 @@ from gradedeval.rankings.dicts import Listed
 from gradedeval.rankings.docno_index import Index
 from gradedeval.rankings.frames import Judgment, judgments_in, usual_judgments, words_of
 from gradedeval.rankings.labels import unused_labels
-from gradedeval.rankings.objects import Columns, readable
+from gradedeval.rankings.objects import readable
 from gradedeval.rankings.qrels_columns import JudgmentColumns, coded, judgments_of_codes, read_judgments
 from gradedeval.rankings.qrels_lines import Reading, has_iterations, judgments_of_bytes
 from gradedeval.rankings.subtopics import Subtopics, by_subtopic
 from gradedeval.trec import lines
 from gradedeval.trec.column_names import SCORE, STRATUM, SUBTOPIC, find_grades, not_whole, plain
+from gradedeval.trec.columns import Columns
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
 from gradedeval.trec.file_formats import Document, format_name
 from gradedeval.trec.layouts import QRELS, Layout

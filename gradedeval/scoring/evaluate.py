@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, Unpack
 
-from gradedeval.errors import EvaluationWarning, InputError, shorten
+from gradedeval.errors import InputError, shorten, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs, Options, lists_options
@@ -62,8 +61,7 @@ def evaluate(
     if not isinstance(jobs, Integral) or jobs < 1:
         raise InputError("jobs", f"invalid number of processes {jobs!r}", "give a whole number, 1 or more", usage=True)
     scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=Workers.of(jobs))
-    for note in scores.notes:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller(scores.notes)
     return scores
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.errors import InputError, warn_caller
 from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.on_arrays import TIED, TIES, check_finite, check_measure, grade_codes, numbers
 from gradedeval.measures.parse import DEFAULT, parse_measures
@@ -69,8 +68,7 @@ def evaluate_arrays(
     notes = [*scorer.notes, *chosen.notes, *relevance_notes(scorer, [run])]
     if ties is None and options.order == "score" and _tied(counts, codes, scored):
         notes.append(f"scores: {TIED}")
-    for note in notes:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller(notes)
     return Scores([run], scorer.measures, qrels, options, notes)
 
 

@@ -8,34 +8,12 @@ from typing import Any
 
 from gradedeval.errors import InputError
 from gradedeval.trec.column_names import DOCNO, TOPIC, find_column
+from gradedeval.trec.columns import Columns
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode
 
 _JSON_HINT = 'expected topic -> docno -> number, or records such as {"topic": "51", "docno": "d7", …}'
 _LETOR_LINE = re.compile(rb"\s*(\S+)\s+qid:(\S+)([^#]*)(?:#(.*))?")
 _LETOR_DOCNO = re.compile(rb"(?<!\w)(?:docid|docno)\s*[=:]\s*(\S+)")
-
-
-class Columns:
-    """A table by columns, as far as DataFrames are read: `columns`, `table[name].tolist()`, `len(table)`.
-
-    lines  the line that each row stands on, or its number
-    """
-
-    def __init__(self, values: Mapping[str, Sequence[Any]], lines: Sequence[int] = ()) -> None:
-        self._values = values
-        self.columns = list(values)
-        self.lines = lines or range(1, len(self) + 1)
-
-    def __len__(self) -> int:
-        return len(next(iter(self._values.values()), ()))
-
-    def __getitem__(self, name: str) -> _Column:
-        return _Column(self._values[name])
-
-
-class _Column(list[Any]):
-    def tolist(self) -> list[Any]:
-        return self
 
 
 def read_document(format: str, data: bytes, place: str) -> tuple[str, Any]:
@@ -73,7 +51,7 @@ def ir_datasets_qrels(place: str) -> Columns:
     finally:
         logging.disable(disabled)
     names = rows[0]._fields if rows else ()
-    return Columns({field: [getattr(row, field) for row in rows] for field in names})
+    return Columns.of({field: [getattr(row, field) for row in rows] for field in names})
 
 
 # JSON
@@ -156,7 +134,7 @@ def _of_records(records: Iterable[Any], lines: Sequence[int], place: str) -> Col
             what = f"no record with a topic and a docno: {_what(record)}"
             raise InputError(f"{place}:{line}", what, _JSON_HINT, kind="format")
     names = dict.fromkeys(name for record in records for name in record)
-    return Columns({name: [record.get(name) for record in records] for name in names}, lines)
+    return Columns.of({name: [record.get(name) for record in records] for name in names}, lines)
 
 
 def _by_column(document: dict[str, Any], place: str) -> Columns | None:
@@ -166,7 +144,7 @@ def _by_column(document: dict[str, Any], place: str) -> Columns | None:
     columns = {name: list(values.values() if isinstance(values, dict) else values) for name, values in document.items()}
     if len({len(values) for values in columns.values()}) > 1:
         raise InputError(place, "columns of different lengths", "give each row a value in each", kind="format")
-    return Columns(columns)
+    return Columns.of(columns)
 
 
 def _what(value: Any) -> str:
@@ -205,7 +183,7 @@ def _table(read: Callable[[Any, Any], Any], data: bytes, place: str, what: str) 
         raise InputError(place, f"is {what}", "pip install 'gradedeval[parquet]'") from None
     try:
         table = read(pa, pa.BufferReader(data))
-        return Columns({name: table.column(name).to_pylist() for name in table.column_names})
+        return Columns.of({name: table.column(name).to_pylist() for name in table.column_names})
     except (pa.ArrowException, OSError, ValueError, KeyError):
         raise InputError(place, f"begins like {what} and is none", "write the file again", kind="format") from None
 
@@ -231,7 +209,7 @@ def _letor(data: bytes, place: str) -> tuple[str, Columns]:
         docnos.append(named[1] if named else words[0])
         grades.append(_label(label))
         lines.append(number)
-    return "letor", Columns({"topic": topics, "docno": docnos, "grade": grades}, lines)
+    return "letor", Columns.of({"topic": topics, "docno": docnos, "grade": grades}, lines)
 
 
 def _label(token: bytes) -> float | str:

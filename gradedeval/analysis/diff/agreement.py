@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from gradedeval.analysis.diff.kendall import kendall_taus
 from gradedeval.analysis.diff.overlap import TIES, Ties, lists_of, rank_biased_overlap
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import EvaluationWarning, InputError, check_choice, did_you_mean, plural, shorten
+from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, warn_caller
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import WorkerFailed, Workers
@@ -118,8 +117,7 @@ def agreement(
     """
     options = resolve_options(like, **keywords)
     found = agreement_of(named_runs(runs), options, AgreementSettings(p, at, rbo_ties))
-    for note in found.notes:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller(found.notes)
     return found
 
 

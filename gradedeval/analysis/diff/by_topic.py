@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +14,7 @@ from gradedeval.analysis.diff.changes import Change, document_rows, passed_by_un
 from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import EvaluationWarning, InputError, check_choice, did_you_mean, shorten
+from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
@@ -114,8 +113,7 @@ def diff(
     """
     options = resolve_options(like, **keywords)
     found = diff_runs(two_runs(baseline, run), qrels, parse_measures(measures), options)
-    for note in found.notes:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller(found.notes)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
@@ -16,7 +15,7 @@ from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.arrays import Floats
-from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.errors import InputError, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
@@ -75,8 +74,7 @@ def reproduction(
     options = resolve_options(like, **keywords)
     named = [*named_runs(runs).items()], [*named_runs(originals).items()]
     found = reproduction_of(*named, qrels, parse_measures(measures), options, AgreementSettings(ties=TIES_OF_ORIGINALS))
-    for note in found.notes:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller(found.notes)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
@@ -12,7 +11,7 @@ import numpy as np
 from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.pool.order import agreements, standing
 from gradedeval.arrays import Ints
-from gradedeval.errors import EvaluationWarning, InputError, plural
+from gradedeval.errors import InputError, plural, warn_caller
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
@@ -76,8 +75,7 @@ def assessor_agreement(
     options = resolve_options(like, **keywords)
     named = {} if runs is None else named_runs(runs)
     found = assessors(named, qrels, other, parse_measures(measures), options)
-    for note in found.notes:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller(found.notes)
     return found
 
 

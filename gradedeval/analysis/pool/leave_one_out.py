@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
@@ -15,7 +14,7 @@ from gradedeval.analysis.pool.order import agreements, check_maskable, standing,
 from gradedeval.analysis.pool.statistics import check_depth, group_counts
 from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import EvaluationWarning, InputError, plural
+from gradedeval.errors import InputError, plural, warn_caller
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
@@ -76,8 +75,7 @@ def leave_one_out(
     """
     options = resolve_options(like, **keywords)
     found = leave_out(named_runs(runs), qrels, parse_measures(measures), options, groups=groups, pool_depth=pool_depth)
-    for note in found.notes:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller(found.notes)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
@@ -12,7 +11,7 @@ import numpy as np
 from gradedeval.analysis.pool.groups import read_groups
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.errors import InputError, warn_caller
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
@@ -84,8 +83,7 @@ def pool(
     """
     options = resolve_options(like, **keywords)
     found = pool_of(named_runs(runs), qrels, options, groups=groups, at=at, pool_depth=pool_depth)
-    for note in found.notes:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller(found.notes)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
@@ -13,7 +12,7 @@ from gradedeval.analysis.pool.order import check_maskable
 from gradedeval.analysis.pool.statistics import check_depth
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.errors import EvaluationWarning, InputError, check_choice
+from gradedeval.errors import InputError, check_choice, warn_caller
 from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -114,8 +113,7 @@ def to_judge(
     options = resolve_options(like, **keywords)
     settings = JudgingSettings(strategy, budget, p, pool_depth)
     found = judge_next(named_runs(runs), qrels, parse_measures(measure)[0], options, settings)
-    for note in found.notes:
-        warnings.warn(note, EvaluationWarning, stacklevel=2)
+    warn_caller(found.notes)
     return found
 
 

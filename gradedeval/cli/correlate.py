@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradedeval.analysis.correlate import BY_TOPIC, KINDS, Kind, correlate
+from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.tables import correlation_document, correlation_settings
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OPTIONS = [
     option("--above", type=click.Choice(KINDS), default="tau", help="Coefficient above the diagonal. pearson and "
@@ -25,7 +29,12 @@ OPTIONS = [
 def command(above: Kind, below: Kind, **keywords: Any) -> None:
     """Correlate measures, over the scores of all topics or over the rankings of runs."""
     destination = Destination(keywords)
-    matrix, _ = matrix_from(keywords, paired=not {above, below} <= set(BY_TOPIC))
-    frame = correlate(matrix, above, below)
+    frame, matrix = correlated(above, below, keywords)
     settings = correlation_settings(frame)
     destination.deliver(partial(correlation_document, frame, matrix, settings), settings)
+
+
+def correlated(above: Kind, below: Kind, keywords: dict[str, Any]) -> tuple[pd.DataFrame, Matrix]:
+    """The agreement of measures, and the scores that it is of."""
+    matrix, _ = matrix_from(keywords, paired=not {above, below} <= set(BY_TOPIC))
+    return correlate(matrix, above, below), matrix

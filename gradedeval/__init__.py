@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.version import __version__ as __version__
+__version__ = "0.1.0"
 
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.topic_table import topic_table as topic_table
     from gradedeval.errors import EvaluationWarning as EvaluationWarning
     from gradedeval.errors import InputError as InputError
+    from gradedeval.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
     from gradedeval.measures.cwl_family.define import cwl as cwl
     from gradedeval.measures.cwl_family.user_state import UserState as UserState
     from gradedeval.measures.definition import Measure as Measure
@@ -73,7 +74,6 @@ if TYPE_CHECKING:
     from gradedeval.scoring.evaluate import evaluate as evaluate
     from gradedeval.scoring.evaluate_arrays import evaluate_arrays as evaluate_arrays
     from gradedeval.scoring.scores import Scores as Scores
-    from gradedeval.trec_eval.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
 
 # Module -> the public names in it, imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _PUBLIC = {
@@ -103,6 +103,7 @@ _PUBLIC = {
     "analysis.topic_plan": "plan_topics",
     "analysis.topic_table": "topic_table",
     "errors": "EvaluationWarning InputError",
+    "interop.pytrec_eval": "RelevanceEvaluator",
     "measures.cwl_family.define": "cwl",
     "measures.cwl_family.user_state": "UserState",
     "measures.definition": "Measure measure",
@@ -116,7 +117,6 @@ _PUBLIC = {
     "scoring.evaluate": "evaluate",
     "scoring.evaluate_arrays": "evaluate_arrays",
     "scoring.scores": "Scores",
-    "trec_eval.pytrec_eval": "RelevanceEvaluator",
 }
 _MODULES = ("measures", "plot")
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import click
 
+from gradedeval import __version__
 from gradedeval.cli.group import CommandGroup
 from gradedeval.cli.output import report, say, stop_quietly
 from gradedeval.errors import InputError, did_you_mean
-from gradedeval.version import __version__
 
 # A command is a line here and gradedeval/cli/<module>.py, which defines it as `command`. The summaries stand here so
 # that `--help` imports no command.

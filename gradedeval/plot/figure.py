@@ -8,9 +8,9 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradedeval import __version__
 from gradedeval.errors import InputError
 from gradedeval.plot.appearance import WIDTH, need_matplotlib, style
-from gradedeval.version import __version__
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,9 +14,9 @@ from click.shell_completion import ShellComplete
 from gradedeval.cli import COMMANDS, completion
 from gradedeval.cli.completion import FILES, MEASURE
 from gradedeval.cli.options import HELP
+from gradedeval.interop.trec_eval.measures import ENTRIES, EVERY
 from gradedeval.measures.spellings import ALIASES
 from gradedeval.measures.table import MEASURES
-from gradedeval.trec_eval.measures import ENTRIES, EVERY
 from support.commands import environment
 from support.generated_docs import commands
 from support.paths import ROOT

@@ -313,7 +313,7 @@ def refused_files() -> str:
         for wrong in WRONG:
             wrong.write(folder / "FILE")
             said = run_gradedeval([*wrong.files, "-m", "ap", *wrong.words], folder).strip()
-            rows.append(f"| {wrong.what} | {wrong.holds} | {code(said.replace('|', ' '))} |")
+            rows.append(f"| {wrong.what} | {wrong.holds} | {code(said)} |")
     return "\n" + "\n".join(rows) + "\n\n"
 
 
@@ -331,9 +331,9 @@ def first_line(content: bytes) -> str:
     """How a file begins, where it is text."""
     if content.startswith((b"PAR1", b"ARROW1", b"\xff\xff")):
         return ""
-    lines = [line.replace("\t", "⇥") for line in content.decode("utf-8-sig").splitlines()]
-    shown = lines[0] if len(lines[0]) < 50 else f"{lines[0][:48]}…"
-    return code(shown)
+    first, *others = (line.strip(" ").replace("\t", "⇥") for line in content.decode("utf-8-sig").splitlines())
+    shown = " ".join([first, *others]) if first in ("{", "[") else first
+    return code(shown if len(shown) < 50 else f"{shown[:48]}…")
 
 
 PARTS: dict[str, Callable[[], str]] = {

@@ -1,0 +1,33 @@
+"""Click logs: what users did, as observation models, click measures, click models and learned gains.
+
+from gradedeval import clicks
+log = clicks.read_log("log.tsv")
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+# For type checkers and editors; a test holds that these are the names below.
+if TYPE_CHECKING:
+    from gradedeval.clicks.log import ClickLog as ClickLog
+    from gradedeval.clicks.read import read_log as read_log
+
+# Module -> the public names in it, imported when they are asked for.
+_PUBLIC = {
+    "log": "ClickLog",
+    "read": "read_log",
+}
+_MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
+__all__ = sorted(_MODULE_OF)
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'gradedeval.clicks' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"gradedeval.clicks.{_MODULE_OF[name]}"), name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,9 +13,6 @@ from gradedeval.analysis.tables import correlation_document, correlation_setting
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OPTIONS = [
     option("--above", type=click.Choice(KINDS), default="tau", help="Coefficient above the diagonal. pearson and "
@@ -29,12 +26,12 @@ OPTIONS = [
 def command(above: Kind, below: Kind, **keywords: Any) -> None:
     """Correlate measures, over the scores of all topics or over the rankings of runs."""
     destination = Destination(keywords)
-    frame, matrix = correlated(above, below, keywords)
+    matrix = matrix_of(above, below, keywords)
+    frame = correlate(matrix, above, below)
     settings = correlation_settings(frame)
     destination.deliver(partial(correlation_document, frame, matrix, settings), settings)
 
 
-def correlated(above: Kind, below: Kind, keywords: dict[str, Any]) -> tuple[pd.DataFrame, Matrix]:
-    """The agreement of measures, and the scores that it is of."""
-    matrix, _ = matrix_from(keywords, paired=not {above, below} <= set(BY_TOPIC))
-    return correlate(matrix, above, below), matrix
+def matrix_of(above: Kind, below: Kind, keywords: dict[str, Any]) -> Matrix:
+    """The scores that measures are correlated by."""
+    return matrix_from(keywords, paired=not {above, below} <= set(BY_TOPIC))[0]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.analysis.correlate import Kind
+from gradedeval.analysis.correlate import Kind, correlate
 from gradedeval.analysis.tables import correlation_settings, signature_lines
-from gradedeval.cli.correlate import OPTIONS, correlated
+from gradedeval.cli.correlate import OPTIONS, matrix_of
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option
 from gradedeval.cli.plot.canvas import PICTURE_OPTIONS, Canvas
@@ -25,5 +25,6 @@ def command(scatter: bool, above: Kind, below: Kind, **keywords: Any) -> None:
         matrix, _ = matrix_from(keywords, paired=False)
         canvas.draw([scatter_panel(matrix)], matrix.signature)
         return
-    frame, matrix = correlated(above, below, keywords)
+    matrix = matrix_of(above, below, keywords)
+    frame = correlate(matrix, above, below)
     canvas.draw([agreement_panel(frame)], signature_lines(correlation_settings(frame), matrix.signature))

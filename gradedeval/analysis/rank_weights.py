@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 
+from gradedeval import __version__
 from gradedeval.analysis.background_weights import background, share_past
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
@@ -26,7 +27,6 @@ from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.signature import signature
-from gradedeval.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from gradedeval import __version__
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, visible
 from gradedeval.measures import notation
@@ -20,7 +21,6 @@ from gradedeval.options import OPTIONS, Options
 from gradedeval.options.definition import name_and_value
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import prior_of
-from gradedeval.version import __version__
 
 DRAWS, SEED = 10_000, 0
 """The bootstrap samples of --interval."""

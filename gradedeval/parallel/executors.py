@@ -15,8 +15,6 @@ from enum import Enum
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
-from gradedeval.errors import InputError, reason
-
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Work = Callable[[Any], Any]
@@ -32,6 +30,10 @@ class Reply(Enum):
     """What a worker answers instead of a result."""
 
     UNKNOWN = "it has not had the work yet"
+
+
+class CannotShare(Exception):
+    """No processes can be started here."""
 
 
 class Submit(Protocol):
@@ -110,7 +112,10 @@ def _inherited_task(key: int, number: int) -> Any:
 
 @contextmanager
 def forked(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> Iterator[Submit]:
-    """So many processes, which inherit work and tasks. They end with the block, however it ends."""
+    """So many processes, which inherit work and tasks. They end with the block, however it ends.
+
+    Raises CannotShare, on entry or when the first task is handed over, which starts them.
+    """
     import multiprocessing
     import warnings
     from concurrent.futures import ProcessPoolExecutor
@@ -119,25 +124,30 @@ def forked(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> It
     _INHERITED[key] = work, tasks
     others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("fork")
-    pool = ProcessPoolExecutor(count, context, _begin, (os.getpid(),))
-
-    def submit(number: int, with_work: bool = False) -> Future[Any]:
-        try:
-            return pool.submit(_inherited_task, key, number)
-        except OSError as error:
-            raise InputError("--jobs", f"a process cannot be started ({reason(error)})", "ask for fewer") from None
-
+    pool = None
     try:
+        pool = ProcessPoolExecutor(count, context, _begin, (os.getpid(),))
+
+        def submit(number: int, with_work: bool = False) -> Future[Any]:
+            assert pool is not None
+            try:
+                return pool.submit(_inherited_task, key, number)
+            except OSError:
+                raise CannotShare from None
+
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of threads that sleep inside numpy's libraries
             yield submit
-    except BaseException:  # nobody waits for what they do
+    except BaseException as error:  # nobody waits for what they do
         for process in set(multiprocessing.active_children()) - others:
             process.kill()
+        if pool is None and isinstance(error, OSError):  # a system without shared memory for semaphores
+            raise CannotShare from None
         raise
     finally:
         del _INHERITED[key]
-        pool.shutdown(cancel_futures=True)
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
 
 
 def _begin(parent: int) -> None:

@@ -9,7 +9,17 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from gradedeval.errors import InputError
-from gradedeval.parallel.executors import Submit, can_fork, completed, cores, forked, in_order, lent, spawned
+from gradedeval.parallel.executors import (
+    CannotShare,
+    Submit,
+    can_fork,
+    completed,
+    cores,
+    forked,
+    in_order,
+    lent,
+    spawned,
+)
 from gradedeval.parallel.progress import Progress, no_progress
 
 Task = TypeVar("Task")
@@ -45,8 +55,15 @@ LIMITS = Limits()
 class WorkerDied(InputError):
     """The process died that did a task, and so did the one that did it again, or it could not be done again."""
 
-    def __init__(self, place: str = "--jobs") -> None:
-        super().__init__(place, "a process that shared the work died", "is there memory for so many? try --jobs 1")
+    def __init__(self, place: str = "--jobs", hint: str = "is there memory for so many? try --jobs 1") -> None:
+        super().__init__(place, "a process that shared the work died", hint)
+
+
+@dataclass(frozen=True)
+class _Raised:
+    """What a worker raised instead of giving a result; that of the first task is raised, whichever came first."""
+
+    error: BaseException
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,8 +114,8 @@ class Workers:
             return
         with closing(self._results(work, tasks)) as shared:
             for result in self.progress(in_order(shared), len(tasks), "parts"):
-                if isinstance(result, WorkerDied):
-                    raise result
+                if isinstance(result, _Raised):
+                    raise result.error
                 yield result
 
     def imap_unordered(
@@ -110,27 +127,41 @@ class Workers:
         """
         with closing(self._results(work, tasks, once)) as results:
             for number, result in results:
-                yield tasks[number], result
+                if not isinstance(result, _Raised):
+                    yield tasks[number], result
+                elif isinstance(result.error, WorkerDied):
+                    yield tasks[number], result.error
+                else:
+                    raise result.error
 
     def _results(
         self, work: Callable[[Task], Result], tasks: Sequence[Task], once: Callable[[Task], bool] = lambda task: False
-    ) -> Generator[tuple[int, Result | WorkerDied], None, None]:
+    ) -> Generator[tuple[int, Result | _Raised], None, None]:
         count = min(self.count, len(tasks))
         if count < 2 and self.executor is None:
             yield from enumerate(map(work, tasks))
             return
+        try:
+            yield from self._from_workers(work, tasks, once, count)
+        except CannotShare:  # before anything was done
+            yield from enumerate(map(work, tasks))
+
+    def _from_workers(
+        self, work: Callable[[Task], Result], tasks: Sequence[Task], once: Callable[[Task], bool], count: int
+    ) -> Generator[tuple[int, Result | _Raised], None, None]:
         left, at_once = list(range(len(tasks))), 2 * count + 1
         while left:
             died = []
             with self._submit(work, tasks, count) as submit:
                 for number, future in completed(submit, left, at_once):
-                    try:
-                        yield number, future.result()
-                    except BrokenExecutor:
+                    error = future.exception()
+                    if isinstance(error, BrokenExecutor):
                         died.append(number)
+                    else:
+                        yield number, future.result() if error is None else _Raised(error)
             # Of several that were with workers when one died, nobody knows which did it: then each goes alone.
             lost = died[:1] if at_once == 1 else [number for number in died if once(tasks[number])]
-            yield from ((number, WorkerDied()) for number in lost)
+            yield from ((number, _Raised(WorkerDied())) for number in lost)
             left, at_once = [number for number in died if number not in lost], 1
 
     def _submit(

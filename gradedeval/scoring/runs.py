@@ -56,9 +56,11 @@ def _score_whole(
     names, work = scorer.topics, partial(_score_far, scorer, workers.serial().silent())
     tasks = [(number, *runs[number]) for number in numbers]
     with closing(workers.imap_unordered(work, tasks, _is_read_once)) as results:
-        for (number, name, _), result in results:
+        for run, result in results:
+            number, name, _ = run
             if isinstance(result, WorkerDied):
-                yield number, RunResult(name, error=WorkerDied(name))
+                error = WorkerDied(name, "run it again from a file") if _is_read_once(run) else WorkerDied(name)
+                yield number, RunResult(name, error=error)
                 continue
             if result.scores is not None and not result.scores.topics:
                 result.scores = replace(result.scores, topics=names)

@@ -35,7 +35,7 @@ def complete(instruction: str, variable: str, summaries: Mapping[str, str]) -> i
     """Print what click's scripts for bash, zsh and fish ask for: the script itself, or how a word may go on.
 
     instruction  the value of the variable, as in `bash_source`
-    summaries    command -> what it does, in a sentence
+    summaries    command -> what it does, in a sentence; a verb of a command as in `clicks.observe`
 
     Returns the exit code.
     """
@@ -46,11 +46,18 @@ def program(summaries: Mapping[str, str]) -> click.Group:
     """The commands with their options, and nothing behind them.
 
     The first line of `completion.txt` has the names of the measures; each other line is a command, what its arguments
-    are, and its options, as in `-f,--format=table|csv` or `--output=FILE`.
+    are, and its options, as in `-f,--format=table|csv` or `--output=FILE`. A command with verbs has a line for each.
     """
     measures, *lines = Path(__file__).with_name("completion.txt").read_text(encoding="utf-8").splitlines()
     words = {line.split(maxsplit=1)[0]: line.replace(MEASURE, measures).split()[1:] for line in lines}
-    commands = {name: _command(name, summary, *words[name]) for name, summary in summaries.items()}
+    groups = {name.partition(".")[0] for name in words if "." in name}
+    commands: dict[str, click.Command] = {
+        name: click.Group(name, help=summary) if name in groups else _command(name, summary, *words[name])
+        for name, summary in summaries.items()
+    }
+    for name in [name for name in commands if "." in name]:
+        group, _, verb = name.partition(".")
+        commands[group].add_command(commands.pop(name), verb)  # type: ignore[attr-defined]
     return Offered("gradedeval", commands=commands)
 
 

@@ -181,14 +181,14 @@ class _Reader:
         return _Shown(decode(topic), tuple(self.docnos.setdefault(docno, decode(docno)) for docno in docnos))
 
     def _pattern(self, key: Any) -> tuple[int, int, int, int]:
-        """The pattern of clicks, its last rank, how many were made again, and whether they are out of rank order."""
+        """The pattern of clicks, its last rank, whether one was made again, and whether they are out of rank order."""
         words = (key[1] if self.as_docno else key).split()
         words = [] if words == [b"-"] else words
         ranks = _positions(words, self.lists.means[key[0]].docnos) if self.as_docno else [_rank(word) for word in words]
         once = list(dict.fromkeys(ranks))
         pattern = tuple(sorted(once))
         number = self.patterns.setdefault(pattern, len(self.patterns))
-        return number, max(pattern, default=0), len(ranks) - len(once), int(once != list(pattern))
+        return number, max(pattern, default=0), int(len(once) < len(ranks)), int(sorted(ranks) != ranks)
 
     def _check_sessions(
         self, sessions: Sequence[bytes], users: Sequence[bytes], configuration: Ints, faults: dict[int, InputError]
@@ -234,15 +234,12 @@ class _Reader:
             self._unite()
         self._collapse()
         configuration, pattern, user, *kept, count = self.rows[0]
-        if told := [
-            f"{number} {plural(number, noun)} {what}"
-            for number, noun, what in (
-                (self.disordered, "session", "clicked out of rank order"),
-                (self.repeated, "click", "made again, which count once"),
+        if self.repeated:
+            notes.append(f"{problems.place}: a second click on a rank counts once, in {_sessions(self.repeated)}")
+        if self.disordered:
+            notes.append(
+                f"{problems.place}: clicks are taken in the order of ranks, not so made in {_sessions(self.disordered)}"
             )
-            if number
-        ]:
-            notes.append(f"{problems.place}: {', '.join(told)}")
         return ClickLog(
             [shown.topic for shown in self.lists.means],
             [shown.docnos for shown in self.lists.means],
@@ -275,6 +272,10 @@ class _Reader:
             clicked[begins[begin]] = self.patterns.setdefault(union, len(self.patterns))
         columns[1][order] = clicked
         self.rows = [[column[order][first] for column in columns]]
+
+
+def _sessions(count: int) -> str:
+    return f"{count} {plural(count, 'session')}"
 
 
 def _rank(word: bytes) -> int:

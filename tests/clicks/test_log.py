@@ -120,7 +120,8 @@ def test_a_cut_log_unites_lists_that_are_equal_and_says_what_it_ignores() -> Non
 
 def test_the_order_of_time_is_told_and_no_more() -> None:
     assert list(log_of(HEAD + LINES).notes) == [
-        "log: 1 session clicked out of rank order, 1 click made again, which count once"
+        "log: a second click on a rank counts once, in 1 session",
+        "log: clicks are taken in the order of ranks, not so made in 1 session",
     ]
 
 

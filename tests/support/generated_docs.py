@@ -15,13 +15,13 @@ from typing import Any
 import click
 
 import gradedeval
-from gradedeval.cli import gradedeval as program
 from gradedeval.cli.measures import SHARED_PARAMETERS
 from gradedeval.cli.options import HELP, SECTIONS
 from gradedeval.formats import FORMATS
 from gradedeval.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.measures.table import LINES, MEASURES
 from gradedeval.trec.column_names import COLUMNS
+from support.commands import every_command
 from support.file_formats import SAMPLES, TREC_QRELS, TREC_RUN, WRONG
 from support.sessions import gradedeval as run_gradedeval
 from support.spellings import BY_INTENT, CWL_EVAL, DIFFERENT_WITHOUT_NOTE, IR_MEASURES, RANX, SEVERAL, TREC_EVAL
@@ -52,15 +52,6 @@ def generated(text: str) -> str:
     return PART.sub(lambda part: f"{part['name']}{part[2]}{PARTS[part['name']]()}", text)
 
 
-def commands() -> Iterator[tuple[str, click.Command]]:
-    """The commands of the program, in the order of its help."""
-    context = click.Context(program)
-    for name in program.list_commands(context):
-        command = program.get_command(context, name)
-        assert command is not None
-        yield name, command
-
-
 def options(command: click.Command) -> list[click.Option]:
     """The options of a command that its help shows."""
     return [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
@@ -68,8 +59,12 @@ def options(command: click.Command) -> list[click.Option]:
 
 def help_pages() -> str:
     """The help page of each command, under a heading of its own."""
+    names = [name for name, _ in every_command()]
+    verbs = dict.fromkeys(name.split()[0] for name in names if " " in name)
+    for group in verbs:
+        names.insert(next(index for index, name in enumerate(names) if name.startswith(f"{group} ")), group)
     parts = [f"## `gradedeval`\n\n{block(['--help'])}"]
-    parts += [f"## `gradedeval {name}`\n\n{block([name, '--help'])}" for name, _ in commands()]
+    parts += [f"## `gradedeval {name}`\n\n{block([*name.split(), '--help'])}" for name in names]
     return "\n" + "\n".join(parts) + "\n"
 
 
@@ -77,7 +72,7 @@ def all_options() -> str:
     """Every option with its help and the commands that take it, by the sections of the help pages; those of the drop-in
     in a table of their own."""
     tables: dict[str, dict[tuple[str, str], list[str]]] = {section: {} for section in (*SECTIONS, DROP_IN)}
-    for name, command in commands():
+    for name, command in every_command():
         for option in options(command):
             section = DROP_IN if name == "trec_eval" else getattr(option, "section", HELP)
             tables[section].setdefault(described(option), []).append(name)

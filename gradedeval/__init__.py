@@ -4,8 +4,8 @@ import gradedeval
 scores = gradedeval.evaluate("run.txt", "qrels.txt", ["err@20", "ndcg@10"])
 scores.means["err@20"]
 
-Public is what `gradedeval.__all__` names, the measures in `gradedeval.measures`, and `gradedeval.interop`; everything
-else is internal.
+Public is what `gradedeval.__all__` names, the measures in `gradedeval.measures`, the pictures in `gradedeval.plot`, and
+`gradedeval.interop`; everything else is internal.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
     from gradedeval import measures as measures
+    from gradedeval import plot as plot
     from gradedeval.analysis.anova import anova as anova
     from gradedeval.analysis.bounds import Bound as Bound
     from gradedeval.analysis.check import check as check
@@ -49,7 +50,9 @@ if TYPE_CHECKING:
     from gradedeval.analysis.rank_weights import Weights as Weights
     from gradedeval.analysis.rank_weights import weights as weights
     from gradedeval.analysis.risk import risk as risk
+    from gradedeval.analysis.run_summaries import run_summaries as run_summaries
     from gradedeval.analysis.standardize import standardize as standardize
+    from gradedeval.analysis.topic_differences import topic_differences as topic_differences
     from gradedeval.analysis.topic_plan import plan_topics as plan_topics
     from gradedeval.analysis.topic_table import topic_table as topic_table
     from gradedeval.errors import EvaluationWarning as EvaluationWarning
@@ -94,7 +97,9 @@ _PUBLIC = {
     "analysis.power": "power",
     "analysis.rank_weights": "Weights weights",
     "analysis.risk": "risk",
+    "analysis.run_summaries": "run_summaries",
     "analysis.standardize": "standardize",
+    "analysis.topic_differences": "topic_differences",
     "analysis.topic_plan": "plan_topics",
     "analysis.topic_table": "topic_table",
     "errors": "EvaluationWarning InputError",
@@ -113,8 +118,9 @@ _PUBLIC = {
     "scoring.evaluate_arrays": "evaluate_arrays",
     "scoring.scores": "Scores",
 }
+_MODULES = ("measures", "plot")
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
-__all__ = ["__version__", *sorted([*_MODULE_OF, "measures"])]
+__all__ = ["__version__", *sorted([*_MODULE_OF, *_MODULES])]
 
 
 def __dir__() -> list[str]:
@@ -122,8 +128,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "measures":
-        return importlib.import_module("gradedeval.measures")
+    if name in _MODULES:
+        return importlib.import_module(f"gradedeval.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'gradedeval' has no attribute '{name}'")
     return getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)

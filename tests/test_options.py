@@ -17,14 +17,15 @@ from gradedeval.options import OPTIONS, OptionKwargs, Options
 from gradedeval.options.definition import Option, option
 from gradedeval.options.presets import PRESETS, resolve_options
 from gradedeval.scoring.evaluate import evaluate
-from support.commands import Command, every_command
+from support.commands import Command
+from support.generated_docs import LEAVES
 from support.paths import ROOT
 
 PACKAGE = ROOT / "gradedeval"
 
 
 def parameters(name: str) -> list[click.Option]:
-    return [param for param in dict(every_command())[name].params if isinstance(param, click.Option)]
+    return [param for param in LEAVES[name].params if isinstance(param, click.Option)]
 
 
 def test_keywords_have_the_names_and_the_types_of_the_options() -> None:
@@ -71,8 +72,11 @@ def test_a_new_option_is_one_definition() -> None:
 def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it() -> None:
     levels = {"eval": "eval", "explain": "reading", "weights": "reading", "diff": "reading", "pool": "reading"}
     levels |= dict.fromkeys(("compare", "check", "correlate", "fit", "power", "risk"), "scoring")
-    for name in {name for name, _ in every_command()} - {"trec_eval"}:
-        level = levels.get(name)  # a command that reads no run, or reads it in its own way, takes none of them
+    levels |= dict.fromkeys(("plot runs", "plot topics"), "scoring")
+    for name in LEAVES.keys() - {"trec_eval"}:
+        level = levels.get(
+            name.removeprefix("plot "), levels.get(name)
+        )  # a command that reads no run, or reads it in its own way, takes none of them
         wanted = {described.flag for described in OPTIONS.values() if level and described.is_of(level)}  # type: ignore[arg-type]
         wanted |= {"--run-format", "--qrels-format", "--labels"} if name == "lint" else set()
         wanted |= {"--depth", "--lenient"} if name.startswith("clicks ") else set()  # of the log

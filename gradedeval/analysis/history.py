@@ -102,10 +102,11 @@ def lines_of(
     files     run -> its path
     passed    run -> whether it passed a check; of other runs there is no line
     """
-    from gradedeval.scoring.intervals import summary_intervals  # few evaluations need it
+    from gradedeval.scoring.intervals import Scale, summary_intervals  # few evaluations need it
 
     rows = [row for row, run in enumerate(matrix.runs) if passed is None or run in passed]
-    intervals = summary_intervals([(matrix.score[row], matrix.included[row]) for row in rows], measures, 1 - LEVEL)
+    cells = [(matrix.score[row], matrix.included[row]) for row in rows]
+    intervals = summary_intervals(cells, list(map(Scale.of, measures)), 1 - LEVEL)
     lines = []
     for row, (_, lows, highs) in zip(rows, intervals.transpose(0, 2, 1), strict=True):
         run, found = matrix.runs[row], {}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
 from gradedeval import __version__
+from gradedeval.cli.group import CommandGroup
 from gradedeval.cli.output import report, say, stop_quietly
 from gradedeval.errors import InputError, did_you_mean
 
@@ -31,8 +31,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "correlate": ("correlate", "Correlate measures."),
     "fit": ("fit", "Fit a parameter so that a measure agrees best with another."),
     "power": ("power", "Report the discriminative power of measures."),
-    "lint": ("lint", "Check runs for problems before scoring."),
+    "plot": ("plot", "Draw pictures: curves, runs, topics, weights, agreement."),
     "clicks": ("clicks", "Learn from click logs: what users look at, and what they find relevant."),
+    "lint": ("lint", "Check runs for problems before scoring."),
     "trec_eval": ("trec_eval", "Score runs with trec_eval's options and output."),
 }
 
@@ -46,12 +47,6 @@ class ExitCodes(NamedTuple):
 
     def of(self, error: InputError) -> int:
         return self.kinds.get(error.kind, self.usage if error.usage else self.data)
-
-
-# The same for the verbs of `gradedeval clicks`.
-CLICKS: dict[str, tuple[str, str]] = {
-    "observe": ("clicks.observe", "Estimate how likely users are to look at each rank."),
-}
 
 
 # A broken bound is 1, and nothing else is. The codes of the drop-in are trec_eval's: illegal parameters of a measure
@@ -90,44 +85,16 @@ def _stands_before_files(args: Sequence[str]) -> bool:
     return not is_measure(args[0])
 
 
-class Verbs(click.Group):
-    """A group of commands, listed in their order, each imported when it is called: `verbs` is a table as COMMANDS."""
+class Commands(CommandGroup):
+    """The commands of the program; `eval` may be left out."""
 
-    def __init__(self, *names: Any, verbs: Mapping[str, tuple[str, str]], **settings: Any) -> None:
-        super().__init__(*names, **settings)
-        self.verbs = verbs
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.verbs)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self.verbs:
-            return None
-        command: click.Command = importlib.import_module(f"gradedeval.cli.{self.verbs[name][0]}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in self.verbs.items()])
+    table, package = COMMANDS, "gradedeval.cli"
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:
             say(ctx.get_help())
             ctx.exit(2)
-        return super().parse_args(ctx, args)
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if not args[0].startswith("-") and args[0] not in self.verbs:
-            hint = did_you_mean(args[0], self.verbs) or f"see `{ctx.command_path} --help`"
-            raise InputError("", f"no such command '{ctx.info_name} {args[0]}'", hint, usage=True)
-        return super().resolve_command(ctx, args)
-
-
-class Commands(Verbs):
-    """The commands of the program; `eval` may be left out."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        word = args[0] if args else "--help"
+        word = args[0]
         if word not in COMMANDS and word not in ("-h", "--help", "--version"):
             if may_be_command(word) and (hint := did_you_mean(word, COMMANDS, 0.7)):
                 raise InputError("", f"no such command '{word}'", hint, usage=True)
@@ -140,7 +107,6 @@ class Commands(Verbs):
 
 @click.group(
     cls=Commands,
-    verbs=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     subcommand_metavar="[COMMAND] ...",
     epilog="`gradedeval eval --help` lists the options of an evaluation, `gradedeval measures` the measures.",
@@ -166,7 +132,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from gradedeval.cli.completion import complete  # the shell asks, while the user types
 
         summaries = {name: summary for name, (_, summary) in COMMANDS.items()}
-        summaries |= {f"clicks.{name}": summary for name, (_, summary) in CLICKS.items()}
         sys.exit(complete(os.environ[COMPLETE], COMPLETE, summaries))
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     exits = EXIT_CODES.get(arguments[0] if arguments else "", ExitCodes())

@@ -18,11 +18,12 @@ from gradedeval.cli.options import command_line, option
 from gradedeval.cli.output import warn
 from gradedeval.parallel.progress import with_progress
 
+BASELINE = option("--baseline", metavar="RUN|SCORES.csv", help="Compare every run with this one: one of RUN, another "
+    "file, or saved scores. Default: compare all pairs.")  # fmt: skip
 OPTIONS = [
     option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, best and "
            "worst, in place of comparisons."),
-    option("--baseline", metavar="RUN|SCORES.csv", help="Compare every run with this one: one of RUN, another file, or "
-           "saved scores. Default: compare all pairs."),
+    BASELINE,
     option("--test", type=click.Choice(get_args(Test)), default="randomization", help="Significance test. tukey-hsd is "
            "the randomized Tukey HSD test, anova a two-way analysis of variance with Tukey's HSD; both correct for all "
            "pairs themselves. bayes gives posterior probabilities instead of p. Default: randomization."),

@@ -35,7 +35,7 @@ def complete(instruction: str, variable: str, summaries: Mapping[str, str]) -> i
     """Print what click's scripts for bash, zsh and fish ask for: the script itself, or how a word may go on.
 
     instruction  the value of the variable, as in `bash_source`
-    summaries    command -> what it does, in a sentence; a verb of a command as in `clicks.observe`
+    summaries    command -> what it does, in a sentence
 
     Returns the exit code.
     """
@@ -46,19 +46,21 @@ def program(summaries: Mapping[str, str]) -> click.Group:
     """The commands with their options, and nothing behind them.
 
     The first line of `completion.txt` has the names of the measures; each other line is a command, what its arguments
-    are, and its options, as in `-f,--format=table|csv` or `--output=FILE`. A command with verbs has a line for each.
+    are, and its options, as in `-f,--format=table|csv` or `--output=FILE`. A command of a group is written with a
+    colon, as in `plot:runs`.
     """
     measures, *lines = Path(__file__).with_name("completion.txt").read_text(encoding="utf-8").splitlines()
     words = {line.split(maxsplit=1)[0]: line.replace(MEASURE, measures).split()[1:] for line in lines}
-    groups = {name.partition(".")[0] for name in words if "." in name}
-    commands: dict[str, click.Command] = {
-        name: click.Group(name, help=summary) if name in groups else _command(name, summary, *words[name])
-        for name, summary in summaries.items()
-    }
-    for name in [name for name in commands if "." in name]:
-        group, _, verb = name.partition(".")
-        commands[group].add_command(commands.pop(name), verb)  # type: ignore[attr-defined]
-    return Offered("gradedeval", commands=commands)
+    commands: dict[str, click.Command] = {}
+    for name in words:
+        group, colon, inner = name.partition(":")
+        if not colon:
+            commands[name] = _command(name, summaries[name], *words[name])
+            continue
+        of_group = commands.setdefault(group, click.Group(group, help=summaries[group]))
+        if isinstance(of_group, click.Group):
+            of_group.add_command(_command(inner, "", *words[name]))
+    return Offered("gradedeval", commands={name: commands[name] for name in summaries})
 
 
 def _command(name: str, summary: str, arguments: str, *options: str) -> click.Command:

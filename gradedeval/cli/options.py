@@ -43,7 +43,7 @@ class SectionedOption(click.Option):
                     check_choice(word, tuple(kind.choices), flag)
             low, high = getattr(kind, "min", None), getattr(kind, "max", None)
             limits = "" if low is None else f" of {low} or more" if high is None else f" from {low} to {high}"
-            number = "number" if kind is click.FLOAT else "whole number"
+            number = "number" if isinstance(kind, click.types.FloatParamType) else "whole number"
             raise InputError(flag, f"'{value}' is not a {number}{limits}", usage=True) from None
 
 

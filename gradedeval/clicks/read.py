@@ -52,10 +52,10 @@ def read_log(
         return source if depth is None else source.cut(depth)
     kept = [columns] if isinstance(columns, str) else list(columns)
     seconds = None if idle is None else idle_seconds(idle)
-    problems = ProblemList(Source(source).place if is_file(source) else "log")
+    problems, notes = ProblemList(Source(source).place if is_file(source) else "log"), list[str]()
     wanted = [*kept, *(["user", "time"] if idle is not None else []), *(["shown"] if clicks_as == "docno" else [])]
     if is_file(source):
-        blocks = file_blocks(Source(source), wanted, problems)
+        blocks = file_blocks(Source(source), wanted, problems, notes)
     elif hasattr(source, "columns"):
         blocks = frame_blocks(source, wanted, problems)
     else:
@@ -65,7 +65,7 @@ def read_log(
     for block in blocks:
         if block.lines:
             reader.add(block)
-    log = reader.log(lenient)
+    log = reader.log(lenient, notes)
     return log if depth is None else log.cut(depth)
 
 
@@ -218,9 +218,9 @@ class _Reader:
     def _counts(self) -> Ints:
         return np.concatenate([row[-1] for row in self.rows])
 
-    def log(self, lenient: bool) -> ClickLog:
-        """The log. Raises InputError where lines are bad, or there is none."""
-        problems, notes = self.problems, []
+    def log(self, lenient: bool, notes: list[str]) -> ClickLog:
+        """The log, with some notes that there are. Raises InputError where lines are bad, or there is none."""
+        problems = self.problems
         bad = f"{problems.count} bad {plural(problems.count, 'line')}"
         if lenient and problems.count:
             first = min(int(error.place.rpartition(":")[2]) for error in problems.errors)

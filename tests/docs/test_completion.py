@@ -11,13 +11,14 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from gradedeval.cli import CLICKS, COMMANDS, completion
+from gradedeval.cli import COMMANDS, completion
 from gradedeval.cli.completion import FILES, MEASURE
 from gradedeval.cli.options import HELP
 from gradedeval.interop.trec_eval.measures import ENTRIES, EVERY
 from gradedeval.measures.spellings import ALIASES
 from gradedeval.measures.table import MEASURES
-from support.commands import environment, every_command
+from support.commands import environment
+from support.generated_docs import commands
 from support.paths import ROOT
 
 WORDS = Path(completion.__file__).with_name("completion.txt")
@@ -26,11 +27,13 @@ WORDS = Path(completion.__file__).with_name("completion.txt")
 def words() -> str:
     """The measures, then the commands, their arguments and options, as `completion.program` reads them."""
     lines = ["|".join(sorted({*MEASURES, *ALIASES}))]
-    for name, command in every_command():
+    for name, command in commands():
+        if isinstance(command, click.Group):
+            continue
         options = [param for param in command.params if getattr(param, "section", HELP) != HELP]
         arguments = MEASURE if name == "measures" else FILES
         lines.append(
-            " ".join([name.replace(" ", "."), arguments, *(written(option, name) for option in options), "-h,--help"])
+            " ".join([name.replace(" ", ":"), arguments, *(written(option, name) for option in options), "-h,--help"])
         )
     return "".join(f"{line}\n" for line in lines)
 
@@ -57,8 +60,7 @@ def test_what_is_offered_is_what_the_commands_take(request: pytest.FixtureReques
 
 def offered(*typed: str) -> list[str]:
     """How the last of these words may go on."""
-    table = {**COMMANDS, **{f"clicks.{name}": verb for name, verb in CLICKS.items()}}
-    program = completion.program({name: summary for name, (_, summary) in table.items()})
+    program = completion.program({name: summary for name, (_, summary) in COMMANDS.items()})
     shell = ShellComplete(program, {}, "gradedeval", "_GRADEDEVAL_COMPLETE")
     *before, last = typed
     return [item.value if item.type == "plain" else item.type for item in shell.get_completions(before, last)]
@@ -72,9 +74,10 @@ def test_commands_options_choices_measures_and_files_are_offered() -> None:
     assert offered("run.txt", "--resid") == ["--residuals", "--residual-depth"]
     assert offered("run.txt", "--ties", "docno") == ["docno-desc", "docno-asc"]
     assert offered("check", "--baseline", "r") == ["file"]
-    assert offered("clicks", "obs") == ["observe"]
     assert offered("clicks", "observe", "--gaps", "p") == ["pooled"]
     assert offered("measures", "compa") == ["compat", "compatibility"]
+    assert offered("plot", "ru") == ["runs"]
+    assert offered("plot", "runs", "--wid") == ["--width"]
     assert offered("trec_eval", "-m", "ndcg_c") == ["ndcg_cut"]
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradedeval.measures.table import MEASURES
-from support.commands import every_command
-from support.generated_docs import generated, options
+from support.generated_docs import commands, generated, options
 from support.paths import ROOT
 from support.sessions import reader_folder, rewritten
 
@@ -38,10 +37,10 @@ def test_a_page_is_as_its_blocks_and_the_code_write_it(
 
 def test_every_command_option_and_measure_occurs_in_the_docs() -> None:
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-    missing = [f"gradedeval {name}" for name, _ in every_command() if f"gradedeval {name}" not in text]
+    missing = [f"gradedeval {name}" for name, _ in commands() if f"gradedeval {name}" not in text]
     missing += [
         f"{name} {option}"
-        for name, command in every_command()
+        for name, command in commands()
         for shown in options(command)
         for option in shown.opts
         if not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", text)

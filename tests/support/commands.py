@@ -7,14 +7,11 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 from gradedeval.analysis.flips import COLUMNS
-from gradedeval.cli import gradedeval as program
 from support.paths import ROOT
 
 # What Python does not show a user by default, and so is no part of what a command says.
@@ -41,18 +38,6 @@ class Outcome:
 
 
 Command = Callable[..., Outcome]
-
-
-def every_command(group: click.Group = program, before: str = "") -> Iterator[tuple[str, click.Command]]:
-    """The commands of the program in the order of its help, as in `clicks observe` where they are verbs of one."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        if isinstance(command, click.Group):
-            yield from every_command(command, f"{before}{name} ")
-        else:
-            yield f"{before}{name}", command
 
 
 def environment() -> dict[str, str]:

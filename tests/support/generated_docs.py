@@ -9,19 +9,20 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import click
 
 import gradedeval
+from gradedeval.cli import gradedeval as program
 from gradedeval.cli.measures import SHARED_PARAMETERS
 from gradedeval.cli.options import HELP, SECTIONS
 from gradedeval.formats import FORMATS
 from gradedeval.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.measures.table import LINES, MEASURES
 from gradedeval.trec.column_names import COLUMNS
-from support.commands import every_command
 from support.file_formats import SAMPLES, TREC_QRELS, TREC_RUN, WRONG
 from support.sessions import gradedeval as run_gradedeval
 from support.spellings import BY_INTENT, CWL_EVAL, DIFFERENT_WITHOUT_NOTE, IR_MEASURES, RANX, SEVERAL, TREC_EVAL
@@ -52,6 +53,22 @@ def generated(text: str) -> str:
     return PART.sub(lambda part: f"{part['name']}{part[2]}{PARTS[part['name']]()}", text)
 
 
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """The commands of the program, in the order of its help; after a group its own, as in `plot runs`."""
+    context = click.Context(program)
+    for name in program.list_commands(context):
+        command = program.get_command(context, name)
+        assert command is not None
+        yield name, command
+        if isinstance(command, click.Group):
+            for inner in command.list_commands(context):
+                yield f"{name} {inner}", command.get_command(context, inner)
+
+
+LEAVES = {name: command for name, command in commands() if not isinstance(command, click.Group)}
+"""The commands that do something by themselves."""
+
+
 def options(command: click.Command) -> list[click.Option]:
     """The options of a command that its help shows."""
     return [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
@@ -59,12 +76,8 @@ def options(command: click.Command) -> list[click.Option]:
 
 def help_pages() -> str:
     """The help page of each command, under a heading of its own."""
-    names = [name for name, _ in every_command()]
-    verbs = dict.fromkeys(name.split()[0] for name in names if " " in name)
-    for group in verbs:
-        names.insert(next(index for index, name in enumerate(names) if name.startswith(f"{group} ")), group)
     parts = [f"## `gradedeval`\n\n{block(['--help'])}"]
-    parts += [f"## `gradedeval {name}`\n\n{block([*name.split(), '--help'])}" for name in names]
+    parts += [f"## `gradedeval {name}`\n\n{block([*name.split(), '--help'])}" for name, _ in commands()]
     return "\n" + "\n".join(parts) + "\n"
 
 
@@ -72,7 +85,7 @@ def all_options() -> str:
     """Every option with its help and the commands that take it, by the sections of the help pages; those of the drop-in
     in a table of their own."""
     tables: dict[str, dict[tuple[str, str], list[str]]] = {section: {} for section in (*SECTIONS, DROP_IN)}
-    for name, command in every_command():
+    for name, command in commands():
         for option in options(command):
             section = DROP_IN if name == "trec_eval" else getattr(option, "section", HELP)
             tables[section].setdefault(described(option), []).append(name)
@@ -85,9 +98,18 @@ def all_options() -> str:
         ]
         parts.append("|---|---|" + ("" if last else "---|"))
         for (spelled, text), names in rows.items():
-            parts.append(f"| {spelled} | {text} |" + ("" if last else f" {', '.join(names)} |"))
+            parts.append(f"| {spelled} | {text} |" + ("" if last else f" {listed(names)} |"))
         parts.append("")
     return "\n" + "\n".join(parts) + "\n"
+
+
+def listed(names: list[str]) -> str:
+    """The commands that take an option; those of a group together, as in `plot: runs, topics`."""
+    groups = {name.split()[0] for name in names if " " in name}
+    plain = ", ".join(name for name in names if " " not in name)
+    inner = [f"{group}: {', '.join(name.split()[1] for name in names if name.startswith(f'{group} '))}"
+             for group in sorted(groups)]  # fmt: skip
+    return "; ".join(part for part in (plain, *inner) if part)
 
 
 def described(option: click.Option) -> tuple[str, str]:
@@ -165,8 +187,8 @@ def aliases() -> str:
 def python_api() -> str:
     """The public names of the package, with their signatures and docstrings."""
     parts = []
-    for name in sorted(gradedeval.__all__, key=str.lower):
-        thing = getattr(gradedeval, name)
+    for name in sorted([*gradedeval.__all__, *(f"plot.{name}" for name in gradedeval.plot.__all__)], key=str.lower):
+        thing = attrgetter(name)(gradedeval)
         if inspect.isclass(thing) or inspect.isfunction(thing):
             title = f"## class {name}" if inspect.isclass(thing) else f"## {name}"
             parts.append(entry(title, f"gradedeval.{name}", thing))

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import click
 
-from gradedeval.cli import CLICKS, Verbs
+from gradedeval.cli.group import InnerGroup
+
+VERBS: dict[str, tuple[str, str]] = {
+    "observe": ("observe", "Estimate how likely users are to look at each rank."),
+}
 
 
-@click.group("clicks", cls=Verbs, verbs=CLICKS, subcommand_metavar="VERB ...")
+class Verbs(InnerGroup):
+    """What is asked of click logs."""
+
+    table, package = VERBS, "gradedeval.cli.clicks"
+
+
+@click.group("clicks", cls=Verbs, subcommand_metavar="VERB ...")
 def command() -> None:
     """Learn from click logs: what users look at, and what they find relevant.
 

@@ -88,16 +88,7 @@ def observe(
     the log has no click. Zhang et al., Information Retrieval 2010, section 4.
     """
     log = read_log(log)
-    check_choice(gaps, GAPS, "--gaps")
-    check_choice(clickless, CLICKLESS, "--clickless")
-    if per is not None:
-        check_choice(per, PER, "--per")
-    if not (mu >= 0 and np.isfinite(mu)):
-        raise InputError("--mu", f"{mu:g} is not a number from 0", usage=True)
-    if page < 0:
-        raise InputError("--page", f"{page} is below 0", "0 means that there are no pages", usage=True)
-    if ranks is not None and not 1 <= ranks <= LAST_RANK:
-        raise InputError("--ranks", f"{ranks} is out of range", f"give 1 to {LAST_RANK}", usage=True)
+    _check(mu, page, ranks, gaps, clickless, per)
     if not (log.clicks[log.pattern] > 0).any():
         raise InputError(log.place, "no click in any session", "nothing can be observed without clicks")
     depth = ranks or int(log.lengths.max(initial=0)) or RANKS
@@ -114,6 +105,19 @@ def observe(
     observed, names = observed[kept], [names[index] for index in kept.tolist()]
     settings = _settings(log, mu, page, gaps, clickless, depth)
     return Observation(_frame(observed, names, per), model.gaps, model.pages, settings, notes)
+
+
+def _check(mu: float, page: int, ranks: int | None, gaps: str, clickless: str, per: str | None) -> None:
+    check_choice(gaps, GAPS, "--gaps")
+    check_choice(clickless, CLICKLESS, "--clickless")
+    if per is not None:
+        check_choice(per, PER, "--per")
+    if not (mu >= 0 and np.isfinite(mu)):
+        raise InputError("--mu", f"{mu:g} is not a number from 0", usage=True)
+    if page < 0:
+        raise InputError("--page", f"{page} is below 0", "0 means that there are no pages", usage=True)
+    if ranks is not None and not 1 <= ranks <= LAST_RANK:
+        raise InputError("--ranks", f"{ranks} is out of range", f"give 1 to {LAST_RANK}", usage=True)
 
 
 class _Rows(NamedTuple):

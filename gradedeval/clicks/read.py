@@ -54,19 +54,21 @@ def read_log(
     seconds = None if idle is None else idle_seconds(idle)
     problems, notes = ProblemList(Source(source).place if is_file(source) else "log"), list[str]()
     wanted = [*kept, *(["user", "time"] if idle is not None else []), *(["shown"] if clicks_as == "docno" else [])]
-    if is_file(source):
-        blocks = file_blocks(Source(source), wanted, problems, notes)
-    elif hasattr(source, "columns"):
-        blocks = frame_blocks(source, wanted, problems)
-    else:
-        what = f"cannot read a click log from {type(source).__name__}"
-        raise InputError("log", what, "give a file or a DataFrame with the columns topic and clicks", usage=True)
     reader = _Reader(problems, kept, clicks_as == "docno", seconds)
-    for block in blocks:
+    for block in _blocks(source, wanted, problems, notes):
         if block.lines:
             reader.add(block)
     log = reader.log(lenient, notes)
     return log if depth is None else log.cut(depth)
+
+
+def _blocks(source: Any, wanted: Sequence[str], problems: ProblemList, notes: list[str]) -> Iterable[Block]:
+    if is_file(source):
+        return file_blocks(Source(source), wanted, problems, notes)
+    if hasattr(source, "columns"):
+        return frame_blocks(source, wanted, problems)
+    what = f"cannot read a click log from {type(source).__name__}"
+    raise InputError("log", what, "give a file or a DataFrame with the columns topic and clicks", usage=True)
 
 
 _IDLE = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)")

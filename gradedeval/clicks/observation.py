@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GAPS = ("mean", "pooled")
 CLICKLESS = ("count", "drop")
 PER = ("query", "user")
-MU, PAGE, RANKS = 5.0, 10, 50
+MU, PAGE, RANKS = 5, 10, 50
 PAST_THE_LAST_PAGE = 1e-8
 """What a page boundary leaves that no click has been seen beyond."""
 

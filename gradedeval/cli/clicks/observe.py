@@ -17,7 +17,7 @@ from gradedeval.formats import formats_for
 
 OBSERVATION_OPTIONS = [
     option("--mu", type=float, default=MU, metavar="X", help="Weight of all users' gaps in those of one user, in "
-           f"clicks (Dirichlet smoothing). Default: {MU:g}."),
+           f"clicks (Dirichlet smoothing). Default: {MU}."),
     option("--page", type=click.IntRange(0), default=PAGE, metavar="N", help="Ranks on a page of results; 0: no pages. "
            f"Default: {PAGE}."),
     option("--ranks", type=int, metavar="N", help="Weigh ranks 1 to N. Default: as many as the longest list, or "

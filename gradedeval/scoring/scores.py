@@ -12,6 +12,7 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, merge_close
 from gradedeval.errors import InputError
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.properties import Summary
 from gradedeval.options import Options
@@ -78,7 +79,7 @@ class RunScores:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores:
+class Scores(InNotebook, document="scoring.score_tables.document"):
     """What an evaluation found.
 
     runs             in the order given

@@ -15,6 +15,7 @@ from gradedeval.analysis.pool.statistics import check_depth, group_counts
 from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, plural, warn_caller
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeftOut(InNotebook, document="analysis.pool.tables.left_out_document"):
     """What becomes of each run without the judgments that it alone gave.
 
     frame   a row for each run and measure: measure, run, group, unique (judgments that no run of another group gave),
@@ -68,6 +69,10 @@ def leave_one_out(
 
     groups      a file or dict run -> group: which runs are of one team
     pool_depth  documents below this rank were not given to the pool; None: all were
+
+    Topics count as with all judgments: one that loses its last relevant document scores 0, with `topics="relevant"`
+    and `like="gdeval"` too. The top grade stays that of the whole qrels. A document is relevant from the `rel` of the
+    measure on, or of the options, or 1.
 
     The other arguments are those of `evaluate`. Zobel, SIGIR 1998; by groups Buckley et al., Information Retrieval
     2007. Returns `LeftOut`: `.frame`, `.orders`. Raises `gradedeval.InputError` as `evaluate` does, and for fewer than
@@ -146,7 +151,7 @@ def _of_run(
     for column, measure in enumerate(scorer.measures):
         before, after = (summaries(scores[:, :, column], measure) for scores in (full, without))
         tau, tau_ap = agreements(before, after, measure)
-        level = measure.rel if measure.rel is not None else 1
+        level = next((rel for rel in (measure.rel, scorer.options.rel) if rel is not None), 1)
         score, score_without = before[run], after[run]
         rows.append(
             {

@@ -16,6 +16,7 @@ from gradedeval.analysis.pool.weigh_by_rank import best_ranks, choose_by_residua
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, check_choice, warn_caller
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
@@ -71,7 +72,7 @@ class JudgingSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class ToJudge:
+class ToJudge(InNotebook, document="analysis.pool.tables.to_judge_document"):
     """What to judge, the most telling first.
 
     frame  topic, docno, weight, runs (how many have it), best_rank, wanted_by (runs and ranks, as text)

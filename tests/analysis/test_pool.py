@@ -229,6 +229,26 @@ def test_kappa_and_alpha_are_those_of_other_tools() -> None:
         assert ordinal_alpha(table) == pytest.approx(theirs)
 
 
+def test_the_scale_is_that_of_both_qrels() -> None:
+    """0, 1, 2, 3, of which 2 is used only outside the common documents: 3 stands three steps from 0, not two."""
+    first = {"t": {"a": 0, "b": 1, "c": 3, "d": 3, "x": 2}}
+    second = {"t": {"a": 0, "b": 3, "c": 1, "d": 3}}
+    found = gradedeval.assessor_agreement(first, second)
+    assert found.confusion.index.tolist() == ["0", "1", "2", "3"]
+    # Observed: two of distance 2 of four. By chance (1·1·0 + …): rows 1 1 0 2, columns 1 1 0 2.
+    distance = np.abs(np.arange(4)[:, None] - np.arange(4))
+    marginals = np.array([1, 1, 0, 2])
+    chance = (distance * np.outer(marginals, marginals)).sum() / 4
+    assert found.weighted_kappa == pytest.approx(1 - 4 / chance)
+
+
+def test_relevant_goes_by_the_options_where_the_measure_has_no_level() -> None:
+    runs = {"A": {"t": {"a": 2.0, "b": 1.0, "c": 0.5}}, "B": {"t": {"c": 1.0}}}
+    qrels = {"t": {"a": 1, "b": 2, "c": 2}}
+    found = gradedeval.leave_one_out(runs, qrels, "ap ndcg@5 ap(rel=1)", rel=2).frame
+    assert found[found["run"] == "A"]["unique_relevant"].tolist() == [1, 1, 2]
+
+
 def test_alpha_by_hand() -> None:
     """Nine pairs of grades 0 and 1, one of them 0 and 1: α = 1 − (n − 1) Σ o / Σ e."""
     table = np.array([[4, 1], [0, 4]])

@@ -1,7 +1,9 @@
 """How fast each strategy of `pool --to-judge` brings the order of runs to the true one: judgments are taken from real
-qrels in batches, as if assessors made them; τ_AP of the order by what is judged so far with the order by all. On several
-drawn sets of two thirds of the topics, the same for each strategy; prints the rows of the table in
-`docs/how-to/judge-more.md`: means over the draws, and over all columns the standard deviation of the draws.
+qrels in batches, as if assessors made them; τ_AP of the order by what is judged so far with the order by all.
+
+On several drawn sets of two thirds of the topics, the same for each strategy. Prints the rows of the table in
+`docs/how-to/judge-more.md`: means over the draws; the mean over all columns, with the standard deviation of the draws;
+and in how many draws that is the highest.
 
     python tests/benchmarks/judging.py QRELS RUN...
 """

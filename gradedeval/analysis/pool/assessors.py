@@ -101,7 +101,7 @@ def assessors(
         if not topics:
             raise no_common_topics(second.place, second.topics, first.place, first.topics)
         raise InputError(second.place, f"judges no document that {first.place} judges", "are they of one collection?")
-    scale = np.unique([label for one in (first, second) for label in one.labels[one.pool.any(0)]])
+    scale = np.union1d(first.labels, second.labels)
     codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))
     table: Ints = np.bincount(codes[:, 0] * len(scale) + codes[:, 1], minlength=len(scale) ** 2).reshape(len(scale), -1)
     names = [f"{grade:g}" for grade in scale]

@@ -41,7 +41,8 @@ OPTIONS = [
     option("--max-unjudged", multiple=True, metavar="[MEASURE=]X", help="Judging the run's unjudged documents may "
            "raise the mean by at most X (column 'unjudged' of --residuals split)."),
     option("--min-topics", multiple=True, metavar="[MEASURE=]N", help="The mean must be over N topics or more "
-           "for which the run has documents; with a baseline, over N that both have. Without MEASURE: each measure, as for --significant."),
+           "for which the run has documents; with a baseline, over N that both have. "
+           "Without MEASURE: each measure, as for --significant."),
     option("--history", metavar="FILE", help="Append the summaries to a history: a line for each run. See `gradedeval "
            "history`."),
     *history_options(),

@@ -191,12 +191,11 @@ class Qrels:
 
     @classmethod
     def none(cls, labels: Sequence[float] = (0.0,)) -> Qrels:
-        """No judgments at all: all topics of a run count, and every document is unjudged; with the grades that there
-        could be."""
+        """No judgments at all, of grades that there could be: all topics of a run count, and no document is judged."""
         qrels = cls.__new__(cls)
         qrels._start("qrels")
-        qrels.topics, qrels.labels, qrels.codes = [], np.array(labels), {}
-        qrels.pool = np.zeros((0, len(labels)), dtype=np.int64)
+        qrels.topics, qrels.codes, qrels.pool = [], {}, np.zeros((0, len(labels)), dtype=np.int64)
+        qrels.labels = np.array(labels)
         return qrels
 
     def __len__(self) -> int:

@@ -192,10 +192,9 @@ class Qrels:
     @classmethod
     def none(cls, labels: Sequence[float] = (0.0,)) -> Qrels:
         """No judgments at all, of grades that there could be: all topics of a run count, and no document is judged."""
-        qrels = cls.__new__(cls)
-        qrels._start("qrels")
-        qrels.topics, qrels.codes, qrels.pool = [], {}, np.zeros((0, len(labels)), dtype=np.int64)
-        qrels.labels = np.array(labels)
+        (qrels := cls.__new__(cls))._start("qrels")
+        qrels.topics, qrels.codes, qrels.labels = [], {}, np.array(labels)
+        qrels.pool = np.zeros((0, len(labels)), dtype=np.int64)
         return qrels
 
     def __len__(self) -> int:

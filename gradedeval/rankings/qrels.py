@@ -26,8 +26,8 @@ from gradedeval.trec import lines
 from gradedeval.trec.column_names import SCORE, STRATUM, SUBTOPIC, find_grades, not_whole, plain
 from gradedeval.trec.columns import Columns
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
-from gradedeval.trec.file_formats import Document, format_name
-from gradedeval.trec.layouts import QRELS, Layout
+from gradedeval.trec.file_formats import WholeFile, format_name
+from gradedeval.trec.layouts import QRELS, LineLayout
 from gradedeval.trec.lines import NeedsLineReader, decode, encode
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source, is_file
@@ -112,7 +112,7 @@ class Qrels:
         self.notes: list[str] = []
         self.subtopics: Subtopics | None = None
         self.strata: Strata | None = None
-        self._layout: Layout | None = None
+        self._layout: LineLayout | None = None
         self._scorers: dict[Any, Any] = {}  # see scoring.scorer
         self._last = NOTHING_LISTED
 
@@ -139,7 +139,7 @@ class Qrels:
             form = format_of(stream, "qrels", reading.format, reading.part == STRATUM)
             self.format = form.format
             self.notes += [f"{self.place}: {note}" for note in form.notes]
-            if isinstance(form, Document):
+            if isinstance(form, WholeFile):
                 from gradedeval.trec.documents import read_document  # most files are lines
 
                 self.format, content = read_document(form.format, stream.whole(), self.place)
@@ -157,7 +157,7 @@ class Qrels:
             self.notes.append(_note_of_repeats(self.place, judged.repeated))
         return judged
 
-    def _by_line(self, stream: Stream, layout: Layout, reading: Reading) -> JudgmentColumns:
+    def _by_line(self, stream: Stream, layout: LineLayout, reading: Reading) -> JudgmentColumns:
         data = stream.whole()
         rows = judgments_of_bytes(self.place, data, layout, reading, self.notes)
         try:

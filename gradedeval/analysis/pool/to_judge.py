@@ -35,7 +35,7 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 BY_MEASURE: tuple[Strategy, ...] = ("residual", "pairs")
 BUDGET, PERSISTENCE, MEASURE = 100, 0.8, "ndcg@10"
 DEFAULT: Strategy = "rbp-c"
-"""What brings the order of runs nearest to the true one: tests/benchmarks/judging.py."""
+"""What brings the order of runs nearest to the true one in nine of ten draws of topics: tests/benchmarks/judging.py."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from gradedeval.clicks.held_out import Prediction as Prediction
     from gradedeval.clicks.log import ClickLog as ClickLog
     from gradedeval.clicks.model_files import read_model as read_model
+    from gradedeval.clicks.observation import Observation as Observation
+    from gradedeval.clicks.observation import observe as observe
     from gradedeval.clicks.read import read_log as read_log
     from gradedeval.clicks.simulation import simulate as simulate
 
@@ -26,6 +28,7 @@ _PUBLIC = {
     "held_out": "Prediction",
     "log": "ClickLog",
     "model_files": "read_model",
+    "observation": "Observation observe",
     "read": "read_log",
     "simulation": "simulate",
 }

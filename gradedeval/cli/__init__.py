@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "correlate": ("correlate", "Correlate measures."),
     "fit": ("fit", "Fit a parameter so that a measure agrees best with another."),
     "power": ("power", "Report the discriminative power of measures."),
+    "pr": ("pr", "Print precision over recall, graded and at each threshold."),
     "plot": ("plot", "Draw pictures: curves, runs, topics, weights, agreement."),
     "lint": ("lint", "Check runs for problems before scoring."),
     "trec_eval": ("trec_eval", "Score runs with trec_eval's options and output."),

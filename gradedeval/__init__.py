@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.power import power as power
     from gradedeval.analysis.precision_recall import PrecisionRecall as PrecisionRecall
     from gradedeval.analysis.precision_recall import precision_recall as precision_recall
+    from gradedeval.analysis.published import table as table
     from gradedeval.analysis.rank_weights import Weights as Weights
     from gradedeval.analysis.rank_weights import weights as weights
     from gradedeval.analysis.risk import risk as risk
@@ -98,6 +99,7 @@ _PUBLIC = {
     "analysis.pool.to_judge": "ToJudge to_judge",
     "analysis.power": "power",
     "analysis.precision_recall": "PrecisionRecall precision_recall",
+    "analysis.published": "table",
     "analysis.rank_weights": "Weights weights",
     "analysis.risk": "risk",
     "analysis.run_summaries": "run_summaries",

@@ -14,8 +14,9 @@ from gradedeval.analysis.fixed_weights import check_ranks, fixed_weights
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.parse import exact_label, parse_measures
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import Progress, no_progress
@@ -39,7 +40,7 @@ QUANTITIES: tuple[str, ...] = get_args(Quantity)
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class Weights(InNotebook, document="analysis.rank_weights.weights_document"):
     """Weights of ranks 1, 2, 3, … by several measures, or what a user with these weights does.
 
     measures   as applied
@@ -60,7 +61,7 @@ class Weights:
 
     @property
     def columns(self) -> list[str]:
-        return ["rank", *(measure.label for measure in self.measures)]
+        return ["rank", *map(exact_label, self.measures)]
 
     @property
     def rows(self) -> list[list[Any]]:

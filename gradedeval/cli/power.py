@@ -66,7 +66,7 @@ def command(plan: bool, alpha: float, **keywords: Any) -> None:
     curve_form(curve)
     result, matrix = power_of(alpha, keywords)
     write_curve(result.curve, curve, result.settings)
-    destination.deliver(partial(power_document, result, matrix), result.settings)
+    destination.deliver(partial(power_document, result, signature=matrix.signature), result.settings)
 
 
 def power_of(alpha: float, keywords: dict[str, Any]) -> tuple[Power, Matrix]:

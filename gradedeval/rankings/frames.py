@@ -46,7 +46,7 @@ Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), row numbers, and types (or none)."""
 
 
-Labels = Mapping[bytes, float] | None
+GradeOfWord = Mapping[bytes, float] | None
 """Words that stand for grades."""
 
 
@@ -62,13 +62,13 @@ def usual_judgments(source: Any, what: str = "qrels") -> Listed | None:
     return usual if usual and usual.topics else None
 
 
-def judgments_in(source: Any, part: tuple[str, ...], what: str = "qrels", labels: Labels = None) -> list[Judgment]:
+def judgments_in(source: Any, part: tuple[str, ...], what: str = "qrels", labels: GradeOfWord = None) -> list[Judgment]:
     """The judgments of a dict or a DataFrame."""
     return (dict_judgments if isinstance(source, Mapping) else frame_judgments)(source, part, what, labels)
 
 
 def dict_judgments(
-    judged: Mapping[Any, Any], part: tuple[str, ...], what: str = "qrels", labels: Labels = None
+    judged: Mapping[Any, Any], part: tuple[str, ...], what: str = "qrels", labels: GradeOfWord = None
 ) -> list[Judgment]:
     """The judgments of a dict topic -> docno -> grade, or topic -> docno -> `part` -> grade: SUBTOPIC or STRATUM."""
     rows: list[Judgment] = []
@@ -90,7 +90,9 @@ def dict_judgments(
     return rows
 
 
-def frame_judgments(frame: Any, part: tuple[str, ...], what: str = "qrels", labels: Labels = None) -> list[Judgment]:
+def frame_judgments(
+    frame: Any, part: tuple[str, ...], what: str = "qrels", labels: GradeOfWord = None
+) -> list[Judgment]:
     """The judgments of a DataFrame with a topic, a docno and a grade column, and perhaps one of subtopics or strata."""
     parts = _ids(frame, part, what) if part else []
     topic, docno = _ids(frame, TOPIC, what), _ids(frame, DOCNO, what)
@@ -129,7 +131,7 @@ def _token(text: str) -> bytes:
         return repr(text).encode()
 
 
-def _grade(value: Any, place: str, labels: Labels) -> float:
+def _grade(value: Any, place: str, labels: GradeOfWord) -> float:
     grade = grade_of(_token(value), labels) if isinstance(value, str) else math.nan
     return grade if grade == grade else number(value, place, "grade")
 

@@ -18,7 +18,7 @@ from gradedeval.rankings.frames import LAST_RANK
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.topic_codes import TopicCodes
-from gradedeval.trec.layouts import Layout
+from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.lines import NeedsLineReader, decode
 from gradedeval.trec.swar import Bytes, Words, words_at
 from gradedeval.trec.tokenizer import Lines
@@ -168,7 +168,7 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
 
 
 def _order(
-    lines: Lines, layout: Layout, options: Options, order_is_enough: bool
+    lines: Lines, layout: LineLayout, options: Options, order_is_enough: bool
 ) -> tuple[Floats | Ints | None, Floats | None]:
     """The scores of documents, or of a run without scores their ranks, negated; and their ranks, where these matter."""
     if options.order != "score":

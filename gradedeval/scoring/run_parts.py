@@ -14,8 +14,8 @@ from gradedeval.rankings.grade_file import RunFile
 from gradedeval.rankings.interleaved import gather_topics
 from gradedeval.rankings.run import Run, by_rank_note, check_layout, dropped_notes, read_run, run_of_bytes
 from gradedeval.rankings.topics import choose_topics
-from gradedeval.trec.file_formats import Document
-from gradedeval.trec.layouts import Layout
+from gradedeval.trec.file_formats import WholeFile
+from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source, is_file
@@ -97,7 +97,7 @@ def map_run(
         form = format_of(stream, "run", grader.options.run_format)
         run = _map_stream(work, stream, form, grader, workers)
     notes = [f"{run.place}: {note}" for note in form.notes]
-    if isinstance(form, Layout) and form.by_rank and grader.options.order == "score":
+    if isinstance(form, LineLayout) and form.by_rank and grader.options.order == "score":
         notes.append(by_rank_note(run.place))
     return replace(run, format=run.format or form.format, notes=[*notes, *run.notes])
 
@@ -105,13 +105,13 @@ def map_run(
 def _map_stream(
     work: Callable[[RunPart], PartResult[Made]],
     stream: Stream,
-    form: Layout | Document,
+    form: LineLayout | WholeFile,
     grader: Grader,
     workers: Workers,
 ) -> GradedRun[Made]:
     """`work` of each part of a run file in a format."""
     options, types = grader.options, grader.types
-    if isinstance(form, Document):
+    if isinstance(form, WholeFile):
         from gradedeval.trec.documents import read_document  # most files are lines
 
         format, content = read_document(form.format, stream.whole(), stream.place)
@@ -131,7 +131,7 @@ def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Gra
 
 
 def _map_file(
-    work: Callable[[RunPart], PartResult[Made]], stream: Stream, layout: Layout, grader: Grader, workers: Workers
+    work: Callable[[RunPart], PartResult[Made]], stream: Stream, layout: LineLayout, grader: Grader, workers: Workers
 ) -> GradedRun[Made]:
     """`work` of each part of a run file, and again of topics whose lines stand in several parts.
 

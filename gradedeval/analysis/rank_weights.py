@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, get_args
 
 import numpy as np
 
 from gradedeval import __version__
 from gradedeval.analysis.background_weights import background, share_past
 from gradedeval.analysis.fixed_weights import check_ranks, fixed_weights
-from gradedeval.arrays import Floats
+from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.notebook import InNotebook
@@ -179,22 +179,19 @@ def weights_by(
     values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)
     beyond = np.array([columns[measure][1] for measure in chosen])
     settings += [f"ranks 1..{ranks}", f"normalize {normalize}"]
-    if quantity != "W":
-        settings[-1] = f"{quantity}(i) of the weights"
-        beyond = np.array([_past(column, share) for column, share in zip(values.T, beyond.tolist(), strict=True)])
-        notes += _rising(chosen, values)
-        values = _of_user(values, quantity)
-    return Weights(chosen, values, beyond, " | ".join(settings), notes, quantity)  # type: ignore[arg-type]
+    weights = Weights(chosen, values, beyond, " | ".join(settings), notes)
+    return weights if quantity == "W" else _of_user(weights, quantity, " | ".join(settings[:-1]))
 
 
-def _of_user(weights: Floats, quantity: str) -> Floats:
-    """ranks − 1 × measures: C(i) or L(i) of the user who has these weights."""
-    here, next_one = weights[:-1], weights[1:]
-    if quantity == "L":
-        stops: Floats = (here - next_one) / weights[0]
-        return stops
+def _of_user(weights: Weights, quantity: str, signature: str) -> Weights:
+    """C(i) or L(i) of the user who has these weights, down to the last rank but one."""
+    here, next_one = weights.values[:-1], weights.values[1:]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(here > 0, next_one / here, np.nan)
+        goes_on = np.where(here > 0, next_one / here, np.nan)
+    values = (here - next_one) / weights.values[0] if quantity == "L" else goes_on
+    past = [_past(own, share) for own, share in zip(weights.values.T, weights.beyond.tolist(), strict=True)]
+    notes, signature = [*weights.notes, *_rising(weights)], f"{signature} | {quantity}(i) of the weights"
+    return Weights(weights.measures, values, np.array(past), signature, notes, cast(Quantity, quantity))
 
 
 def _past(weights: Floats, share: float) -> float:
@@ -203,12 +200,12 @@ def _past(weights: Floats, share: float) -> float:
     return float("nan") if np.isnan(share) else share_past(float(weights[:-1].sum()), whole)
 
 
-def _rising(measures: Sequence[Measure], weights: Floats) -> list[str]:
+def _rising(weights: Weights) -> list[str]:
     """A note for measures with weights above the one before: no user has these."""
-    rising = weights[1:] > weights[:-1] + 1e-12
+    rising = weights.values[1:] > weights.values[:-1] + TOLERANCE
     return [
-        f"{measure.label}: its weight rises at rank {int(own.argmax()) + 2}, so C and L are no probabilities there"
-        for measure, own in zip(measures, rising.T, strict=True)
+        f"{name}: its weight rises at rank {int(own.argmax()) + 2}, so C and L are no probabilities there"
+        for name, own in zip(weights.columns[1:], rising.T, strict=True)
         if own.any()
     ]
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.pool.to_judge import ToJudge as ToJudge
     from gradedeval.analysis.pool.to_judge import to_judge as to_judge
     from gradedeval.analysis.power import power as power
+    from gradedeval.analysis.published import table as table
     from gradedeval.analysis.rank_weights import Weights as Weights
     from gradedeval.analysis.rank_weights import weights as weights
     from gradedeval.analysis.risk import risk as risk
@@ -95,6 +96,7 @@ _PUBLIC = {
     "analysis.pool.statistics": "Pool pool",
     "analysis.pool.to_judge": "ToJudge to_judge",
     "analysis.power": "power",
+    "analysis.published": "table",
     "analysis.rank_weights": "Weights weights",
     "analysis.risk": "risk",
     "analysis.run_summaries": "run_summaries",

@@ -28,7 +28,7 @@ PACKAGE = ROOT / "gradedeval"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 # Slow to import, and no part of a plain evaluation.
-LATE = ("pandas", "scipy", "matplotlib", "importlib.metadata", "numpy.random")
+LATE = ("pandas", "scipy", "matplotlib", "bokeh", "jinja2", "tabulate", "importlib.metadata", "numpy.random")
 
 MOST_LINES, MOST_LINES_OF_A_FUNCTION = 320, 50
 MOST_ENTRIES, MOST_FLOORS = 18, 10
@@ -171,6 +171,7 @@ def modules_of(*words: str, folder: Path) -> set[str]:
         "eval --help",
         "run.txt qrels.txt -m err@20",
         "run.txt qrels.txt -m err@20 -f csv -o out.csv",
+        "run.txt qrels.txt -m err@20 -f latex --caption Scores",
         "run.txt qrels.txt -m err@20 --residuals -q -f trec",
         "trec_eval -q -m all_trec qrels.txt run.txt",
         "lint run.txt --qrels qrels.txt",

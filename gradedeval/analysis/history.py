@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.errors import InputError, ProblemList, plural, reason, shorten
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.scoring.scores import Scores
@@ -32,7 +33,7 @@ COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", 
 
 
 @dataclass(frozen=True, eq=False)
-class History:
+class History(InNotebook, document="analysis.history_tables.history_document"):
     """What a file of evaluations tells.
 
     frame  a row for each evaluation of a run by a measure, in the order of time: run, measure, time, label, score, low,

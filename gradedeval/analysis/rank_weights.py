@@ -13,6 +13,7 @@ from gradedeval.analysis.background_weights import background, share_past
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.applied import last_rank, scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Gains
@@ -39,7 +40,7 @@ NORMALIZE: tuple[str, ...] = get_args(Normalize)
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class Weights(InNotebook, document="analysis.rank_weights.weights_document"):
     """Weights of ranks 1, 2, 3, … by several measures.
 
     measures   as applied

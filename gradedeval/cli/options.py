@@ -16,9 +16,9 @@ from gradedeval.options.definition import GAINS, OUTPUT, READING, RESIDUALS, Com
 Decorator = Callable[[Any], Any]
 
 THIS_COMMAND, STANDARDIZATION, MANY_RUNS = "Options of this command", "Standardization", "Many runs"
-PLANNING = "Planning"
+PLANNING, PUBLISHED = "Planning", "Tables to publish"
 HELP = "Help"
-SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, MANY_RUNS, READING, HELP)
+SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, PUBLISHED, MANY_RUNS, READING, HELP)
 """The sections of a help page, in order."""
 
 BARE = ""
@@ -152,11 +152,13 @@ def measure_option(
     return option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=help)
 
 
-HISTORY_OPTIONS = [
-    option("--label", metavar="TEXT", help="What the line in the history is called: a commit, a version."),
-    option("--time", metavar="TIME", help="Time of the line in the history, as in 2026-11-22T13:00:00Z. Default: that "
-           "of the run file."),
-]  # fmt: skip
+def history_options(label: str = "What the line in the history is called: a commit, a version.") -> list[Decorator]:
+    """--label, by what it means to the command, and --time."""
+    return [
+        option("--label", metavar="TEXT", help=label),
+        option("--time", metavar="TIME", help="Time of the line in the history, as in 2026-11-22T13:00:00Z. Default: "
+               "that of the run file."),
+    ]  # fmt: skip
 
 
 def output_options(formats: Collection[str], default: str = "table", digits: str = "") -> list[Decorator]:

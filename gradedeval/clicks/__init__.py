@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gradedeval.clicks.learned_gains import gains as gains
     from gradedeval.clicks.log import ClickLog as ClickLog
     from gradedeval.clicks.model_files import read_model as read_model
+    from gradedeval.clicks.observation import Observation as Observation
+    from gradedeval.clicks.observation import observe as observe
     from gradedeval.clicks.read import read_log as read_log
     from gradedeval.clicks.simulation import simulate as simulate
 
@@ -30,6 +32,7 @@ _PUBLIC = {
     "learned_gains": "gains",
     "log": "ClickLog",
     "model_files": "read_model",
+    "observation": "Observation observe",
     "read": "read_log",
     "simulation": "simulate",
 }

@@ -39,7 +39,8 @@ def per_list(log: ClickLog, name: str, qrels: Qrels | None = None, ss_rel: float
     values = _successes(log, qrels, ss_rel) if name == "ss" else _by_pattern(log, name)[log.pattern]
     count = np.bincount(log.configuration, log.count, minlength=len(log.topics))
     summed = np.bincount(log.configuration, log.count * values, minlength=len(log.topics))
-    mean: Floats = np.where(count > 0, summed / np.maximum(count, 1), np.nan)
+    mean = np.full(len(count), np.nan)
+    np.divide(summed, count, out=mean, where=count > 0)
     return mean
 
 
@@ -53,4 +54,5 @@ def _successes(log: ClickLog, qrels: Qrels | None, lowest: float) -> Floats:
         raise InputError("ss", "needs the grades of documents", "give qrels", usage=True)
     lists = graded_lists(log, qrels)
     good: Bools = lists.gains((lists.grades >= lowest).astype(np.float64)) > 0
-    return (good[log.configuration] & log.clicked(good.shape[1])[log.pattern]).any(1).astype(np.float64)
+    clicked = good[log.configuration] & log.clicked(good.shape[1])[log.pattern]
+    return np.asarray(clicked.any(axis=1), dtype=np.float64)

@@ -17,7 +17,7 @@ from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.applied import last_rank, scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Gains
-from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.parse import exact_label, parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
@@ -59,7 +59,7 @@ class Weights(InNotebook, document="analysis.rank_weights.weights_document"):
 
     @property
     def columns(self) -> list[str]:
-        return ["rank", *(measure.label for measure in self.measures)]
+        return ["rank", *map(exact_label, self.measures)]
 
     @property
     def rows(self) -> list[list[Any]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gradedeval.analysis.frames import frame_table
 from gradedeval.arrays import Floats, Ints
+from gradedeval.errors import InputError
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.measures.notation import write_value
 
@@ -47,7 +48,7 @@ class Learned:
 
 @dataclass(frozen=True)
 class Shape:
-    """What gains must be.
+    """What gains must be. Raises InputError (usage) where the top is not above 0.
 
     free  they may fall with the grade, and a utility may rise with the rank
     zero  grade 0 gains nothing
@@ -57,6 +58,10 @@ class Shape:
     free: bool = False
     zero: bool = False
     top: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.top > 0:
+            raise InputError("--top-gain", f"{self.top:g} is not above 0", "as in --top-gain 1", usage=True)
 
 
 def learned_document(learned: Learned, layout: Layout) -> Document:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from gradedeval.clicks.click_models import ITERATIONS
@@ -30,106 +31,91 @@ TARGETS = ("gain", "utility", "gap")
 MODEL, CLICK_MEASURE, MEASURE = "reader", "meanrr", "err"
 
 
+@dataclass(frozen=True)
+class Lesson:
+    """What is to be learned from what: the keywords of `gains`, checked.
+
+    Raises InputError (usage) for a value that is not allowed, and for two that exclude each other.
+    """
+
+    learn_from: Source = "model"
+    target: Target = "gain"
+    model: str = MODEL
+    by_document: bool = False
+    click_measure: str = CLICK_MEASURE
+    prior: float = 1.0
+    iterations: int = ITERATIONS
+    share: bool = False
+    ss_rel: float = SS_REL
+
+    def __post_init__(self) -> None:
+        check_choice(self.learn_from, SOURCES, "--from")
+        check_choice(self.target, TARGETS, "--for")
+        if self.target == "utility" and self.learn_from != "correlation":
+            what = f"cannot be learned from {self.learn_from}"
+            raise InputError("--for utility", what, "add --from correlation", usage=True)
+        if self.target == "gap" and self.learn_from != "model":
+            hint = f"leave out --from {self.learn_from}"
+            raise InputError("--for gap", "is learned from click rates alone", hint, usage=True)
+        if not self.prior >= 0:
+            raise InputError("--prior", f"{self.prior:g} is below 0", "give 1, or 0 for none", usage=True)
+
+
 def gains(
     source: Any,
     qrels: Any,
-    *,
-    learn_from: Source = "model",
-    target: Target = "gain",
-    model: str = MODEL,
-    by_document: bool = False,
-    click_measure: str = CLICK_MEASURE,
     measure: AnyMeasure = MEASURE,
+    *,
     free: bool = False,
     zero: bool = False,
     top_gain: float = 1.0,
-    prior: float = 1.0,
-    iterations: int = ITERATIONS,
-    shares: bool = False,
     depth: int | None = None,
-    ss_rel: float = SS_REL,
+    **lesson: Any,
 ) -> Learned:
     """Learn what grades are worth to users.
 
     source         a click log, as `read_log` takes it; of preferences a file or DataFrame with the columns topic,
                    list_a, list_b (docnos) and sign: 1 where list_a is wanted, −1 where list_b is, 0 for neither
     qrels          the judgments: a `Qrels`, or what makes one
-    learn_from     "model": the relevance of a grade by a click model; "correlation": what makes a measure correlate
-                   best with a click measure; "preferences": what makes it agree with them
-    target         "gain" of each grade; "utility" of each rank, for cascade(utility=FILE), from a correlation;
-                   "gap": the share of users whose threshold is each grade, from click rates
-    model          the click model, and `by_document`: not tied by grade, but the mean over the documents of a grade
-    click_measure  qctr, uctr, maxrr, meanrr, minrr, ss or plc
     measure        err, cascade, or a sum of gains with fixed weights; for a utility its gain scheme says R
     free           gains may fall with the grade, a utility may rise with the rank
     zero           grade 0 gains 0
     top_gain       the largest gain, where only ratios are known
-    shares         of gap: shares of clicked documents, not steps between click rates
-    ss_rel         the lowest grade of a success
+    depth          lists of the log are cut to it
+    learn_from     "model", the default: the relevance of a grade by a click model; "correlation": what makes a measure
+                   correlate best with a click measure; "preferences": what makes it agree with them
+    target         "gain" of each grade; "utility" of each rank, for cascade(utility=FILE), from a correlation;
+                   "gap": the share of users whose threshold is each grade, from click rates
+    model          the click model, "reader"; `prior` and `iterations` as in `models`; `by_document`: grades do not
+                   share its parameters, and a gain is the mean over the documents of a grade
+    click_measure  qctr, uctr, maxrr, meanrr, minrr, ss or plc; `ss_rel` is the lowest grade of a success, 2
+    share          of gap: shares of clicked documents, not steps between click rates
 
     Returns `Learned`: `.values`, `.frame`, `.score`. Raises InputError where something is wrong, or cannot be learned.
     """
-    wanted = parse_measures(measure)
+    wanted, judged = parse_measures(measure), qrels if isinstance(qrels, Qrels) else Qrels(qrels)
     if len(wanted) != 1:
         raise InputError("-m", f"{len(wanted)} measures", "name one, such as err", usage=True)
-    learned = learn(
-        source,
-        qrels if isinstance(qrels, Qrels) else Qrels(qrels),
-        wanted[0],
-        learn_from=learn_from,
-        target=target,
-        model=model,
-        by_document=by_document,
-        click_measure=click_measure,
-        shape=Shape(free, zero, top_gain),
-        prior=prior,
-        iterations=iterations,
-        shares=shares,
-        depth=depth,
-        ss_rel=ss_rel,
-    )
+    learned = learn(source, judged, wanted[0], Shape(free, zero, top_gain), Lesson(**lesson), depth)
     warn_caller(learned.notes)
     return learned
 
 
 def learn(
-    source: Any,
-    qrels: Qrels,
-    measure: Measure,
-    *,
-    learn_from: Source = "model",
-    target: Target = "gain",
-    model: str = MODEL,
-    by_document: bool = False,
-    click_measure: str = CLICK_MEASURE,
-    shape: Shape | None = None,
-    prior: float = 1.0,
-    iterations: int = ITERATIONS,
-    shares: bool = False,
-    depth: int | None = None,
-    ss_rel: float = SS_REL,
+    source: Any, qrels: Qrels, measure: Measure, shape: Shape, lesson: Lesson, depth: int | None = None
 ) -> Learned:
     """`gains`, of judgments and a measure that are read. Raises InputError as it does."""
-    shape = shape or Shape()
-    check_choice(learn_from, SOURCES, "--from")
-    check_choice(target, TARGETS, "--for")
-    if not shape.top > 0:
-        raise InputError("--top-gain", f"{shape.top:g} is not above 0", "as in --top-gain 1", usage=True)
-    if target == "utility" and learn_from != "correlation":
-        raise InputError("--for utility", f"cannot be learned from {learn_from}", "add --from correlation", usage=True)
-    if target == "gap" and learn_from != "model":
-        what = "is learned from click rates alone"
-        raise InputError("--for gap", what, f"leave out --from {learn_from}", usage=True)
-    if learn_from == "preferences":
+    if lesson.learn_from == "preferences":
         return from_preferences(read_preferences(source, qrels), measure, shape)
     log: ClickLog = read_log(source, depth=depth)
-    if target == "gap":
-        return thresholds_from_clicks(log, qrels, "share" if shares else "steps")
-    if learn_from == "correlation":
-        clicked = per_list(log, click_measure, qrels, ss_rel)
-        learner = utility_from_correlation if target == "utility" else from_correlation
-        return learner(log, qrels, clicked, click_measure, measure, shape)
-    chosen = read_models(model)
+    if lesson.target == "gap":
+        return thresholds_from_clicks(log, qrels, "share" if lesson.share else "steps")
+    if lesson.learn_from == "correlation":
+        clicked = per_list(log, lesson.click_measure, qrels, lesson.ss_rel)
+        learner = utility_from_correlation if lesson.target == "utility" else from_correlation
+        return learner(log, qrels, clicked, lesson.click_measure, measure, shape)
+    chosen = read_models(lesson.model)
     if len(chosen) != 1:
         raise InputError("--model", f"{len(chosen)} click models", "name one, such as dbn", usage=True)
-    return from_model(log, qrels, chosen[0], (prior, prior), iterations, shape, by_document)
+    prior = (lesson.prior, lesson.prior)
+    return from_model(log, qrels, chosen[0], prior, lesson.iterations, shape, lesson.by_document)

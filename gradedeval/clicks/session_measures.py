@@ -12,7 +12,7 @@ from gradedeval.clicks.log import ClickLog
 from gradedeval.errors import InputError, check_choice
 from gradedeval.rankings.qrels import Qrels
 
-SS_REL = 2.0
+SS_REL: float = 2
 """The lowest grade with which a click is a success, of the grades 0 to 4."""
 
 _RANK: dict[str, Callable[[tuple[int, ...]], float]] = {

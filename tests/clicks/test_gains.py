@@ -196,7 +196,7 @@ def threshold_users(shares: tuple[float, float], sessions: int = 60_000) -> Clic
 def test_thresholds_of_graded_average_precision() -> None:
     log = threshold_users((0.6, 0.4))
     assert clicks.gains(log, QRELS, target="gap").values == pytest.approx([0.6, 0.4], abs=0.015)
-    share = clicks.gains(log, QRELS, target="gap", shares=True).values
+    share = clicks.gains(log, QRELS, target="gap", share=True).values
     assert share.sum() == pytest.approx(1)
     assert share[0] < 0.45  # as the documents of grade 2 are clicked by all users
     # A reader model takes the clicks of a session for independent.

@@ -13,7 +13,7 @@ from gradedeval.cli.options import MEASURES_FROM, command_line, option, output_o
 from gradedeval.cli.output import warn
 from gradedeval.clicks.click_models import ITERATIONS
 from gradedeval.clicks.learned import Shape, learned_document
-from gradedeval.clicks.learned_gains import CLICK_MEASURE, MEASURE, MODEL, SOURCES, TARGETS, learn
+from gradedeval.clicks.learned_gains import CLICK_MEASURE, MEASURE, MODEL, SOURCES, TARGETS, Lesson, learn
 from gradedeval.clicks.session_measures import CLICK_MEASURES, SS_REL
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
@@ -36,7 +36,7 @@ OPTIONS = [
     option("--click-measure", type=click.Choice(CLICK_MEASURES), default=CLICK_MEASURE, help="Of --from correlation. "
            f"Default: {CLICK_MEASURE}."),
     option("--ss-rel", type=float, default=SS_REL, metavar="GRADE", help="Lowest grade of a click that is a success, "
-           f"of ss. Default: {SS_REL:g}."),
+           f"of ss. Default: {SS_REL}."),
     option("-m", "--measure", default=MEASURE, metavar="MEASURE", help="Measure of --from correlation and "
            f"preferences: err, cascade, or a sum of gains such as rbp(p=0.8). With --for utility its gains say R. "
            f"Default: {MEASURE}."),
@@ -59,7 +59,6 @@ def command(
     free: bool,
     zero: bool,
     top_gain: float,
-    share: bool,
     **keywords: Any,
 ) -> None:
     """Learn from clicks, or from preferences, what grades are worth to users.
@@ -69,7 +68,7 @@ def command(
     \b
     gradedeval clicks gains log.tsv qrels.txt --model cm -o gains.csv
     gradedeval run.txt qrels.txt -m err@20 --gain @gains.csv
-    gradedeval clicks gains log.tsv qrels.txt --from correlation --click-measure ss
+    gradedeval clicks gains log.tsv qrels.txt --from correlation
     gradedeval clicks gains pairs.tsv qrels.txt --from preferences
     gradedeval clicks gains log.tsv qrels.txt --for gap
     """
@@ -85,7 +84,7 @@ def command(
             keywords.pop(name)
     else:
         source = log_from(files[0], keywords)
-    shape = Shape(free, zero, top_gain)
-    learned = learn(source, Qrels(files[1]), wanted, learn_from=learn_from, shape=shape, shares=share, **keywords)
+    lesson, shape = Lesson(learn_from, **keywords), Shape(free, zero, top_gain)
+    learned = learn(source, Qrels(files[1]), wanted, shape, lesson)
     warn(learned.notes)
     destination.deliver(partial(learned_document, learned), learned.settings)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gradedeval.analysis.rank_weights import static_weights
+from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.clicks.lists import batch_of
 from gradedeval.clicks.log import ClickLog

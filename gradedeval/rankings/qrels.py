@@ -240,10 +240,6 @@ class Qrels:
             for topic, documents in self._text_codes.items()
         }
 
-    def _codes_of(self, topic: bytes, text: bool) -> Mapping[Any, int]:
-        """docno -> code of a topic. The first to ask waits until there is a dict."""
-        return (self._text_codes if text else self.codes).get(topic, {})
-
     def __getstate__(self) -> dict[str, Any]:
         """All but what is remembered of evaluations."""
         return {**self.__dict__, "_scorers": {}, "_last": NOTHING_LISTED}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -189,11 +189,11 @@ class Qrels:
         return judgments_of_codes(self.codes, labels)
 
     @classmethod
-    def none(cls) -> Qrels:
-        """No judgments at all: all topics of a run count, and every document is unjudged."""
-        qrels = cls.__new__(cls)
-        qrels._start("qrels")
-        qrels.topics, qrels.labels, qrels.codes, qrels.pool = [], np.zeros(1), {}, np.zeros((0, 1), dtype=np.int64)
+    def none(cls, labels: Sequence[float] = (0.0,)) -> Qrels:
+        """No judgments at all, of grades that there could be: all topics of a run count, and no document is judged."""
+        (qrels := cls.__new__(cls))._start("qrels")
+        qrels.topics, qrels.codes, qrels.labels = [], {}, np.array(labels)
+        qrels.pool = np.zeros((0, len(labels)), dtype=np.int64)
         return qrels
 
     def __len__(self) -> int:

@@ -74,7 +74,7 @@ def test_a_new_option_is_one_definition() -> None:
 
 def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it() -> None:
     levels = {"eval": "eval", "explain": "reading", "weights": "reading", "diff": "reading", "pool": "reading"}
-    levels |= dict.fromkeys(("compare", "check", "correlate", "fit", "power", "risk"), "scoring")
+    levels |= dict.fromkeys(("compare", "check", "correlate", "fit", "power", "report", "risk"), "scoring")
     for name in set(COMMANDS) - {"trec_eval"}:
         level = levels.get(name)  # a command that reads no run, or reads it in its own way, takes none of them
         wanted = {described.flag for described in OPTIONS.values() if level and described.is_of(level)}  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradedeval.analysis.score_matrix import Paired
-from gradedeval.analysis.unjudged import Judged, Numbering, judge, parts_of
+from gradedeval.analysis.unjudged import Judged, Numbering, Part, judge, parts_of
 from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.errors import InputError
 from gradedeval.parallel.workers import Workers
@@ -45,6 +45,7 @@ class Judging:
         self.column = {label: column for column, label in enumerate(scores.labels)}
         self.numbering = Numbering()
         self.batches: dict[str, list[Batch]] = {}
+        self.parts: dict[tuple[str, tuple[str, ...]], list[Part]] = {}
         self.judged: dict[tuple[str, str], Judged | None] = {}
         self.by_rank: dict[str, dict[bytes, Floats]] = {}
 
@@ -71,7 +72,10 @@ class Judging:
                 raise InputError(run, "cannot be read a second time")
             grader = replace(self.scorer.grader, keep_docnos_for=EVERY_TOPIC)
             self.batches[run] = grade_run(source, grader, Workers()).batches
-        parts = parts_of(self.batches[run], paired.topics, self.scorer.grader.judged, self.numbering)
+        topics = tuple(paired.topics)  # most measures share them
+        if (run, topics) not in self.parts:
+            self.parts[run, topics] = parts_of(self.batches[run], topics, self.scorer.grader.judged, self.numbering)
+        parts = self.parts[run, topics]
         row = {name: row for row, name in enumerate(name for part in parts for name in part.names)}
         if set(row) != set(paired.topics):
             return None

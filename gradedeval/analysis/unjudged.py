@@ -160,7 +160,8 @@ def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, F
         fixed = np.zeros(seen.shape)
         additive = additive and part.batch.first is None and _close(odd + even, none + every)
         if additive:
-            fixed = _by_rank(scorer, column, part, by_rank) * seen
+            with np.errstate(invalid="ignore"):  # a topic without an ideal ranking
+                fixed = _by_rank(scorer, column, part, by_rank) * seen
             additive = _close(fixed.sum(1), every - none)
         at_end = not _close(most, every)
         bounded = bounded or at_end
@@ -180,7 +181,7 @@ def _close(one: Floats, other: Floats) -> bool:
 def _by_rank(scorer: Scorer, column: int, part: Part, known: dict[bytes, Floats]) -> Floats:
     """topics × ranks: what a document would add, if it were the only one that gains."""
     batch, width = part.batch, part.batch.codes.shape[1]
-    if any(len(known.get(topic, ())) < width for topic in batch.topics):
+    if any(topic not in known or len(known[topic]) < width for topic in batch.topics):
         empty = replace(
             batch, codes=np.full_like(batch.codes, batch.beyond), retrieved=np.full_like(batch.retrieved, width)
         )

@@ -5,5 +5,5 @@ from __future__ import annotations
 # The rooms, from the ground up: each may import those before it.
 ORDER = (
     *("version", "errors", "arrays", "formats", "parallel", "trec", "measures", "options", "rankings", "scoring"),
-    *("analysis", "trec_eval", "interop", "cli", "__main__"),
+    *("analysis", "report", "trec_eval", "interop", "cli", "__main__"),
 )

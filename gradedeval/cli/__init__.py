@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("diff", "Show what changed between two runs, and which documents did it."),
     "pool": ("pool", "Show what runs give a pool, and what to judge next."),
     "history": ("history", "Show how scores went, evaluation by evaluation."),
-    "report": ("html_report", "Write an HTML page: scores, comparisons, topics, rankings, judgments."),
+    "report": ("html_report", "Write an HTML page that shows an evaluation."),
     "risk": ("risk", "Report what runs risk against a baseline."),
     "check": ("check", "Check runs against bounds; exit code 1 if a bound fails."),
     "correlate": ("correlate", "Correlate measures."),

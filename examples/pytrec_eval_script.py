@@ -2,7 +2,7 @@
 
 import json
 
-from gradedeval.trec_eval import pytrec_eval
+from gradedeval.interop import pytrec_eval
 
 qrel = {
     "q1": {"d1": 0, "d2": 1, "d3": 0},

@@ -4,8 +4,8 @@ import gradedeval
 scores = gradedeval.evaluate("run.txt", "qrels.txt", ["err@20", "ndcg@10"])
 scores.means["err@20"]
 
-Public is what `gradedeval.__all__` names, the measures in `gradedeval.measures`, and `gradedeval.interop`; everything
-else is internal.
+Public is what `gradedeval.__all__` names, the measures in `gradedeval.measures`, the pictures in `gradedeval.plot`, and
+`gradedeval.interop`; everything else is internal.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.version import __version__ as __version__
+__version__ = "0.1.0"
 
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
     from gradedeval import measures as measures
+    from gradedeval import plot as plot
     from gradedeval.analysis.anova import anova as anova
     from gradedeval.analysis.bounds import Bound as Bound
     from gradedeval.analysis.check import check as check
@@ -46,14 +47,18 @@ if TYPE_CHECKING:
     from gradedeval.analysis.pool.to_judge import ToJudge as ToJudge
     from gradedeval.analysis.pool.to_judge import to_judge as to_judge
     from gradedeval.analysis.power import power as power
+    from gradedeval.analysis.published import table as table
     from gradedeval.analysis.rank_weights import Weights as Weights
     from gradedeval.analysis.rank_weights import weights as weights
     from gradedeval.analysis.risk import risk as risk
+    from gradedeval.analysis.run_summaries import run_summaries as run_summaries
     from gradedeval.analysis.standardize import standardize as standardize
+    from gradedeval.analysis.topic_differences import topic_differences as topic_differences
     from gradedeval.analysis.topic_plan import plan_topics as plan_topics
     from gradedeval.analysis.topic_table import topic_table as topic_table
     from gradedeval.errors import EvaluationWarning as EvaluationWarning
     from gradedeval.errors import InputError as InputError
+    from gradedeval.interop.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
     from gradedeval.measures.cwl_family.define import cwl as cwl
     from gradedeval.measures.cwl_family.user_state import UserState as UserState
     from gradedeval.measures.definition import Measure as Measure
@@ -71,7 +76,6 @@ if TYPE_CHECKING:
     from gradedeval.scoring.evaluate import evaluate as evaluate
     from gradedeval.scoring.evaluate_arrays import evaluate_arrays as evaluate_arrays
     from gradedeval.scoring.scores import Scores as Scores
-    from gradedeval.trec_eval.pytrec_eval import RelevanceEvaluator as RelevanceEvaluator
 
 # Module -> the public names in it, imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _PUBLIC = {
@@ -93,12 +97,16 @@ _PUBLIC = {
     "analysis.pool.statistics": "Pool pool",
     "analysis.pool.to_judge": "ToJudge to_judge",
     "analysis.power": "power",
+    "analysis.published": "table",
     "analysis.rank_weights": "Weights weights",
     "analysis.risk": "risk",
+    "analysis.run_summaries": "run_summaries",
     "analysis.standardize": "standardize",
+    "analysis.topic_differences": "topic_differences",
     "analysis.topic_plan": "plan_topics",
     "analysis.topic_table": "topic_table",
     "errors": "EvaluationWarning InputError",
+    "interop.pytrec_eval": "RelevanceEvaluator",
     "measures.cwl_family.define": "cwl",
     "measures.cwl_family.user_state": "UserState",
     "measures.definition": "Measure measure",
@@ -113,10 +121,10 @@ _PUBLIC = {
     "scoring.evaluate": "evaluate",
     "scoring.evaluate_arrays": "evaluate_arrays",
     "scoring.scores": "Scores",
-    "trec_eval.pytrec_eval": "RelevanceEvaluator",
 }
+_MODULES = ("measures", "plot")
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
-__all__ = ["__version__", *sorted([*_MODULE_OF, "measures"])]
+__all__ = ["__version__", *sorted([*_MODULE_OF, *_MODULES])]
 
 
 def __dir__() -> list[str]:
@@ -124,8 +132,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "measures":
-        return importlib.import_module("gradedeval.measures")
+    if name in _MODULES:
+        return importlib.import_module(f"gradedeval.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'gradedeval' has no attribute '{name}'")
     return getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)

@@ -13,22 +13,19 @@ import pytest
 
 import gradedeval
 from gradedeval.analysis.check_config import OPTION_KEYS
-from gradedeval.cli import COMMANDS
-from gradedeval.cli import gradedeval as program
 from gradedeval.options import OPTIONS, OptionKwargs, Options
 from gradedeval.options.definition import Option, option
 from gradedeval.options.presets import PRESETS, resolve_options
 from gradedeval.scoring.evaluate import evaluate
 from support.commands import Command
+from support.generated_docs import LEAVES
 from support.paths import ROOT
 
 PACKAGE = ROOT / "gradedeval"
 
 
 def parameters(name: str) -> list[click.Option]:
-    command = program.get_command(click.Context(program), name)
-    assert command is not None
-    return [param for param in command.params if isinstance(param, click.Option)]
+    return [param for param in LEAVES[name].params if isinstance(param, click.Option)]
 
 
 def test_keywords_have_the_names_and_the_types_of_the_options() -> None:
@@ -75,10 +72,14 @@ def test_a_new_option_is_one_definition() -> None:
 def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it() -> None:
     levels = {"eval": "eval", "explain": "reading", "weights": "reading", "diff": "reading", "pool": "reading"}
     levels |= dict.fromkeys(("compare", "check", "correlate", "fit", "power", "report", "risk"), "scoring")
-    for name in set(COMMANDS) - {"trec_eval"}:
-        level = levels.get(name)  # a command that reads no run, or reads it in its own way, takes none of them
+    levels |= dict.fromkeys(("plot runs", "plot topics"), "scoring")
+    for name in LEAVES.keys() - {"trec_eval"}:
+        level = levels.get(
+            name.removeprefix("plot "), levels.get(name)
+        )  # a command that reads no run, or reads it in its own way, takes none of them
         wanted = {described.flag for described in OPTIONS.values() if level and described.is_of(level)}  # type: ignore[arg-type]
         wanted |= {"--run-format", "--qrels-format", "--labels"} if name == "lint" else set()
+        wanted |= {"--depth", "--lenient"} if name.startswith("clicks ") else set()  # of the log
         offered = {flag for param in parameters(name) for flag in param.opts}
         assert {described.flag for described in OPTIONS.values()} & offered == wanted
 

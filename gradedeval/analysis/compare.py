@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -115,15 +116,23 @@ def compare(
     all else as it is, to reverse the order: the fewest where what a document adds depends on its rank alone, else a
     number that suffices. `flip_share` is their share, `flip_rank` the lowest rank among them. They are blank where the
     order is conclusive, where none were found that reverse it, for saved or standardized scores, and for runs that
-    cannot be read again. What cannot be significant, has an interval without an end, is taken for a mean, or leaves out
-    topics is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs,
-    and for a measure with a single topic.
+    cannot be read again. `.attrs` has the `test` with its correction, `alpha` and the `signature`. What cannot be
+    significant, has an interval without an end, is taken for a mean, or leaves out topics is told in a warning of the
+    class `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and for a measure with one topic.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
     frame, notes = compare_matrix(matrix, name, settings, progress)
+    frame.attrs = {"test": "; ".join(tests_of(frame, matrix, settings)), "alpha": alpha, "signature": matrix.signature}
     warn_caller([*matrix.omission_notes(), *notes])
     return frame
+
+
+def tests_of(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> list[str]:
+    """The tests of all measures in words, each once: those of the number of pairs that a frame has of each."""
+    measures = frame["measure"].unique().tolist()
+    pairs = len(frame) // len(measures)
+    return list(dict.fromkeys(settings.describe(matrix.paired(name), pairs) for name in measures))
 
 
 def compare_matrix(
@@ -132,7 +141,7 @@ def compare_matrix(
     """As `compare`: the frame, and notes for the user."""
     if len(matrix.runs) < 2:
         raise InputError("", "compare needs at least two runs", "add a run or --baseline", usage=True)
-    first, second = run_pairs(len(matrix.runs), None if baseline is None else matrix.run_index(baseline))
+    first, second = run_pairs(len(matrix.runs), [] if baseline is None else [matrix.run_index(baseline)])
     import pandas as pd  # not before it is needed
 
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
@@ -170,13 +179,39 @@ def _interval_notes(frame: pd.DataFrame, alpha: float) -> list[str]:
     return [f"{', '.join(names)}: {plural(len(frame), 'interval')} with {what}"] if names else []
 
 
-def run_pairs(runs: int, baseline: int | None) -> tuple[Ints, Ints]:
-    """The indices of the baseline and of the run of each pair."""
-    if baseline is None:
+def significance_matrix(
+    matrix: Matrix, baselines: Sequence[str], settings: TestSettings, progress: Progress = no_progress
+) -> tuple[pd.DataFrame, list[str]]:
+    """The p values of `compare` alone, of all runs with one baseline or several: a frame with the columns measure, run,
+    baseline, topics, p, p_corrected, each pair once; and notes for the user. Corrected over all pairs of a measure.
+
+    Raises InputError as `compare` does. The test is none that gives no p.
+    """
+    first, second = run_pairs(len(matrix.runs), [matrix.run_index(name) for name in baselines])
+    import pandas as pd  # not before it is needed
+
+    measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
+    names, frames = np.array(matrix.runs, dtype=object), []
+    for paired in measures:
+        p = _p_values(paired, topic_differences(paired.values, first, second), settings, progress)
+        own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
+        frames.append(pd.DataFrame({**own, **p}))
+    return pd.concat(frames, ignore_index=True), _unattainable_notes(measures, len(first), settings)
+
+
+def run_pairs(runs: int, baselines: Sequence[int] = ()) -> tuple[Ints, Ints]:
+    """The indices of the baseline and of the run of each pair, once; without a baseline of all pairs."""
+    if not baselines:
         first, second = np.triu_indices(runs, 1)
         return first, second
-    others = np.array([run for run in range(runs) if run != baseline])
-    return np.full(len(others), baseline), others
+    pairs = [
+        (baseline, run)
+        for at, baseline in enumerate(baselines)
+        for run in range(runs)
+        if run != baseline and run not in baselines[:at]
+    ]
+    first, second = np.array(pairs).T
+    return first, second
 
 
 def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
@@ -230,13 +265,20 @@ def _tested(paired: Paired, differences: Floats, settings: TestSettings, progres
     if settings.test == "anova":
         p, margin = tukey(paired.values, difference, settings.alpha)
         return {"low": difference - margin, "high": difference + margin, "p": p, "p_corrected": p}
-    if settings.test == "tukey-hsd":
-        p = tukey_hsd(paired.values, settings.draws, settings.seed, progress)(difference)
+    found = _p_values(paired, differences, settings, progress)
+    low, high = studentized_interval(differences, settings.draws, settings.seed, settings.alpha, progress)
+    return {"low": low, "high": high, **found}
+
+
+def _p_values(paired: Paired, differences: Floats, settings: TestSettings, progress: Progress) -> dict[str, Floats]:
+    """p of each pair, and p corrected for all of them."""
+    if settings.test == "anova":
+        p = tukey(paired.values, differences.mean(1), settings.alpha)[0]
+    elif settings.test == "tukey-hsd":
+        p = tukey_hsd(paired.values, settings.draws, settings.seed, progress)(differences.mean(1))
     else:
         p = significance.p_values(differences, settings.test, settings.draws, settings.seed, progress)
-    low, high = studentized_interval(differences, settings.draws, settings.seed, settings.alpha, progress)
-    p_corrected = significance.correct_p_values(p, settings.correction_applied)
-    return {"low": low, "high": high, "p": p, "p_corrected": p_corrected}
+    return {"p": p, "p_corrected": significance.correct_p_values(p, settings.correction_applied)}
 
 
 def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.anova import anova
-from gradedeval.analysis.compare import TestSettings
+from gradedeval.analysis.compare import TestSettings, tests_of
 from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.significance import p_value
 from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, readings, same, scales, signature_lines
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings) -> str:
     """What differences are from, how they were tested, and what the interval is."""
     measures = list(dict.fromkeys(frame["measure"]))
-    pairs = len(frame) // len(measures)
-    tests = dict.fromkeys(test_settings.describe(matrix.paired(name), pairs) for name in measures)
+    pairs, tests = len(frame) // len(measures), tests_of(frame, matrix, test_settings)
     alpha, draws, seed = test_settings.alpha, test_settings.draws, test_settings.seed
     confidence = level(alpha)
     bootstrap = f"{confidence} interval: studentized paired bootstrap, {draws} draws, seed {seed}"

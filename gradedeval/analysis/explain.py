@@ -11,6 +11,7 @@ import numpy as np
 
 from gradedeval.analysis.contributions import parts_of, rises, trimmed
 from gradedeval.errors import InputError, did_you_mean, shorten, warn_caller
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
@@ -66,7 +67,7 @@ class Explained:
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(InNotebook, document="analysis.explain_tables.own_document"):
     """The scores of one topic of a run, explained measure by measure.
 
     retrieved  how many documents the ranking has; `judged` of them are judged

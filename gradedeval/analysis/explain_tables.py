@@ -42,6 +42,11 @@ def explanation_document(
     return Document(blocks, explanations[0].signature)
 
 
+def own_document(explanation: Explanation, layout: Layout) -> Document:
+    """One explanation, as its command prints it."""
+    return explanation_document([explanation], layout)
+
+
 def beside_document(
     one: Sequence[Explanation],
     other: Sequence[Explanation],

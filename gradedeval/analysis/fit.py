@@ -15,6 +15,7 @@ from gradedeval.analysis.parameter_search import MeasureRange, Values, best, bes
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.arrays import Bools
 from gradedeval.errors import InputError, check_choice, plural
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
@@ -102,7 +103,7 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False)
-class FitResult:
+class FitResult(InNotebook, document="analysis.tables.fit_document"):
     """The result of a fit.
 
     frame      a row for each measure and kind of agreement: measure, parameter, by, value (the best), agreement, low,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
 from gradedeval.errors import InputError, ProblemList, plural, reason, shorten
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.scoring.scores import Scores
@@ -32,7 +33,7 @@ COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", 
 
 
 @dataclass(frozen=True, eq=False)
-class History:
+class History(InNotebook, document="analysis.history_tables.history_document"):
     """What a file of evaluations tells.
 
     frame  a row for each evaluation of a run by a measure, in the order of time: run, measure, time, label, score, low,
@@ -102,10 +103,11 @@ def lines_of(
     files     run -> its path
     passed    run -> whether it passed a check; of other runs there is no line
     """
-    from gradedeval.scoring.intervals import summary_intervals  # few evaluations need it
+    from gradedeval.scoring.intervals import Scale, summary_intervals  # few evaluations need it
 
     rows = [row for row, run in enumerate(matrix.runs) if passed is None or run in passed]
-    intervals = summary_intervals([(matrix.score[row], matrix.included[row]) for row in rows], measures, 1 - LEVEL)
+    cells = [(matrix.score[row], matrix.included[row]) for row in rows]
+    intervals = summary_intervals(cells, list(map(Scale.of, measures)), 1 - LEVEL)
     lines = []
     for row, (_, lows, highs) in zip(rows, intervals.transpose(0, 2, 1), strict=True):
         run, found = matrix.runs[row], {}

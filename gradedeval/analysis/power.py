@@ -16,6 +16,7 @@ from gradedeval.analysis.score_matrix import Matrix, Paired, comparable, shared_
 from gradedeval.analysis.significance import check_draws
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.parallel.progress import Progress, no_progress
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.summaries import of_mean
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Power:
+class Power(InNotebook, document="analysis.tables.power_document"):
     """The discriminative power of measures.
 
     frame     a row for each measure: measure, runs, topics, pairs, significant (pairs with a level below alpha), power
@@ -94,7 +95,7 @@ def _best(paired: Paired, best: int | None) -> Sequence[str]:
 
 
 def _levels(paired: Paired, draws: int, alpha: float, seed: int, progress: Progress) -> dict[str, Any]:
-    first, second = run_pairs(len(paired.runs), None)
+    first, second = run_pairs(len(paired.runs))
     differences = topic_differences(paired.values, first, second)
     level, needed = studentized(differences, draws, seed, alpha, progress)
     topics, summary = len(paired.topics), paired.reading.summary

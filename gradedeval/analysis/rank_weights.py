@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 
+from gradedeval import __version__
 from gradedeval.analysis.background_weights import background, share_past
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.applied import last_rank, scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gains import Gains
-from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.parse import exact_label, parse_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
@@ -25,7 +27,6 @@ from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.signature import signature
-from gradedeval.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,7 @@ NORMALIZE: tuple[str, ...] = get_args(Normalize)
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class Weights(InNotebook, document="analysis.rank_weights.weights_document"):
     """Weights of ranks 1, 2, 3, … by several measures.
 
     measures   as applied
@@ -58,7 +59,7 @@ class Weights:
 
     @property
     def columns(self) -> list[str]:
-        return ["rank", *(measure.label for measure in self.measures)]
+        return ["rank", *map(exact_label, self.measures)]
 
     @property
     def rows(self) -> list[list[Any]]:

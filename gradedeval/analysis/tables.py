@@ -134,14 +134,14 @@ def _extent(counts: list[int]) -> str:
 # Power
 
 
-def power_document(result: Power, matrix: Matrix, layout: Layout) -> Document:
+def power_document(result: Power, layout: Layout, signature: str = "") -> Document:
     """The result of `power`."""
     counts = (Column(name, "count") for name in ("runs", "topics", "pairs", "significant"))
     shown: Shown = {
         **same(Column("measure"), *counts, Column("power", "share")),
         Column("difference needed", "score"): _needed,
     }
-    return frame_document(result.frame, layout, shown, signature_lines(result.settings, matrix.signature))
+    return frame_document(result.frame, layout, shown, signature_lines(result.settings, signature))
 
 
 def _needed(row: Row) -> Any:

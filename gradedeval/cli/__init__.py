@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,9 +10,10 @@ from typing import NamedTuple
 
 import click
 
+from gradedeval import __version__
+from gradedeval.cli.group import CommandGroup
 from gradedeval.cli.output import report, say, stop_quietly
 from gradedeval.errors import InputError, did_you_mean
-from gradedeval.version import __version__
 
 # A command is a line here and gradedeval/cli/<module>.py, which defines it as `command`. The summaries stand here so
 # that `--help` imports no command.
@@ -32,6 +32,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "correlate": ("correlate", "Correlate measures."),
     "fit": ("fit", "Fit a parameter so that a measure agrees best with another."),
     "power": ("power", "Report the discriminative power of measures."),
+    "plot": ("plot", "Draw pictures: curves, runs, topics, weights, agreement."),
+    "clicks": ("clicks", "Learn from click logs: what users look at, and what they find relevant."),
     "lint": ("lint", "Check runs for problems before scoring."),
     "trec_eval": ("trec_eval", "Score runs with trec_eval's options and output."),
 }
@@ -84,21 +86,10 @@ def _stands_before_files(args: Sequence[str]) -> bool:
     return not is_measure(args[0])
 
 
-class Commands(click.Group):
-    """A group that imports a command when it is called; `eval` may be left out."""
+class Commands(CommandGroup):
+    """The commands of the program; `eval` may be left out."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        command: click.Command = importlib.import_module(f"gradedeval.cli.{COMMANDS[name][0]}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+    table, package = COMMANDS, "gradedeval.cli"
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:

@@ -15,7 +15,7 @@ from gradedeval.analysis.history import append_lines, as_time, lines_of
 from gradedeval.analysis.significance import PAIR_TESTS
 from gradedeval.cli.arguments import check_history, check_output, measure_table, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, prepared, warn_of, with_baseline
-from gradedeval.cli.options import HISTORY_OPTIONS, command_line, is_given, measure_option, mismatch_option, option
+from gradedeval.cli.options import command_line, history_options, is_given, measure_option, mismatch_option, option
 from gradedeval.cli.output import asked_for, say, warn, write
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
@@ -44,7 +44,7 @@ OPTIONS = [
            "baseline, over N that both have. Without MEASURE: each measure, as for --significant."),
     option("--history", metavar="FILE", help="Append the summaries to a history: a line for each run. See `gradedeval "
            "history`."),
-    *HISTORY_OPTIONS,
+    *history_options(),
     option("--config", metavar="FILE.toml", help="Read bounds and options from a file. Default: gradedeval.toml, or "
            "[tool.gradedeval] in pyproject.toml, if present."),
     option("--test", type=click.Choice(PAIR_TESTS),

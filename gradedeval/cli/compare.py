@@ -15,11 +15,12 @@ from gradedeval.cli.options import command_line, option
 from gradedeval.cli.output import warn
 from gradedeval.parallel.progress import with_progress
 
+BASELINE = option("--baseline", metavar="RUN|SCORES.csv", help="Compare every run with this one: one of RUN, another "
+    "file, or saved scores. Default: compare all pairs.")  # fmt: skip
 OPTIONS = [
     option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, best and "
            "worst, in place of comparisons."),
-    option("--baseline", metavar="RUN|SCORES.csv", help="Compare every run with this one: one of RUN, another file, or "
-           "saved scores. Default: compare all pairs."),
+    BASELINE,
     *TEST_OPTIONS,
 ]  # fmt: skip
 

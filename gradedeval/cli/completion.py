@@ -46,12 +46,21 @@ def program(summaries: Mapping[str, str]) -> click.Group:
     """The commands with their options, and nothing behind them.
 
     The first line of `completion.txt` has the names of the measures; each other line is a command, what its arguments
-    are, and its options, as in `-f,--format=table|csv` or `--output=FILE`.
+    are, and its options, as in `-f,--format=table|csv` or `--output=FILE`. A command of a group is written with a
+    colon, as in `plot:runs`.
     """
     measures, *lines = Path(__file__).with_name("completion.txt").read_text(encoding="utf-8").splitlines()
     words = {line.split(maxsplit=1)[0]: line.replace(MEASURE, measures).split()[1:] for line in lines}
-    commands = {name: _command(name, summary, *words[name]) for name, summary in summaries.items()}
-    return Offered("gradedeval", commands=commands)
+    commands: dict[str, click.Command] = {}
+    for name in words:
+        group, colon, inner = name.partition(":")
+        if not colon:
+            commands[name] = _command(name, summaries[name], *words[name])
+            continue
+        of_group = commands.setdefault(group, click.Group(group, help=summaries[group]))
+        if isinstance(of_group, click.Group):
+            of_group.add_command(_command(inner, "", *words[name]))
+    return Offered("gradedeval", commands={name: commands[name] for name in summaries})
 
 
 def _command(name: str, summary: str, arguments: str, *options: str) -> click.Command:

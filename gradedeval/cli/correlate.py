@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gradedeval.analysis.correlate import BY_TOPIC, KINDS, Kind, correlate
+from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.tables import correlation_document, correlation_settings
 from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, matrix_from
@@ -25,7 +26,12 @@ OPTIONS = [
 def command(above: Kind, below: Kind, **keywords: Any) -> None:
     """Correlate measures, over the scores of all topics or over the rankings of runs."""
     destination = Destination(keywords)
-    matrix, _ = matrix_from(keywords, paired=not {above, below} <= set(BY_TOPIC))
+    matrix = matrix_of(above, below, keywords)
     frame = correlate(matrix, above, below)
     settings = correlation_settings(frame)
     destination.deliver(partial(correlation_document, frame, matrix, settings), settings)
+
+
+def matrix_of(above: Kind, below: Kind, keywords: dict[str, Any]) -> Matrix:
+    """The scores that measures are correlated by."""
+    return matrix_from(keywords, paired=not {above, below} <= set(BY_TOPIC))[0]

@@ -9,11 +9,11 @@ import click
 
 from gradedeval.cli.arguments import check_history, check_output, form_of, measure_table, one_measure, run_and_qrels
 from gradedeval.cli.options import (
-    HISTORY_OPTIONS,
     MANY_RUNS,
     MEASURES_FROM,
     STANDARDIZATION,
     command_line,
+    history_options,
     measure_option,
     mismatch_option,
     option,
@@ -21,6 +21,7 @@ from gradedeval.cli.options import (
     registered,
 )
 from gradedeval.cli.output import asked_for, report, say, warn, write
+from gradedeval.cli.published import PUBLISHED_OPTIONS, is_possible, published_table, style_of
 from gradedeval.cli.standardize import STANDARD_OPTIONS, standardization
 from gradedeval.errors import SHOWN, InputError
 from gradedeval.measures.definition import Measure
@@ -52,21 +53,19 @@ OPTIONS = [
            "Default: the number of cores."),
     option("--append-to", metavar="FILE", help="Append the summaries to a history, a line for each run: see "
            "`gradedeval history`."),
-    *HISTORY_OPTIONS,
+    *history_options("\\label of a LaTeX table with --caption, and the name of the line that --append-to writes."),
     option("--keep-going", section=MANY_RUNS, is_flag=True, help="Write -o even if some runs fail, without them."),
 ]  # fmt: skip
 
 
-@command_line("eval", "RUN... QRELS", [measure_option(), MEASURES_FROM], registered("eval"), STANDARD_OPTIONS, OPTIONS)
+@command_line("eval", "RUN... QRELS", [measure_option(), MEASURES_FROM], registered("eval"), STANDARD_OPTIONS, OPTIONS,
+              PUBLISHED_OPTIONS)  # fmt: skip
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
     measures_from: tuple[str, ...],
-    by_topic: bool,
     form: str | None,
     output: str | None,
-    cwl: bool,
-    digits: int | None,
     sort: str | None,
     ranks: bool,
     run_name: str,
@@ -83,8 +82,9 @@ def command(
     pattern. `gradedeval measures` lists the measures.
     """
     table, standardized = measure_table(measures_from), standardization(keywords, allow_mismatch)
-    chosen = parse_measures(measures or (CWL_DEFAULT if cwl else DEFAULT), table)
-    chosen = _quantities(chosen, keywords, standardized is not None) if cwl else chosen
+    shown = {name: keywords.pop(name) for name in ("by_topic", "cwl", "digits")}
+    chosen = parse_measures(measures or (CWL_DEFAULT if shown["cwl"] else DEFAULT), table)
+    chosen = _quantities(chosen, keywords, standardized is not None) if shown["cwl"] else chosen
     kept = {name: keywords.pop(name) for name in ("append_to", "label", "time")}
     order = None if sort is None else one_measure("--sort", sort, table)
     if ranks and order is None:
@@ -92,19 +92,20 @@ def command(
     form = form or form_of(output, FORMATS)
     runs, qrels = run_and_qrels(files, keywords, runs_from)
     check_output(output, (*runs, qrels))
-    check_history(kept["append_to"], "--append-to", kept, (*runs, qrels))
-    options = resolve_options(**keywords)
-    tags, workers = run_name == "tag", _workers(jobs)
+    tags, history = run_name == "tag", kept["append_to"] is not None
+    published = published_table(keywords, form, shown, None if tags else runs, kept["label"], history)
+    check_history(kept["append_to"], "--append-to", kept if history else {**kept, "label": None}, (*runs, qrels))
+    options, workers = resolve_options(**keywords), _workers(jobs)
     scores = evaluate_runs(named_runs(runs), qrels, chosen, options, by_tag=tags, keep_going=True, workers=workers)
     scores = standardized(scores) if standardized else scores
     warn(scores.notes)
     scores = scores.sorted_by(with_defaults(order, options), ranked=ranks) if order else scores
-    if kept["append_to"] is not None and scores.runs:
+    if history and scores.runs:
         _keep(scores, {} if tags else named_runs(runs), **kept)
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
-    if written:
-        signed = not asked_for("quiet")
-        write(render(scores, form, by_topic=by_topic, digits=digits, cwl=cwl, signed=signed), output)
+    if written := written and is_possible(published, scores):
+        signed, style = not asked_for("quiet"), style_of(published, scores)
+        write(render(scores, form, **shown, signed=signed, style=style), output)
     _report(scores, output, written)
 
 

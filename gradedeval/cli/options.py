@@ -16,9 +16,9 @@ from gradedeval.options.definition import GAINS, OUTPUT, READING, RESIDUALS, Com
 Decorator = Callable[[Any], Any]
 
 THIS_COMMAND, STANDARDIZATION, MANY_RUNS = "Options of this command", "Standardization", "Many runs"
-PLANNING = "Planning"
+PLANNING, PUBLISHED = "Planning", "Tables to publish"
 HELP = "Help"
-SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, MANY_RUNS, READING, HELP)
+SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, PUBLISHED, MANY_RUNS, READING, HELP)
 """The sections of a help page, in order."""
 
 BARE = ""
@@ -43,7 +43,7 @@ class SectionedOption(click.Option):
                     check_choice(word, tuple(kind.choices), flag)
             low, high = getattr(kind, "min", None), getattr(kind, "max", None)
             limits = "" if low is None else f" of {low} or more" if high is None else f" from {low} to {high}"
-            number = "number" if kind is click.FLOAT else "whole number"
+            number = "number" if isinstance(kind, click.types.FloatParamType) else "whole number"
             raise InputError(flag, f"'{value}' is not a {number}{limits}", usage=True) from None
 
 
@@ -152,11 +152,13 @@ def measure_option(
     return option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=help)
 
 
-HISTORY_OPTIONS = [
-    option("--label", metavar="TEXT", help="What the line in the history is called: a commit, a version."),
-    option("--time", metavar="TIME", help="Time of the line in the history, as in 2026-11-22T13:00:00Z. Default: that "
-           "of the run file."),
-]  # fmt: skip
+def history_options(label: str = "What the line in the history is called: a commit, a version.") -> list[Decorator]:
+    """--label, by what it means to the command, and --time."""
+    return [
+        option("--label", metavar="TEXT", help=label),
+        option("--time", metavar="TIME", help="Time of the line in the history, as in 2026-11-22T13:00:00Z. Default: "
+               "that of the run file."),
+    ]  # fmt: skip
 
 
 def output_options(formats: Collection[str], default: str = "table", digits: str = "") -> list[Decorator]:

@@ -14,11 +14,15 @@ from gradedeval.trec.lines import encode
 
 
 def write(text: str, target: str | None = None) -> None:
+    """Write text to standard output, or to a file, as `write_bytes` does."""
+    write_bytes(encode(text), target)
+
+
+def write_bytes(content: bytes, target: str | None = None) -> None:
     """Write to standard output, or to a file: a temporary file beside it is renamed, so that it is never incomplete.
 
     A pipe or device is written directly. Raises InputError if the file cannot be written, OSError if stdout cannot.
     """
-    content = encode(text)
     if target in (None, "-", "/dev/stdout"):
         if sys.stdout is None:
             raise InputError("<stdout>", "is closed", "write to a file with -o FILE")

@@ -64,7 +64,7 @@ def command(plan: bool, alpha: float, **keywords: Any) -> None:
     matrix, _ = matrix_from(keywords)
     result = power(matrix, alpha=alpha, progress=partial(with_progress, label="draws"), **of_pairs)
     write_curve(result.curve, curve, result.settings)
-    destination.deliver(partial(power_document, result, matrix), result.settings)
+    destination.deliver(partial(power_document, result, signature=matrix.signature), result.settings)
 
 
 def _check_plan(plan: bool) -> None:

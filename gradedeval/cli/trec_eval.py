@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import click
 
+from gradedeval import __version__
 from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.cli.options import HELP, command_line, option
 from gradedeval.cli.output import warn, write
 from gradedeval.errors import InputError
+from gradedeval.interop.trec_eval.evaluate import drop_in_options, evaluate_drop_in
+from gradedeval.interop.trec_eval.help import help_text
+from gradedeval.interop.trec_eval.measures import FORMATS as QRELS_FORMATS
+from gradedeval.interop.trec_eval.measures import select_lines
+from gradedeval.interop.trec_eval.output_lines import VERSIONS, Setting
+from gradedeval.interop.trec_eval.printing import PrintOptions, read_norms
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.score_tables import FORMATS
-from gradedeval.trec_eval.evaluate import drop_in_options, evaluate_drop_in
-from gradedeval.trec_eval.help import help_text
-from gradedeval.trec_eval.measures import FORMATS as QRELS_FORMATS
-from gradedeval.trec_eval.measures import select_lines
-from gradedeval.trec_eval.output_lines import VERSIONS, Setting
-from gradedeval.trec_eval.printing import PrintOptions, read_norms
-from gradedeval.version import __version__
 
 # trec_eval's own flags, long names included; messages name the last one.
 OPTIONS = [

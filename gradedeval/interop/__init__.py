@@ -1,1 +1,1 @@
-"""gradedeval inside other packages, one module each; a module needs the package that it is named after."""
+"""gradedeval in the place of other tools (trec_eval, pytrec_eval), and inside them (ir_measures and PyTerrier)."""

@@ -33,23 +33,28 @@ def last_rank(measure: Measure) -> int | None:
 def scores_of(measure: Measure, gains: Gains) -> Floats:
     """The scores of a batch. Raises InputError where a user's own measure fails, or returns NaN."""
     scores = run_measure(measure, gains)
-    if np.isnan(scores).any():
+    highest = np.maximum.reduce(scores, initial=-np.inf)
+    if highest != highest:
         raise InputError(f"measure '{measure}'", "returned NaN", "the gains may be too large")
     ceiling = measure.definition.ceiling  # which the last bit of a sum may pass
-    return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
+    if highest > ceiling:
+        return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
+    return scores.astype(np.float64)
 
 
 def run_measure(measure: Measure, gains: Gains) -> Floats:
     """What the measure's function returns for a batch. Raises InputError where a user's own fails."""
+    known = MEASURES.get(measure.name)
+    is_ours = known is not None and known.definition is measure.definition
     try:
-        if MEASURES.get(measure.name) == Measure(measure.definition):
+        if is_ours:
             with np.errstate(over="ignore", invalid="ignore"):
                 return measure.score(gains)
         scores = np.asarray(measure.score(gains), dtype=np.float64)
     except InputError as error:
         raise error if error.place else error.replace(place=f"measure '{measure}'") from None
     except (Exception, SystemExit) as error:
-        if MEASURES.get(measure.name) == Measure(measure.definition):
+        if is_ours:
             raise
         # A user's own measure: its errors are messages, not our tracebacks.
         from gradedeval.measures.plugins import failure  # few evaluations have one, and fewer fail

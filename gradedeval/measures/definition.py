@@ -183,8 +183,7 @@ class Measure:
             return str(spelling)
         return str(Spelling(IA, () if self.prior == UNIFORM else (("prior", self.prior),), None, spelling))
 
-    def __repr__(self) -> str:
-        return f"<measure {self}>"
+    __repr__ = __str__
 
     @property
     def label(self) -> str:

@@ -105,19 +105,27 @@ class Gains:
 
         Most documents are not relevant, and need not be looked at.
         """
-        topic, number, column = self._relevant_places
+        _, number, column = self._relevant_places
         ranks = np.full((len(self.gain), int(number.max(initial=-1)) + 1), np.inf)
-        ranks[topic, number] = column + 1.0
+        ranks.ravel()[self._slots(ranks.shape[1])] = column + 1.0
         return shared(ranks)
 
     @cached_property
     def _relevant_places(self) -> tuple[Ints, Ints, Ints]:
         """relevant documents: topic, column of `ranks_of_relevant`, and column of `gain`."""
-        topic, column = np.nonzero(self.relevant)
         if len(self.gain) == 1:
+            topic, column = self.relevant.nonzero()
             return topic, np.arange(len(topic)), column
+        place = self.relevant.ravel().nonzero()[0]  # quicker than both coordinates at once
+        topic = place // max(self.gain.shape[1], 1)
         counts = np.bincount(topic, minlength=len(self.gain))
-        return topic, np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts), column
+        number = np.arange(len(place)) - (counts.cumsum() - counts).repeat(counts)
+        return topic, number, place - topic * self.gain.shape[1]
+
+    def _slots(self, width: int) -> Ints:
+        """relevant documents: the position in `ranks_of_relevant`, of so many columns, row after row."""
+        topic, number, _ = self._relevant_places
+        return topic * width + number
 
     @cached_property
     def ordinal(self) -> Floats:
@@ -143,10 +151,10 @@ class Gains:
 
     def at_relevant(self, values: Floats | Ints) -> Floats:
         """The columns of `ranks_of_relevant`: values (topics × ranks) at these ranks; past their last column, that."""
-        topic, number, column = self._relevant_places
-        picked = np.zeros(self.ranks_of_relevant.shape)
-        if values.shape[1]:
-            picked[topic, number] = values[topic, np.minimum(column, values.shape[1] - 1)]
+        topic, _, column = self._relevant_places
+        picked = np.zeros_like(self.ranks_of_relevant)
+        if width := values.shape[1]:
+            picked.ravel()[self._slots(picked.shape[1])] = values.ravel()[topic * width + np.minimum(column, width - 1)]
         return picked
 
     @cached_property
@@ -196,7 +204,7 @@ def safe_divide(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
     part, whole = np.asarray(part, np.float64), np.asarray(whole, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient: Any = part / whole
-    return np.where((whole == 0) & (part == 0), 0.0, quotient)
+    return quotient if whole.all() else np.where((whole == 0) & (part == 0), 0.0, quotient)
 
 
 _SAME = 1e-12

@@ -11,9 +11,15 @@ from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats
 from gradedeval.trec.lines import encode
+
+LastListed = tuple[tuple[list[bytes], list[list[Any]]], NDArray[Any]]
+"""The topics and docnos of a run, and the codes of their grades."""
+
+NOTHING_LISTED: LastListed = ([], []), np.empty(0, np.uint8)
 
 
 class Listed(NamedTuple):

@@ -9,6 +9,7 @@ from itertools import chain, repeat
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats
 from gradedeval.options import Options
@@ -79,14 +80,21 @@ class Grader:
         """code: whether it is judged."""
         return judged_codes(self.qrels.labels, self.options, self.qrels.strata is not None)
 
+    @cached_property
+    def unsampled(self) -> Bools:
+        """code: whether it was pooled and not sampled."""
+        return np.append(self.qrels.labels < 0, [False, False])
+
     def batches(self, documents: Documents) -> Iterator[Batch]:
         """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
         pool = self.qrels._pool_of(documents.topics)
         for rows in by_width(np.maximum(documents.counts, pool.sum(1)), self.limits.cells):
             some = documents if len(rows) == len(documents.topics) else documents.select(rows)
             batch = to_batch(some, pool[rows], self.judged, self.options, self.keep_docnos_for, self.keep_ties)
-            kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
-            yield replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds)
+            if self.last_rank is not None:
+                kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
+                batch = replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds)
+            yield batch
 
     def countable(self, documents: Documents) -> Documents:
         """Only the topics that may count: which of them do is known when the whole run has been seen."""
@@ -132,21 +140,8 @@ class ListedTopics:
         self, grader: Grader, docnos: list[list[Any]], scores: Floats, stated: Floats | None = None
     ) -> Documents:
         """The documents with the codes of their grades, their scores, and the ranks that the run states."""
-        qrels, options = grader.qrels, grader.options
+        options = grader.options
         by_score = options.order == "score"
-        unjudged = len(qrels.labels)
-        codes: list[int] = []
-        few = sum(map(len, docnos)) <= grader.limits.cells
-        for topic, own in zip(self.topics, docnos, strict=True):
-            if not own:
-                continue  # the qrels become a dict when they are first asked for, which takes time and memory
-            last = qrels._last.get(topic)
-            if last is None or last[0] != own:
-                judged: Any = qrels._text_codes if isinstance(own[0], str) else qrels.codes
-                last = own, list(map(judged.get(topic, {}).get, own, repeat(unjudged)))
-                if few and topic in qrels._row:  # topics without end would fill the memory
-                    qrels._last[topic] = last
-            codes += last[1]
         every: list[Any] = []  # few runs have ties that matter
 
         def docno(position: int) -> bytes:
@@ -155,16 +150,34 @@ class ListedTopics:
             name = every[position]
             return encode(name) if isinstance(name, str) else name
 
-        small = np.min_scalar_type(unjudged + 1)
         return Documents(
             self.topics,
             np.array([len(own) for own in docnos], dtype=np.int64),
-            # Bytes are the quickest way from a list to an array.
-            np.frombuffer(bytes(codes), np.uint8) if unjudged < 255 else np.array(codes, small),
+            self._codes(grader, docnos),
             scores if by_score else None,
             stated if by_score and options.ties == "rank" else None,
             docno,
         )
+
+    def _codes(self, grader: Grader, docnos: list[list[Any]]) -> NDArray[Any]:
+        """documents: the codes of their grades. Those of a run that lists the same as the one before, as where a model
+        ranks the same candidates anew, are not looked up again."""
+        qrels, unjudged = grader.qrels, len(grader.qrels.labels)
+        (topics, before), codes = qrels._last
+        if before == docnos and topics == self.topics:
+            return codes
+        graded = chain.from_iterable(
+            map(qrels._codes_of(topic, isinstance(own[0], str)).get, own, repeat(unjudged))
+            for topic, own in zip(self.topics, docnos, strict=True)
+            if own
+        )
+        # Bytes are the quickest way from many small numbers to an array.
+        small = np.min_scalar_type(unjudged + 1)
+        codes = np.frombuffer(bytes(graded), np.uint8) if unjudged < 255 else np.fromiter(graded, small)
+        if sum(map(len, docnos)) <= grader.limits.cells:
+            # Where each run lists others, to keep them would cost more than it gains: all are kept of the second alike.
+            qrels._last = (self.topics, docnos if before[:1] == docnos[:1] else docnos[:1]), codes
+        return codes
 
 
 def _concatenated(columns: list[Any]) -> Floats:

@@ -10,6 +10,7 @@ from gradedeval.errors import InputError, plural
 from gradedeval.trec.lines import decimal, decode
 
 _NTCIR = re.compile(rb"L(\d+)")
+_PLAIN = re.compile("[\\w+.,=…-]+")  # what no shell takes for its own
 
 
 def grade_of(token: bytes, labels: Mapping[bytes, float] | None) -> float:
@@ -34,12 +35,14 @@ def check_labels(
     tokens = sorted(set(found))
     unknown = [token for token in tokens if math.isnan(grade_of(token, labels))]
     words = [token for token in unknown if not _is_number(token)]
-    if not words or (labels is None and len(unknown) < len(tokens)):
+    named = {token: grade_of(token, labels) for token in tokens if token in words or not _is_number(token)}
+    if not words or (labels is None and len(unknown) < len(tokens) and len(named) == len(words)):
         return
     first = min(words, key=lambda token: lines[token])
-    named = ",".join(f"{decode(token)}=…" for token in (words if labels is None else tokens))
+    pairs = ",".join(f"{decode(token)}={'…' if math.isnan(of) else f'{of:g}'}" for token, of in named.items())
+    pairs = pairs if _PLAIN.fullmatch(pairs) else f"'{pairs}'"
     what = f"grade '{decode(first)}' is a word"
-    hint = f"the labels found are {', '.join(map(decode, tokens))}: give each a grade, as in --labels {named}"
+    hint = f"the labels found are {', '.join(map(decode, tokens))}: give each a grade, as in --labels {pairs}"
     raise InputError(f"{place}:{lines[first]}" if lines[first] else place, what, hint, kind="label")
 
 

@@ -150,6 +150,8 @@ def _falling(score: NDArray[Any], options: Options) -> NDArray[Any]:
 def _falls(score: NDArray[Any], counts: Ints) -> bool:
     """Whether each document of a topic scores less than the one before it."""
     climbs = score[1:] >= score[:-1]
+    if np.count_nonzero(climbs) >= len(counts):
+        return False  # more than where one topic follows another
     last = np.cumsum(counts) - 1
     climbs[last[(last >= 0) & (last < len(climbs))]] = False
     return not climbs.any()
@@ -158,13 +160,13 @@ def _falls(score: NDArray[Any], counts: Ints) -> bool:
 def _sorted(falling: NDArray[Any], counts: Ints, topic: Ints, rises: Ints, stable: bool) -> Ints:
     """Positions by topic and falling score. Only with `stable` do equal scores stay as listed."""
     kind: Any = "stable" if stable else "quicksort"
+    if counts.min() == counts.max():
+        alike = np.argsort(falling.reshape(len(counts), -1), axis=1, kind=kind)
+        return (alike + (np.cumsum(counts) - counts)[:, None]).ravel()
     if len(counts) * 64 > len(topic):  # many short topics: one sort of all costs less than one of each
         order = np.argsort(falling, kind=kind)
         small = topic.astype(np.min_scalar_type(int(topic[-1])))  # numpy sorts small integers by radix
         return order[np.argsort(small[order], kind="stable")]
-    if counts.min() == counts.max():
-        alike = np.argsort(falling.reshape(len(counts), -1), axis=1, kind=kind)
-        return (alike + (np.cumsum(counts) - counts)[:, None]).ravel()
     order = np.arange(len(topic))
     ends = np.cumsum(counts)
     unsorted = np.bincount(topic[rises], minlength=len(counts))

@@ -15,7 +15,7 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, plural
 from gradedeval.options import Duplicates, Options
 from gradedeval.options.values import Labels, read_labels
-from gradedeval.rankings.dicts import Listed
+from gradedeval.rankings.dicts import NOTHING_LISTED, Listed
 from gradedeval.rankings.docno_index import Index
 from gradedeval.rankings.frames import Judgment, judgments_in, usual_judgments, words_of
 from gradedeval.rankings.labels import unused_labels
@@ -114,8 +114,7 @@ class Qrels:
         self.strata: Strata | None = None
         self._layout: Layout | None = None
         self._scorers: dict[Any, Any] = {}  # see scoring.scorer
-        # topic -> the docnos of the last run and their codes: a training loop ranks the same documents again and again
-        self._last: dict[bytes, tuple[list[Any], list[int]]] = {}
+        self._last = NOTHING_LISTED
 
     def _readable(self, source: Any) -> Any:
         source = readable(source, "qrels", self.place)
@@ -213,8 +212,7 @@ class Qrels:
 
     def _pool_of(self, topics: list[bytes]) -> Ints:
         """topics × labels: how many documents have each label; 0 for a topic that is not judged."""
-        counts: Ints = self._pools[[self._row.get(topic, -1) for topic in topics]]
-        return counts
+        return np.take(self._pools, [self._row.get(topic, -1) for topic in topics], axis=0)
 
     @cached_property
     def _pools(self) -> Ints:
@@ -232,7 +230,7 @@ class Qrels:
         return judgments_of_codes(self.codes, self.labels)
 
     @property
-    def _index(self) -> Index:  # where runs in files find their documents
+    def _index(self) -> Index:
         return self._judged.index
 
     @property
@@ -249,9 +247,13 @@ class Qrels:
             for topic, documents in self._text_codes.items()
         }
 
+    def _codes_of(self, topic: bytes, text: bool) -> Mapping[Any, int]:
+        """docno -> code of a topic. The first to ask waits until there is a dict."""
+        return (self._text_codes if text else self.codes).get(topic, {})
+
     def __getstate__(self) -> dict[str, Any]:
         """All but what is remembered of evaluations."""
-        return {**self.__dict__, "_scorers": {}, "_last": {}}
+        return {**self.__dict__, "_scorers": {}, "_last": NOTHING_LISTED}
 
     @cached_property
     def _text_codes(self) -> dict[bytes, dict[str, int]]:

@@ -8,6 +8,7 @@ from importlib import metadata
 from itertools import compress
 from typing import Any, Unpack
 
+from gradedeval import __version__
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.pool.statistics import AT
 from gradedeval.analysis.significance import Correction, Test
@@ -22,7 +23,6 @@ from gradedeval.report.findings import SHOW, Findings, ReportSettings, find
 from gradedeval.report.first_ranks import most_different, rankings, scores_of_topics
 from gradedeval.report.markup import as_json, inline, template_of
 from gradedeval.scoring.run_names import named_runs
-from gradedeval.version import __version__
 
 MOST_BYTES = 20_000_000
 """The size up to which a page has the rankings of all topics; of more it has those that differ most."""

@@ -23,7 +23,7 @@ class GainsCache:
 
     def __init__(self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent]) -> None:
         self.batch, self.by_intent, self.cells = batch, by_intent, grader.limits.cells
-        self.unsampled_code = np.append(grader.qrels.labels < 0, [False, False])
+        self.unsampled_code = grader.unsampled
         self.strata = grader.qrels.strata
         # The ideal rankings of all topics are those of every run.
         self.all_ideals = grader.ideals if batch.topics == grader.qrels.topics else None

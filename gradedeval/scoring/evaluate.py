@@ -121,7 +121,7 @@ def _scored(results: Mapping[str, RunResult], by_tag: bool) -> list[RunScores]:
         if run in scored:
             what = f"tag '{run}' is used by another run as well"
             raise InputError(result.place, what, "leave out --run-name tag", usage=True)
-        scored[run] = replace(result.scores, run=run)
+        scored[run] = result.scores if result.scores.run == run else replace(result.scores, run=run)
     return list(scored.values())
 
 

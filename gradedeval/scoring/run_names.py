@@ -65,6 +65,8 @@ def file_names(paths: list[str]) -> list[str]:
 
     The suffix stays where `a.run` and `a.run.gz` stand beside each other.
     """
+    if not paths:
+        return []
     short = [without_suffix(path) for path in paths]
     often = Counter(short)
     paths = [path if often[name] > 1 else name for path, name in zip(paths, short, strict=True)]

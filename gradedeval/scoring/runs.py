@@ -74,7 +74,7 @@ def score_run(name: str, source: Any, scorer: Scorer, workers: Workers) -> RunRe
     """The scores of a run, or the error in it."""
     try:
         run = map_run(scorer.score_part, source, scorer.grader, workers)
-        scores = replace(scorer.merge(name, run.batches, run.topics, run.missing), format=run.format)
+        scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
         notes = [*run.notes, *scorer.type_notes(run.place, run.batches), *_unjudged_note(run, scorer)]
         return RunResult(run.place, scores, run.tag, notes)
     except InputError as error:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from gradedeval import formats
 from gradedeval.errors import InputError, shorten
-from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.formats import Column, Document, Layout, Mark, Marked, Table, formats_for
 from gradedeval.measures.definition import QUANTITIES, Measure
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
@@ -19,6 +20,30 @@ FORMATS = formats_for("wide", "trec", "long")
 PARTS = (*INTERVAL, "residual", "unjudged", "beyond")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Style:
+    """How a table of summaries for people looks beyond its layout.
+
+    best     mark the best of each column and the second best, as printed: equal numbers share a mark
+    percent  scores between 0 and 1, and what stands beside them, times 100
+    signs    (run, measure) -> signs of what is significant
+    letters  run -> by which signs refer to it
+    legend   what the signs mean
+    caption  of the table, `label` by which LaTeX refers to it
+    """
+
+    best: bool = False
+    percent: bool = False
+    signs: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    letters: Mapping[str, str] = field(default_factory=dict)
+    legend: Marked = ()
+    caption: str = ""
+    label: str = ""
+
+
+PLAIN = Style()
+
+
 def render(
     scores: Scores,
     form: str,
@@ -27,17 +52,27 @@ def render(
     digits: int | None = None,
     cwl: bool = False,
     signed: bool = True,
+    style: Style = PLAIN,
 ) -> str:
-    """The scores as text; `digits`, `signed` and what it raises as in `formats.render`, `by_topic` and `cwl` as in
-    `document`."""
-    return formats.render(partial(document, scores, by_topic=by_topic, cwl=cwl), form, digits, signed)
+    """The scores as text; `digits`, `signed` and what it raises as in `formats.render`, the rest as in `document`."""
+    make = partial(document, scores, by_topic=by_topic, cwl=cwl, style=style, digits=digits)
+    return formats.render(make, form, digits, signed)
 
 
-def document(scores: Scores, layout: Layout, *, by_topic: bool = False, cwl: bool = False) -> Document:
+def document(
+    scores: Scores,
+    layout: Layout,
+    *,
+    by_topic: bool = False,
+    cwl: bool = False,
+    style: Style = PLAIN,
+    digits: int | None = None,
+) -> Document:
     """The scores as a table.
 
     by_topic  a row for each topic as well
     cwl       the five quantities of each measure as columns; the measures are those of `all_quantities`
+    digits    that are printed; None: those of the preset
     """
     if layout == "trec":
         table = _trec(scores, by_topic)
@@ -47,9 +82,12 @@ def document(scores: Scores, layout: Layout, *, by_topic: bool = False, cwl: boo
         rows = list(_rows(scores, by_topic))
         return Document([_long(scores, rows)], scores.signature, row_signatures=row_signatures(scores, rows))
     else:
-        table = _wide(scores, by_topic) if by_topic or scores.is_multi_run else _tall(scores)
+        wide = by_topic or scores.is_multi_run
+        table = _wide(scores, by_topic, style, digits) if wide else _tall(scores, style.percent)
     signed = _quantity_signatures(scores, by_topic) if cwl and layout == "long" else []
-    return Document([table], scores.signature, row_signatures=signed)
+    legend = _legend(scores, style) if layout == "wide" else ()
+    around = Document([table], caption=style.caption, label=style.label, legend=legend)
+    return replace(around, signature=scores.signature, row_signatures=signed)
 
 
 def preset_digits(options: Options) -> int:
@@ -57,15 +95,41 @@ def preset_digits(options: Options) -> int:
     return PRESETS[options.like].digits if options.like else 4
 
 
-def _column(scores: Scores, name: str) -> Column:
-    return Column(name, "score", preset_digits(scores.options))
+def _column(scores: Scores, name: str, percent: bool = False) -> Column:
+    digits = preset_digits(scores.options)
+    return Column(name, "score", max(digits - 2, 0) if percent else digits)
 
 
-def _rows(scores: Scores, by_topic: bool) -> Iterator[Row]:
-    """The rows of the tidy table; counts are whole numbers."""
+def _rows(scores: Scores, by_topic: bool, percent: bool = False) -> Iterator[Row]:
+    """The rows of the tidy table; counts are whole numbers. Of shares percent, where that is wanted."""
     counts = {measure.label for measure in scores.measures if measure.definition.summary == "total"}
+    shares = {measure.label for measure in scores.measures if percent and is_share(measure)}
     for row in scores.rows(by_topic):
+        if row.measure in shares:
+            values = {name: getattr(row, name) for name in ("score", *PARTS)}
+            row = row._replace(**{name: value * 100 for name, value in values.items() if value is not None})
         yield row._replace(score=int(row.score)) if row.score is not None and row.measure in counts else row
+
+
+def is_share(measure: Measure) -> bool:
+    """Whether scores by a measure lie between 0 and 1, so that they may be given in percent."""
+    definition = measure.definition
+    return definition.floor >= 0 and definition.ceiling <= 1 and measure.arguments.get("of", "eu") == "eu"
+
+
+def _legend(scores: Scores, style: Style) -> Marked:
+    """What the marks of a table mean, and which numbers are percent."""
+    parts: list[Marked] = []
+    if style.percent:
+        others = [measure.label for measure in scores.measures if not is_share(measure)]
+        parts.append([("scores in percent" + (f" (not of {', '.join(others)})" if others else ""), Mark())])
+    if style.best:
+        parts.append([("best", Mark(1)), (" and ", Mark()), ("second best", Mark(2)), (" of each column", Mark())])
+        for better, words in (("lower", "lower is better"), ("neither", "neither more nor less is better")):
+            named = [measure.label for measure in scores.measures if measure.reading.better == better]
+            parts += [[(f"{', '.join(named)}: {words}", Mark())]] if named else []
+    parts += [style.legend] if style.legend else []
+    return [piece for part in parts for piece in [("; ", Mark()), *part]][1:]
 
 
 def _long(scores: Scores, rows: Sequence[Row]) -> Table:
@@ -90,13 +154,13 @@ Place = tuple[str, str, bool]
 """Run, topic, and whether it is the summary: a topic may be called `all` too."""
 
 
-def _by_place(scores: Scores, by_topic: bool) -> dict[Place, dict[str, Row]]:
+def _by_place(scores: Scores, by_topic: bool, percent: bool = False) -> dict[Place, dict[str, Row]]:
     """The rows of each run, topic by topic and the summary last, by measure."""
     rows: dict[Place, dict[str, Row]] = {}
     for run in scores.runs:
         rows |= {(run.run, topic, False): {} for topic in (run.topics if by_topic else [])}
         rows[run.run, ALL, True] = {}
-    for row in _rows(scores, by_topic):
+    for row in _rows(scores, by_topic, percent):
         rows[row.run, row.topic, row.topics is not None][row.measure] = row
     return rows
 
@@ -185,22 +249,60 @@ def _quantity_signatures(scores: Scores, by_topic: bool) -> list[str | None]:
     return signed
 
 
-def _tall(scores: Scores) -> Table:
+def _tall(scores: Scores, percent: bool) -> Table:
     """One run: a row for each measure."""
     parts = _parts(scores)
-    columns = [Column("measure"), *(_column(scores, name) for name in ("score", *parts))]
-    return Table(columns, [[row.measure, *_values(row, parts)] for row in _rows(scores, by_topic=False)])
+    columns = [Column("measure"), *(_column(scores, name, percent) for name in ("score", *parts))]
+    return Table(
+        columns, [[row.measure, *_values(row, parts)] for row in _rows(scores, by_topic=False, percent=percent)]
+    )
 
 
-def _wide(scores: Scores, by_topic: bool) -> Table:
+def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> Table:
     """Several runs, or topic by topic: a column for each measure, and one for each part of its residual."""
     parts, keys = _parts(scores), _keys(scores, by_topic)
-    measures = scores.labels
-    numbers = [name for measure in measures for name in (measure, *parts)]
     rows, rank = [], _ranks(scores)
-    for (run, topic, _), by_measure in _by_place(scores, by_topic).items():
+    for (run, topic, _), by_measure in _by_place(scores, by_topic, style.percent).items():
         line: list[Any] = [{"rank": rank.get(run), "run": run, "topic": topic}[key] for key in keys]
-        for measure in measures:
+        for measure in scores.labels:
             line += _values(by_measure.get(measure, Row(run, topic, measure, None)), parts)
         rows.append(line)
-    return Table([*map(_key, keys), *(_column(scores, name) for name in numbers)], rows)
+    numbers = [
+        _column(scores, name, style.percent and is_share(measure))
+        for measure in scores.measures
+        for name in (measure.label, *parts)
+    ]
+    table = Table([*map(_key, keys), *numbers], rows)
+    return replace(table, marks=_marks(scores, table, style, digits)) if style is not PLAIN and not by_topic else table
+
+
+def _marks(scores: Scores, table: Table, style: Style, digits: int | None) -> dict[tuple[int, int], Mark]:
+    """The marks of a table with a row for each run."""
+    names, marks = [run.run for run in scores.runs], {}
+    at = table.names.index("run")
+    for row, name in enumerate(names):
+        if name in style.letters:
+            marks[row, at] = Mark(signs=style.letters[name])
+    width = (len(table.columns) - at - 1) // len(scores.measures)
+    for number, measure in enumerate(scores.measures):
+        column = at + 1 + number * width
+        values = [row[column] for row in table.rows]
+        reading = measure.reading
+        known = style.best and reading.better != "neither"
+        places = best_two(table.columns[column].cells(values, digits), reading.sign) if known else [0] * len(names)
+        for row, (name, place) in enumerate(zip(names, places, strict=True)):
+            marks[row, column] = Mark(place, style.signs.get((name, measure.label), ""))
+    return marks
+
+
+def best_two(printed: Sequence[str], sign: int) -> list[int]:
+    """1 for the best of several numbers, 2 for the second best, 0 for the others and where there is none. Numbers that
+    are printed alike are equal: a reader cannot tell which one is better. Of one number nothing is the best.
+
+    sign  what a number is multiplied by so that more is better
+    """
+    numbers = [sign * float(text) if text else None for text in printed]
+    levels = sorted({number for number in numbers if number is not None}, reverse=True)[:2]
+    if sum(number is not None for number in numbers) < 2:
+        return [0] * len(numbers)
+    return [levels.index(number) + 1 if number in levels else 0 for number in numbers]

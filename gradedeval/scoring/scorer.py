@@ -161,11 +161,14 @@ class Scorer:
         graded = part.grade(self.grader)
         return graded.with_batches([self.score_batch(batch) for batch in graded.batches])
 
-    def merge(self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0) -> RunScores:
+    def merge(
+        self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0, format: str = ""
+    ) -> RunScores:
         """The scores of a run, under the name that it goes by.
 
         batches  of all its parts; of a topic that is in several, the last counts
         topics   those that count, and how many of them the run lacks
+        format   what its file was read as
         """
         scored = [topic for batch in batches for topic in batch.topics]
         values = np.concatenate([batch.values for batch in batches], axis=1)
@@ -178,7 +181,7 @@ class Scorer:
             included = ~(residual > self.options.max_residual)
         # Thousands of runs share one list of names.
         names = self.topics if topics == self.qrels.topics else [decode(topic) for topic in topics]
-        return RunScores(name, names, missing, score, unjudged, residual, included)
+        return RunScores(name, names, missing, score, unjudged, residual, included, format)
 
     def type_notes(self, place: str, batches: Sequence[BatchScores]) -> list[str]:
         """What is said of types that only a run or only a measure's file knows."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, merge_close
 from gradedeval.errors import InputError
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.properties import Summary
 from gradedeval.options import Options
@@ -71,12 +72,14 @@ class RunScores:
     def summary(self, part: str, column: int, summary: Summary) -> float:
         """The summary of one measure over the topics kept, or of a part of its residual; nan where there are none."""
         kept = self.included[:, column]
-        values, score = getattr(self, part)[kept, column], self.score[kept, column]
-        return float(summarize(score, summary) if part == "score" else summarize_rises(score, values, summary))
+        score = self.score[kept, column]
+        if part == "score":
+            return float(summarize(score, summary))
+        return float(summarize_rises(score, getattr(self, part)[kept, column], summary))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores:
+class Scores(InNotebook, document="scoring.score_tables.document"):
     """What an evaluation found.
 
     runs             in the order given
@@ -140,9 +143,10 @@ class Scores:
         level = self.options.interval
         if level is None:
             return np.full((len(self.runs), len(self.measures), 3), np.nan)
-        from gradedeval.scoring.intervals import summary_intervals  # few evaluations need it
+        from gradedeval.scoring.intervals import Scale, summary_intervals  # few evaluations need it
 
-        return summary_intervals([(run.score, run.included) for run in self.runs], self.measures, 1 - level)
+        cells = [(run.score, run.included) for run in self.runs]
+        return summary_intervals(cells, list(map(Scale.of, self.measures)), 1 - level)
 
     def sorted_by(self, measure: Measure, *, ranked: bool = False) -> Scores:
         """The same with the runs from the best to the worst by a measure, as applied; those equal to 1e-12 by name.

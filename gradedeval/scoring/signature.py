@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from gradedeval import __version__
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, visible
 from gradedeval.measures import notation
@@ -20,8 +21,8 @@ from gradedeval.options import OPTIONS, Options
 from gradedeval.options.definition import name_and_value
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import prior_of
-from gradedeval.version import __version__
 
+_NAMES = "names "
 DRAWS, SEED = 10_000, 0
 """The bootstrap samples of --interval."""
 INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
@@ -100,6 +101,14 @@ class Signature:
         names = dict.fromkeys([*mine, *theirs])
         return {key: (mine.get(key), theirs.get(key)) for key in names if mine.get(key) != theirs.get(key)}
 
+    def notations(self) -> dict[str, str]:
+        """Measures that go by other names than their own: name -> notation."""
+        part = next((part for part in self.parts if part.startswith(_NAMES)), "")
+        words = part.removeprefix(_NAMES).split(" = ")
+        names = [words[0], *(word.rpartition(", ")[2] for word in words[1:-1])]
+        known = [*(word.rpartition(", ")[0] for word in words[1:-1]), words[-1]]
+        return dict(zip(names, known, strict=True)) if part else {}
+
 
 def _settings(part: str) -> Iterator[tuple[str, str]]:
     """What a part says of all measures: names and values."""
@@ -123,7 +132,7 @@ def _name(measure: str) -> str:
 def _renamed(measures: Sequence[Measure]) -> list[str]:
     """What measures are that go by other names, as in `names map = ap, P_10 = p@10`."""
     pairs = [f"{measure.label} = {measure}" for measure in measures if measure.label.lower() != str(measure).lower()]
-    return [f"names {', '.join(pairs)}"] if pairs else []
+    return [f"{_NAMES}{', '.join(pairs)}"] if pairs else []
 
 
 def signature(

@@ -17,7 +17,8 @@ def summarize(scores: Floats, summary: Summary) -> Floats:
         return np.full(scores.shape[:-1], np.nan)
     if summary == "total":
         return np.asarray(scores.sum(-1))
-    return of_mean(tested(scores, summary).mean(-1), scores.shape[-1], summary)
+    topics = scores.shape[-1]
+    return of_mean(np.add.reduce(tested(scores, summary), axis=-1) / topics, topics, summary)
 
 
 def summarize_rises(scores: Floats, rises: Floats, summary: Summary) -> Floats:

@@ -27,6 +27,7 @@ from gradedeval.trec.file_formats import FORMATS, HEADER, IGNORED, Document
 from gradedeval.trec.layouts import MSMARCO, MSMARCO_RANKS, NTCIR, QRELS, Layout
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, decimal, decode
 from gradedeval.trec.stream import Stream
+from gradedeval.trec.unreadable import cells, check_bytes, check_lines, shorten
 
 SAMPLE = 1 << 16
 """First bytes that are looked at."""
@@ -41,12 +42,6 @@ _BINARY = {
     b"ARROW1": "arrow",
     b"FEA1": "arrow",
     b"\xff\xff\xff\xff": "arrow",  # a stream
-}
-_REFUSED = {
-    b"PK\x03\x04": ("is a zip archive or an Excel workbook", "save the table as CSV"),
-    b"\x80": ("is a Python pickle, which could run code when it is read", "save it as JSON, CSV or Parquet"),
-    b"\x04\x22\x4d\x18": ("is packed with lz4 twice, as ranx packs CBOR", "save it from ranx as JSON or Parquet"),
-    b"SQLite format 3\x00": ("is an SQLite database", "export the table as CSV"),
 }
 _LETOR = re.compile(rb"[+-]?\d+(\.\d*)?[ \t]+qid:\S")
 _LINE = re.compile(rb"[^\n]+")
@@ -72,7 +67,7 @@ class _Sample:
 
     def __init__(self, head: bytes, place: str, holds: str, trec: Layout) -> None:
         self.place, self.holds, self.trec = place, holds, trec
-        self._check_text(head)
+        check_bytes(head, place)
         marked = head.startswith(BYTE_ORDER_MARKS[0])
         self.skip = len(BYTE_ORDER_MARKS[0]) if marked else 0
         self.notes = ("starts with a byte order mark, which is skipped",) if marked else ()
@@ -82,15 +77,6 @@ class _Sample:
         found = [line for line in _LINE.finditer(self.head, 0, cut) if line[0].lstrip()[:1] not in (b"", b"#")]
         self.lines = [line[0] for line in found]
         self.first, self.end_of_first = (found[0][0], found[0].end()) if found else (b"", len(self.head))
-
-    def _check_text(self, head: bytes) -> None:
-        """Raise InputError for what is recognized and not read."""
-        sides = head[0:64:2], head[1:64:2]
-        if head.startswith(BYTE_ORDER_MARKS[1:]) or any(len(side) > 3 and not any(side) for side in sides):
-            raise InputError(self.place, "is UTF-16", "save the file as UTF-8", kind="format")
-        for magic, (what, hint) in _REFUSED.items():
-            if head.startswith(magic) and (magic != b"\x80" or head[1:2] in b"\x02\x03\x04\x05"):
-                raise InputError(self.place, what, hint, kind="format")
 
     def by_content(self) -> Layout | Document:
         binary = next((format for magic, format in _BINARY.items() if self.head.startswith(magic)), None)
@@ -107,6 +93,7 @@ class _Sample:
         for format in ("tsv", "csv", "headed"):
             if (layout := self._headed(format)) is not None:
                 return layout
+        check_lines(self.lines, self.holds, self.trec.width, self.place)
         return self._layout(self._of_run() if self.holds == "run" else self._of_qrels())
 
     def as_wanted(self, wanted: str) -> Layout | Document:
@@ -167,7 +154,7 @@ class _Sample:
 
     def _headed(self, format: str) -> Layout | None:
         """The layout that the first line names; None where it names no columns."""
-        names = self._cells(_SEPARATORS[format], self.first)
+        names = cells(_SEPARATORS[format], self.first)
         topic, docno = find_column(names, TOPIC), find_column(names, DOCNO)
         known = [name for name in names if any(find_column([name], row) for row in COLUMNS.values())]
         if topic is None or docno is None or len(names) < 2:
@@ -187,21 +174,6 @@ class _Sample:
         whole = self.holds == "qrels" and find_column(names, SCORE) == names[columns.index("grade")]
         return Layout(format, columns, separator, skip, (*self.notes, *notes), whole)
 
-    def _cells(self, separator: bytes, line_of: bytes) -> list[str]:
-        if separator and separator not in line_of:
-            return []
-        line = decode(line_of.strip())
-        if not separator:
-            return line.split()
-        if '"' not in line:
-            return [cell.strip() for cell in line.split(decode(separator))]
-        import csv
-
-        try:
-            return [cell.strip() for cell in next(csv.reader([line], delimiter=decode(separator)))]
-        except csv.Error:  # no text at all, or a quote that is not closed
-            return []
-
     def _columns(self, names: list[str], separator: bytes) -> tuple[str, ...]:
         """What each column holds; those that nothing looks at keep their names behind a hyphen."""
         holds = {find_column(names, COLUMNS[column]): column for column in _COLUMNS[self.holds]}
@@ -209,7 +181,7 @@ class _Sample:
         if value is None:
             raise self._lacks(names, COLUMNS["grade" if self.holds == "qrels" else "score"])
         if self.holds == "run" and value == find_column(names, RANK):
-            rows = [self._cells(separator, line) for line in self.lines[1:]]
+            rows = [cells(separator, line) for line in self.lines[1:]]
             values = {name: [row[at] for row in rows if at < len(row)] for at, name in enumerate(names)}
             check_no_score(values, self.place)
         if self.holds == "qrels":
@@ -269,6 +241,9 @@ class _Sample:
             raise self._ambiguous(what, "topic,docno,score", "topic,docno,rank")
         if widths == {4} and all(numbers) and (any(decimal(row[3]) % 1 for row in rows) or _may_have_ranks(rows)):
             raise self._ambiguous("has 4 fields in a line", "msmarco", "topic,q0,docno,score", "topic,docno,score,tag")
+        if widths == {4} and all(decimal(row[2]) == decimal(row[2]) for row in rows) and _has_docnos(rows):
+            what = f"has 4 fields in a line, and words such as '{decode(rows[0][3])}' in the last, as tags are"
+            raise self._ambiguous(what, "topic,docno,score,tag", "topic,docno,rank,tag")
         return self.trec
 
     def _of_qrels(self) -> Layout:
@@ -299,8 +274,7 @@ class _Sample:
         return InputError(self.place, what, hint, kind="format")
 
     def _shown(self) -> str:
-        text = decode(self.first.strip())
-        return text if len(text) <= 60 else f"{text[:60]}…"
+        return shorten(decode(self.first.strip()))
 
 
 def _rises(rows: list[list[bytes]]) -> bool:
@@ -311,8 +285,13 @@ def _rises(rows: list[list[bytes]]) -> bool:
 
 def _may_have_ranks(rows: list[list[bytes]]) -> bool:
     """Whether the third of four fields may be a rank; qrels have the same iteration in all lines, and docnos there."""
+    return all(row[2].isdigit() for row in rows) and _has_docnos(rows)
+
+
+def _has_docnos(rows: list[list[bytes]]) -> bool:
+    """Whether the second field may be a docno: it is no iteration, and no Q0."""
     second = {row[1] for row in rows}
-    return all(row[2].isdigit() for row in rows) and (len(second) > 1 or not second & {b"0", b"1", b"Q0"})
+    return len(second) > 1 or not second & {b"0", b"1", b"Q0"}
 
 
 def _follows(before: bytes, rank: bytes) -> bool:

@@ -145,8 +145,11 @@ def about_control(byte: bytes) -> tuple[str, str]:
 def about_number(what: str, token: bytes, line: int) -> tuple[str, str]:
     """The problem of a token that should be a number, and the hint: the first line may be a header."""
     flag = "--qrels-format" if what == "grade" else "--run-format"
-    headed = f"remove the line if it is a header, or skip it with {flag} trec+header"
-    hint = headed if line == 1 else "expected a finite decimal such as 12.5"
+    hint = "expected a finite decimal such as 12.5"
+    if line == 1:
+        hint = f"remove the line if it is a header, or skip it with {flag} trec+header"
+    elif what == "grade" and token.isalpha() and token.lower() not in (b"nan", b"inf", b"infinity"):
+        hint = f"give the word its grade, as in --labels {decode(token)}=…"
     return f"{what} '{decode(token)}' is not a number", hint
 
 

@@ -30,9 +30,7 @@ def format_of(stream: Stream, holds: str, wanted: str | None = None, strata: boo
         try:
             head = stream.peek(FIRST)
             if is_trec(head, trec) and not head.startswith(b"PK\x03\x04") and head[257:262] != b"ustar":
-                return trec
-            if head[257:262] == b"ustar":
-                raise InputError(stream.place, "is a tar archive", "unpack it, and give its files", kind="format")
+                return trec  # and no archive, of which the first line may be one as well
         except NeedsLineReader:  # broken compressed data, which the line reader reports
             return trec
     from gradedeval.trec.first_lines import recognize  # most files are plain TREC

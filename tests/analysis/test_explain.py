@@ -79,7 +79,7 @@ TYPICAL = Topic((None, 3, 0, -1, 2, None, 1, 1, 0, 2, 3, None), (3, 0, 1))
 
 
 @every(ALL)
-@drawn(30)
+@drawn(12)  # of a second each: there are a thousand measures
 @given(topic=any_topic)
 @example(topic=TYPICAL)
 @example(topic=Topic(()))
@@ -100,7 +100,7 @@ def test_contributions_sum_to_the_score(measures: Sequence[Measure], topic: Topi
 
 
 @every(one for one in VARIANTS if not one.definition.cwl)
-@drawn(30)
+@drawn(12)
 @given(topic=any_topic)
 @example(topic=TYPICAL)
 def test_the_running_score_is_that_of_the_documents_so_far_for_all_but_users_who_look_ahead(

@@ -16,6 +16,7 @@ import pytest
 
 import gradedeval
 from gradedeval.analysis.unjudged import EXACT
+from gradedeval.measures.applied import scores_of
 from support.commands import Command
 from support.paths import SAMPLES
 
@@ -137,6 +138,32 @@ def test_long_rankings_are_tried_in_larger_steps() -> None:
     reached = np.cumsum(1 / np.log2(np.arange(depth) + 2))
     assert row["flip"] == row["flip_rank"] == int(np.argmax(reached > needed + 1e-9)) + 1
     assert row["unjudged"] == depth
+
+
+@pytest.mark.parametrize("measure", ["ap", "ndcg", "err"])
+def test_many_pairs_are_scored_in_few_calls_and_each_as_if_alone(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = 0
+
+    def counted(*words: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return scores_of(*words)
+
+    monkeypatch.setattr("gradedeval.analysis.unjudged.scores_of", counted)
+    runs: dict[str, Ranking] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for seed in range(8):
+        two, qrels = case(seed, shared=True)
+        runs |= {f"{name}-{seed}": run for name, run in two.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        together = gradedeval.compare(gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2))
+        assert calls < 10 * len(runs) + 40, calls  # of 120 pairs
+        drawn = random.Random(1).sample(range(len(together)), 6)
+        for row in (together.iloc[number] for number in drawn):
+            alone = compared({name: runs[name] for name in (row["run"], row["baseline"])}, qrels, measure)
+            for name in ("flip", "unjudged", "flip_share", "flip_rank"):
+                assert pd.isna(alone[name]) if pd.isna(row[name]) else alone[name] == row[name]
 
 
 SESSION = {

@@ -145,7 +145,7 @@ def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((RUN, QRELS, "--label", "x"), "--label: there is no history to write to; add --append-to FILE"),
+        ((RUN, QRELS, "--label", "x"), "--label: there is neither a caption nor a history to label;"),
         ((RUN, QRELS, "--append-to", RUN), "--append-to: '"),
         ((RUN, QRELS, "--append-to", "h.jsonl", "--time", "noon"), "--time: 'noon' is no time; write it as in 2026"),
         (("history",), "0 files given; name one history: gradedeval history FILE"),

@@ -11,6 +11,7 @@ from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
 from gradedeval.cli.options import SECTIONS
 from support.commands import Command
+from support.generated_docs import LEAVES
 
 
 def sections(text: str) -> dict[str, list[str]]:
@@ -26,17 +27,18 @@ def sections(text: str) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", LEAVES)
 @pytest.mark.parametrize("columns", ["80", "100"])
 def test_each_option_stands_in_exactly_one_section(
     name: str, columns: str, cli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    command = program.get_command(click.Context(program), name)
-    assert command is not None
+    command = LEAVES[name]
     context = click.Context(command, help_option_names=["-h", "--help"])
     options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
-    text = cli(name, "--help").text.partition("\nQRELS (")[0]  # where trec_eval's page goes on with its measures
+    text = cli(*name.split(), "--help").text.partition("\nQRELS (")[
+        0
+    ]  # where trec_eval's page goes on with its measures
     page = sections(text)
     assert list(page) == [section for section in SECTIONS if section in page]
     entries = [entry for section in page.values() for entry in section]

@@ -14,9 +14,9 @@ from click.shell_completion import ShellComplete
 from gradedeval.cli import COMMANDS, completion
 from gradedeval.cli.completion import FILES, MEASURE
 from gradedeval.cli.options import HELP
+from gradedeval.interop.trec_eval.measures import ENTRIES, EVERY
 from gradedeval.measures.spellings import ALIASES
 from gradedeval.measures.table import MEASURES
-from gradedeval.trec_eval.measures import ENTRIES, EVERY
 from support.commands import environment
 from support.generated_docs import commands
 from support.paths import ROOT
@@ -28,9 +28,13 @@ def words() -> str:
     """The measures, then the commands, their arguments and options, as `completion.program` reads them."""
     lines = ["|".join(sorted({*MEASURES, *ALIASES}))]
     for name, command in commands():
+        if isinstance(command, click.Group):
+            continue
         options = [param for param in command.params if getattr(param, "section", HELP) != HELP]
         arguments = MEASURE if name == "measures" else FILES
-        lines.append(" ".join([name, arguments, *(written(option, name) for option in options), "-h,--help"]))
+        lines.append(
+            " ".join([name.replace(" ", ":"), arguments, *(written(option, name) for option in options), "-h,--help"])
+        )
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -70,7 +74,10 @@ def test_commands_options_choices_measures_and_files_are_offered() -> None:
     assert offered("run.txt", "--resid") == ["--residuals", "--residual-depth"]
     assert offered("run.txt", "--ties", "docno") == ["docno-desc", "docno-asc"]
     assert offered("check", "--baseline", "r") == ["file"]
+    assert offered("clicks", "observe", "--gaps", "p") == ["pooled"]
     assert offered("measures", "compa") == ["compat", "compatibility"]
+    assert offered("plot", "ru") == ["runs"]
+    assert offered("plot", "runs", "--wid") == ["--width"]
     assert offered("trec_eval", "-m", "ndcg_c") == ["ndcg_cut"]
 
 

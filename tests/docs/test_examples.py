@@ -81,7 +81,7 @@ def test_a_script_for_pytrec_eval_runs_with_one_import_changed(reader: Path, tmp
     assert printed.splitlines()[-3:] == ["P_2      0.2500", "map      0.4583", "ndcg     0.5848"]
     pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
     script = (ROOT / "examples" / "pytrec_eval_script.py").read_text(encoding="utf-8")
-    (reader / "theirs.py").write_text(script.replace("from gradedeval.trec_eval import", "import"), encoding="utf-8")
+    (reader / "theirs.py").write_text(script.replace("from gradedeval.interop import", "import"), encoding="utf-8")
     assert shell("python theirs.py", reader) == printed
 
 

@@ -22,10 +22,11 @@ LATEX = {
     "''": '"',
     r"\textbackslash{}": "\\",
     r"\textasciitilde{}": "~",
-    r"\^{}": "^",
+    r"\textasciicircum{}": "^",
+    r"\textasciigrave{}": "`",
     r"\ensuremath{<}": "<",
 }
-LATEX |= {r"\ensuremath{>}": ">", **{f"\\{sign}": sign for sign in "&%$#_{}"}}
+LATEX |= {r"\ensuremath{>}": ">", **{f"\\{sign}": sign for sign in "&%$#_{}"}, "{}": ""}
 
 
 def cells_of_markdown(text: str) -> list[list[str]]:

@@ -211,7 +211,7 @@ def test_a_line_of_any_length_has_its_six_fields_or_is_told(fields: int) -> None
                 assert found == simple
 
 
-@pytest.mark.parametrize("files", [3, pytest.param(12, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("files", [3, pytest.param(8, marks=pytest.mark.exhaustive)])
 def test_processes_share_a_large_file_and_give_the_same(files: int, tmp_path: Path) -> None:
     draw, path = random.Random(4), tmp_path / "run"
     for size in (300, 3000):

@@ -84,12 +84,18 @@ def test_a_column_may_be_called_lines() -> None:
     assert mean(FRAME.assign(lines=[7, 7, 7, 7]), JUDGMENTS.assign(lines="x")) == 0.75
 
 
-@pytest.mark.filterwarnings("ignore:run")
-def test_qrels_remember_the_documents_of_their_own_topics_alone() -> None:
-    qrels = gradedeval.Qrels(QRELS)
-    for topic in range(9):
-        gradedeval.evaluate({**RUN, f"x{topic}": {"a": 1.0}}, qrels, "rr", topics="run")
-    assert sorted(qrels._last) == [b"q1", b"q2"]
+def test_qrels_remember_what_runs_list_only_where_one_lists_the_same_again() -> None:
+    qrels, run = gradedeval.Qrels(QRELS), {topic: dict(documents) for topic, documents in RUN.items()}
+
+    def remembered() -> int:
+        assert gradedeval.evaluate(run, qrels, "rr").means == gradedeval.evaluate(run, QRELS, "rr").means
+        return len(qrels._last[0][1])
+
+    assert [remembered(), remembered()] == [1, 2]
+    run["q1"] = {"z": 3.0, **run["q1"]}  # nobody says that a dict has changed
+    assert [remembered(), remembered()] == [1, 2]
+    run["q2"]["y"] = 9.0
+    assert [remembered(), remembered()] == [2, 2]
 
 
 @pytest.mark.filterwarnings("error")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import gradedeval
-from gradedeval.analysis.compare import TestSettings as Tested
+from gradedeval.analysis.compare import TestSettings as Settings
 from gradedeval.analysis.explain import explain_topics
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
@@ -36,7 +36,7 @@ DRAWS = 200
 @cache
 def found(measures: str = MEASURES, runs: tuple[str, ...] = NAMES) -> Findings:
     sources = {name: str(SAMPLES / name) for name in runs}
-    settings = ReportSettings(Tested(draws=DRAWS), show=5)
+    settings = ReportSettings(Settings(draws=DRAWS), show=5)
     return find(sources, QRELS, parse_measures(measures), Options(), None, settings)
 
 

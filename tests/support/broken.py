@@ -262,7 +262,7 @@ COMPRESSED = [
     bad_run("a zst run without its length, cut where a line ends", zstd(lines(3000))[
         : len(zstandard.ZstdCompressor().compress(lines(3000))) // 2], "run.txt: broken compressed data (…); …"),
     bad_run("the first two bytes of gzip and garbage", b"\x1f\x8bgarbage", "run.txt: broken compressed data (…); …"),
-    bad_run("a zip archive", b"PK\x03\x04\x14\x00" + bytes(30), "run.txt: is a zip archive or an Excel workbook; …CSV"),
+    bad_run("a zip archive", b"PK\x03\x04\x14\x00" + bytes(30), "run.txt: is a zip archive; …"),
 ]  # fmt: skip
 
 PLACES = [

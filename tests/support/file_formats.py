@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import tarfile
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +98,19 @@ def arrow_stream(path: Path) -> None:
     table = pa.Table.from_pandas(run_frame(), preserve_index=False)
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
         writer.write_table(table)
+
+
+def packed(path: Path, name: str) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, TREC_RUN)
+
+
+def tar(path: Path) -> None:
+    """A packed tar archive, of which the first line could be one of qrels."""
+    with tarfile.open(path, "w:gz") as archive:
+        entry = tarfile.TarInfo("51 0 d7 1\n")
+        entry.size = len(TREC_QRELS)
+        archive.addfile(entry, io.BytesIO(TREC_QRELS.encode()))
 
 
 IGNORED = "columns that are ignored: "
@@ -207,8 +223,25 @@ WRONG = [
           "FILE:2: score 'high' is not a finite number; expected a number for each score"),
     Wrong("Parquet that was cut", "run", lambda path: path.write_bytes(b"PAR1\x15\x04\x15"),
           "FILE: begins like a Parquet file and is none; write the file again"),
-    Wrong("an Excel workbook", "run", lambda path: path.write_bytes(b"PK\x03\x04\x14\x00" + bytes(30)),
-          "FILE: is a zip archive or an Excel workbook; save the table as CSV"),
+    Wrong("CSV with a header of unknown names", "qrels", lines(list(QRELS), ",", "question_id,document,relevance"),
+          "FILE: no known name for a topic and a docno in the header 'question_id,document,relevance'; say what the "
+          "columns are, in order, as in --qrels-format topic,docno,grade+header"),
+    Wrong("TSV with a header of unknown names", "run", lines(
+        [(r, f'"{d}, x"', t, s) for t, d, r, s in RUN], "\t", "nr\tpassage\tquestion\tweight"),
+          "FILE: no known name for a topic and a docno in the header 'nr\\tpassage\\tquestion\\tweight'; say what the "
+          "columns are, in order, as in --run-format -,docno,topic,score+header"),
+    Wrong("semicolons", "run", lines(PAIRS, ";", "qid;docno;score"),
+          r"FILE: fields are separated by ';'; separate them by tabs, as tr ';' '\t' <OLD >NEW does"),
+    Wrong("bars", "qrels", lines(list(QRELS), "|"),
+          r"FILE: fields are separated by '|'; separate them by tabs, as tr '|' '\t' <OLD >NEW does"),
+    Wrong("topic, docno, score and tag", "run", lines([(t, d, s, "bm25") for t, d, s in PAIRS], " "),
+          "FILE: has 4 fields in a line, and words such as 'bm25' in the last, as tags are; say what they are: "
+          "--run-format topic,docno,score,tag or --run-format topic,docno,rank,tag"),
+    Wrong("an Excel workbook", "run", lambda path: packed(path, "[Content_Types].xml"),
+          "FILE: is an Excel workbook; save the table as CSV"),
+    Wrong("a zip archive", "run", lambda path: packed(path, "a.run"),
+          "FILE: is a zip archive; unpack it, and give its files"),
+    Wrong("a tar archive", "qrels", tar, "FILE: is a tar archive; unpack it, and give its files"),
     Wrong("a pickle", "run", lambda path: path.write_bytes(b"\x80\x04\x95" + bytes(30)),
           "FILE: is a Python pickle, which could run code when it is read; save it as JSON, CSV or Parquet"),
     Wrong("a run of MS MARCO where qrels belong", "qrels", lines(list(RUN), "\t"),
@@ -225,7 +258,12 @@ WRONG = [
           "HRel=…,NRel=…"),
     Wrong("a label that --labels leaves out", "qrels", text("51 0 d7 HRel\n51 0 d2 NRel\n"),
           "FILE:1: grade 'HRel' is a word; the labels found are HRel, NRel: give each a grade, as in --labels "
-          "HRel=…,NRel=…", ("--labels", "NRel=0")),
+          "HRel=…,NRel=0", ("--labels", "NRel=0")),
+    Wrong("words beside those of NTCIR", "qrels", text("51 d7 L1\n51 d2 S\n51 d9 H+\n"),
+          "FILE:2: grade 'S' is a word; the labels found are H+, L1, S: give each a grade, as in --labels "
+          "H+=…,L1=1,S=…"),
+    Wrong("a word among numbers", "qrels", text("51 0 d7 1\n51 0 d2 H\n"),
+          "FILE:2: grade 'H' is not a number; give the word its grade, as in --labels H=…"),
     Wrong("LETOR without docids", "qrels", text("2 qid:51 1:0.5 2:0.25\n"),
           "FILE:1: no docid behind #; runs name documents by docid; rows without any are for evaluate_arrays in "
           "Python"),

@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +54,19 @@ def generated(text: str) -> str:
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
-    """The commands of the program, in the order of its help."""
+    """The commands of the program, in the order of its help; after a group its own, as in `plot runs`."""
     context = click.Context(program)
     for name in program.list_commands(context):
         command = program.get_command(context, name)
         assert command is not None
         yield name, command
+        if isinstance(command, click.Group):
+            for inner in command.list_commands(context):
+                yield f"{name} {inner}", command.get_command(context, inner)
+
+
+LEAVES = {name: command for name, command in commands() if not isinstance(command, click.Group)}
+"""The commands that do something by themselves."""
 
 
 def options(command: click.Command) -> list[click.Option]:
@@ -69,7 +77,7 @@ def options(command: click.Command) -> list[click.Option]:
 def help_pages() -> str:
     """The help page of each command, under a heading of its own."""
     parts = [f"## `gradedeval`\n\n{block(['--help'])}"]
-    parts += [f"## `gradedeval {name}`\n\n{block([name, '--help'])}" for name, _ in commands()]
+    parts += [f"## `gradedeval {name}`\n\n{block([*name.split(), '--help'])}" for name, _ in commands()]
     return "\n" + "\n".join(parts) + "\n"
 
 
@@ -90,9 +98,18 @@ def all_options() -> str:
         ]
         parts.append("|---|---|" + ("" if last else "---|"))
         for (spelled, text), names in rows.items():
-            parts.append(f"| {spelled} | {text} |" + ("" if last else f" {', '.join(names)} |"))
+            parts.append(f"| {spelled} | {text} |" + ("" if last else f" {listed(names)} |"))
         parts.append("")
     return "\n" + "\n".join(parts) + "\n"
+
+
+def listed(names: list[str]) -> str:
+    """The commands that take an option; those of a group together, as in `plot: runs, topics`."""
+    groups = {name.split()[0] for name in names if " " in name}
+    plain = ", ".join(name for name in names if " " not in name)
+    inner = [f"{group}: {', '.join(name.split()[1] for name in names if name.startswith(f'{group} '))}"
+             for group in sorted(groups)]  # fmt: skip
+    return "; ".join(part for part in (plain, *inner) if part)
 
 
 def described(option: click.Option) -> tuple[str, str]:
@@ -170,8 +187,8 @@ def aliases() -> str:
 def python_api() -> str:
     """The public names of the package, with their signatures and docstrings."""
     parts = []
-    for name in sorted(gradedeval.__all__, key=str.lower):
-        thing = getattr(gradedeval, name)
+    for name in sorted([*gradedeval.__all__, *(f"plot.{name}" for name in gradedeval.plot.__all__)], key=str.lower):
+        thing = attrgetter(name)(gradedeval)
         if inspect.isclass(thing) or inspect.isfunction(thing):
             title = f"## class {name}" if inspect.isclass(thing) else f"## {name}"
             parts.append(entry(title, f"gradedeval.{name}", thing))
@@ -296,7 +313,7 @@ def refused_files() -> str:
         for wrong in WRONG:
             wrong.write(folder / "FILE")
             said = run_gradedeval([*wrong.files, "-m", "ap", *wrong.words], folder).strip()
-            rows.append(f"| {wrong.what} | {wrong.holds} | {code(said.replace('|', ' '))} |")
+            rows.append(f"| {wrong.what} | {wrong.holds} | {code(said)} |")
     return "\n" + "\n".join(rows) + "\n\n"
 
 
@@ -314,9 +331,9 @@ def first_line(content: bytes) -> str:
     """How a file begins, where it is text."""
     if content.startswith((b"PAR1", b"ARROW1", b"\xff\xff")):
         return ""
-    lines = [line.replace("\t", "⇥") for line in content.decode("utf-8-sig").splitlines()]
-    shown = lines[0] if len(lines[0]) < 50 else f"{lines[0][:48]}…"
-    return code(shown)
+    first, *others = (line.strip(" ").replace("\t", "⇥") for line in content.decode("utf-8-sig").splitlines())
+    shown = " ".join([first, *others]) if first in ("{", "[") else first
+    return code(shown if len(shown) < 50 else f"{shown[:48]}…")
 
 
 PARTS: dict[str, Callable[[], str]] = {

@@ -18,6 +18,7 @@ from gradedeval.analysis.fit_weights import read_vector
 from gradedeval.analysis.saved_scores import read_saved
 from gradedeval.analysis.standardize import Reference
 from gradedeval.errors import InputError
+from gradedeval.interop.trec_eval.printing import read_norms
 from gradedeval.measures.cascade_models import _from_file as read_utility
 from gradedeval.measures.cwl_family.user_defined import read_chances
 from gradedeval.measures.gain_schemes import read_gains
@@ -25,7 +26,6 @@ from gradedeval.measures.weighting_models import read_weights
 from gradedeval.options.values import read_costs
 from gradedeval.scoring.intents import read_prior
 from gradedeval.trec.small_tables import headed_table, small_table
-from gradedeval.trec_eval.printing import read_norms
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from gradedeval.analysis.diff.overlap import TIES, Ties, lists_of, rank_biased_o
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, warn_caller
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import WorkerFailed, Workers
@@ -53,7 +54,7 @@ class AgreementSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement:
+class Agreement(InNotebook, document="analysis.diff.agreement_tables.agreement_document"):
     """How far runs agree.
 
     frame  a row for each pair of runs and topic, those that agree least first: run, other, topic, rbo (extrapolated),

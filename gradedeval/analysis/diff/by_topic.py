@@ -15,6 +15,7 @@ from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
 from gradedeval.analysis.ranked_terms import RankedTerms, terms_by_run
 from gradedeval.arrays import Ints
 from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, warn_caller
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
@@ -34,7 +35,7 @@ ONLY: tuple[Only, ...] = get_args(Only)
 
 
 @dataclass(frozen=True, eq=False)
-class Diff:
+class Diff(InNotebook, document="analysis.diff.tables.own_document"):
     """What changed from one run, the baseline, to another, by each measure and on the topics that both are scored on.
 
     topics     a frame with a row for each topic and measure, the worst change first: measure, topic, baseline_score,

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradedeval.analysis.explain import BEYOND, DOCUMENT
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns
+from gradedeval.analysis.topic_differences import settled
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -72,18 +73,10 @@ def topic_rows(change: Change, scores: Floats, residuals: Floats) -> pd.DataFram
             "difference": difference,
             "baseline_residual": old,
             "residual": new,
-            "settled": pd.array(_settled(difference, old, new, (changed > 0) | (difference != 0)), dtype="boolean"),
+            "settled": pd.array(settled(difference, old, new, (changed > 0) | (difference != 0)), dtype="boolean"),
             "changed": changed,
         }
     )
-
-
-def _settled(difference: Floats, old: Floats, new: Floats, moved: Bools) -> list[bool | None]:
-    """Whether no judgment could reverse the order of two scores: the lower one cannot rise as far. None without a
-    residual; what did not move cannot turn around."""
-    lower = np.where(difference > 0, old, np.where(difference < 0, new, np.maximum(old, new)))
-    sure = (np.abs(difference) > lower) | ((difference == 0) & (lower == 0)) | ~moved
-    return [None if np.isnan(bound) else bool(one) for bound, one in zip(lower, sure, strict=True)]
 
 
 def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, warn_caller
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
@@ -37,7 +38,7 @@ ROLES = ("baseline", "advanced")
 
 
 @dataclass(frozen=True, eq=False)
-class Reproduction:
+class Reproduction(InNotebook, document="analysis.diff.agreement_tables.reproduction_document"):
     """How well an experiment was reproduced.
 
     frame  a row for each number: what, run, original, measure (blank for those of rankings), value. `ktu` and `rbo`

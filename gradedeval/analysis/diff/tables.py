@@ -52,6 +52,11 @@ def diff_document(
     return Document(blocks, whole.signature)
 
 
+def own_document(diff: Diff, layout: Layout) -> Document:
+    """All changes, as their command prints them."""
+    return diff_document(diff, diff, layout)
+
+
 def _long(shown: Diff, top: int | None) -> Document:
     """A row for each document, with the scores of its topic."""
     topics = shown.topics.drop(columns="changed")

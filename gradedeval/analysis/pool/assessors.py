@@ -12,6 +12,7 @@ from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.pool.order import agreements, standing
 from gradedeval.arrays import Ints
 from gradedeval.errors import InputError, plural, warn_caller
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class AssessorAgreement:
+class AssessorAgreement(InNotebook, document="analysis.pool.tables.assessors_document"):
     """How far two qrels agree on the documents that both judge.
 
     documents  how many both judge, in how many `topics`; `only_first` and `only_second` are judged by one alone

@@ -15,6 +15,7 @@ from gradedeval.analysis.pool.statistics import check_depth, group_counts
 from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
 from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import InputError, plural, warn_caller
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OptionKwargs, Options
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeftOut(InNotebook, document="analysis.pool.tables.left_out_document"):
     """What becomes of each run without the judgments that it alone gave.
 
     frame   a row for each run and measure: measure, run, group, unique (judgments that no run of another group gave),

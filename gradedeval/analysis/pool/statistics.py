@@ -12,6 +12,7 @@ from gradedeval.analysis.pool.groups import read_groups
 from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, warn_caller
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
@@ -29,7 +30,7 @@ DEPTHS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class Pool(InNotebook, document="analysis.pool.tables.pool_document"):
     """What runs give a pool.
 
     runs     a frame with a row for each run: run, group, topics, retrieved, judged_depth (median over topics of the

@@ -13,6 +13,7 @@ from gradedeval.analysis.pool.statistics import check_depth
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, check_choice, warn_caller
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -65,7 +66,7 @@ class JudgingSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class ToJudge:
+class ToJudge(InNotebook, document="analysis.pool.tables.to_judge_document"):
     """What to judge, the most telling first.
 
     frame  topic, docno, weight, runs (how many have it), best_rank, wanted_by (runs and ranks, as text)

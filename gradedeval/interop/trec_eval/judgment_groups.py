@@ -9,6 +9,9 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, ProblemList, shorten
+from gradedeval.interop.trec_eval.output_lines import Line
+from gradedeval.interop.trec_eval.preferences import Lists, preference_scores
+from gradedeval.interop.trec_eval.score import ScoredRun, line_values
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, TopicResults, run_of_bytes
@@ -19,9 +22,6 @@ from gradedeval.trec.duplicates import document, duplicate
 from gradedeval.trec.layouts import PREFERENCES, QRELS
 from gradedeval.trec.lines import about_number, decimal, decode, expected_lines, records
 from gradedeval.trec.source import Source
-from gradedeval.trec_eval.output_lines import Line
-from gradedeval.trec_eval.preferences import Lists, preference_scores
-from gradedeval.trec_eval.score import ScoredRun, line_values
 
 BETWEEN = b"\t"
 """Separates topic and group: ids have no tabs."""

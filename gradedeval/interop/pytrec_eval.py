@@ -1,4 +1,4 @@
-"""pytrec_eval's interface, so that a script changes one import: `from gradedeval.trec_eval import pytrec_eval`."""
+"""pytrec_eval's interface, so that a script changes one import: `from gradedeval.interop import pytrec_eval`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from typing import Any
 import numpy as np
 
 from gradedeval.errors import EvaluationWarning, InputError
+from gradedeval.interop.trec_eval.evaluate import drop_in_options
+from gradedeval.interop.trec_eval.measures import ENTRIES, EVERY, select_lines
+from gradedeval.interop.trec_eval.output_lines import Line, Setting
+from gradedeval.interop.trec_eval.score import line_values, needed_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
 from gradedeval.parallel.workers import Workers
@@ -20,10 +24,6 @@ from gradedeval.rankings.run import run_of_bytes
 from gradedeval.scoring.runs import score_run
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.trec.lines import decode, encode
-from gradedeval.trec_eval.evaluate import drop_in_options
-from gradedeval.trec_eval.measures import ENTRIES, EVERY, select_lines
-from gradedeval.trec_eval.output_lines import Line, Setting
-from gradedeval.trec_eval.score import line_values, needed_measures
 
 __all__ = [
     "RelevanceEvaluator",

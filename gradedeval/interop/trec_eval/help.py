@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterable
 
 from gradedeval.errors import InputError, did_you_mean
-from gradedeval.trec_eval.measures import FORMATS
-from gradedeval.trec_eval.output_lines import Entry, Setting
+from gradedeval.interop.trec_eval.measures import FORMATS
+from gradedeval.interop.trec_eval.output_lines import Entry, Setting
 
 HOLDS = {
     "qrels": "lines of `topic iteration docno grade`; one judgment of each document",

@@ -10,7 +10,7 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
-from gradedeval.trec_eval import pytrec_eval
+from gradedeval.interop import pytrec_eval
 
 DRAW = random.Random(3)
 QRELS = {f"q{t}": {f"d{i}": DRAW.choice([-1, 0, 0, 1, 2]) for i in range(20)} for t in range(6)}

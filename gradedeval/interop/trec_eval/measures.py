@@ -6,11 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gradedeval.errors import InputError, did_you_mean
-from gradedeval.measures.definition import Measure
-from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.table import MEASURES
-from gradedeval.options.presets import PRESETS
-from gradedeval.trec_eval.output_lines import (
+from gradedeval.interop.trec_eval.output_lines import (
     Entry,
     Line,
     Setting,
@@ -26,6 +22,10 @@ from gradedeval.trec_eval.output_lines import (
     with_number,
     with_words,
 )
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.table import MEASURES
+from gradedeval.options.presets import PRESETS
 
 DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 TENTHS = tuple(tenth / 10 for tenth in range(11))

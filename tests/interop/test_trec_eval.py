@@ -15,9 +15,9 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES
-from gradedeval.trec_eval.measures import ENTRIES, FORMATS, select_lines
-from gradedeval.trec_eval.output_lines import Setting
-from gradedeval.trec_eval.preferences import preference_scores
+from gradedeval.interop.trec_eval.measures import ENTRIES, FORMATS, select_lines
+from gradedeval.interop.trec_eval.output_lines import Setting
+from gradedeval.interop.trec_eval.preferences import preference_scores
 from support.commands import Command, Outcome
 from support.paths import DATA, shared
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.formats import trec_line
+from gradedeval.interop.trec_eval.output_lines import Line
+from gradedeval.interop.trec_eval.score import ScoredRun
 from gradedeval.scoring.scores import ALL
 from gradedeval.scoring.summaries import LEAST
 from gradedeval.trec.small_tables import small_table
-from gradedeval.trec_eval.output_lines import Line
-from gradedeval.trec_eval.score import ScoredRun
 
 MISSING = -1000000.0
 """The z score where mean and deviation are unknown."""

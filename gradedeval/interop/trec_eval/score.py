@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
+from gradedeval.interop.trec_eval.output_lines import Line
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.table import MEASURES
 from gradedeval.parallel.workers import Workers
@@ -18,7 +19,6 @@ from gradedeval.scoring.run_parts import grade_run
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.lines import decode
-from gradedeval.trec_eval.output_lines import Line
 
 
 @dataclass(frozen=True, eq=False)

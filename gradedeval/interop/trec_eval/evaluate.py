@@ -8,6 +8,10 @@ from dataclasses import replace
 
 from gradedeval.errors import InputError, Note
 from gradedeval.formats import trec_line
+from gradedeval.interop.trec_eval.judgment_groups import read_groups, score_groups, score_preferences
+from gradedeval.interop.trec_eval.output_lines import Line
+from gradedeval.interop.trec_eval.printing import PrintOptions, format_run
+from gradedeval.interop.trec_eval.score import ScoredRun, needed_measures, score_run
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
 from gradedeval.options.presets import resolve_options
@@ -16,10 +20,6 @@ from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.score_tables import render
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import ALL, Scores
-from gradedeval.trec_eval.judgment_groups import read_groups, score_groups, score_preferences
-from gradedeval.trec_eval.output_lines import Line
-from gradedeval.trec_eval.printing import PrintOptions, format_run
-from gradedeval.trec_eval.score import ScoredRun, needed_measures, score_run
 
 HINTS = {
     "missing-topics": "without -c they are left out",

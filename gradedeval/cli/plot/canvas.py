@@ -1,0 +1,55 @@
+"""Where a picture goes: -o, its size, and what is written with it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from gradedeval.cli.arguments import check_output
+from gradedeval.cli.options import option
+from gradedeval.cli.output import warn, write_bytes
+from gradedeval.errors import InputError
+from gradedeval.options.definition import OUTPUT
+from gradedeval.plot.appearance import WIDTH, need_matplotlib
+from gradedeval.plot.figure import DPI, EXTENSIONS, Panel, as_bytes, check_size, extension, figure
+
+PICTURE_OPTIONS = [
+    option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write the picture to FILE, completely or not at "
+           f"all; its extension is the format: {', '.join(EXTENSIONS)}."),
+    option("--width", section=OUTPUT, type=float, default=WIDTH, metavar="INCHES", help=f"Default: {WIDTH}, a column "
+           "of a paper."),
+    option("--height", section=OUTPUT, type=float, metavar="INCHES", help="Default: what the picture needs."),
+    option("--dpi", section=OUTPUT, type=float, default=DPI, metavar="N", help=f"Dots per inch of a png. Default: "
+           f"{DPI}."),
+    option("--signature", "signed", section=OUTPUT, is_flag=True, help="Print below the picture what its numbers "
+           "depend on. It always stands in the metadata of the file."),
+]  # fmt: skip
+
+
+class Canvas:
+    """Where a picture goes: -o, --width, --height, --dpi and --signature.
+
+    Takes these options out of all options. Raises InputError (usage) where -o is missing, would overwrite an input
+    file or has another extension, where a size is none, and where matplotlib is not installed.
+    """
+
+    def __init__(self, keywords: dict[str, Any]) -> None:
+        taken = {name: keywords.pop(name) for name in ("output", "width", "height", "dpi", "signed")}
+        if not taken["output"]:
+            raise InputError("-o", "missing file name", "for example -o picture.svg", usage=True)
+        self.output: str = taken["output"]
+        self.form = extension(self.output, "-o")
+        check_output(self.output, (*keywords["files"], *keywords.get("from_scores", ())))
+        check_size(taken["width"], taken["height"], taken["dpi"])
+        self.size, self.dpi, self.signed = (taken["width"], taken["height"]), taken["dpi"], taken["signed"]
+        need_matplotlib()
+
+    def draw(self, panels: Sequence[Panel], signature: str) -> None:
+        """Draw pictures below each other and write the file."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            made = figure(panels, *self.size, signature if self.signed else "")
+            content = as_bytes(made, self.form, signature, self.dpi)
+        write_bytes(content, self.output)
+        warn(dict.fromkeys(f"{self.output}: {warning.message}" for warning in caught))

@@ -1,0 +1,266 @@
+"""Click models are fitted to a log, and tried on another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.arrays import Floats, Ints
+from gradedeval.clicks.cells import Cells
+from gradedeval.clicks.going_down import Parameters, Prior
+from gradedeval.clicks.held_out import Prediction, log_chances, predicted
+from gradedeval.clicks.items import TIES, Items, Tie, items_of
+from gradedeval.clicks.kinds import Chosen, read_models
+from gradedeval.clicks.log import ClickLog
+from gradedeval.clicks.read import read_log
+from gradedeval.errors import InputError, check_choice, plural, warn_caller
+from gradedeval.rankings.qrels import Qrels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ITERATIONS = 40
+"""Those of the published fit of Chapelle & Zhang's model."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClickModel:
+    """A click model with its parameters.
+
+    chosen          which one
+    items           the documents or grades that have parameters of their own
+    parameters      `attractiveness` and `satisfaction`: of each item, and at the end of those that are none;
+                    `continuation` and `examination`: of ranks; single numbers
+    seen            items: how many sessions showed it
+    log_likelihood  of the log it was fitted to: ln P of all sessions, before each iteration and after the last; nothing
+                    where it was not fitted
+    """
+
+    chosen: Chosen
+    items: Items
+    parameters: Parameters
+    seen: Ints
+    log_likelihood: Floats = field(default_factory=lambda: np.empty(0))
+
+    def __str__(self) -> str:
+        return str(self.chosen)
+
+    @cached_property
+    def relevance(self) -> Floats:
+        """items: the probability that it satisfies a user who looks at it: attractiveness, times satisfaction where the
+        model has one. Chapelle et al., CIKM 2009, section 7.3."""
+        known = self.parameters
+        relevance: Floats = known["attractiveness"][:-1] * known.get("satisfaction", np.ones(1 + len(self.seen)))[:-1]
+        return relevance
+
+    @property
+    def number(self) -> float:
+        """The single number of its notation, γ or p; nan where it has none."""
+        named = self.chosen.kind.number
+        return float(self.parameters[named[0]]) if named else np.nan
+
+    def predicts(self, log: Any, floor: float = 0.0) -> Prediction:
+        """How well it predicts the sessions of a log.
+
+        floor  raises the probability of what a session did at a rank to this: the cascade model gives 0 to a second
+               click
+        """
+        cells, kind = self.items.cells(read_log(log)), self.chosen.kind
+        return predicted(kind.conditional(self.parameters, cells), kind.marginal(self.parameters, cells), cells, floor)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClickModels:
+    """Click models fitted to a log.
+
+    models       by name
+    predictions  how well each predicts: the test log, or the log that it was fitted to
+    test         what messages call the test log; empty without one
+    settings     what the numbers depend on
+    notes        what was skipped or assumed
+    """
+
+    models: dict[str, ClickModel]
+    predictions: dict[str, Prediction]
+    test: str
+    settings: str
+    notes: list[str]
+
+    def __getitem__(self, name: str) -> ClickModel:
+        return self.models[str(read_models(name)[0])]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """A row for each model, measure and rank: model, measure, rank (0: of all), value."""
+        import pandas as pd  # not before it is needed
+
+        from gradedeval.clicks.model_tables import prediction_rows
+
+        rows = [(name, *row) for name in self.models for row in prediction_rows(self, name)]
+        return pd.DataFrame(rows, columns=["model", "measure", "rank", "value"])
+
+    def relevance(self, name: str | None = None, min_seen: int = 0) -> pd.DataFrame:
+        """The estimated relevance of documents by a model (the only one, unless named): topic, docno, gain, seen; or of
+        grades: grade, gain, seen. `min_seen` leaves out what fewer sessions showed."""
+        from gradedeval.clicks.model_tables import relevance_frame
+
+        return relevance_frame(self._one(name), min_seen)
+
+    def _one(self, name: str | None) -> ClickModel:
+        if name is None and len(self.models) > 1:
+            what = f"there are {len(self.models)}: {', '.join(self.models)}"
+            raise InputError("model", what, "name one", usage=True)
+        return self[name] if name is not None else next(iter(self.models.values()))
+
+
+def models(
+    log: Any,
+    models: str | Sequence[str] = "dbn",
+    *,
+    test: Any = None,
+    qrels: Any = None,
+    tie: Tie = "document",
+    depth: int | None = None,
+    prior: float | tuple[float, float] = 1.0,
+    iterations: int = ITERATIONS,
+    tolerance: float = 0.0,
+    floor: float = 0.0,
+) -> ClickModels:
+    """Fit click models to a log.
+
+    log         what `read_log` reads, with the lists shown
+    models      "dbn(gamma=0.9) ubm": ctr, cm, dcm, sdbn, dbn, ccm, reader, pbm, ubm
+    test        another log that the models are tried on; None: the same
+    qrels       the judgments, where grades share parameters: a `Qrels`, or what makes one
+    tie         "document": each document of a topic has parameters of its own; "grade": those of a grade share them
+    depth       lists are cut to it
+    prior       a click and a skip that each share of items is counted with, or a pair of numbers; 0 for none
+    iterations  of EM, at most
+    tolerance   EM ends once the mean log-likelihood of a session rises by less; 0: not before `iterations`
+    floor       see `ClickModel.predicts`
+
+    Raises InputError where a model, an option or a log is wrong.
+    """
+    result = fit_models(
+        read_log(log, depth=depth),
+        read_models(models if isinstance(models, str) else list(models)),
+        test=None if test is None else read_log(test, depth=depth),
+        qrels=qrels if qrels is None or isinstance(qrels, Qrels) else Qrels(qrels),
+        tie=tie,
+        prior=prior if isinstance(prior, tuple) else (prior, prior),
+        iterations=iterations,
+        tolerance=tolerance,
+        floor=floor,
+    )
+    warn_caller(result.notes)
+    return result
+
+
+def fit_models(
+    log: ClickLog,
+    chosen: Sequence[Chosen],
+    *,
+    test: ClickLog | None = None,
+    qrels: Qrels | None = None,
+    tie: Tie = "document",
+    prior: Prior = (1.0, 1.0),
+    iterations: int = ITERATIONS,
+    tolerance: float = 0.0,
+    floor: float = 0.0,
+) -> ClickModels:
+    """`models`, of logs and models that are read. Raises InputError as it does."""
+    _check(chosen, tie, prior, iterations, tolerance, floor)
+    log, notes = listed(log)
+    tried, more = (log, []) if test is None else listed(test)
+    items = items_of(log, tie, qrels)
+    cells = items.cells(log)
+    fitted = {str(one): fitted_model(one, items, cells, prior, iterations, tolerance) for one in chosen}
+    predictions = {name: model.predicts(tried, floor) for name, model in fitted.items()}
+    notes += [*more, *_notes(log, tried, items, fitted, predictions, floor)]
+    parts = [
+        f"fitted to {log.place}: {log.sessions} sessions",
+        f"tried on {tried.place if test is not None else 'the same'}: {tried.sessions}",
+        f"parameters by {tie}",
+        f"prior {prior[0]:g},{prior[1]:g}",
+        f"{iterations} {plural(iterations, 'iteration')}" + (f" at most, to {tolerance:g}" if tolerance else ""),
+        *([f"floor {floor:g}"] if floor else []),
+    ]
+    return ClickModels(fitted, predictions, "" if test is None else test.place, " | ".join(parts), notes)
+
+
+def listed(log: ClickLog) -> tuple[ClickLog, list[str]]:
+    """The sessions of a log whose lists are known, and the notes on the log."""
+    there = log.lengths[log.configuration] > 0
+    left_out = int(log.count[~there].sum())
+    if not left_out or not there.any():
+        return log, [*log.notes]
+    what = f"{log.place}: {left_out} {plural(left_out, 'session')} without a shown list left out"
+    configuration, pattern, count = (column[there] for column in (log.configuration, log.pattern, log.count))
+    some = replace(log, configuration=configuration, pattern=pattern, count=count, user=None, columns={})
+    return some, [*log.notes, what]
+
+
+def fitted_model(
+    chosen: Chosen, items: Items, cells: Cells, prior: Prior, iterations: int = ITERATIONS, tolerance: float = 0.0
+) -> ClickModel:
+    """A click model fitted to sessions: in closed form, or by EM."""
+    seen = cells.by_item(cells.shown)[:-1].astype(np.int64)
+    if chosen.kind.closed is not None:
+        parameters = chosen.kind.closed(cells, prior)
+        likelihood = [_log_likelihood(chosen.kind.conditional(parameters, cells), cells)]
+        return ClickModel(chosen, items, parameters, seen, np.array(likelihood))
+    parameters, sessions, history = chosen.start(cells), float(cells.count.sum()), list[float]()
+    for _ in range(iterations):
+        following, chance = chosen.step(parameters, cells, prior)
+        history.append(_log_likelihood(chance, cells))
+        if tolerance and len(history) > 1 and history[-1] - history[-2] < tolerance * sessions:
+            break
+        parameters = following
+    else:
+        history.append(_log_likelihood(chosen.kind.conditional(parameters, cells), cells))
+    return ClickModel(chosen, items, parameters, seen, np.array(history))
+
+
+def _log_likelihood(chance: Floats, cells: Cells) -> float:
+    return float((log_chances(chance, cells).sum(0) * cells.count).sum())
+
+
+def _check(chosen: Sequence[Chosen], tie: str, prior: Prior, iterations: int, tolerance: float, floor: float) -> None:
+    """Raise InputError (usage) for a value that is not allowed."""
+    if not chosen:
+        raise InputError("-m", "no click model given", "name one, such as -m dbn", usage=True)
+    check_choice(tie, TIES, "--tie")
+    if not all(np.isfinite(part) and part >= 0 for part in prior):
+        raise InputError("--prior", f"{prior[0]:g},{prior[1]:g} is not 0 or more", "give 1, 0 or 1,1", usage=True)
+    if iterations < 1:
+        raise InputError("--iterations", f"{iterations} is too small", "give 1 or more", usage=True)
+    if not tolerance >= 0:
+        raise InputError("--tolerance", f"{tolerance:g} is below 0", "give 0 or more", usage=True)
+    if not 0 <= floor < 0.5:
+        raise InputError("--floor", f"{floor:g} is out of range", "give 0 or more, below 0.5", usage=True)
+
+
+def _notes(
+    log: ClickLog,
+    tried: ClickLog,
+    items: Items,
+    fitted: dict[str, ClickModel],
+    predictions: dict[str, Prediction],
+    floor: float,
+) -> list[str]:
+    notes = []
+    unseen, shown = next((one.unseen, one.shown) for one in predictions.values())
+    if unseen:
+        what = f"{tried.place}: {unseen} of {shown} documents shown are not in {log.place}"
+        notes.append(f"{what}; their parameters are 0.5")
+    impossible = [name for name, one in predictions.items() if one.ll_session == -np.inf]
+    if impossible:
+        what = f"{', '.join(impossible)}: some sessions cannot be by this model, so their log-likelihood is -inf"
+        notes.append(f"{what}; --floor 1e-6 gives each click and skip at least that probability")
+    if floor:
+        notes.append(f"--floor: probabilities below {floor:g} were raised to it")
+    return notes

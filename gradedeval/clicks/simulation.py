@@ -1,0 +1,207 @@
+"""Sessions are drawn from a click model, or from the user that a measure describes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import numpy as np
+
+from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.clicks import by_position
+from gradedeval.clicks.cells import Cells
+from gradedeval.clicks.click_models import ClickModel
+from gradedeval.clicks.lists import gains_of_lists, lists_of
+from gradedeval.clicks.log import ClickLog
+from gradedeval.clicks.read import read_log
+from gradedeval.errors import InputError, warn_caller
+from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import OptionKwargs, Options, lists_options
+from gradedeval.options.presets import resolve_options
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.evaluate import qrels_for
+from gradedeval.scoring.run_names import named_runs
+
+SESSIONS, DEPTH, SEED = 100_000, 10, 0
+AT_ONCE = 1 << 17
+"""Sessions that are drawn at a time; part of what a seed stands for."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Users:
+    """What the users of some lists do. Arrays are ranks × lists.
+
+    attracts     the probability of a click where the rank is looked at; 0 past the end of a list
+    after_click  the probability of going on to the next rank after a click, and `after_skip` without
+    looks        rank × last clicked rank above (0: none): the probability of looking, whatever happened before; None
+                 where users go down, as the others say
+    """
+
+    attracts: Floats
+    after_click: Floats
+    after_skip: Floats
+    looks: Floats | None = None
+
+    def clicks(self, chosen: Ints, generator: np.random.Generator) -> Bools:
+        """ranks × sessions: what users click on the lists chosen."""
+        clicked = np.zeros((len(self.attracts), len(chosen)), dtype=bool)
+        going, last = np.ones(len(chosen), dtype=bool), np.zeros(len(chosen), dtype=np.int64)
+        for rank, attracts in enumerate(self.attracts):
+            draw, go = generator.random((2, len(chosen)))
+            if self.looks is not None:
+                clicked[rank] = draw < attracts[chosen] * self.looks[rank][last]
+                last[clicked[rank]] = rank + 1
+                continue
+            clicked[rank] = going & (draw < attracts[chosen])
+            on = np.where(clicked[rank], self.after_click[rank][chosen], self.after_skip[rank][chosen])
+            going &= go < on
+        return clicked
+
+
+def users_of_model(model: ClickModel, lists: ClickLog) -> Users:
+    """The users of a fitted model, on the lists of a log."""
+    item = model.items.of(lists).T
+    none, once = np.zeros(item.shape, dtype=bool), np.ones(item.shape[1], dtype=np.int64)
+    cells = Cells(item, none, once, len(model.items.names))
+    attracts = cells.at(model.parameters["attractiveness"])
+    if model.chosen.kind.transitions is None:
+        return Users(attracts, attracts, attracts, by_position.looks(model.parameters, len(attracts)))
+    return Users(attracts, *model.chosen.kind.transitions(model.parameters, cells))
+
+
+def users_of_measure(measure: Measure, lists: ClickLog, qrels: Qrels, options: Options) -> Users:
+    """The users that a measure describes: of a C/W/L measure a reader who goes on from rank i with probability C(i) and
+    clicks with the gain of the document; of err and its like one who stops at the first click.
+
+    Azzopardi et al., ICTIR 2021; Chapelle et al., CIKM 2009, section 3. Raises InputError (usage) for other measures,
+    and InputError where a gain is above 1.
+    """
+    gains = gains_of_lists(lists, qrels, measure, options)
+    details = {} if measure.by_intent else measure.details(gains)
+    if not measure.definition.cwl and "stops" not in details:
+        hint = "name a C/W/L measure, such as rbp(p=0.8), or err, rr or cascade"
+        raise InputError(f"'{measure}'", "has no user who looks and clicks", hint, usage=True)
+    ranks = max(map(len, lists.shown))
+    attracts = _to_width(gains.gain, ranks).T
+    if attracts.max(initial=0) > 1:
+        what = f"gain {attracts.max():g} is no probability of a click"
+        raise InputError(f"'{measure}'", what, "choose gains from 0 to 1, as in gain=0:0.3:0.7")
+    if measure.definition.cwl:
+        on = _to_width(details["C"], ranks).T
+        return Users(attracts, on, on)
+    on = np.full(attracts.shape, float(measure.arguments.get("gamma", 1)))  # type: ignore[arg-type]
+    return Users(attracts, np.zeros(on.shape), on)
+
+
+def _to_width(values: Floats, ranks: int) -> Floats:
+    """lists × ranks: the values, 0 below those that there are."""
+    return np.pad(values[:, :ranks], ((0, 0), (0, max(0, ranks - values.shape[1]))))
+
+
+def drawn(users: Users, lists: ClickLog, sessions: int, seed: int, each: bool = False) -> ClickLog:
+    """Sessions on lists that are drawn uniformly, or as often as the log has sessions on them.
+
+    each  a row for each session, in the order drawn, not one for all that are identical
+    """
+    generator, parts = np.random.default_rng(seed), []
+    often = np.bincount(lists.configuration, lists.count, minlength=len(lists.topics))
+    shares = np.cumsum(often) / often.sum() if often.any() else None
+    for begin in range(0, sessions, AT_ONCE):
+        size = min(AT_ONCE, sessions - begin)
+        if shares is None:
+            chosen = generator.integers(len(lists.topics), size=size)
+        else:
+            chosen = np.searchsorted(shares, generator.random(size), side="right")
+        clicked = users.clicks(chosen, generator).T
+        parts.append((chosen, np.packbits(clicked, axis=1)))
+    chosen, bits = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return _as_log(lists, chosen, bits, len(users.attracts), each)
+
+
+def _as_log(lists: ClickLog, chosen: Ints, bits: Any, ranks: int, each: bool) -> ClickLog:
+    """The sessions as a log: the list of each, and the bits of its clicks."""
+    whole = np.ascontiguousarray(bits).view([("", bits.dtype)] * bits.shape[1]).ravel()
+    distinct, pattern = np.unique(whole, return_inverse=True)
+    rows = np.unpackbits(distinct.view(bits.dtype).reshape(len(distinct), -1), axis=1)[:, :ranks]
+    patterns = [tuple((np.flatnonzero(row) + 1).tolist()) for row in rows]
+    count = np.ones(len(chosen), dtype=np.int64)
+    log = replace(
+        lists, patterns=patterns, configuration=chosen, pattern=pattern.ravel(), count=count, user=None, columns={}
+    )
+    return log if each else log.collapsed()
+
+
+@lists_options
+def simulate(
+    users: ClickModel | AnyMeasure | os.PathLike[str],
+    runs: Any = None,
+    qrels: Any = None,
+    *,
+    lists: Any = None,
+    sessions: int = SESSIONS,
+    seed: int = SEED,
+    each: bool = False,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> ClickLog:
+    """Draw sessions from a click model, or from the user that a measure describes.
+
+    users     a `ClickModel`, the file of one, or a measure: err and its like stop at the first click; a C/W/L measure's
+              reader goes on with C(i) and clicks on each document viewed with the probability of its gain
+    runs      the runs whose lists are shown: each topic's first documents, drawn uniformly
+    qrels     the judgments; not needed by a model with parameters for each document
+    lists     a log whose lists are shown instead, as often as there
+    sessions  how many
+    seed      the same seed gives the same sessions
+    each      a row for each session, in the order drawn; otherwise identical ones are one row, counted
+    keywords  options; of them depth, that of the lists, is 10 by default
+
+    Returns a `ClickLog`. Raises InputError where a measure has no user, a gain is no probability, or a file is wrong.
+    """
+    from gradedeval.clicks.model_files import read_model
+
+    options = resolve_options(like, **keywords)
+    if isinstance(users, os.PathLike) or (isinstance(users, str) and os.path.isfile(users)):
+        users = read_model(users)
+    user = users if isinstance(users, ClickModel) else parse_measures(users)[0]
+    named = None if runs is None else named_runs(runs, qrels)
+    known = None if lists is None else read_log(lists, depth=options.depth or DEPTH)
+    log = simulated(user, named, qrels, options, lists=known, sessions=sessions, seed=seed, each=each)
+    warn_caller(log.notes)
+    return log
+
+
+def simulated(
+    users: ClickModel | Measure,
+    runs: Mapping[str, Any] | None,
+    qrels: Any,
+    options: Options,
+    *,
+    lists: ClickLog | None = None,
+    sessions: int = SESSIONS,
+    seed: int = SEED,
+    each: bool = False,
+) -> ClickLog:
+    """`simulate`, of a model or measure, runs by name and a log that are read."""
+    if (runs is None) == (lists is None):
+        raise InputError("", "lists to show come from runs or from a log", "give either RUN... or --lists", usage=True)
+    if sessions < 1:
+        raise InputError("--sessions", f"{sessions} is too small", "give 1 or more", usage=True)
+    needs = isinstance(users, Measure) or users.items.tie == "grade"
+    if qrels is None and needs:
+        raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)
+    judged = Qrels.none() if qrels is None else qrels_for(runs or {}, qrels, options)
+    notes: list[str] = []
+    if lists is None:
+        assert runs is not None
+        lists, notes = lists_of(runs, judged, options, options.depth or DEPTH)
+    if isinstance(users, Measure):
+        found = users_of_measure(users, lists, judged, options)
+    else:
+        items = users.items if not needs else replace(users.items, qrels=judged)
+        found = users_of_model(replace(users, items=items), lists)
+    log = drawn(found, lists, sessions, seed, each)
+    return replace(log, place="<simulated>", notes=[*lists.notes, *notes])

@@ -1,0 +1,185 @@
+"""What a result is before it is text: tables of values with their columns, marks of cells, and what stands around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from gradedeval.errors import visible
+
+Layout = Literal["wide", "trec", "long"]
+Kind = Literal["text", "figures", "count", "score", "signed", "share", "percent", "number"]
+
+# How a table for people writes a float, as a format specification in which D is the digits of the column.
+_SPECIFICATIONS: dict[Kind, str] = {
+    "text": ".Df",
+    "figures": ".Df",
+    "count": ".0f",
+    "score": ".Df",
+    "signed": "+.Df",
+    "share": ".1%",
+    "percent": "+.1%",
+    "number": ".6g",
+}
+
+
+class Mark(NamedTuple):
+    """How a text stands out, a cell of a table as a rule: bold where it is the best of its column (`place` 1),
+    underlined where it is the second best (2), with raised `signs` behind it."""
+
+    place: int = 0
+    signs: str = ""
+
+
+NO_MARK = Mark()
+
+Marked = Sequence[tuple[str, Mark]]
+"""A paragraph, piece by piece."""
+
+
+def _spaces(mark: Mark, marks: Sequence[Mark]) -> str:
+    """What plain text lacks behind a number so that all of a column end alike."""
+    ends = [bool(one.place) + len(_raised(one.signs)) for one in (mark, *marks)]
+    return " " * (max(ends) - ends[0])
+
+
+def _raised(signs: str) -> str:
+    return f"^{signs}" if signs.isalnum() else signs
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Markup:
+    """How a format writes text and marks: as plain text where it does not say otherwise.
+
+    escape  text -> the same in the language of the format
+    best    a format string around the best of a column, `second` around the second best
+    raised  signs -> what stands behind a text
+    filled  mark of a number, marks of its column -> what stands behind it so that all of the column end alike
+    """
+
+    escape: Callable[[str], str] = str
+    best: str = "*{}*"
+    second: str = "_{}_"
+    raised: Callable[[str], str] = _raised
+    filled: Callable[[Mark, Sequence[Mark]], str] = _spaces
+
+    def write(self, text: str, mark: Mark = NO_MARK) -> str:
+        """A text and its mark."""
+        around = {1: self.best, 2: self.second}.get(mark.place, "{}")
+        return around.format(self.escape(text)) + (self.raised(mark.signs) if mark.signs else "")
+
+    def paragraph(self, pieces: Marked) -> str:
+        return "".join(self.write(*piece) for piece in pieces)
+
+    def column(self, texts: Sequence[str], marks: Sequence[Mark], left: bool) -> list[str]:
+        """The cells of a column; those of numbers, which do not begin at the left, are filled up."""
+        return [
+            self.write(text, mark) + ("" if left else self.filled(mark, marks))
+            for text, mark in zip(texts, marks, strict=True)
+        ]
+
+
+PLAIN = Markup()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Column:
+    """A column of a table for people; of a table for programs the name alone counts.
+
+    kind    decides alignment and how numbers are written: `text` stands at the left, all others at the right; `figures`
+            is text made of numbers, as in "0.1 to 0.3"; `signed` and `percent` always have their sign, `share` is a
+            percentage without; `number` has up to six significant digits
+    digits  after the decimal point of a `score` or `signed` number, where the user asks for no others
+    """
+
+    name: str
+    kind: Kind = "text"
+    digits: int = 4
+
+    def cells(self, values: Iterable[Any], digits: int | None = None) -> list[str]:
+        """The values as text for people: blank where None; strings in one line, and whole numbers as they are."""
+        form = _SPECIFICATIONS[self.kind].replace("D", str(self.digits if digits is None else digits))
+        return [
+            format(value, form) if isinstance(value, float) else "" if value is None else visible(str(value))
+            for value in values
+        ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Columns and rows of values, None where blank. `marks` are those of cells, by row and column."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+    marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    @property
+    def left(self) -> list[bool]:
+        """Whether each column begins at the left."""
+        return [column.kind == "text" for column in self.columns]
+
+    def header(self, markup: Markup = PLAIN) -> list[str]:
+        """The names of the columns as text for people."""
+        return [markup.escape(visible(name)) for name in self.names]
+
+    def cells(self, digits: int | None = None, markup: Markup = PLAIN) -> list[list[str]]:
+        """The rows as text for people, with their marks."""
+        by_column = zip(*self.rows, strict=True)
+        columns = []
+        for number, (column, values) in enumerate(zip(self.columns, by_column, strict=bool(self.rows))):
+            texts = column.cells(values, digits)
+            marks = [self.marks.get((row, number), NO_MARK) for row in range(len(texts))] if self.marks else []
+            left = column.kind == "text"
+            columns.append(markup.column(texts, marks, left) if any(map(any, marks)) else [*map(markup.escape, texts)])
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def records(self, digits: int | None = None) -> list[Sequence[Any]]:
+        """The rows for programs: floats rounded where digits are asked for."""
+        if digits is None:
+            return list(self.rows)
+        return [[round(value, digits) if isinstance(value, float) else value for value in row] for row in self.rows]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Document:
+    """What a command prints, in one layout.
+
+    blocks          paragraphs and tables; in the layout for programs one table alone
+    signature       what the numbers depend on: below the tables, and in JSON
+    title           above all
+    head            what else a JSON document says before its rows
+    nested          the JSON document, where it is not made of rows
+    row_signatures  what each row for programs depends on: the last column where a format has no place for `signature`
+    caption         of the table, in a layout for people
+    label           by which LaTeX refers to the table
+    legend          what the marks mean: below the table, in LaTeX too
+    """
+
+    blocks: Sequence[Table | str]
+    signature: str = ""
+    title: str = ""
+    head: Mapping[str, Any] = field(default_factory=dict)
+    nested: Mapping[str, Any] | None = None
+    row_signatures: Sequence[str | None] = ()
+    caption: str = ""
+    label: str = ""
+    legend: Marked = ()
+
+    @property
+    def table(self) -> Table:
+        """The only table."""
+        (table,) = (block for block in self.blocks if isinstance(block, Table))
+        return table
+
+    @property
+    def signed_table(self) -> Table:
+        """The only table, with what its rows depend on as the last column."""
+        if not self.row_signatures:
+            return self.table
+        rows = [[*row, signed] for row, signed in zip(self.table.rows, self.row_signatures, strict=True)]
+        return Table([*self.table.columns, Column("signature")], rows)

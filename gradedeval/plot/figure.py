@@ -1,0 +1,112 @@
+"""A figure of one or several pictures, and how it is saved: the same bytes for the same numbers."""
+
+from __future__ import annotations
+
+import io
+import os
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradedeval import __version__
+from gradedeval.errors import InputError
+from gradedeval.plot.appearance import WIDTH, need_matplotlib, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+EXTENSIONS = ("png", "svg", "pdf")
+DPI = 200
+SMALL = 5
+"""Points: the size of the signature below a picture."""
+
+
+class Panel(NamedTuple):
+    """What draws one picture on axes, and how high it should be, in inches."""
+
+    draw: Callable[[Axes], Any]
+    height: float
+
+
+def extension(path: str | os.PathLike[str], flag: str = "") -> str:
+    """The format that a file name asks for. Raises InputError (usage) where pictures have none such."""
+    name = os.fsdecode(path)
+    ending = os.path.splitext(name)[1].lower().removeprefix(".")
+    if ending not in EXTENSIONS:
+        what = f"'{name}' has no extension" if not ending else f"no picture has the extension '.{ending}'"
+        place = flag or f"'{name}'"
+        raise InputError(place, what, f"name a {', '.join(f'.{one}' for one in EXTENSIONS)} file", usage=True)
+    return ending
+
+
+def check_size(width: float, height: float | None = None, dpi: float = DPI) -> None:
+    """Raise InputError (usage) for a size that is none: 100 inches at most, and 2,400 dots each."""
+    for flag, value, low, high in (
+        ("--width", width, 1, 100),
+        ("--height", height, 0.5, 100),
+        ("--dpi", dpi, 20, 2400),
+    ):
+        if value is not None and not low <= value <= high:
+            raise InputError(flag, f"{value:g} is not a number from {low:g} to {high:g}", usage=True)
+
+
+def figure(panels: Sequence[Panel], width: float = WIDTH, height: float | None = None, signature: str = "") -> Figure:
+    """A figure with the pictures below each other, in the style of the house and without pyplot.
+
+    width, height  inches; None: as high as the pictures ask for
+    signature      text below them, in small print
+    """
+    need_matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    lines = _wrapped(signature, width)
+    below = len(lines) * SMALL * 1.25 / 72 + (0.06 if lines else 0)
+    whole = height or sum(panel.height for panel in panels) + below
+    with style():
+        rect = (0, below / whole, 1, 1 - below / whole)
+        layout = ConstrainedLayoutEngine(rect=rect, h_pad=0.03, w_pad=0.03)
+        made = Figure(figsize=(width, whole), layout=layout)
+        grid = made.subplots(len(panels), 1, squeeze=False, height_ratios=[panel.height for panel in panels])
+        for panel, ax in zip(panels, grid[:, 0], strict=True):
+            panel.draw(ax)
+        if lines:
+            made.text(
+                0.01, 0.03 / whole, "\n".join(lines), fontsize=SMALL, color="#555555", va="bottom", parse_math=False
+            )
+    return made
+
+
+def _wrapped(signature: str, width: float) -> list[str]:
+    """The signature in lines as wide as the figure."""
+    letters = max(20, int(width * 72 / (SMALL * 0.6)))
+    return [part for line in signature.splitlines() for part in textwrap.wrap(line, letters)]
+
+
+def as_bytes(figure: Figure, form: str, signature: str = "", dpi: float | None = None) -> bytes:
+    """The file of a figure: png, svg or pdf, with the signature in its metadata and no date."""
+    target, maker = io.BytesIO(), f"gradedeval {__version__}"
+    metadata: dict[str, dict[str, Any]] = {
+        "png": {"Software": maker, "Description": signature},
+        "svg": {"Creator": maker, "Description": signature, "Date": None},
+        "pdf": {"Creator": maker, "Subject": signature, "CreationDate": None},
+    }
+    with style():
+        figure.savefig(target, format=form, metadata=metadata[form], dpi=dpi or "figure")
+    return target.getvalue()
+
+
+def save(picture: Axes | Figure, path: str | os.PathLike[str], signature: str = "") -> None:
+    """Save a picture as png, svg or pdf, by the extension of the file: the same bytes for the same numbers.
+
+    picture    axes or a figure
+    signature  what the numbers depend on, such as `scores.signature`: for the metadata of the file
+
+    Raises InputError (usage) for another extension.
+    """
+    form = extension(path)
+    whole: Any = picture if hasattr(picture, "savefig") else picture.get_figure()
+    content = as_bytes(whole, form, signature)
+    with open(path, "wb") as file:
+        file.write(content)

@@ -1,0 +1,89 @@
+"""Runs by their mean: what is known, what the unjudged documents could add, and what lies beyond."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.analysis.run_summaries import LEVEL, run_summaries
+from gradedeval.analysis.score_matrix import AnyScores
+from gradedeval.errors import InputError, warn_caller
+from gradedeval.plot.appearance import BLACK, BLUE, LIGHT, SKY, drawn, legend, shown
+from gradedeval.plot.figure import Panel
+from gradedeval.plot.frames import of_measure, summary_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+def runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, ax: Axes | None = None) -> Axes:
+    """Runs by their mean, the best on top: score, bootstrap interval, and stacked above it what the unjudged documents
+    and what lies beyond the end of the run could add.
+
+    scores   what `gradedeval.evaluate` returns, with residuals="split" or "total" to have what could be added; or saved
+             scores
+    measure  which, where there are several
+    level    of the interval
+    ax       matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. What is not known is not drawn, with a warning. Raises `gradedeval.InputError` (usage) where it is
+    not said which measure, and where no run has a score.
+    """
+    frame = of_measure(run_summaries(scores, level), measure, "runs")
+    notes = run_notes(frame)
+    ax = drawn(partial(draw_runs, frame=frame, level=level), ax)
+    warn_caller(notes)
+    return ax
+
+
+def run_panel(frame: pd.DataFrame, level: float) -> Panel:
+    """The picture of one measure."""
+    return Panel(partial(draw_runs, frame=frame, level=level), 0.75 + max(3, len(frame)) * 0.125)
+
+
+def run_notes(frame: pd.DataFrame) -> list[str]:
+    """What is not drawn because it is not known. Raises InputError (usage) where nothing is left."""
+    measure = frame["measure"].iloc[0]
+    blank = frame["run"][~np.isfinite(frame["score"])].tolist()
+    if len(blank) == len(frame):
+        raise InputError(f"measure '{measure}'", "no run has a finite score", "leave this measure out", usage=True)
+    notes = [f"{measure}: no finite score of {', '.join(blank)}, not drawn"] if blank else []
+    known = frame[~frame["run"].isin(blank)]
+    if known["residual"].isna().all():
+        notes.append(f"{measure}: it has no residuals here, so what judging could add is not drawn")
+    if not np.isfinite(known[["low", "high"]]).all(axis=None):
+        notes.append(f"{measure}: an interval without an end is not drawn")
+    return notes
+
+
+def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
+    """Draw the runs of one measure."""
+    frame = frame[np.isfinite(frame["score"])]
+    order = np.argsort(-frame["sign"].iloc[0] * frame["score"].to_numpy(), kind="stable")
+    frame = frame.iloc[order]
+    place = np.arange(len(frame))
+    score, unjudged, beyond = (frame[name].to_numpy(dtype=float) for name in ("score", "unjudged", "beyond"))
+    ax.barh(place, score, color=BLUE, height=0.7, label="score")
+    left = score
+    for part, color, hatch, name in ((unjudged, SKY, "", "unjudged"), (beyond, "white", "//////", "beyond the run")):
+        width = np.where(np.isfinite(part), part, 0.0)
+        if width.any():
+            ax.barh(
+                place, width, left=left, height=0.7, color=color, hatch=hatch, edgecolor=BLUE, linewidth=0.4, label=name
+            )
+        left = left + width
+    ends = np.abs(frame[["low", "high"]].to_numpy(dtype=float).T - score)
+    finite = np.isfinite(ends).all(0)
+    if finite.any():
+        ax.errorbar(score[finite], place[finite], xerr=ends[:, finite], fmt="none", ecolor=BLACK, elinewidth=0.8,
+                    capsize=1.5, label=f"{100 * level:g}% interval")  # fmt: skip
+    ax.set_yticks(place, [shown(run) for run in frame["run"]])
+    ax.set_ylim(len(frame) - 0.4, -0.6)
+    ax.axvline(0, color=BLACK, linewidth=0.6)
+    ax.grid(axis="x", color=LIGHT, linewidth=0.4)
+    ax.set_ylabel("run")
+    ax.set_xlabel(summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist()))
+    legend(ax)

@@ -1,0 +1,98 @@
+"""Two runs topic by topic: the differences, what judging could make of them, and which are not settled."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.analysis.score_matrix import AnyScores
+from gradedeval.analysis.topic_differences import topic_differences
+from gradedeval.errors import plural, warn_caller
+from gradedeval.plot.appearance import BLACK, BLUE, GREY, LIGHT, VERMILION, drawn, inches_of, legend, shown
+from gradedeval.plot.figure import Panel
+from gradedeval.plot.frames import frame_of, of_measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+COLUMNS = ("measure", "topic", "baseline", "run", "difference", "low", "high", "settled", "sign")
+NAMED = 12
+"""Topics an inch: of more the names would be too small to read."""
+
+
+def topics(
+    scores: AnyScores, measure: Any = None, *, baseline: AnyScores | None = None, ax: Axes | None = None
+) -> Axes:
+    """The difference of two runs on each topic, the largest gain first; a thin line says what judging could make of it,
+    and topics whose order judging could turn around are grey.
+
+    scores    what `gradedeval.evaluate` returns of two runs, with residuals="total" to know what is settled; saved
+              scores; or what `gradedeval.topic_differences` returns
+    measure   which, where there are several
+    baseline  the run that the other is compared with; None: the first
+    ax        matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) unless there are two runs, and where it is not said which
+    measure.
+    """
+    frame = scores if hasattr(scores, "columns") and "difference" in scores.columns else None
+    if frame is None:
+        frame = topic_differences(scores, baseline)
+    frame = of_measure(frame_of(frame, COLUMNS, "topics", "that of gradedeval.topic_differences"), measure, "topics")
+    ax = drawn(partial(draw_topics, frame=frame), ax)
+    warn_caller(topic_notes(frame))
+    return ax
+
+
+def topic_panel(frame: pd.DataFrame) -> Panel:
+    """The picture of one measure."""
+    return Panel(partial(draw_topics, frame=frame), 2.2)
+
+
+def topic_notes(frame: pd.DataFrame) -> list[str]:
+    """What is not drawn because it is not known."""
+    measure = frame["measure"].iloc[0]
+    unknown = int(frame["settled"].isna().sum())
+    what = f"{measure}: {unknown} of {len(frame)} topics have no residual, so whether they are settled is not drawn"
+    return [what] if unknown else []
+
+
+def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
+    """Draw the topics of one measure."""
+    difference, low, high = (frame[name].to_numpy(dtype=float) for name in ("difference", "low", "high"))
+    better = frame["sign"].to_numpy() * difference
+    open_ = frame["settled"].eq(False).fillna(False).to_numpy(dtype=bool)
+    place = np.arange(len(frame))
+    before, after = shown(frame["baseline"].iloc[0]), shown(frame["run"].iloc[0])
+    kinds = (
+        (~open_ & (better > 0), BLUE, f"{after} better"),
+        (~open_ & (better < 0), VERMILION, f"{before} better"),
+        (open_, GREY, "not settled"),
+    )
+    for chosen, color, name in kinds:
+        if chosen.any():
+            ax.bar(place[chosen], difference[chosen], width=0.8, color=color, label=f"{name}: {chosen.sum()}")
+    known = np.isfinite(low) & np.isfinite(high) & (high > low)
+    if known.any():
+        height, color = (high - low)[known], np.where(open_, GREY, BLACK)[known].tolist()
+        ax.bar(place[known], height, bottom=low[known], width=0.25, color=color, label="with all judged")
+    ax.axhline(0, color=BLACK, linewidth=0.6)
+    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
+    ax.set_xlim(-0.7, len(frame) - 0.3)
+    _name_topics(ax, frame["topic"].tolist())
+    ax.set_ylabel(f"difference in {shown(frame['measure'].iloc[0])}")
+    legend(ax)
+
+
+def _name_topics(ax: Axes, names: list[str]) -> None:
+    """The names of topics below their bars, where there is room for them."""
+    inches, _ = inches_of(ax)
+    few = len(names) <= inches * NAMED
+    ax.set_xticks(range(len(names)) if few else [], [shown(name, 16) for name in names] if few else [])
+    if few and max(map(len, names)) * len(names) > inches * 12:
+        ax.tick_params(axis="x", labelrotation=90)
+    count = f"{len(names)} {plural(len(names), 'topic')}"
+    ax.set_xlabel("topic" if few else f"{count}, by difference")

@@ -1,0 +1,228 @@
+"""Tables to publish: the best of each column, what differs significantly from baselines, captions, percent."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradedeval
+from gradedeval import EvaluationWarning, InputError
+from gradedeval.analysis.published import NAMES
+from gradedeval.analysis.significance import CORRECTIONS, PAIR_TESTS
+from gradedeval.scoring.score_tables import best_two
+from support.commands import Command
+
+TOPICS = [str(topic) for topic in range(1, 13)]
+QRELS = {topic: {"a": 2, "b": 1, "c": 0} for topic in TOPICS}
+ORDERS = {"good": "abc", "fair": "bac", "poor": "cba", "same": "cba"}
+EQUAL = {"fair": 5}
+"""The first topics, on which a run is as good as the best; 1 unless it says so: differences vary."""
+RUNS = {
+    name: {
+        topic: {docno: -float(rank) for rank, docno in enumerate("abc" if int(topic) <= EQUAL.get(name, 1) else order)}
+        for topic in TOPICS
+    }
+    for name, order in ORDERS.items()
+}
+
+
+@pytest.fixture(scope="module")
+def scores() -> gradedeval.Scores:
+    return gradedeval.evaluate(RUNS, QRELS, "ndcg esl num_ret rr")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for name, run in RUNS.items():
+        lines = [
+            f"{topic} Q0 {docno} 1 {score} {name.upper()}\n" for topic, of in run.items() for docno, score in of.items()
+        ]
+        (tmp_path / name).write_text("".join(lines))
+    judged = [f"{topic} 0 {docno} {grade}\n" for topic, of in QRELS.items() for docno, grade in of.items()]
+    (tmp_path / "qrels").write_text("".join(judged))
+    return tmp_path
+
+
+def cells(text: str) -> dict[str, list[str]]:
+    """The cells of a plain table by run."""
+    rows = [re.split(r"  +", line.strip()) for line in text.partition("\n\n")[0].splitlines()[2:]]
+    return {row[0]: row[1:] for row in rows}
+
+
+def test_the_best_is_bold_and_the_second_underlined_by_the_direction_of_the_measure(scores: gradedeval.Scores) -> None:
+    text = gradedeval.table(scores, "table", best=True)
+    found = cells(text)
+    assert [row[0][0] for row in found.values()] == ["*", "_", "0", "0"]
+    assert found["good"][1:] == ["*0.0000*", "36", "*1.0000*"]  # fewer documents are better, and of num_ret neither
+    assert found["fair"][1:] == ["*0.0000*", "36", "*1.0000*"]
+    assert found["poor"][1:] == ["_0.9167_", "36", "_0.5417_"]
+    legend = "*best* and _second best_ of each column; esl: lower is better; num_ret: neither more nor less is better"
+    assert legend in text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("printed", "sign", "places"),
+    [
+        (["0.38", "0.38", "0.37", "0.36"], 1, [1, 1, 2, 0]),  # alike as printed: a reader sees no better one
+        (["0.38", "0.38"], 1, [1, 1]),
+        (["3", "inf", "5"], -1, [1, 0, 2]),
+        (["0.38", "", ""], 1, [0, 0, 0]),
+        (["0.38", "", "0.40"], 1, [2, 0, 1]),
+        (["", ""], 1, [0, 0]),
+    ],
+)
+def test_equal_is_what_is_printed_alike(printed: list[str], sign: int, places: list[int]) -> None:
+    assert best_two(printed, sign) == places
+
+
+def test_digits_decide_what_is_equal(scores: gradedeval.Scores) -> None:
+    assert "*1*" in gradedeval.table(scores, "table", best=True, digits=0).splitlines()[3]
+
+
+def test_signs_are_the_p_values_of_compare(scores: gradedeval.Scores) -> None:
+    with pytest.warns(EvaluationWarning, match="no end"):
+        frame = gradedeval.compare(scores, "good", test="t", correction="bonferroni")
+    text = gradedeval.table(scores, "table", baseline="good", test="t", correction="bonferroni", alpha=(0.05, 1e-4))
+    for at, measure in enumerate(scores.labels):
+        p = frame[frame["measure"] == measure].set_index("run")["p_corrected"]
+        for run, row in cells(text).items():
+            wanted = "" if run == "good" or p[run] > 0.05 else "‡" if p[run] <= 1e-4 else "†"
+            assert row[at].lstrip("0123456789.") == wanted, (measure, run)
+    assert {"†", "‡"} <= set(text.partition("\n\n")[0])
+    legend = "† p ≤ 0.05, ‡ p ≤ 0.0001 against good: two-sided paired t-test, Bonferroni over 3 pairs of each measure"
+    assert legend in text.splitlines()
+
+
+def test_several_baselines_have_letters_and_one_family_of_pairs(scores: gradedeval.Scores) -> None:
+    text = gradedeval.table(scores, "table", baseline=["good", "poor"], test="sign")
+    found = cells(text)
+    assert [name for name in found if "^" in name] == ["good^a", "poor^b"]
+    assert [row[0].partition("^")[2] for row in found.values()] == ["b", "ab", "a", "a"]
+    # good with three others, and poor with the two that are left; each pair once.
+    assert "p ≤ 0.05 against the run of that letter: two-sided sign test, Holm over 5 pairs of each measure" in text
+
+
+@pytest.mark.parametrize("test", ["randomization", "t", "sign", "tukey-hsd", "anova"])
+def test_every_test_but_bayes_is_named_as_a_paper_names_it(test: Any, scores: gradedeval.Scores) -> None:
+    text = gradedeval.table(scores, "table", baseline="good", test=test, draws=100)
+    assert re.search(r"against good: (two-sided \D+|anova: two-way, runs × topics; Tukey's HSD over all pairs)", text)
+    assert {*PAIR_TESTS, *CORRECTIONS} - set(NAMES) == {"none"}
+
+
+def test_what_cannot_be_significant_is_told(scores: gradedeval.Scores) -> None:
+    with pytest.warns(EvaluationWarning, match="nothing is significant at"):
+        gradedeval.table(scores, "table", baseline="good", draws=5)
+
+
+def test_percent_is_of_shares_alone_and_has_two_digits_less() -> None:
+    scores = gradedeval.evaluate(RUNS, QRELS, "ndcg dcg num_ret", residuals="total")
+    text = gradedeval.table(scores, "table", percent=True)
+    assert cells(text)["good"] == ["100.00", "0.00", "2.6309", "0.0000", "36"]
+    assert text.splitlines()[-3] == "scores in percent (not of dcg, num_ret)"
+    one = gradedeval.evaluate(RUNS["fair"], QRELS, "ndcg num_ret")
+    assert re.search(r"^ndcg +\d\d\.\d\d$\n^num_ret +36$", gradedeval.table(one, "table", percent=True), re.M)
+    assert "ndcg      91.8" in gradedeval.table(one, "table", percent=True, digits=1)
+
+
+def test_undefined_values_have_no_mark() -> None:
+    few = {**RUNS, "gone": {topic: {"x": 2.0, "y": 1.0} for topic in TOPICS}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = gradedeval.evaluate(few, QRELS, "ndcg", max_residual=0.1)
+        text = gradedeval.table(scores, "latex", best=True)
+    assert re.search(r"^gone +& +& +& +0 ", text, re.M)
+    assert r"\textbf{1.0000}" in text
+
+
+def test_the_command_prints_what_the_function_returns(files: Path, cli: Command) -> None:
+    words = ["good", "fair", "poor", "qrels", "-m", "ndcg rr", "-f", "latex", "--best", "--baseline", "./good",
+             "--test", "t", "--correction", "holm", "--caption", "A & B", "--label", "tab:x"]  # fmt: skip
+    scores = gradedeval.evaluate(["good", "fair", "poor"], "qrels", "ndcg rr")
+    wanted = gradedeval.table(
+        scores, best=True, baseline="good", test="t", correction="holm", caption="A & B", label="tab:x"
+    )
+    done = cli(*words)
+    assert (done.code, done.text) == (0, wanted)
+    assert wanted.count(r"\textsuperscript{\ddag{}}") > 2
+    by_tag = cli(
+        "good", "poor", "qrels", "--baseline", "GOOD", "--run-name", "tag", "--best", "-m", "rr", "--test", "t"
+    )
+    assert list(cells(by_tag.text)) == ["GOOD", "POOR"]
+    assert r"\label" not in cli(*words[:-2], "--append-to", "h.jsonl", "--label", "v1").text.replace(r"\label{v1}", "")
+
+
+def test_a_baseline_that_cannot_be_scored_is_told(files: Path, cli: Command) -> None:
+    (files / "bad").write_text("1 Q0 a\n")
+    done = cli("good", "bad", "poor", "qrels", "-m", "rr", "--baseline", "bad")
+    assert (done.code, done.text) == (1, "")
+    assert done.messages[0] == "--baseline: 'bad' is not scored, so there is no table"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            "good fair qrels --caption x -f csv",
+            "--caption: csv is for programs and has no caption; choose one of table,",
+        ),
+        ("good fair qrels --best -o x.json", "--best: json is for programs and has no bold numbers;"),
+        ("good fair qrels --percent -f trec", "--percent: trec is for programs and has the scores as they are;"),
+        ("good qrels --best", "--best: there is one run, and nothing to choose from; give two runs or more"),
+        ("good qrels --baseline good", "--baseline: there is one run, and nothing to compare; give two runs or more"),
+        ("good fair qrels --baseline god", "--baseline: 'god' is none of the runs (good, fair); did you mean 'good'?"),
+        (
+            "good fair qrels --baseline xyz",
+            "--baseline: 'xyz' is none of the runs (good, fair); give it among the runs",
+        ),
+        ("good fair qrels --baseline POO --run-name tag", "--baseline: 'POO' is none of the runs (GOOD, FAIR);"),
+        ("good fair qrels --test t", "--test: there is nothing to test against; add --baseline RUN"),
+        ("good fair qrels --alpha 0.1", "--alpha: there is nothing to test against; add --baseline RUN"),
+        ("good fair qrels --baseline good --test bayes", "--test: bayes gives no p to mark; choose another test,"),
+        ("good fair qrels --baseline good --test tt", "--test: invalid value 'tt'; did you mean 't'?"),
+        ("good fair qrels --baseline good --alpha 2", "--alpha: 2 is not a significance level;"),
+        (
+            "good fair qrels --baseline good --alpha .1 --alpha .2 --alpha .3",
+            "--alpha: 3 levels, and there are two signs",
+        ),
+        ("good fair qrels --baseline good --baseline fair --alpha .1 --alpha .2", "--alpha: 2 levels, and the letters"),
+        (
+            "good fair qrels --label x",
+            "--label: there is neither a caption nor a history to label; add --caption TEXT or",
+        ),
+        (
+            "good fair qrels --caption x --label y -f markdown",
+            "--label: tables in markdown have no label; choose -f latex",
+        ),
+        (
+            "good fair qrels --caption x --label {} -f latex",
+            "--label: LaTeX cannot refer to '{}'; use letters, digits and",
+        ),
+        (
+            "good fair qrels --best -q",
+            "--best: cannot be combined with --by-topic: marks are of summaries; leave out one",
+        ),
+        ("good fair qrels --percent --cwl", "--percent: cannot be combined with --cwl; leave out one of them"),
+    ],
+)
+def test_what_goes_with_nothing_is_one_line(words: str, message: str, files: Path, cli: Command) -> None:
+    done = cli(*words.split())
+    assert (done.code, done.text) == (2, "")
+    assert message in done.messages[-1]
+    assert "not in the run" not in "".join(done.messages)
+
+
+def test_the_function_says_so_too(scores: gradedeval.Scores) -> None:
+    with pytest.raises(InputError, match="--label: LaTeX refers to a table by its caption, and there is none"):
+        gradedeval.table(scores, label="x")
+    with pytest.raises(InputError, match="--format: invalid value 'latx'; did you mean 'latex'"):
+        gradedeval.table(scores, "latx")
+
+
+def test_a_comparison_says_how_it_was_tested(scores: gradedeval.Scores) -> None:
+    with pytest.warns(EvaluationWarning, match="no end"):
+        attrs = gradedeval.compare(scores, "good", test="t").attrs
+    assert attrs == {"test": "t | holm over 3 pairs of each measure", "alpha": 0.05, "signature": scores.signature}

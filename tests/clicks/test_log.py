@@ -1,0 +1,246 @@
+"""The click log: columns, ways to write it, sessions, and what is wrong with lines."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradedeval import InputError, clicks
+from gradedeval.clicks.log import ClickLog
+
+HEAD = b"topic\tclicks\tshown\tuser\n"
+LINES = b"q1\t3 1 3\ta b c\tann\nq1\t-\ta b c\tann\nq1\t\tb a c\tbob\nq2\t1\td\t\n"
+
+
+def log_of(text: bytes, **options: Any) -> ClickLog:
+    file = io.BytesIO(text)
+    file.name = "log"
+    return clicks.read_log(file, **options)
+
+
+def sessions(log: ClickLog) -> list[tuple[Any, ...]]:
+    """The sessions, in any order: topic, clicks, list, user."""
+    users = [-1] * len(log.count) if log.user is None else log.user.tolist()
+    rows = zip(log.configuration.tolist(), log.pattern.tolist(), users, log.count.tolist(), strict=True)
+    return sorted(
+        (
+            log.topics[configuration],
+            log.patterns[pattern],
+            log.shown[configuration],
+            log.users[user] if user >= 0 else "",
+        )
+        for configuration, pattern, user, count in rows
+        for _ in range(count)
+    )
+
+
+EXPECTED = [
+    ("q1", (), ("a", "b", "c"), "ann"),
+    ("q1", (), ("b", "a", "c"), "bob"),
+    ("q1", (1, 3), ("a", "b", "c"), "ann"),
+    ("q2", (1,), ("d",), ""),
+]
+
+
+def json_lines() -> bytes:
+    rows: list[dict[str, Any]] = [
+        {"topic": "q1", "clicks": [3, 1, 3], "shown": ["a", "b", "c"], "user": "ann"},
+        {"topic": "q1", "clicks": [], "shown": ["a", "b", "c"], "user": "ann"},
+        {"topic": "q1", "clicks": "", "shown": "b a c", "user": "bob"},
+        {"topic": "q2", "clicks": 1, "shown": ["d"]},
+    ]
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    "text", [HEAD + LINES, json_lines(), gzip.compress(HEAD + LINES), (HEAD + LINES).replace(b"\n", b"\r\n")]
+)
+def test_a_log_has_the_same_sessions_in_every_form(text: bytes) -> None:
+    assert sessions(log_of(text)) == EXPECTED
+
+
+def test_a_frame_goes_in_and_out() -> None:
+    log = log_of(HEAD + LINES)
+    assert sessions(clicks.read_log(log.frame())) == EXPECTED
+
+
+def test_what_is_written_is_read_again() -> None:
+    text = b"topic\tclicks\tshown\tuser\tlength\tcount\n" + LINES.replace(b"\n", b"\t2\t3\n")
+    file = io.BytesIO()
+    log = log_of(text, columns="length")
+    log.write(file)
+    again = log_of(file.getvalue(), columns="length")
+    assert sessions(again) == sessions(log) == sorted(EXPECTED * 3)
+    assert again.columns["length"][0] == ["2"]
+
+
+def test_a_count_gives_what_as_many_lines_give() -> None:
+    counted = log_of(b"topic\tclicks\tcount\nq\t2\t3\nq\t-\t1\nq\t2\t1\n")
+    repeated = log_of(b"topic\tclicks\n" + b"q\t2\n" * 4 + b"q\t-\n")
+    assert counted.sessions == 5
+    for one, other in zip(counted.totals(), repeated.totals(), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_docnos_are_clicked_only_where_that_is_said() -> None:
+    text = b"topic\tclicks\tshown\nq\t2 1\t5 2 1\n"
+    assert sessions(log_of(text)) == [("q", (1, 2), ("5", "2", "1"), "")]
+    assert sessions(log_of(text, clicks_as="docno")) == [("q", (2, 3), ("5", "2", "1"), "")]
+
+
+def test_lines_within_the_idle_time_are_one_session() -> None:
+    lines = [
+        ("ann", "q", "1", "a b c", "0"),
+        ("ann", "q", "3", "a b c", "3600"),  # exactly 60 minutes later
+        ("ann", "q", "2", "a b c", "7201"),
+        ("ann", "q", "2", "b a c", "10"),  # another list
+        ("bob", "q", "2", "a b c", "10"),
+        ("", "q", "1", "a b c", "10"),
+        ("", "q", "2", "a b c", "10"),
+    ]
+    text = b"user\ttopic\tclicks\tshown\ttime\n" + "".join("\t".join(line) + "\n" for line in lines).encode()
+    united = [(ranks, docnos, user) for _, ranks, docnos, user in sessions(log_of(text, idle="60m"))]
+    abc = ("a", "b", "c")
+    assert united == [((1,), abc, ""), ((1, 3), abc, "ann"), ((2,), abc, ""), ((2,), abc, "ann"), ((2,), abc, "bob"),
+                      ((2,), ("b", "a", "c"), "ann")]  # fmt: skip
+    assert log_of(text).sessions == 7
+
+
+def test_a_byte_order_mark_is_skipped_and_told() -> None:
+    log = log_of(b"\xef\xbb\xbf" + HEAD + LINES)
+    assert sessions(log) == EXPECTED
+    assert log.notes[0] == "log: starts with a byte order mark, which is skipped"
+
+
+def test_a_cut_log_unites_lists_that_are_equal_and_says_what_it_ignores() -> None:
+    log = log_of(b"topic\tclicks\tshown\nq\t1 3\ta b c\nq\t1\ta b d\n", depth=2)
+    assert sessions(log) == [("q", (1,), ("a", "b"), "")] * 2
+    assert list(log.notes) == ["log: --depth 2: 1 click below it ignored"]
+
+
+def test_the_order_of_time_is_told_and_no_more() -> None:
+    assert list(log_of(HEAD + LINES).notes) == [
+        "log: a second click on a rank counts once, in 1 session",
+        "log: clicks are taken in the order of ranks, not so made in 1 session",
+    ]
+
+
+RANKS = "ranks are counted from 1"
+NOT_WHOLE = "is not a whole number; write ranks with blanks between them; --clicks-as docno reads docnos"
+HEADER = "expected a header such as topic, clicks, shown between tabs, or JSON Lines with these keys"
+COUNT = "is not a whole number from 1; write how many sessions it is"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("q\t0\ta b", f"rank 0 is below 1; {RANKS}"),
+        ("q\t-3\ta b", f"rank -3 is below 1; {RANKS}"),
+        ("q\t1 x\ta b", f"rank 'x' {NOT_WHOLE}"),
+        ("q\t1.5\ta b", f"rank '1.5' {NOT_WHOLE}"),
+        ("q\t²\ta b", f"rank '²' {NOT_WHOLE}"),
+        ("q\t" + "9" * 5000 + "\ta b", f"rank 99999999999999999999 is too large; {RANKS}"),
+        ("q\t1 3\ta b", "a click on rank 3, and 2 documents shown; ranks are those of the shown list, from 1"),
+        ("q\t1\ta b a", "'a' is shown twice; give each document of a list once"),
+        ("\t1\ta b", "no topic in this line; fill the field, or remove the line"),
+        ("q\t1", "2 fields, expected 3 (topic, clicks, shown); separate the fields of the header by one tab each"),
+        ("q\t1\ta\x00b", "control byte 0x00; save the file as UTF-8"),
+    ],
+)
+def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
+    text = f"topic\tclicks\tshown\n{line}\nq\t1\ta b\n".encode()
+    with pytest.raises(InputError) as raised:
+        log_of(text)
+    assert str(raised.value) == f"log:2: {message}"
+    log = log_of(text, lenient=True)
+    assert (log.sessions, list(log.notes)) == (1, ["log: skipped 1 bad line, the first on line 2"])
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (b"", {}, f"log: no session; {HEADER}"),
+        (b"topic\tshown\nq\ta\n", {}, f"log:1: no column 'clicks'; {HEADER}"),
+        (b"q1\t1 2\nq1\t1\n", {}, f"log:1: no column 'topic' in the header; {HEADER}"),
+        (b"topic\tclicks\ttopic\nq\t1\tq\n", {}, "log:1: two columns 'topic'; give each column a name of its own"),
+        (b"topic\tclicks\tcount\nq\t1\t0\n", {}, f"log:2: count '0' {COUNT}"),
+        (b"topic\tclicks\tcount\nq\t1\tnan\n", {}, f"log:2: count 'nan' {COUNT}"),
+        (
+            b"topic\tclicks\tsession\nq\t1\ts\nq\t2\ts\n",
+            {},
+            "log:3: session 's' a second time; give each session once, with all its clicks",
+        ),
+        (
+            b"topic\tclicks\tshown\nq\td\ta b\n",
+            {"clicks_as": "docno"},
+            "log:2: 'd' is clicked and not shown; clicks are on documents of the list",
+        ),
+        (b"topic\tclicks\nq\t1\n", {"columns": "lenght"}, "log:1: no column 'lenght'; there are topic, clicks"),
+        (
+            b"topic\tclicks\tuser\nq\t1\ta\n",
+            {"idle": "60m"},
+            "log:1: no column 'time'; there are topic, clicks, user",
+        ),
+        (
+            b"topic\tclicks\tuser\ttime\nq\t1\ta\tNA\n",
+            {"idle": "60m"},
+            "log:2: time 'NA' is not a number; expected seconds, such as 12.5",
+        ),
+        (b"topic\tclicks\n", {"idle": "soon"}, "--idle: 'soon' is not a time; write 60m, 1h or 3600s"),
+        (
+            b'{"topic": "q", "clicks": [1]}\n{"topic": "q"}\n',
+            {},
+            "log:2: no key 'clicks'; every line needs topic and clicks",
+        ),
+        (
+            b'{"topic": "q", "clicks": [1]}\n{"topic": \n',
+            {},
+            "log:2: is not valid JSON (Expecting value); write an object a line",
+        ),
+        (b'{"topic": "q", "clicks": {"a": 1}}\n', {}, "log:1: clicks is a dict; give text or numbers"),
+        (
+            "topic\tclicks\nq\t1\n".encode("utf-16"),
+            {},
+            "log:1: starts with a byte order mark; save the file as UTF-8 without a byte order mark",
+        ),
+        (
+            gzip.compress(HEAD + LINES)[:-9],
+            {},
+            "log: broken compressed data (unexpected end of file); copy or compress the file again",
+        ),
+    ],
+)
+def test_a_bad_log_is_one_line_of_message(text: bytes, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        log_of(text, **options)
+    assert str(raised.value) == message
+
+
+def test_ten_bad_lines_are_listed_and_the_others_counted(tmp_path: Path) -> None:
+    (tmp_path / "log.tsv").write_bytes(b"topic\tclicks\n" + b"q\t0\n" * 30)
+    with pytest.raises(InputError) as raised:
+        clicks.read_log(tmp_path / "log.tsv")
+    lines = str(raised.value).splitlines()
+    assert len(lines) == 11
+    assert lines[-1].endswith("log.tsv: 20 more such lines")
+
+
+def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEAD + LINES * 40
+    whole = sessions(log_of(text))
+    for size in (7, 64):
+        monkeypatch.setattr("gradedeval.clicks.blocks.SIZE", size)
+        assert sessions(log_of(text)) == whole
+
+
+def test_what_the_room_offers_it_has() -> None:
+    for name in clicks.__all__:
+        assert getattr(clicks, name).__doc__, name
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        clicks.no_such_name  # noqa: B018

@@ -1,0 +1,318 @@
+"""Click models: against an enumeration of what users may have looked at, published fits, and logs of known users."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradedeval import EvaluationWarning, InputError, Qrels, clicks
+from gradedeval.clicks.cells import Cells
+from gradedeval.clicks.examination import examined
+from gradedeval.clicks.items import Items
+from gradedeval.clicks.kinds import KINDS, read_models
+from gradedeval.clicks.log import ClickLog
+from gradedeval.clicks.model_files import model_text
+from tests.support.paths import DATA, shared
+
+TOPICS = [f"q{number}" for number in range(12)]
+EM = ("dbn", "dbn(gamma=fit)", "ccm", "reader", "reader(p=0.6)", "pbm", "ubm")
+
+
+def log_of(sessions: dict[tuple[str, str, tuple[int, ...]], int]) -> ClickLog:
+    """A log of topic, shown docnos and clicked ranks -> how many sessions."""
+    lists = list(dict.fromkeys((topic, tuple(shown.split())) for topic, shown, _ in sessions))
+    patterns = list(dict.fromkeys(ranks for *_, ranks in sessions))
+    of_list = [lists.index((topic, tuple(shown.split()))) for topic, shown, _ in sessions]
+    of_pattern = [patterns.index(ranks) for *_, ranks in sessions]
+    columns = (np.array(column, dtype=np.int64) for column in (of_list, of_pattern, [*sessions.values()]))
+    return ClickLog([topic for topic, _ in lists], [shown for _, shown in lists], patterns, *columns)
+
+
+@pytest.fixture(scope="module")
+def judged() -> Qrels:
+    """12 topics with 8 documents of the grades 0, 1 and 2, and one that nobody judged."""
+    generator = np.random.default_rng(5)
+    grades = generator.integers(0, 3, size=(12, 8))
+    return Qrels({t: {f"d{d}": int(g) for d, g in enumerate(row)} for t, row in zip(TOPICS, grades, strict=True)})
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, Any]:
+    """Five runs of different lengths that rank the nine documents at random."""
+    generator = np.random.default_rng(6)
+    listed = {topic: [generator.permutation(9)[: 5 + number] for number in range(5)] for topic in TOPICS}
+    return {f"r{n}": {t: {f"d{d}": -i for i, d in enumerate(listed[t][n])} for t in TOPICS} for n in range(5)}
+
+
+def known_model(name: str, qrels: Qrels, **parameters: Any) -> clicks.ClickModel:
+    """A model with parameters of the grades 0, 1, 2 and of the unjudged."""
+    shares = {key: np.append(value, 0.5) for key, value in parameters.items() if len(np.atleast_1d(value)) == 4}
+    others = {key: np.array(value) for key, value in parameters.items() if key not in shares}
+    items = Items([0.0, 1.0, 2.0, None], qrels)
+    return clicks.ClickModel(read_models(name)[0], items, shares | others, np.zeros(4, dtype=np.int64))
+
+
+A, S = (0.05, 0.3, 0.7, 0.2), (0.1, 0.4, 0.8, 0.5)
+KNOWN: dict[str, dict[str, Any]] = {
+    "dbn(gamma=fit)": {"attractiveness": A, "satisfaction": S, "gamma": 0.9},
+    "sdbn": {"attractiveness": A, "satisfaction": S},
+    "cm": {"attractiveness": A},
+    "reader": {"attractiveness": A, "p": 0.8},
+    "pbm": {"attractiveness": A, "examination": [1, 0.7, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1]},
+}
+
+
+def test_what_was_examined_equals_an_enumeration_of_where_users_stopped() -> None:
+    generator = np.random.default_rng(1)
+    every = np.array(list(product([False, True], repeat=5))).T
+    a, after_click, after_skip = generator.random((3, *every.shape))
+    seen = examined(every, a, after_click, after_skip)
+    # (last rank examined, ranks, columns): the probability of the clicks, and of stopping there.
+    whole = np.zeros((6, every.shape[1]))
+    for last in range(1, 6):
+        chance = np.where(every, a, 1 - a)[:last].prod(0) * ~every[last:].any(0)
+        on = np.where(every, after_click, after_skip)
+        whole[last] = chance * on[: last - 1].prod(0) * (1 - on[last - 1] * (last < 5))
+    posterior = whole[::-1].cumsum(0)[::-1][1:] / whole.sum(0)
+    assert np.allclose(seen.given[:5], posterior, rtol=0, atol=1e-12)
+    assert np.allclose(np.where(every, seen.chance, 1 - seen.chance).prod(0), whole.sum(0), rtol=1e-12, atol=0)
+
+
+def test_the_chances_of_all_patterns_sum_to_1_and_to_the_chance_of_each_rank(judged: Qrels) -> None:
+    every = np.array(list(product([False, True], repeat=5))).T
+    item = np.tile(np.array([[0], [2], [1], [3], [2]]), (1, every.shape[1]))
+    cells = Cells(item, every, np.ones(every.shape[1], dtype=np.int64), 4)
+    more: dict[str, dict[str, Any]] = {
+        "ccm": {"attractiveness": A, "tau1": 0.8, "tau2": 0.6, "tau3": 0.3},
+        "dcm": {"attractiveness": A, "continuation": [0.9, 0.8, 0.7]},
+        "ubm": {"attractiveness": A, "examination": np.random.default_rng(2).random((5, 5))},
+        "ctr": {"attractiveness": A},
+    }
+    for name, parameters in (KNOWN | more).items():
+        model = known_model(name, judged, **parameters)
+        chance = model.chosen.kind.conditional(model.parameters, cells)
+        whole = np.where(every, chance, 1 - chance).prod(0)
+        assert whole.sum() == pytest.approx(1, abs=1e-12), name
+        rates = model.chosen.kind.marginal(model.parameters, cells)[:, 0]
+        assert np.allclose((whole * every).sum(1), rates, rtol=0, atol=1e-12), name
+
+
+@pytest.mark.parametrize("name", EM)
+def test_the_log_likelihood_never_falls(name: str, judged: Qrels, runs: dict[str, Any]) -> None:
+    log = clicks.simulate("rbp(p=0.7,gain=0.1:0.4:0.8)", runs, judged, sessions=3_000, seed=4)
+    for options in ({}, {"qrels": judged, "tie": "grade"}):
+        model = clicks.models(log, name, prior=0, iterations=30, **options)[name]
+        assert len(model.log_likelihood) == 31
+        assert (np.diff(model.log_likelihood) >= -1e-9 * abs(model.log_likelihood[0])).all()
+        assert model.log_likelihood[-1] == pytest.approx(model.predicts(log).ll_session * 3_000, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in KNOWN if name != "sdbn"])  # whose closed form is no maximum
+def test_parameters_of_known_users_come_back(name: str, judged: Qrels, runs: dict[str, Any]) -> None:
+    true = known_model(name, judged, **KNOWN[name])
+    log = clicks.simulate(true, runs, judged, sessions=200_000, seed=2)
+    found = clicks.models(log, name, qrels=judged, tie="grade", prior=0, iterations=100)[name]
+    scale = found.parameters["examination"][0] if name == "pbm" else 1  # only the product is known
+    assert np.allclose(found.parameters["attractiveness"][:4] * scale, A, rtol=0, atol=0.01)
+    if "satisfaction" in true.parameters:
+        assert np.allclose(found.parameters["satisfaction"][1:3], S[1:3], rtol=0, atol=0.01)
+    if true.chosen.kind.number:
+        assert found.number == pytest.approx(true.number, abs=0.005)
+    if name == "pbm":
+        shape = found.parameters["examination"] / scale
+        assert np.allclose(shape, true.parameters["examination"], rtol=0, atol=0.01)
+
+
+def test_closed_forms_by_hand() -> None:
+    log = log_of({("q", "a b c", (2,)): 2, ("q", "a b c", (1, 2)): 1, ("q", "b a", ()): 1})
+    with pytest.warns(EvaluationWarning, match="cm: some sessions cannot be"):
+        fitted = clicks.models(log, "ctr cm sdbn dcm", prior=0)
+    of = {name: dict(zip(model.items.names, model.parameters["attractiveness"].tolist(), strict=False))
+          for name, model in fitted.models.items()}  # fmt: skip
+    a, b, c = (("q", docno) for docno in "abc")
+    assert of["ctr"] == {a: 1 / 4, b: 3 / 4, c: 0}
+    assert of["cm"] == {a: 1 / 4, b: 2 / 3, c: 0.5}  # c was never reached
+    assert of["sdbn"] == of["dcm"] == {a: 1 / 4, b: 3 / 4, c: 0.5}
+    assert fitted["sdbn"].parameters["satisfaction"].tolist() == [0, 1, 0.5, 0.5]
+    assert fitted["dcm"].parameters["continuation"].tolist() == [1, 0, 0.5]
+    assert fitted["sdbn"].relevance.tolist() == [0, 3 / 4, 0.25]
+    assert fitted["sdbn"].seen.tolist() == [4, 4, 3]
+    again = clicks.models(log, "sdbn")["sdbn"].parameters["attractiveness"]
+    assert again.tolist() == [2 / 6, 4 / 6, 0.5, 0.5]
+
+
+def test_a_second_click_is_impossible_to_the_cascade_model_unless_a_floor_is_given() -> None:
+    log = log_of({("q", "a b", (1,)): 1, ("q", "a b", (1, 2)): 1})
+    with pytest.warns(EvaluationWarning, match=r"cm: some sessions cannot be .* -inf; --floor 1e-6"):
+        assert clicks.models(log, "cm").predictions["cm"].ll_session == -np.inf
+    with pytest.warns(EvaluationWarning, match="--floor: probabilities below 1e-06 were raised"):
+        floored = clicks.models(log, "cm", floor=1e-6).predictions["cm"]
+    assert floored.ll_session == pytest.approx(np.log(3 / 4) + np.log(1e-6) / 2)
+
+
+def test_perplexity_and_likelihood_by_hand() -> None:
+    log = log_of({("q", "a b", (1,)): 3, ("q", "a", ()): 1})
+    test = log_of({("q", "a z", (2,)): 1, ("q", "a", (1,)): 1})
+    with pytest.warns(EvaluationWarning, match="1 of 3 documents shown are not in <log>; their parameters are 0.5"):
+        found = clicks.models(log, "ctr", prior=0, test=test)
+    one = found.predictions["ctr"]
+    assert one.ll_session == pytest.approx((np.log(1 / 4) + np.log(1 / 2) + np.log(3 / 4)) / 2)
+    assert one.ll_rank == pytest.approx(((np.log(1 / 4) + np.log(1 / 2)) / 2 + np.log(3 / 4)) / 2)
+    assert one.by_rank == pytest.approx([(3 / 16) ** -0.5, 2])
+    assert one.mean("by_rank") == pytest.approx(((3 / 16) ** -0.5 + 2) / 2)
+    assert one.by_click == pytest.approx([4 / 3, 2])
+    assert one.by_skip[0] == pytest.approx(4)
+    assert np.isnan(one.by_skip[1])
+    assert (one.unseen, one.shown) == (1, 3)
+
+
+def test_one_session_counted_is_as_many_sessions() -> None:
+    once = {("q", "a b", (1,)): 2, ("q", "b a", (2,)): 3}
+    log, counted = log_of(once), clicks.models(log_of(once), "dbn ubm")
+    rows = np.repeat(np.arange(2), log.count)
+    each = ClickLog(log.topics, log.shown, log.patterns, log.configuration[rows], log.pattern[rows], np.ones(5, int))
+    assert clicks.models(each, "dbn ubm").frame.equals(counted.frame)
+
+
+def test_grades_share_parameters_and_the_unjudged_have_their_own(judged: Qrels, runs: dict[str, Any]) -> None:
+    log = clicks.simulate("err(gain=0.1:0.3:0.7)", runs, judged, sessions=5_000)
+    model = clicks.models(log, "cm", qrels=judged, tie="grade")["cm"]
+    assert model.items.names == [0, 1, 2, None]
+    assert model.parameters["attractiveness"][3] < 0.01  # nobody clicks what has no gain
+
+
+def test_a_model_in_a_file_is_the_same_model(judged: Qrels, tmp_path: Any) -> None:
+    log = log_of({("q", "a b", (1,)): 2, ("p", "b a c", (2, 3)): 3})
+    for name in KINDS:
+        for options in ({}, {"tie": "grade", "qrels": Qrels({"q": {"a": 1}, "p": {"a": 0}})}):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", EvaluationWarning)
+                model = clicks.models(log, name, **options)[name]
+            path = tmp_path / "model.json"
+            path.write_text(model_text(model))
+            again = clicks.read_model(path)
+            assert str(again) == str(model)
+            assert list(again.items.names) == list(model.items.names)
+            assert again.seen.tolist() == model.seen.tolist()
+            for key in again.parameters:
+                assert again.parameters[key].tolist() == model.parameters[key].tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "is not a click model"),
+        ('{"model": "dbnn"}', "'dbnn': is not a click model; did you mean 'dbn'?"),
+        ('{"model": "cm", "tie": "x"}', "tie 'x' is not document or grade"),
+        ('{"model": "dbn", "attractiveness": {}}', "no 'satisfaction', which dbn has"),
+        ('{"model": "cm", "attractiveness": {"q": 3}}', "its parameters are not numbers by name"),
+        ('{"model": "cm", "attractiveness": {"q": {"a": 3}}}', "a value of 'attractiveness' is not from 0 to 1"),
+    ],
+)
+def test_what_is_wrong_with_the_file_of_a_model(text: str, message: str, tmp_path: Any) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        clicks.read_model(path)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("dbnn", "'dbnn': is not a click model; did you mean 'dbn'?"),
+        ("dbn@10", "'dbn@10': a click model has no cutoff; --depth cuts the lists"),
+        ("dbn(p=0.5)", "'dbn(p=0.5)': no parameter 'p'; its parameter is gamma"),
+        ("ubm(p=0.5)", "'ubm(p=0.5)': no parameter 'p'; it has no parameters"),
+        ("dbn(gamma=2)", "invalid value of gamma; give a number above 0, at most 1, or fit to estimate it"),
+        ("dbn(", "is not a click model; choose from ctr, cm"),
+        ("", "-m: no click model given"),
+    ],
+)
+def test_what_is_wrong_with_the_name_of_a_model(name: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        clicks.models(log_of({("q", "a", ()): 1}), name)
+    assert message in str(caught.value)
+
+
+def test_models_need_lists() -> None:
+    with pytest.raises(InputError, match="has no lists of what was shown"):
+        clicks.models(log_of({("q", "", (1,)): 1}), "cm")
+    with pytest.warns(EvaluationWarning, match="2 sessions without a shown list left out"):
+        clicks.models(log_of({("q", "", (1,)): 2, ("q", "a", (1,)): 1}), "ctr")
+
+
+# The published fit of clickmodel_wc, and what the other models reach on its test sessions.
+
+FIGURES = {
+    "ctr": (-3.4056, 1.422544),
+    "pbm": (-2.6312, 1.322640),
+    "dcm": (-3.2322, 1.400625),
+    "sdbn": (-3.2207, 1.398951),
+    "dbn(gamma=0.9)": (-2.6875, 1.333329),
+    "dbn(gamma=fit)": (-2.5834, 1.318515),
+    "ubm": (-2.5062, 1.307599),
+    "ccm": (-2.5716, 1.316588),
+}
+
+
+def clickmodel_wc(part: str) -> ClickLog:
+    sessions: dict[tuple[str, str, tuple[int, ...]], int] = {}
+    for line in (DATA / "clicks/clickmodel_wc" / part).read_bytes().splitlines():
+        topic, shown, clicked = line.decode("ascii").split("\t")[:3]
+        ranks = tuple(rank for rank, click in enumerate(clicked.split(), 1) if click == "1")
+        key = (topic, shown, ranks)
+        sessions[key] = sessions.get(key, 0) + 1
+    lists = {key: number for number, key in enumerate(dict.fromkeys((topic, shown) for topic, shown, _ in sessions))}
+    patterns = {key: number for number, key in enumerate(dict.fromkeys(ranks for *_, ranks in sessions))}
+    return ClickLog(
+        [topic for topic, _ in lists],
+        [tuple(shown.split()) for _, shown in lists],
+        list(patterns),
+        np.array([lists[topic, shown] for topic, shown, _ in sessions]),
+        np.array([patterns[ranks] for *_, ranks in sessions]),
+        np.array([*sessions.values()]),
+        place=part,
+    )
+
+
+@shared
+def test_clickmodel_wc_and_the_published_dbn() -> None:
+    with pytest.warns(EvaluationWarning, match="798 of 17910 documents shown are not in train_data"):
+        fitted = clicks.models(clickmodel_wc("train_data"), " ".join(FIGURES), test=clickmodel_wc("test_data"))
+    for name, (likelihood, perplexity) in FIGURES.items():
+        one = fitted.predictions[name]
+        assert one.ll_session == pytest.approx(likelihood, abs=0.00005), name
+        assert one.mean("by_rank") == pytest.approx(perplexity, abs=0.0000005), name
+    assert fitted["dbn(gamma=fit)"].number == pytest.approx(0.7779, abs=0.00005)
+    taus = [float(fitted["ccm"].parameters[f"tau{number}"]) for number in (1, 2, 3)]
+    assert taus == pytest.approx([0.732, 0.772, 0.376], abs=0.0005)
+    published = DATA / "clicks/clickmodel_wc/output"
+    one = fitted.predictions["dbn(gamma=0.9)"]
+    assert one.ll_rank == pytest.approx(-0.268750970587, abs=1e-12)
+    assert one.mean("by_rank") == pytest.approx(1.33332917852, abs=1e-11)
+    by_rank = (published / "_DBNModel.model.perplexity").read_text().splitlines()[1]
+    assert one.by_rank == pytest.approx([*map(float, by_rank.split())], abs=1e-11)
+    lines = (published / "_DBNModel.model.relevance").read_text().split()
+    theirs = dict(zip(zip(lines[::3], lines[1::3], strict=True), map(float, lines[2::3]), strict=True))
+    model = fitted["dbn"]
+    ours = dict(zip(model.items.names, model.relevance.tolist(), strict=True))
+    assert len(ours) == 35_384
+    assert len(theirs) == 35_384 + 706
+    assert max(abs(theirs[item] - value) for item, value in ours.items()) < 5.001e-13  # the digits that it has
+    assert {theirs[item] for item in theirs.keys() - ours.keys()} == {0.25}
+
+
+@shared
+@pytest.mark.exhaustive
+def test_dbn_to_convergence() -> None:
+    with pytest.warns(EvaluationWarning):
+        fitted = clicks.models(
+            clickmodel_wc("train_data"), "dbn", test=clickmodel_wc("test_data"), iterations=300, tolerance=1e-7
+        )
+    assert fitted.predictions["dbn(gamma=0.9)"].mean("by_rank") == pytest.approx(1.332345, abs=5e-6)

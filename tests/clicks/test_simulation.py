@@ -1,0 +1,160 @@
+"""Sessions drawn from click models and from the users that measures describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradedeval import InputError, Qrels, clicks
+from gradedeval.clicks.cells import Cells
+from gradedeval.clicks.items import Items
+from gradedeval.clicks.kinds import read_models
+from gradedeval.clicks.log import ClickLog
+from tests.support.paths import DATA, shared
+
+QRELS = Qrels({"q": {"a": 2, "b": 0, "c": 1}, "p": {"a": 1}})
+RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0, "x": 0.0}, "p": {"a": 1.0, "b": 0.5}}
+OTHER = {"q": {"c": 3.0, "a": 2.0, "b": 1.0}, "p": {"a": 1.0, "b": 0.5}}
+GAINS = "gain=0.1:0.4:0.8"
+READER = clicks.ClickModel(
+    read_models("reader")[0],
+    Items([0.0, 1.0, 2.0, None], QRELS),
+    {"attractiveness": np.array([0.1, 0.4, 0.8, 0, 0.5]), "p": np.array(0.7)},
+    np.zeros(4, dtype=np.int64),
+)
+
+
+def text(log: ClickLog) -> str:
+    return "".join(log.lines())
+
+
+def click_rates(log: ClickLog, topic: str, *shown: str) -> Any:
+    """The click rate of each rank of one list."""
+    rows = log.configuration == [*zip(log.topics, log.shown, strict=True)].index((topic, shown))
+    return log.count[rows] @ log.clicked(len(shown))[log.pattern[rows]] / log.count[rows].sum()
+
+
+def test_a_seed_gives_the_same_bytes() -> None:
+    def again(seed: int, **more: Any) -> str:
+        return text(clicks.simulate(f"err({GAINS})", [RUN, OTHER], QRELS, sessions=1000, seed=seed, **more))
+
+    assert again(3) == again(3) != again(4)
+    assert again(3, each=True) == again(3, each=True)
+    assert again(3, each=True).count("\n") == 1001
+
+
+def test_each_session_in_a_row_is_the_same_log() -> None:
+    each = clicks.simulate(READER, [RUN, OTHER], QRELS, sessions=500, each=True)
+    assert text(each.collapsed()) == text(clicks.simulate(READER, [RUN, OTHER], QRELS, sessions=500))
+    assert each.count.tolist() == [1] * 500
+
+
+def test_lists_are_those_of_runs_once_and_drawn_alike() -> None:
+    log = clicks.simulate(f"err({GAINS})", [RUN, OTHER], QRELS, sessions=30_000, depth=3)
+    assert set(zip(log.topics, log.shown, strict=True)) == {
+        ("q", ("a", "b", "c")),
+        ("q", ("c", "a", "b")),
+        ("p", ("a", "b")),
+    }
+    assert np.bincount(log.configuration, log.count) == pytest.approx([10_000] * 3, abs=350)
+    again = clicks.simulate(READER, lists=log, qrels=QRELS, sessions=30_000)
+    assert again.shown == log.shown
+
+
+def test_lists_of_a_log_are_shown_as_often_as_there() -> None:
+    log = ClickLog(["q", "p"], [("a", "b"), ("a",)], [()], np.array([0, 1]), np.array([0, 0]), np.array([3, 1]))
+    often = clicks.simulate("rr", lists=log, qrels=QRELS, sessions=40_000)
+    assert np.bincount(often.configuration, often.count) == pytest.approx([30_000, 10_000], abs=400)
+
+
+Rates = Callable[[Any], Any]
+USERS: dict[str, tuple[str, Rates]] = {
+    "err": (f"err({GAINS})", lambda g: g * np.cumprod([1, *(1 - g[:-1])])),
+    "cascade": (f"cascade({GAINS},gamma=0.8)", lambda g: g * np.cumprod([1, *(0.8 * (1 - g[:-1]))])),
+    "rbp": (f"rbp(p=0.6,{GAINS})", lambda g: g * 0.6 ** np.arange(4)),
+    "model": ("", lambda g: g * 0.7 ** np.arange(4)),
+}
+
+
+@pytest.mark.parametrize("name", USERS)
+def test_click_rates_are_those_of_the_user(name: str) -> None:
+    notation, rates = USERS[name]
+    log = clicks.simulate(notation or READER, RUN, QRELS, sessions=200_000)
+    expected = rates(np.array([0.8, 0.1, 0.4, 0]))
+    assert click_rates(log, "q", "a", "b", "c", "x") == pytest.approx(expected, abs=0.004)
+    if name == "err":
+        assert max(map(len, log.patterns)) == 1  # who is satisfied stops
+
+
+def test_gaps_between_clicks_are_those_of_the_model() -> None:
+    log = clicks.simulate(READER, [RUN, OTHER], QRELS, sessions=200_000, seed=1)
+    item = READER.items.of(log)
+    gaps, expected = np.zeros((2, 4))
+    of_pattern = np.array([[np.sum(np.diff([0, *ranks]) >= i) for i in (1, 2, 3, 4)] for ranks in log.patterns])
+    gaps = log.count @ of_pattern[log.pattern]
+    every = np.array(list(product([False, True], repeat=4)))
+    ranks = [np.flatnonzero(row) + 1 for row in every]
+    counted = np.array([[np.sum(np.diff([0, *one]) >= i) for i in (1, 2, 3, 4)] for one in ranks])
+    for row in item:
+        shown = np.tile(row[:, None], (1, 16))
+        cells = Cells(shown, every.T, np.ones(16, dtype=np.int64), 4)
+        chance = READER.chosen.kind.conditional(READER.parameters, cells)
+        expected += np.where(every.T, chance, 1 - chance).prod(0) @ counted / len(item)
+    assert gaps / gaps[0] == pytest.approx(expected / expected[0], abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("ndcg", RUN, QRELS), "'ndcg': has no user who looks and clicks; name a C/W/L measure, such as rbp(p=0.8)"),
+        (("rbp(gain=0:1:3)", RUN, QRELS), "outside 0..1"),
+        (("rbp", RUN), "the grades of documents are needed; add QRELS"),
+        ((READER, RUN), "the grades of documents are needed; add QRELS"),
+        (("rbp",), "lists to show come from runs or from a log"),
+    ],
+)
+def test_what_cannot_be_simulated(arguments: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        clicks.simulate(*arguments)
+    assert message in str(caught.value)
+
+
+def test_a_model_with_parameters_of_documents_needs_no_qrels() -> None:
+    log = clicks.simulate(READER, RUN, QRELS, sessions=20_000)
+    model = clicks.models(log, "reader")["reader"]
+    again = clicks.simulate(model, RUN, sessions=20_000, seed=9)
+    assert click_rates(again, "q", "a", "b", "c", "x") == pytest.approx(
+        click_rates(log, "q", "a", "b", "c", "x"), abs=0.02
+    )
+
+
+@shared
+@pytest.mark.exhaustive
+def test_parameters_come_back_from_logs_over_covid_round1() -> None:
+    runs, qrels = DATA / "covid-round1/runs", Qrels(DATA / "covid-round1/qrels.txt")
+    gains, of_grade = (0.05, 0.3, 0.7), {"qrels": qrels, "tie": "grade", "prior": 0}
+    log = clicks.simulate("rbp(p=0.8,gain=0.05:0.3:0.7)", runs, qrels, sessions=200_000)
+    model = clicks.models(log, "reader", **of_grade)["reader"]
+    assert model.number == pytest.approx(0.8, abs=0.005)
+    assert model.relevance[:3] == pytest.approx(gains, abs=0.01)
+    log = clicks.simulate("err(gain=0.05:0.3:0.7)", runs, qrels, sessions=200_000)
+    assert clicks.models(log, "cm", **of_grade)["cm"].relevance[:3] == pytest.approx(gains, abs=0.01)
+    true = clicks.ClickModel(
+        read_models("dbn")[0],
+        Items([0.0, 1.0, 2.0, None], qrels),
+        {
+            "attractiveness": np.array([*gains, 0.05, 0.5]),
+            "satisfaction": np.array([0.1, 0.4, 0.8, 0.1, 0.5]),
+            "gamma": np.array(0.9),
+        },
+        np.zeros(4, dtype=np.int64),
+    )
+    log = clicks.simulate(true, runs, qrels, sessions=200_000)
+    model = clicks.models(log, "dbn(gamma=fit)", **of_grade)["dbn(gamma=fit)"]
+    assert model.number == pytest.approx(0.9, abs=0.005)
+    assert model.parameters["attractiveness"][:3] == pytest.approx(gains, abs=0.01)
+    assert model.parameters["satisfaction"][:3] == pytest.approx([0.1, 0.4, 0.8], abs=0.01)

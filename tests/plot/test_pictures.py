@@ -1,0 +1,238 @@
+"""Pictures show the numbers of the frames that they are drawn from, and say what they cannot draw."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import InputError
+from support.commands import Command
+from support.paths import ROOT
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+from matplotlib import rcParams
+from matplotlib.axes import Axes
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+
+SAMPLES = ROOT / "qrels_samples"
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural", "dense")]
+QRELS = str(SAMPLES / "rivers.qrels")
+
+
+@pytest.fixture(scope="module")
+def scores() -> gradedeval.Scores:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)  # a topic that one run lacks
+        return gradedeval.evaluate(RUNS, QRELS, "err@20 ndcg@10 num_rel_ret", residuals="split", interval=0.9)
+
+
+@pytest.fixture
+def ax() -> Axes:
+    return Figure(figsize=(3.3, 2.5)).subplots()
+
+
+def two(scores: gradedeval.Scores) -> pd.DataFrame:
+    """The scores of two runs, as saved ones."""
+    frame = scores.frame
+    return frame[frame["run"].isin(["rivers-bm25.run", "rivers-neural.run"])]
+
+
+def bars(ax: Axes) -> dict[str, list[Any]]:
+    """The bars of each container, by its label."""
+    return {str(group.get_label()): list(group) for group in ax.containers if isinstance(group, BarContainer)}
+
+
+def names(labels: list[Any]) -> list[str]:
+    return [label.get_text() for label in labels]
+
+
+def test_runs_are_the_score_and_above_it_what_is_not_known(scores: gradedeval.Scores, ax: Axes) -> None:
+    frame = gradedeval.run_summaries(scores)
+    own = frame[frame["measure"] == "err@20"].sort_values("score", ascending=False)
+    assert gradedeval.plot.runs(scores, "err@20", ax=ax) is ax
+    drawn = bars(ax)
+    known = own["score"] + own["unjudged"]
+    for name, left, right in (
+        ("score", 0 * known, own["score"]),
+        ("unjudged", own["score"], known),
+        ("beyond the run", known, own["score"] + own["residual"]),
+    ):
+        ends = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in drawn[name]]
+        np.testing.assert_allclose(ends, np.column_stack([left, right]), err_msg=name, atol=1e-12)
+    (interval,) = [group for group in ax.containers if not isinstance(group, BarContainer)]
+    ends = np.array([line[:, 0] for line in interval.lines[2][0].get_segments()])
+    np.testing.assert_allclose(ends, own[["low", "high"]].to_numpy())
+    assert names(ax.get_yticklabels()) == own["run"].tolist()
+    assert ax.get_xlabel() == "mean err@20, 50 topics"
+
+
+def test_the_summaries_of_runs_are_those_of_the_evaluation(scores: gradedeval.Scores) -> None:
+    frame = scores.frame
+    means = frame[frame["topic"] == "all"].reset_index(drop=True)
+    found = gradedeval.run_summaries(scores, 0.9).sort_values(["run", "measure"]).reset_index(drop=True)
+    means = means.sort_values(["run", "measure"]).reset_index(drop=True)
+    for name in ("score", "low", "high", "unjudged", "beyond", "residual"):
+        np.testing.assert_allclose(found[name], means[name].astype(float), err_msg=name, atol=1e-12)
+    saved = gradedeval.run_summaries(frame, 0.9)
+    assert saved["score"].tolist() == gradedeval.run_summaries(scores, 0.9)["score"].tolist()
+
+
+def test_topics_are_differences_in_order_and_grey_where_open(scores: gradedeval.Scores, ax: Axes) -> None:
+    differences = gradedeval.topic_differences(two(scores))
+    own = differences[differences["measure"] == "err@20"].reset_index(drop=True)
+    assert own["difference"].is_monotonic_decreasing
+    assert not own["settled"].all()
+    gradedeval.plot.topics(two(scores), "err@20", ax=ax)
+    drawn = {label.rpartition(":")[0] or label: group for label, group in bars(ax).items()}
+    heights = dict(zip(own.index, own["difference"], strict=True))
+    for name, kind in (
+        ("rivers-neural.run better", own["settled"] & (own["difference"] > 0)),
+        ("rivers-bm25.run better", own["settled"] & (own["difference"] < 0)),
+        ("not settled", ~own["settled"]),
+    ):
+        found = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in drawn[name]}
+        assert found == {place: heights[place] for place in own.index[kind.astype(bool)]}, name
+    known = own[own["high"] > own["low"]]
+    np.testing.assert_allclose(
+        [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in drawn["with all judged"]], known[["low", "high"]]
+    )
+    assert ax.get_xlabel() == f"{len(own)} topics, by difference"
+
+
+def test_few_topics_are_named_and_a_run_may_be_the_baseline(scores: gradedeval.Scores, ax: Axes) -> None:
+    frame = two(scores)
+    few = frame[frame["topic"].isin(["301", "302", "303"])]
+    gradedeval.plot.topics(few, "ndcg@10", baseline="rivers-neural.run", ax=ax)
+    own = gradedeval.topic_differences(few, "rivers-neural.run")
+    own = own[own["measure"] == "ndcg@10"]
+    assert names(ax.get_xticklabels()) == own["topic"].tolist()
+    assert (own["run"] == "rivers-bm25.run").all()
+
+
+def test_what_is_settled_is_worked_out_by_hand() -> None:
+    of_a = [("a", "1", 0.5, 0.1), ("a", "2", 0.5, 0.2), ("a", "3", 0.4, 0.0)]
+    of_b = [("b", "1", 0.7, 0.3), ("b", "2", 0.6, 0.0), ("b", "3", 0.2, 0.1)]
+    frame = pd.DataFrame(of_a + of_b, columns=["run", "topic", "score", "residual"]).assign(measure="err@20")
+    found = gradedeval.topic_differences(frame).set_index("topic")
+    assert found["settled"].to_dict() == {"1": True, "2": False, "3": True}
+    np.testing.assert_allclose(found.loc[["1", "2", "3"], ["low", "high"]], [[0.1, 0.5], [-0.1, 0.1], [-0.2, -0.1]])
+
+
+def test_the_heat_map_has_the_numbers_of_the_matrix(scores: gradedeval.Scores, ax: Axes) -> None:
+    agreement = gradedeval.correlate(scores, "pearson", "spearman")
+    agreement = agreement[~(agreement[["measure", "other"]] == "num_rel_ret").any(axis=1)]
+    gradedeval.plot.correlate(agreement, ax=ax)
+    cells = ax.images[0].get_array()
+    measures = ["err@20", "ndcg@10"]
+    assert names(ax.get_yticklabels()) == names(ax.get_xticklabels()) == measures
+    for row in agreement.itertuples():
+        place = measures.index(row.measure), measures.index(row.other)
+        assert cells is not None
+        assert cells[place] == row.agreement
+        (text,) = [text for text in ax.texts if text.get_position() == place[::-1]]
+        assert text.get_text() == f"{row.agreement:.2f}"
+    assert ax.get_xlabel() == "above the diagonal: Pearson's r\nbelow: Spearman's ρ"
+
+
+def test_a_scatter_has_a_point_for_each_run_and_topic(scores: gradedeval.Scores, ax: Axes) -> None:
+    gradedeval.plot.scatter(scores, "ndcg@10", "err@20", ax=ax)
+    for run, points in zip(scores.runs, ax.collections, strict=True):
+        expected = run.score[:, [1, 0]]
+        np.testing.assert_array_equal(np.asarray(points.get_offsets()), expected)
+    assert ax.get_xlabel() == "ndcg@10, by run and topic"
+
+
+def test_nothing_of_matplotlib_is_changed_for_good(scores: gradedeval.Scores) -> None:
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("agg")  # which it chooses itself otherwise
+    before = rcParams.copy()
+    axes = gradedeval.plot.runs(scores, "err@20")
+    assert axes is pyplot.gca()
+    pyplot.close("all")
+    assert rcParams == before
+    with gradedeval.plot.style():
+        assert rcParams["font.size"] == 7
+    assert rcParams == before
+
+
+@pytest.mark.parametrize("form", ["svg", "pdf", "png"])
+def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Command, tmp_path: Path) -> None:
+    words = ("plot", "runs", *RUNS, QRELS, "-m", "ndcg@10", "--quiet", "--signature", "-o")
+    for name in ("one", "two"):
+        outcome = cli(*words, f"{name}.{form}")
+        assert (outcome.code, outcome.out) == (0, b""), outcome.err
+    content = (tmp_path / f"one.{form}").read_bytes()
+    assert content == (tmp_path / f"two.{form}").read_bytes()
+    if form != "pdf":
+        assert b"qrels b1f7bb" in content
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("runs",), "-o: missing file name; for example -o picture.svg"),
+        (("runs", "-o", "x.jpeg"), "-o: no picture has the extension '.jpeg'; name a .png, .svg, .pdf file"),
+        (("runs", "-o", "x"), "-o: 'x' has no extension; name a .png, .svg, .pdf file"),
+        (("runs", "-o", "x.svg", "--width", "nan"), "--width: nan is not a number from 1 to 100"),
+        (("topics", "-o", "x.svg"), "3 runs given, and two are compared topic by topic; choose two"),
+        (("topics", "-o", "x.svg", "one"), "1 run given, and two are compared topic by topic; add a run"),
+        (("correlate", "-o", "x.svg", "-m", "ap"), "correlate needs at least two measures; add another -m"),
+        (
+            ("correlate", "-o", "x.svg", "--scatter", "-m", "ap"),
+            "--scatter: 1 measure given; give two, such as -m err@20 -m ndcg@10",
+        ),
+        (("topic", "-o", "x.svg"), "plot: no such picture 'topic'; did you mean 'topics'?"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_one_line_and_no_file(
+    words: tuple[str, ...], message: str, cli: Command, tmp_path: Path
+) -> None:
+    runs = RUNS[:1] if words[-1] == "one" else RUNS
+    outcome = cli("plot", *(word for word in words if word != "one"), *runs, QRELS, "--quiet")
+    assert (outcome.code, outcome.messages) == (2, [message])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_frame_that_lacks_what_a_picture_needs_is_named(scores: gradedeval.Scores, ax: Axes) -> None:
+    several = r"^plot.runs: 3 measures \(err@20, ndcg@10, num_rel_ret\); name one, as in measure='err@20'$"
+    with pytest.raises(InputError, match=several):
+        gradedeval.plot.runs(scores, ax=ax)
+    with pytest.raises(InputError, match=r"^plot.topics: the frame has no columns low, high; give that of gradedeval"):
+        gradedeval.plot.topics(gradedeval.topic_differences(two(scores)).drop(columns=["low", "high"]), ax=ax)
+    with pytest.raises(InputError, match=r"^plot.correlate: the frame is empty; give that of correlate$"):
+        gradedeval.plot.correlate(gradedeval.correlate(scores).head(0), ax=ax)
+
+
+def test_without_matplotlib_the_extra_is_named(
+    scores: gradedeval.Scores, cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    message = "plot: draws with matplotlib, which is not installed; pip install 'gradedeval[plot]'"
+    outcome = cli("plot", "runs", *RUNS, QRELS, "-o", "x.svg")
+    assert (outcome.code, outcome.messages) == (2, [message])
+    with pytest.raises(InputError) as raised:
+        gradedeval.plot.runs(scores, "err@20")
+    assert str(raised.value) == message
+
+
+def test_names_of_runs_are_text_whatever_is_in_them(ax: Axes) -> None:
+    hostile = ["$\\frac{a}{$", "x" * 80 + "end", "a\nb", "é$"]
+    rows = [(run, topic, "ap", 0.1 * number) for number, run in enumerate(hostile) for topic in ("1", "2")]
+    frame = pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])
+    with pytest.warns(gradedeval.EvaluationWarning, match="no residuals"):
+        gradedeval.plot.runs(frame, ax=ax)
+    shown = names(ax.get_yticklabels())
+    assert shown[0] == r"é\$"
+    assert shown[1] == r"a\nb"
+    assert len(shown[2]) == 30
+    assert shown[2].endswith("end")
+    ax.figure.canvas.draw()  # type: ignore[attr-defined]

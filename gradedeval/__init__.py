@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from gradedeval.analysis.pool.to_judge import ToJudge as ToJudge
     from gradedeval.analysis.pool.to_judge import to_judge as to_judge
     from gradedeval.analysis.power import power as power
+    from gradedeval.analysis.precision_recall import PrecisionRecall as PrecisionRecall
+    from gradedeval.analysis.precision_recall import precision_recall as precision_recall
     from gradedeval.analysis.published import table as table
     from gradedeval.analysis.rank_weights import Weights as Weights
     from gradedeval.analysis.rank_weights import weights as weights
@@ -97,6 +99,7 @@ _PUBLIC = {
     "analysis.pool.statistics": "Pool pool",
     "analysis.pool.to_judge": "ToJudge to_judge",
     "analysis.power": "power",
+    "analysis.precision_recall": "PrecisionRecall precision_recall",
     "analysis.published": "table",
     "analysis.rank_weights": "Weights weights",
     "analysis.risk": "risk",

@@ -34,7 +34,7 @@ def trimmed(gains: Gains) -> Gains:
     """The gains of one topic, with a column for each document retrieved and no more."""
     width = int(gains.retrieved[0])
     cut = replace(gains, **{name: values[:, :width] for name, values in _of_ranks(gains).items()})
-    return _by_intent(cut, [trimmed(intent) for intent in _intents(gains)])
+    return _by_intent(cut, [trimmed(intent) for intent in _intents(gains)], np.zeros(1, dtype=np.int64))
 
 
 def parts_of(measure: Measure, gains: Gains) -> Parts:
@@ -134,21 +134,31 @@ def rises(measure: Measure, gains: Gains, best: Gains) -> Floats:
     """ranks: how much the score of one topic would rise if the document there alone had the top gain; nan where it is
     judged."""
     added = np.full(gains.gain.shape[1], np.nan)
-    ceiling = measure.definition.ceiling
-    score = np.minimum(scores_of(measure, gains), ceiling)
-    for ranks in _chunks(np.flatnonzero(~gains.judged[0]), gains):
-        filled = scores_of(measure, _filled(gains, best, ranks))
-        added[ranks] = np.maximum(np.minimum(filled, ceiling) - score, 0)
+    ranks = np.flatnonzero(~gains.judged[0])
+    score = np.minimum(scores_of(measure, gains), measure.definition.ceiling)
+    added[ranks] = np.maximum(lifted(measure, gains, best, np.zeros_like(ranks), ranks) - score, 0)
     return added
 
 
-def _filled(gains: Gains, best: Gains, ranks: Ints) -> Gains:
-    """The one topic of a batch once for each of the ranks, with the document at that rank as in the best case."""
-    gain = np.repeat(gains.gain, len(ranks), axis=0)
-    gain[np.arange(len(ranks)), ranks] = best.gain[0, ranks]
-    filled = replace(_several(gains, len(ranks)), gain=gain, intents=best.intents)
+def lifted(measure: Measure, gains: Gains, best: Gains, rows: Ints, ranks: Ints) -> Floats:
+    """The score of the topic at each of the rows if the document at the rank beside it, from 0, had the top gain; no
+    more than the largest score there is.
+
+    best  the same batch with every unjudged document at the top gain
+    """
+    places = _chunks(np.arange(len(ranks)), gains)
+    scores = [scores_of(measure, _filled(gains, best, rows[some], ranks[some])) for some in places]
+    found: Floats = np.minimum(np.concatenate([np.empty(0), *scores]), measure.definition.ceiling)
+    return found
+
+
+def _filled(gains: Gains, best: Gains, rows: Ints, ranks: Ints) -> Gains:
+    """The topics at these rows, with the document at the rank beside each as in the best case."""
+    gain = gains.gain[rows]
+    gain[np.arange(len(ranks)), ranks] = best.gain[rows, ranks]
+    filled = replace(_several(gains, rows), gain=gain, intents=best.intents)
     pairs = zip(_intents(gains), _intents(best), strict=True)
-    return _by_intent(filled, [_filled(intent, other, ranks) for intent, other in pairs])
+    return _by_intent(filled, [_filled(intent, other, rows, ranks) for intent, other in pairs], rows)
 
 
 def rises_of(measure: Measure, gains: Gains, best: Gains, last: int | None = None) -> Floats:
@@ -183,34 +193,34 @@ def _endings(gains: Gains) -> Iterator[Gains]:
 
 def _ended(gains: Gains, lengths: Ints) -> Gains:
     """The one topic of a batch once for each of the lengths, ended after so many ranks."""
-    inside = np.arange(lengths[-1]) < lengths[:, None]
+    inside, first = np.arange(lengths[-1]) < lengths[:, None], np.zeros_like(lengths)
     ended = {name: values[:, : lengths[-1]] * inside for name, values in _of_ranks(gains).items()}
-    whole = replace(_several(gains, len(lengths)), retrieved=lengths, **ended)
-    return _by_intent(whole, [_ended(intent, lengths) for intent in _intents(gains)])
+    whole = replace(_several(gains, first), retrieved=lengths, **ended)
+    return _by_intent(whole, [_ended(intent, lengths) for intent in _intents(gains)], first)
 
 
-def _several(gains: Gains, count: int) -> Gains:
-    """The one topic of a batch, repeated `count` times."""
-    rows: dict[str, Any] = {
-        name: np.broadcast_to(row, (count, *row.shape[1:])) for name, row in gains.by_topic().items()
-    }
-    return replace(gains, **rows)
+def _several(gains: Gains, rows: Ints) -> Gains:
+    """The topics at these rows, of which one may come several times."""
+    arrays: dict[str, Any] = gains.by_topic()
+    if len(gains.gain) == 1:  # without a copy
+        arrays = {name: np.broadcast_to(row, (len(rows), *row.shape[1:])) for name, row in arrays.items()}
+    else:
+        arrays = {name: values[rows] for name, values in arrays.items()}
+    return replace(gains, **arrays)
 
 
 def _intents(gains: Gains) -> Sequence[Gains]:
     return gains.intents.each if gains.intents is not None else []
 
 
-def _by_intent(gains: Gains, each: Sequence[Gains]) -> Gains:
-    """The gains with their batch by intent, whose intents are repeated for as many topics as there are now."""
+def _by_intent(gains: Gains, each: Sequence[Gains], rows: Ints) -> Gains:
+    """The gains with their batch by intent, of the topics at these rows."""
     intents = gains.intents
     if intents is None:
         return gains
-    count, pool = len(gains.gain), intents.pool
-    rows: dict[str, Any] = {
-        name: np.repeat(getattr(intents, name), count, axis=1) for name in ("weight", "listed", "open")
-    }
-    return replace(gains, intents=replace(intents, each=each, pool=lambda row: pool(0), **rows))
+    pool = intents.pool
+    arrays: dict[str, Any] = {name: getattr(intents, name)[:, rows] for name in ("weight", "listed", "open")}
+    return replace(gains, intents=replace(intents, each=each, pool=lambda row: pool(int(rows[row])), **arrays))
 
 
 def _of_ranks(gains: Gains) -> dict[str, Any]:

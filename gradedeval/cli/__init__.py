@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "correlate": ("correlate", "Correlate measures."),
     "fit": ("fit", "Fit a parameter so that a measure agrees best with another."),
     "power": ("power", "Report the discriminative power of measures."),
+    "pr": ("pr", "Print precision over recall, graded and at each threshold."),
     "plot": ("plot", "Draw pictures: curves, runs, topics, weights, agreement."),
     "clicks": ("clicks", "Learn from click logs: what users look at, and what they find relevant."),
     "lint": ("lint", "Check runs for problems before scoring."),

@@ -733,3 +733,12 @@ def test_a_broken_line_of_another_topic_is_a_fault_here_too(files: Path, cli: Co
     outcome = cli(*WORDS, "--lenient")
     assert outcome.code == 0
     assert any("skipped 1 bad line" in message for message in outcome.messages)
+
+
+def test_two_rankings_tell_where_a_document_was_below_the_cutoff(cli: Command, tmp_path: Path) -> None:
+    for name, docnos in (("a", [f"d{number:02}" for number in range(30)]), ("b", ["d25", "d00", "new"])):
+        (tmp_path / name).write_text("".join(f"1 Q0 {docno} 0 {-rank} {name}\n" for rank, docno in enumerate(docnos)))
+    (tmp_path / "qrels").write_text("1 0 d00 1\n")
+    text = cli("explain", *(str(tmp_path / name) for name in ("a", "b", "qrels")), "-m", "ndcg@3").text
+    lines = [line.split() for line in text.splitlines()]
+    assert [line[-1] for line in lines if line and line[0] in ("1", "2")] == ["26", "1"]

@@ -199,9 +199,10 @@ def judged_depths(ranked: RankedRuns, run: RankedRun) -> Ints:
 
 
 def _judged_at(ranked: RankedRuns, run: RankedRun, at: int) -> float:
-    """The mean over topics of the share of the first documents that is judged; a topic that is missing has none."""
+    """The mean over topics of the share of the first documents that is judged, as `judged@10`; 0 without any."""
     inside = run.document[(run.rank <= at) & ranked.judged[run.document]]
-    return float((np.bincount(ranked.topic[inside], minlength=len(ranked.topics))[run.listed] / at).mean())
+    judged = np.bincount(ranked.topic[inside], minlength=len(ranked.topics))
+    return float((judged / np.clip(run.counts, 1, at))[run.listed].mean())
 
 
 def _groups(ranked: RankedRuns, group_of: list[str], pool_depth: int | None, relevant: Bools) -> pd.DataFrame:

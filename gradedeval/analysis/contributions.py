@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError
 from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import Measure
+from gradedeval.measures.gain_schemes import Sample
 from gradedeval.measures.gains import Gains, Intents
 from gradedeval.parallel import workers
 
@@ -33,7 +34,8 @@ class Parts:
 def trimmed(gains: Gains) -> Gains:
     """The gains of one topic, with a column for each document retrieved and no more."""
     width = int(gains.retrieved[0])
-    cut = replace(gains, **{name: values[:, :width] for name, values in _of_ranks(gains).items()})
+    columns = {name: values[:, :width] for name, values in _of_ranks(gains).items()}
+    cut = replace(gains, **columns, sample=_sample(gains, np.ones((1, width), dtype=bool)))
     return _by_intent(cut, [trimmed(intent) for intent in _intents(gains)], np.zeros(1, dtype=np.int64))
 
 
@@ -85,15 +87,31 @@ def terms_of(measure: Measure, gains: Gains, last: int | None = None) -> tuple[F
 def _cut(gains: Gains, rank: int) -> Gains:
     """The rankings of a batch, each ended after a rank."""
     parts: dict[str, Any] = {name: values[:, :rank] for name, values in _of_ranks(gains).items()}
-    if gains.sample is not None:
-        named = ("stratum", "sampled", "weight")
-        by_rank: dict[str, Any] = {name: getattr(gains.sample, name)[:, :rank] for name in named}
-        parts["sample"] = replace(gains.sample, **by_rank)
-    cut = replace(gains, retrieved=np.minimum(gains.retrieved, rank), **parts)
+    sample = _sample(gains, np.ones((len(gains.gain), rank), dtype=bool))
+    cut = replace(gains, retrieved=np.minimum(gains.retrieved, rank), sample=sample, **parts)
     return (
         cut
         if gains.intents is None
         else replace(cut, intents=replace(gains.intents, each=[_cut(intent, rank) for intent in gains.intents.each]))
+    )
+
+
+def _sample(gains: Gains, inside: Bools) -> Sample | None:
+    """The strata of the documents of a batch, or of one topic repeated, at the ranks that are kept.
+
+    inside  topics × ranks: whether a rank is within its ranking
+    """
+    if gains.sample is None:
+        return None
+    ranks = inside.shape[1]
+    stratum, sampled, weight = (getattr(gains.sample, name)[:, :ranks] for name in ("stratum", "sampled", "weight"))
+    times = len(inside) // len(gains.sample.estimated)
+    return replace(
+        gains.sample,
+        stratum=np.where(inside, stratum, -1),
+        sampled=sampled & inside,
+        weight=weight * inside,
+        estimated=np.repeat(gains.sample.estimated, times, axis=0),
     )
 
 
@@ -195,7 +213,7 @@ def _ended(gains: Gains, lengths: Ints) -> Gains:
     """The one topic of a batch once for each of the lengths, ended after so many ranks."""
     inside, first = np.arange(lengths[-1]) < lengths[:, None], np.zeros_like(lengths)
     ended = {name: values[:, : lengths[-1]] * inside for name, values in _of_ranks(gains).items()}
-    whole = replace(_several(gains, first), retrieved=lengths, **ended)
+    whole = replace(_several(gains, first), retrieved=lengths, sample=_sample(gains, inside), **ended)
     return _by_intent(whole, [_ended(intent, lengths) for intent in _intents(gains)], first)
 
 

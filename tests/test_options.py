@@ -71,7 +71,8 @@ def test_a_new_option_is_one_definition() -> None:
 
 def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it() -> None:
     levels = {"eval": "eval", "explain": "reading", "weights": "reading", "diff": "reading", "pool": "reading"}
-    levels |= dict.fromkeys(("compare", "check", "correlate", "fit", "power", "risk"), "scoring")
+    levels |= dict.fromkeys(("compare", "check", "correlate", "fit", "power", "report", "risk"), "scoring")
+    levels |= {"pr": "reading", "clicks simulate": "reading"}
     levels |= dict.fromkeys(("plot runs", "plot topics"), "scoring")
     for name in LEAVES.keys() - {"trec_eval"}:
         level = levels.get(
@@ -79,6 +80,7 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         )  # a command that reads no run, or reads it in its own way, takes none of them
         wanted = {described.flag for described in OPTIONS.values() if level and described.is_of(level)}  # type: ignore[arg-type]
         wanted |= {"--run-format", "--qrels-format", "--labels"} if name == "lint" else set()
+        wanted |= {"--depth", "--lenient"} if name.startswith("clicks ") else set()  # of the log
         offered = {flag for param in parameters(name) for flag in param.opts}
         assert {described.flag for described in OPTIONS.values()} & offered == wanted
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from gradedeval.analysis.saved_scores import holds_scores
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, checked, join_matrices, to_matrix
 from gradedeval.errors import InputError, shorten
-from gradedeval.measures.parse import canonical
 from gradedeval.scoring.run_names import file_names
 
 
@@ -65,9 +64,8 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
         what = f"{len(saved.runs)} runs ({shorten(saved.runs)})"
         raise InputError(place, what, f"choose one: --baseline {place}:{saved.runs[0]}", usage=True)
     name = saved.runs[0] if given.within is None else given.within
-    known = set(map(canonical, saved.measures))
-    missing = [measure for measure in matrix.measures if canonical(measure) not in known]
-    if missing:
+    found = zip(matrix.measures, saved.columns_of(matrix), strict=True)
+    if missing := [measure for measure, column in found if column is None]:
         what = f"no scores by '{missing[0]}' (only {shorten(saved.measures)})"
         raise InputError(place, what, f"save them with -m '{missing[0]}' too")
     alone = saved.select(runs=[name])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradedeval.analysis.score_matrix import Paired
-from gradedeval.analysis.unjudged import Judged, Numbering, judge, parts_of
+from gradedeval.analysis.unjudged import Judged, Numbering, Part, judge, parts_of
 from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.errors import InputError
 from gradedeval.parallel.workers import Workers
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ("flip", "unjudged", "flip_share", "flip_rank")
+SORTED = 512
+"""How many of the best documents are sorted first: as a rule they suffice."""
 TRIES = 2
 """How many smaller numbers are tried where one has been found that suffices."""
 
@@ -37,6 +39,12 @@ class Flip(NamedTuple):
     rank: float
 
 
+Asked = tuple[str, str, Paired, float]
+"""The run behind, the run ahead, their scores, and by how much the sum of the first must rise above the other's."""
+
+Search = Generator[tuple[Ints, Judged, Judged], float, Flip | None]
+
+
 class Judging:
     """The runs of an evaluation, read again, to see what judging their documents could do."""
 
@@ -45,14 +53,19 @@ class Judging:
         self.column = {label: column for column, label in enumerate(scores.labels)}
         self.numbering = Numbering()
         self.batches: dict[str, list[Batch]] = {}
+        self.parts: dict[tuple[str, tuple[str, ...]], list[Part]] = {}
         self.judged: dict[tuple[str, str], Judged | None] = {}
         self.by_rank: dict[str, dict[bytes, Floats]] = {}
 
-    def flip(self, run: str, ahead: str, paired: Paired, needed: float) -> Flip | None:
-        """What turns the order of two runs round, by documents of the run behind; None where one of them cannot be read
-        again as it was scored, or where nothing was found."""
-        behind, other = self._judged(run, paired), self._judged(ahead, paired)
-        return None if behind is None or other is None else _flip(behind, other, needed, self.numbering.size)
+    def flips(self, asked: Sequence[Asked]) -> list[Flip | None]:
+        """What turns the order of two runs round, by documents of the run behind, for each pair; None where one of them
+        cannot be read again as it was scored, or where nothing was found."""
+        searches: list[Search | None] = []
+        for run, ahead, paired, needed in asked:
+            behind, other = self._judged(run, paired), self._judged(ahead, paired)
+            known = behind is not None and other is not None
+            searches.append(_search(behind, other, needed) if known else None)  # type: ignore[arg-type]
+        return _side_by_side(searches)
 
     def _judged(self, run: str, paired: Paired) -> Judged | None:
         key = (run, paired.measure)
@@ -65,13 +78,16 @@ class Judging:
 
     def _judge(self, run: str, paired: Paired) -> Judged | None:
         """Raises InputError where the run cannot be read again."""
-        if run not in self.batches:
+        key = (run, tuple(paired.topics))
+        if key not in self.parts:
             source = self.sources.get(run)
             if source is None or (is_file(source) and Source(source).is_read_once):
                 raise InputError(run, "cannot be read a second time")
             grader = replace(self.scorer.grader, keep_docnos_for=EVERY_TOPIC)
-            self.batches[run] = grade_run(source, grader, Workers()).batches
-        parts = parts_of(self.batches[run], paired.topics, self.scorer.grader.judged, self.numbering)
+            batches = self.batches.get(run) or grade_run(source, grader, Workers()).batches
+            self.batches[run] = batches
+            self.parts[key] = parts_of(batches, paired.topics, self.scorer.grader.judged, self.numbering)
+        parts = self.parts[key]
         row = {name: row for row, name in enumerate(name for part in parts for name in part.names)}
         if set(row) != set(paired.topics):
             return None
@@ -82,68 +98,98 @@ class Judging:
         return judged if same else None
 
 
-def _flip(behind: Judged, ahead: Judged, needed: float, documents: int) -> Flip | None:
-    """The documents that raise the run behind most and the run ahead least are taken until the order turns round.
+def _side_by_side(searches: Sequence[Search | None]) -> list[Flip | None]:
+    """What searches find. All go on at the same time, so that what they ask of a run is scored in one go."""
+    found: list[Flip | None] = [None] * len(searches)
+    answers: dict[int, Any] = {number: None for number, search in enumerate(searches) if search is not None}
+    while answers:
+        asked: dict[Judged, list[tuple[int, int, Ints]]] = {}
+        for number, answer in answers.items():
+            search = searches[number]
+            assert search is not None
+            try:
+                chosen, behind, ahead = search.send(answer)
+            except StopIteration as done:
+                found[number] = done.value
+                continue
+            asked.setdefault(behind, []).append((number, 1, chosen))
+            asked.setdefault(ahead, []).append((number, -1, chosen))
+        answers = {}
+        for judged, questions in asked.items():
+            rises = judged.rises([chosen for _, _, chosen in questions])
+            for (number, sign, _), rise in zip(questions, rises, strict=True):
+                answers[number] = answers.get(number, 0.0) + sign * rise
+    return found
 
-    Where what a document adds depends on its rank alone, that is the fewest. Elsewhere both runs are scored again with
-    the documents, and more are taken until it really turns round.
+
+def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
+    """Asks by how much more the run behind rises than the run ahead where some documents are relevant, by number, and
+    is told.
+
+    The documents that raise the run behind most and the run ahead least are taken until the order turns round. Where
+    what a document adds depends on its rank alone, that is the fewest. Elsewhere both runs are scored again with the
+    documents, and more are taken until it really turns round.
     """
     unjudged = len(behind.number)
     if float((behind.most - behind.base).sum()) <= needed:
         return Flip(np.nan, unjudged, np.nan)
 
-    def rise(chosen: Ints) -> float:
-        relevant = np.zeros(documents, dtype=bool)
-        relevant[behind.number[chosen]] = True
-        return behind.rise(relevant) - ahead.rise(relevant)
-
     def found(chosen: Ints) -> Flip:
         return Flip(len(chosen), unjudged, int(behind.rank[chosen].max()))
 
-    if behind.fixed is not None and ahead.fixed is not None:
-        order, rises = _best(behind, ahead, behind.fixed, ahead.fixed, documents)
+    if behind.fixed is not None and ahead.fixes is not None:
+        order, rises, _ = _best(behind, behind.fixed, ahead.fixes, needed)
         chosen = order[: int(np.searchsorted(rises, needed, side="right")) + 1]
         bounded = behind.bounded or ahead.bounded
-        if len(chosen) and rises[len(chosen) - 1] > needed and (not bounded or rise(chosen) > needed):
-            return found(chosen)
+        if len(chosen) and rises[len(chosen) - 1] > needed:
+            if not bounded:
+                return found(chosen)
+            rise = yield behind.number[chosen], behind, ahead
+            if rise > needed:
+                return found(chosen)
         if not bounded:
             return Flip(np.nan, unjudged, np.nan)
-    order, rises = _best(behind, ahead, behind.weight, ahead.weight, documents)
-    many = _enough(lambda many: rise(order[:many]), rises, needed)
-    return found(order[:many]) if many else None
-
-
-def _best(behind: Judged, ahead: Judged, weight: Floats, of_ahead: Floats, documents: int) -> tuple[Ints, Floats]:
-    """The documents that lift the run behind above the run ahead, the best first, and the sums of what they do."""
-    other = np.zeros(documents)
-    other[ahead.number] = of_ahead
-    net = weight - other[behind.number]
-    lifting = np.flatnonzero(net > 0)  # by topic and rank
-    order = lifting[np.argsort(-net[lifting], kind="stable")]
-    return order, np.cumsum(net[order])
-
-
-def _enough(rise: Callable[[int], float], rises: Floats, needed: float) -> int:
-    """So many documents that suffice, from what is expected of them; 0 where not even all do."""
+    order, rises, complete = _best(behind, behind.weight, ahead.weights, needed)
     few, many, target = 0, 0, needed
     while few < len(rises):
+        if not complete and target >= rises[-1]:
+            order, rises, complete = _best(behind, behind.weight, ahead.weights, target)
         many = min(len(rises), max(few + 1, int(np.searchsorted(rises, target, side="right")) + 1))
-        reached = rise(many)
+        reached = yield behind.number[order[:many]], behind, ahead
         if reached > needed:
             break
         few, target = many, float(rises[many - 1]) + 1.2 * (needed - reached)
     else:
-        return 0
+        return None
     for _ in range(TRIES):
         less = int(np.searchsorted(rises, rises[many - 1] - 0.9 * (reached - needed)))
         less = min(less, many - 1)
         if less <= few:
             break
-        reached_then = rise(less)
+        reached_then = yield behind.number[order[:less]], behind, ahead
         if reached_then <= needed:
             break
         many, reached = less, reached_then
-    return many
+    return found(order[:many])
+
+
+def _best(behind: Judged, weight: Floats, of_ahead: Floats, reach: float) -> tuple[Ints, Floats, bool]:
+    """The documents that lift the run behind above the run ahead, the best first, and the sums of what they do: so many
+    that these pass `reach`, and whether they are all there are.
+
+    of_ahead  number of a document -> its weight in the run ahead
+    """
+    net = weight - of_ahead[np.minimum(behind.number, len(of_ahead) - 1)]
+    lifting = np.flatnonzero(net > 0)  # by topic and rank
+    count, every = SORTED, net[lifting]
+    while True:
+        few = count < len(lifting)
+        some = lifting[every >= np.partition(every, -count)[-count]] if few else lifting
+        order = some[np.argsort(-net[some], kind="stable")]
+        rises = np.cumsum(net[order])
+        if len(some) == len(lifting) or rises[-1] > reach:
+            return order, rises, len(some) == len(lifting)
+        count *= 8
 
 
 def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], scores: Scores | None) -> dict[str, Any]:
@@ -156,15 +202,16 @@ def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], scores: Sc
     columns: dict[str, list[Any]] = {name: [None] * len(frame) for name in COLUMNS}
     if scores is None or not _can_flip(scores):
         return columns
-    judging = Judging(scores)
-    for run, row in sorted(_behind(frame, scores)):
-        measure, difference = frame["measure"][row], frame["difference"][row]
-        paired = measures[measure]
-        pair = [paired.runs.index(frame[name][row]) for name in ("run", "baseline")]
-        values = paired.values[pair]
+    rows = sorted(_behind(frame, scores))
+    listed = {name: frame[name].tolist() for name in ("run", "baseline", "measure", "difference")}
+    asked: list[Asked] = []
+    for run, row in rows:
+        paired, difference = measures[listed["measure"][row]], listed["difference"][row]
+        values = paired.values[[paired.runs.index(listed[name][row]) for name in ("run", "baseline")]]
         needed = 0.0 if difference == 0 else abs(float((values[0] - values[1]).sum()))
-        ahead = frame["baseline" if frame["run"][row] == run else "run"][row]
-        found = judging.flip(run, ahead, paired, needed + TOLERANCE * len(paired.topics))
+        ahead = listed["baseline" if listed["run"][row] == run else "run"][row]
+        asked.append((run, ahead, paired, needed + TOLERANCE * len(paired.topics)))
+    for (_, row), found in zip(rows, Judging(scores).flips(asked), strict=True):
         if found is None or (columns["flip"][row] or math.inf) <= found.documents:
             continue
         columns["unjudged"][row] = found.unjudged
@@ -184,8 +231,9 @@ def _can_flip(scores: Scores) -> bool:
 
 def _behind(frame: pd.DataFrame, scores: Scores) -> Iterator[tuple[str, int]]:
     """The run behind and the row of each pair whose order may turn round; both runs where they are equal."""
+    columns = [frame[name].tolist() for name in ("run", "baseline", "difference")]
     for row in np.flatnonzero(frame["conclusive"].eq(False)).tolist():
-        difference = frame["difference"][row]
-        for name, behind in (("run", difference <= 0), ("baseline", difference >= 0)):
-            if behind and frame[name][row] in scores.sources:
-                yield frame[name][row], row
+        run, baseline, difference = (column[row] for column in columns)
+        for name, behind in ((run, difference <= 0), (baseline, difference >= 0)):
+            if behind and name in scores.sources:
+                yield name, row

@@ -30,7 +30,8 @@ class Matrix:
 
     runs       names, in the order given
     topics     ids of all topics that some run is scored on
-    measures   what they are called, as applied
+    measures   what they are called
+    notations  what they are, as applied
     readings   what sums up each measure over topics, and which of two scores is better; None of an unknown measure
     score      runs × topics × measures; nan where a run is not scored on a topic
     residual   the same: how far each could rise; nan where the measure has none or none was asked for
@@ -45,6 +46,7 @@ class Matrix:
     runs: list[str]
     topics: list[str]
     measures: list[str]
+    notations: list[str]
     readings: list[Reading | None]
     score: Floats
     residual: Floats
@@ -57,11 +59,21 @@ class Matrix:
 
     def measure_index(self, measure: str) -> int:
         """The index of a measure, under any of its names. Raises InputError (usage) if it is not among them."""
-        names = list(map(canonical, self.measures))
-        if canonical(measure) not in names:
+        if (column := self._column(measure, canonical(measure))) is None:
             hint = did_you_mean(measure, self.measures) or f"choose from {shorten(self.measures)}"
             raise InputError("", f"no scores by '{measure}'", hint, usage=True)
-        return names.index(canonical(measure))
+        return column
+
+    def _column(self, measure: str, notation: str) -> int | None:
+        """The index of a measure by its name, by what it is, or by another name of it; None where it is missing."""
+        others = list(map(canonical, self.measures))
+        ways = ((self.measures, measure), (self.notations, notation), (others, canonical(measure)))
+        return next((names.index(name) for names, name in ways if name in names), None)
+
+    def columns_of(self, other: Matrix) -> list[int | None]:
+        """The index of each measure of other scores; None of one that is missing here."""
+        known, pairs = self.notations, zip(other.measures, other.notations, strict=True)
+        return [known.index(own) if own in known else self._column(name, own) for name, own in pairs]
 
     def run_index(self, run: str) -> int:
         """The index of a run. Raises InputError (usage) if it is not among them."""
@@ -74,10 +86,14 @@ class Matrix:
         """The scores of some runs, or by some measures. Raises InputError (usage) if one is missing."""
         rows = [self.run_index(run) for run in (self.runs if runs is None else runs)]
         columns = [self.measure_index(measure) for measure in (self.measures if measures is None else measures)]
+        return self._of(rows, columns)
+
+    def _of(self, rows: list[int] | slice, columns: list[int]) -> Matrix:
         parts = {name: getattr(self, name)[rows][:, :, columns] for name in ARRAYS}
         names: dict[str, Any] = {
-            "runs": [self.runs[row] for row in rows],
+            "runs": np.array(self.runs, dtype=object)[rows].tolist(),
             "measures": [self.measures[column] for column in columns],
+            "notations": [self.notations[column] for column in columns],
             "readings": [self.readings[column] for column in columns],
             "origin": self.origin[rows][:, columns],
         }
@@ -227,7 +243,7 @@ def checked(matrix: Matrix, allow_mismatch: bool, stacklevel: int) -> Matrix:
 def _from_scores(scores: Scores) -> Matrix:
     topics = list(dict.fromkeys(topic for run in scores.runs for topic in run.topics))
     readings: list[Reading | None] = [measure.reading for measure in scores.measures]
-    matrix = _empty([run.run for run in scores.runs], topics, scores.labels, readings)
+    matrix = _empty([run.run for run in scores.runs], topics, scores.labels, list(map(str, scores.measures)), readings)
     column_of = {topic: column for column, topic in enumerate(topics)}
     for row, run in enumerate(scores.runs):
         columns = [column_of[topic] for topic in run.topics]
@@ -242,7 +258,7 @@ def _from_scores(scores: Scores) -> Matrix:
 def _from_saved(saved: SavedScores) -> Matrix:
     place, rows = saved.place, saved.rows
     runs, topics, measures = (list(dict.fromkeys(getattr(row, name) for row in rows)) for name in SavedScore.KEY)
-    matrix = _empty(runs, topics, measures, list(map(_reading, measures)))
+    matrix = _empty(runs, topics, measures, measures, list(map(_reading, measures)))
     indices: list[Mapping[str, int]] = [
         {name: index for index, name in enumerate(names)} for names in (runs, topics, measures)
     ]
@@ -253,9 +269,11 @@ def _from_saved(saved: SavedScores) -> Matrix:
     for index, run in enumerate(runs):
         matrix.origin[index] = [Origin(place, saved.signatures.get((run, measure)), saved.cut) for measure in measures]
     labels = [saved.labels[measure] for measure in measures]
+    known = {name: notation for signed in saved.signatures.values() for name, notation in signed.notations().items()}
+    notations = [known.get(label, measure) for label, measure in zip(labels, measures, strict=True)]
     parts = dict.fromkeys(part for signature in saved.signatures.values() for part in signature.parts)
     signed = " | ".join([f"{place}: {len(runs)} {plural(len(runs), 'run')}", *parts])
-    return replace(matrix, measures=labels, signature=signed)
+    return replace(matrix, measures=labels, notations=notations, signature=signed)
 
 
 def _reading(measure: str) -> Reading | None:
@@ -267,11 +285,14 @@ def _reading(measure: str) -> Reading | None:
     return known.reading
 
 
-def _empty(runs: list[str], topics: list[str], measures: list[str], readings: list[Reading | None]) -> Matrix:
+def _empty(
+    runs: list[str], topics: list[str], measures: list[str], notations: list[str], readings: list[Reading | None]
+) -> Matrix:
     shape = (len(runs), len(topics), len(measures))
     blank: dict[str, Any] = {name: np.full(shape, np.nan) for name in ("score", "residual", "unjudged")}
     origin = np.full((len(runs), len(measures)), None, dtype=object)
-    return Matrix(runs, topics, measures, readings, **blank, included=np.zeros(shape, dtype=bool), origin=origin)
+    blank["included"] = np.zeros(shape, dtype=bool)
+    return Matrix(runs, topics, measures, notations, readings, **blank, origin=origin)
 
 
 def join_matrices(first: Matrix, second: Matrix) -> Matrix:
@@ -279,18 +300,18 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
     twice = [run for run in second.runs if run in first.runs]
     if twice:
         raise InputError("", f"duplicate run '{twice[0]}'", "give each run once", usage=True)
-    others = set(map(canonical, second.measures))
-    measures = [measure for measure in first.measures if canonical(measure) in others]
-    if not measures:
+    found = second.columns_of(first)
+    columns = [column for column, place in enumerate(found) if place is not None]
+    if not columns:
         what = f"no measure in common ({shorten(first.measures)} vs {shorten(second.measures)})"
         raise InputError("", what, "score both by the same measures", usage=True)
     topics = list(dict.fromkeys([*first.topics, *second.topics]))
-    known = zip(*(part.select(measures=measures).readings for part in (first, second)), strict=True)
-    readings = [one or other for one, other in known]
-    matrix = _empty([*first.runs, *second.runs], topics, measures, readings)
+    first = first._of(slice(None), columns)
+    second = second._of(slice(None), [place for place in found if place is not None])
+    readings = [one or other for one, other in zip(first.readings, second.readings, strict=True)]
+    matrix = _empty([*first.runs, *second.runs], topics, first.measures, first.notations, readings)
     column_of = {topic: column for column, topic in enumerate(topics)}
     for rows, part in ((slice(None, len(first.runs)), first), (slice(len(first.runs), None), second)):
-        part = part.select(measures=measures)
         for name in ARRAYS:
             getattr(matrix, name)[rows, [column_of[topic] for topic in part.topics]] = getattr(part, name)
         matrix.origin[rows] = part.origin

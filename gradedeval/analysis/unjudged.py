@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.measures.applied import scores_of
@@ -19,6 +21,8 @@ from gradedeval.trec.lines import decode
 
 EXACT = 50
 """Down to so many unjudged documents of a topic each number is tried, below that every fifth part more."""
+CELLS = 1 << 16
+"""Topics × ranks that are scored in one go: more no longer saves calls, and leaves the cache."""
 
 
 @dataclass(eq=False)
@@ -36,7 +40,7 @@ class Numbering:
             known = self.of_topic.setdefault(topic, defaultdict(self.following.__next__))
             docnos = batch.docnos.get(topic, ())
             at = np.flatnonzero(unjudged[row])
-            found[row, at] = [known[docnos[rank]] for rank in at.tolist()]
+            found[row, at] = list(map(known.__getitem__, map(docnos.__getitem__, at.tolist())))
         self.size = max(self.size, int(found.max(initial=0)) + 1)
         return found
 
@@ -52,21 +56,41 @@ class Part:
     def names(self) -> list[str]:
         return [decode(topic) for topic in self.batch.topics]
 
-    def select(self, rows: Ints) -> Part:
-        """Some of its topics."""
-        batch = self.batch
-        kinds, first = (None if array is None else array[rows] for array in (batch.kinds, batch.first))
-        topics = [batch.topics[row] for row in rows.tolist()]
-        some = replace(
-            batch,
-            topics=topics,
-            codes=batch.codes[rows],
-            retrieved=batch.retrieved[rows],
-            pool=batch.pool[rows],
-            kinds=kinds,
-            first=first,
-        )
-        return Part(some, self.number[rows])
+    @cached_property
+    def unjudged(self) -> Bools:
+        """topics × ranks: whether the document is one of these."""
+        return self.number > 0
+
+    @cached_property
+    def cell(self) -> NDArray[np.int32]:
+        """number of a document -> its place in the flat topics × ranks; −1 of what is not there or beyond the last."""
+        cells = np.full(int(self.number.max(initial=0)) + 2, -1, dtype=np.int32)
+        cells[self.number.ravel()] = np.arange(self.number.size)
+        cells[0] = -1
+        return cells
+
+    def choice(self, numbers: Ints) -> tuple[Ints, Bools]:
+        """The rows of topics that have some of these documents, and rows × ranks: whether it is one."""
+        cells = self.cell[np.minimum(numbers, len(self.cell) - 1)]
+        topics, ranks = np.divmod(cells[cells >= 0], self.number.shape[1])
+        rows, row = np.unique(topics, return_inverse=True)
+        chosen = np.zeros((len(rows), self.number.shape[1]), dtype=bool)
+        chosen[row, ranks] = True
+        return rows, chosen
+
+
+def _select(batch: Batch, rows: Ints) -> Batch:
+    """Some of its topics, or some several times."""
+    kinds, first = (None if array is None else array[rows] for array in (batch.kinds, batch.first))
+    return replace(
+        batch,
+        topics=[batch.topics[row] for row in rows.tolist()],
+        codes=batch.codes[rows],
+        retrieved=batch.retrieved[rows],
+        pool=batch.pool[rows],
+        kinds=kinds,
+        first=first,
+    )
 
 
 def parts_of(batches: Sequence[Batch], topics: Sequence[str], judged: Bools, numbering: Numbering) -> list[Part]:
@@ -79,7 +103,7 @@ def parts_of(batches: Sequence[Batch], topics: Sequence[str], judged: Bools, num
         names = [decode(topic) for topic in batch.topics]
         rows = [row for row, name in enumerate(names) if name in wanted and last[name] == place]
         if rows:
-            parts.append(Part(batch, numbering.numbers(batch, unjudged)).select(np.array(rows)))
+            parts.append(Part(_select(batch, np.array(rows)), numbering.numbers(batch, unjudged)[rows]))
     return parts
 
 
@@ -110,33 +134,83 @@ class Judged:
     bounded: bool
     most: Floats
 
+    @cached_property
+    def place(self) -> Ints:
+        """number of a document -> its place among the unjudged ones of this run; −1 for what is beyond the last."""
+        places = np.full(int(self.number.max(initial=0)) + 2, -1)
+        places[self.number] = np.arange(len(self.number))
+        return places
+
+    @cached_property
+    def weights(self) -> Floats:
+        """number of a document -> its weight in this run; 0 for what is beyond the last."""
+        return np.append(self.weight, 0.0)[self.place]
+
+    @cached_property
+    def fixes(self) -> Floats | None:
+        """number of a document -> what it adds in this run whatever the others are."""
+        return None if self.fixed is None else np.append(self.fixed, 0.0)[self.place]
+
+    def rises(self, chosen: Sequence[Ints]) -> list[float]:
+        """By how much the sum of scores rises where the documents of each choice, by number, are relevant."""
+        if self.fixed is not None:
+            return [self._rise_by_rank(self.fixed, numbers) for numbers in chosen]
+        rises, begin = [0.0] * len(chosen), 0
+        for part in self.parts:
+            end = begin + len(part.batch.topics)
+            choices = list(map(part.choice, chosen))
+            values = values_of(self.scorer, self.column, part, choices, self.ceiling)
+            for which, (rows, _) in enumerate(choices):
+                rises[which] += float((values[which] - self.base[begin:end][rows]).sum())
+            begin = end
+        return rises
+
     @property
     def ceiling(self) -> float:
         return self.scorer.measures[self.column].definition.ceiling
 
-    def rise(self, chosen: Bools) -> float:
-        """By how much the sum of scores rises where the chosen documents are relevant."""
-        rise, begin = 0.0, 0
-        for part in self.parts:
-            end = begin + len(part.batch.topics)
-            rows = np.flatnonzero(chosen[part.number].any(1))
-            if len(rows):
-                some = part.select(rows)
-                values = value(self.scorer, self.column, some, chosen[some.number], self.ceiling)
-                rise += float((values - self.base[begin:end][rows]).sum())
-            begin = end
-        return rise
+    def _rise_by_rank(self, fixed: Floats, numbers: Ints) -> float:
+        places = self.place[np.minimum(numbers, len(self.place) - 1)]
+        places = places[places >= 0]
+        added = np.bincount(self.topic[places], fixed[places], minlength=len(self.base))
+        return float((np.minimum(self.base + added, _tested_ceiling(self.scorer, self.column)) - self.base).sum())
 
 
-def value(scorer: Scorer, column: int, part: Part, relevant: Bools, ceiling: float = np.inf) -> Floats:
+def values_of(
+    scorer: Scorer, column: int, part: Part, asked: Iterable[tuple[Ints, Bools]], ceiling: float = np.inf
+) -> list[Floats]:
     """The scores of topics with some unjudged documents at the top gain, as they are tested, no more than the ceiling.
-    The others gain nothing, as what lies beyond the end."""
-    codes = part.batch.codes.copy()
-    codes[(part.number > 0) & ~relevant] = part.batch.beyond
+    The others gain nothing, as what lies beyond the end. Many small questions are scored in one go.
+
+    asked  rows of topics, and rows × ranks: the documents that are relevant
+    """
+    found: list[Floats] = []
+    waiting: list[tuple[Ints, Bools]] = []
+    for rows, relevant in asked:
+        waiting.append((rows, relevant))
+        if sum(each.size for _, each in waiting) >= CELLS:
+            found += _values(scorer, column, part, waiting, ceiling)
+            waiting = []
+    return found + _values(scorer, column, part, waiting, ceiling) if waiting else found
+
+
+def _values(
+    scorer: Scorer, column: int, part: Part, asked: Sequence[tuple[Ints, Bools]], ceiling: float
+) -> list[Floats]:
+    rows, relevant = (np.concatenate(each) for each in zip(*asked, strict=True))
+    batch = _select(part.batch, rows)
+    np.putmask(batch.codes, part.unjudged[rows] & ~relevant, batch.beyond)
     table, measure = scorer.tables[column], scorer.measures[column]
-    gains = GainsCache(replace(part.batch, codes=codes), scorer.grader, scorer.by_intent)
+    gains = GainsCache(batch, scorer.grader, scorer.by_intent)
     scores = scores_of(measure, gains(table, measure, unjudged=table.top))
-    return tested(np.minimum(scores, ceiling), measure.definition.summary)
+    values = tested(np.minimum(scores, ceiling), measure.definition.summary)
+    return np.split(values, np.cumsum([len(each) for each, _ in asked])[:-1])
+
+
+def _tested_ceiling(scorer: Scorer, column: int) -> float:
+    """The largest score there is, as it is tested."""
+    definition = scorer.measures[column].definition
+    return float(tested(np.array([definition.ceiling]), definition.summary)[0])
 
 
 def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, Floats]) -> Judged:
@@ -145,26 +219,33 @@ def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, F
     by_rank  topic -> what a document adds at each rank, where that depends on nothing else; more is put in
     """
     measure, found, begin = scorer.measures[column], [], 0
-    ceiling = measure.definition.ceiling
-    additive, bounded = True, False
+    ceiling, additive, bounded = measure.definition.ceiling, True, False
     for part in parts:
         seen = (part.number > 0) & (
             np.arange(part.number.shape[1]) < (np.inf if measure.cutoff is None else measure.cutoff)
         )
         order = seen.cumsum(1)
-        none, every, odd, even = (
-            value(scorer, column, part, chosen)
-            for chosen in (np.zeros_like(seen), seen, seen & (order % 2 == 1), seen & (order % 2 == 0))
-        )
-        most = value(scorer, column, part, seen, ceiling)
+        rows = np.arange(len(seen))
+        choices = np.zeros_like(seen), seen, seen & (order % 2 == 1), seen & (order % 2 == 0)
+        none, every, odd, even = values_of(scorer, column, part, ((rows, chosen) for chosen in choices))
+        (most,) = values_of(scorer, column, part, [(rows, seen)], ceiling)
         fixed = np.zeros(seen.shape)
         additive = additive and part.batch.first is None and _close(odd + even, none + every)
-        if additive:
-            fixed = _by_rank(scorer, column, part, by_rank) * seen
+        if additive and seen.size:
+            with np.errstate(invalid="ignore"):  # a topic without an ideal ranking
+                fixed = _by_rank(scorer, column, part, by_rank) * seen
             additive = _close(fixed.sum(1), every - none)
         at_end = not _close(most, every)
         bounded = bounded or at_end
-        weight = fixed if additive and not at_end else _by_hull(scorer, column, part, seen)
+        weight = fixed
+        if not additive or at_end:
+            weight = _by_hull(
+                scorer,
+                column,
+                part,
+                seen,
+                none[:, None] + np.pad(fixed, ((0, 0), (1, 0))).cumsum(1) if additive else None,
+            )
         topic, rank = np.nonzero(seen)
         found.append((none, part.number[seen], topic + begin, rank + 1, weight[seen], fixed[seen], most))
         begin += len(none)
@@ -182,28 +263,41 @@ def _by_rank(scorer: Scorer, column: int, part: Part, known: dict[bytes, Floats]
     batch, width = part.batch, part.batch.codes.shape[1]
     if any(len(known.get(topic, ())) < width for topic in batch.topics):
         empty = replace(
-            batch, codes=np.full_like(batch.codes, batch.beyond), retrieved=np.full_like(batch.retrieved, width)
+            batch, codes=np.full_like(batch.codes, batch.unjudged), retrieved=np.full_like(batch.retrieved, width)
         )
-        nothing = Part(empty, np.zeros_like(part.number))
-        zero = value(scorer, column, nothing, nothing.number > 0)
+        alone = Part(empty, np.ones_like(part.number))
         deepest = min(width, scorer.measures[column].cutoff or width)
+        rows, ranks = np.arange(len(batch.topics)), np.arange(width)
+        at_rank = ((rows, np.tile(ranks == rank, (len(rows), 1))) for rank in range(-1, deepest))
+        zero, *each = values_of(scorer, column, alone, at_rank)
         found = np.zeros((len(batch.topics), width))
-        for rank in range(deepest):
-            codes = empty.codes.copy()
-            codes[:, rank] = batch.unjudged
-            one = Part(replace(empty, codes=codes), nothing.number)
-            found[:, rank] = value(scorer, column, one, nothing.number > 0) - zero
+        found[:, :deepest] = np.stack(each, axis=1) - zero[:, None]
         known |= dict(zip(batch.topics, found, strict=True))
     return np.stack([known[topic][:width] for topic in batch.topics])
 
 
-def _by_hull(scorer: Scorer, column: int, part: Part, seen: Bools) -> Floats:
+def _by_hull(scorer: Scorer, column: int, part: Part, seen: Bools, summed: Floats | None) -> Floats:
     """topics × ranks: about what a document adds, with those above it: the slope of the upper hull of the score by how
-    many of the first unjudged documents are relevant; 0 where it does not rise."""
+    many of the first unjudged documents are relevant; 0 where it does not rise.
+
+    summed  topics × (1 + ranks): the scores with all documents down to the rank, from 0, but for the ceiling; None
+            where they are not sums
+    """
     order, ceiling = np.where(seen, seen.cumsum(1), 0), scorer.measures[column].definition.ceiling
     number = order.max(1, initial=0)
     tried = _tried(int(number.max(initial=0)))
-    values = np.stack([value(scorer, column, part, seen & (order <= most), ceiling) for most in tried], axis=1)
+    rows = np.arange(len(number))
+    if summed is None:
+        below = [rows[number > before] for before in (-1, *tried[:-1])]  # the others have no more documents
+        small = order.astype(np.int32)
+        asked = ((some, seen[some] & (small[some] <= most)) for some, most in zip(below, tried, strict=True))
+        values = np.zeros((len(number), len(tried)))
+        for at, value in enumerate(values_of(scorer, column, part, asked, ceiling)):
+            values[below[at], at] = value
+    else:
+        so_far = np.pad(seen, ((0, 0), (1, 0))).cumsum(1)
+        down_to = np.array([np.searchsorted(so_far[row], np.minimum(tried, number[row])) for row in rows])
+        values = np.minimum(summed[rows[:, None], down_to], _tested_ceiling(scorer, column))
     slopes = np.zeros((len(number), int(tried[-1]) + 1))
     for row, last in enumerate(np.searchsorted(tried, number).tolist()):
         counts, begin = np.minimum(tried, number[row]), 0

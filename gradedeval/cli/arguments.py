@@ -18,7 +18,7 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import load_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.rankings.qrels import IR_DATASETS
-from gradedeval.trec.file_formats import Document
+from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import QRELS, RUN, STRATA
 from gradedeval.trec.lines import looks_like
 from gradedeval.trec.paths import files_of, same_file
@@ -108,7 +108,7 @@ def is_qrels(file: str) -> bool:
             form = format_of(stream, "qrels")
         except InputError:
             return False
-    return form.format == "letor" if isinstance(form, Document) else form is not QRELS
+    return form.format == "letor" if isinstance(form, WholeFile) else form is not QRELS
 
 
 def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
@@ -173,6 +173,8 @@ def check_history(history: str | None, flag: str, keywords: Mapping[str, Any], f
         from gradedeval.analysis.history import as_time  # few evaluations are kept
 
         as_time(keywords["time"])
+    if history == "-":
+        raise InputError(flag, "'-' is no file that can be appended to", "name one, as in history.jsonl", usage=True)
     if history is not None and any(same_file(file, history) for file in files):
         raise InputError(flag, f"'{history}' is also an input file", "choose another file", usage=True)
 

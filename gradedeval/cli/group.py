@@ -8,6 +8,9 @@ from typing import ClassVar
 
 import click
 
+from gradedeval.cli.output import say
+from gradedeval.errors import InputError, did_you_mean
+
 Table = Mapping[str, tuple[str, str]]
 """Command -> the module that defines it as `command`, and what it does, so that a help page imports none."""
 
@@ -30,3 +33,18 @@ class CommandGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in self.table.items()])
+
+
+class InnerGroup(CommandGroup):
+    """A command of commands, each of them a `noun`; one that does not exist is an error with a hint."""
+
+    noun: ClassVar[str] = "command"
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args:
+            say(ctx.get_help())
+            ctx.exit(2)
+        if not args[0].startswith("-") and args[0] not in self.table:
+            hint = did_you_mean(args[0], self.table) or f"choose from {', '.join(self.table)}"
+            raise InputError(str(ctx.info_name), f"no such {self.noun} '{args[0]}'", hint, usage=True)
+        return super().parse_args(ctx, args)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, shorten
-from gradedeval.trec.lines import NeedsLineReader, check_text, decode, encode
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, check_text, decode, encode
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream
 
@@ -17,6 +17,7 @@ COLUMNS = (*NEEDED, "shown", "user", "session", "time", "count")
 """The columns that have a meaning; any other is kept where it is asked for."""
 
 EXPECTED = "expected a header such as topic, clicks, shown between tabs, or JSON Lines with these keys"
+MARK = BYTE_ORDER_MARKS[0]
 SIZE = 1 << 22
 """Bytes that are read at a time."""
 
@@ -33,15 +34,19 @@ class Block:
     columns: Mapping[str, Sequence[bytes]]
 
 
-def file_blocks(source: Source, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:
+def file_blocks(source: Source, wanted: Collection[str], problems: ProblemList, notes: list[str]) -> Iterator[Block]:
     """A file in blocks; the lines that cannot be taken apart are problems.
 
     wanted  the columns beside those that every log has
+    notes   gets what is skipped
 
     Raises InputError where it cannot be read, or lacks a column.
     """
     with closing(Stream(source)) as stream:
         try:
+            if stream.peek(len(MARK)) == MARK:
+                stream.read_into(memoryview(bytearray(len(MARK))))
+                notes.append(f"{source.place}: starts with a byte order mark, which is skipped")
             if stream.peek(64).lstrip()[:1] == b"{":
                 yield from _json_blocks(stream, wanted, problems)
             else:

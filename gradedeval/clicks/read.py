@@ -52,21 +52,23 @@ def read_log(
         return source if depth is None else source.cut(depth)
     kept = [columns] if isinstance(columns, str) else list(columns)
     seconds = None if idle is None else idle_seconds(idle)
-    problems = ProblemList(Source(source).place if is_file(source) else "log")
+    problems, notes = ProblemList(Source(source).place if is_file(source) else "log"), list[str]()
     wanted = [*kept, *(["user", "time"] if idle is not None else []), *(["shown"] if clicks_as == "docno" else [])]
-    if is_file(source):
-        blocks = file_blocks(Source(source), wanted, problems)
-    elif hasattr(source, "columns"):
-        blocks = frame_blocks(source, wanted, problems)
-    else:
-        what = f"cannot read a click log from {type(source).__name__}"
-        raise InputError("log", what, "give a file or a DataFrame with the columns topic and clicks", usage=True)
     reader = _Reader(problems, kept, clicks_as == "docno", seconds)
-    for block in blocks:
+    for block in _blocks(source, wanted, problems, notes):
         if block.lines:
             reader.add(block)
-    log = reader.log(lenient)
+    log = reader.log(lenient, notes)
     return log if depth is None else log.cut(depth)
+
+
+def _blocks(source: Any, wanted: Sequence[str], problems: ProblemList, notes: list[str]) -> Iterable[Block]:
+    if is_file(source):
+        return file_blocks(Source(source), wanted, problems, notes)
+    if hasattr(source, "columns"):
+        return frame_blocks(source, wanted, problems)
+    what = f"cannot read a click log from {type(source).__name__}"
+    raise InputError("log", what, "give a file or a DataFrame with the columns topic and clicks", usage=True)
 
 
 _IDLE = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)")
@@ -181,14 +183,14 @@ class _Reader:
         return _Shown(decode(topic), tuple(self.docnos.setdefault(docno, decode(docno)) for docno in docnos))
 
     def _pattern(self, key: Any) -> tuple[int, int, int, int]:
-        """The pattern of clicks, its last rank, how many were made again, and whether they are out of rank order."""
+        """The pattern of clicks, its last rank, whether one was made again, and whether they are out of rank order."""
         words = (key[1] if self.as_docno else key).split()
         words = [] if words == [b"-"] else words
         ranks = _positions(words, self.lists.means[key[0]].docnos) if self.as_docno else [_rank(word) for word in words]
         once = list(dict.fromkeys(ranks))
         pattern = tuple(sorted(once))
         number = self.patterns.setdefault(pattern, len(self.patterns))
-        return number, max(pattern, default=0), len(ranks) - len(once), int(once != list(pattern))
+        return number, max(pattern, default=0), int(len(once) < len(ranks)), int(sorted(ranks) != ranks)
 
     def _check_sessions(
         self, sessions: Sequence[bytes], users: Sequence[bytes], configuration: Ints, faults: dict[int, InputError]
@@ -218,9 +220,9 @@ class _Reader:
     def _counts(self) -> Ints:
         return np.concatenate([row[-1] for row in self.rows])
 
-    def log(self, lenient: bool) -> ClickLog:
-        """The log. Raises InputError where lines are bad, or there is none."""
-        problems, notes = self.problems, []
+    def log(self, lenient: bool, notes: list[str]) -> ClickLog:
+        """The log, with some notes that there are. Raises InputError where lines are bad, or there is none."""
+        problems = self.problems
         bad = f"{problems.count} bad {plural(problems.count, 'line')}"
         if lenient and problems.count:
             first = min(int(error.place.rpartition(":")[2]) for error in problems.errors)
@@ -234,15 +236,12 @@ class _Reader:
             self._unite()
         self._collapse()
         configuration, pattern, user, *kept, count = self.rows[0]
-        if told := [
-            f"{number} {plural(number, noun)} {what}"
-            for number, noun, what in (
-                (self.disordered, "session", "clicked out of rank order"),
-                (self.repeated, "click", "made again, which count once"),
+        if self.repeated:
+            notes.append(f"{problems.place}: a second click on a rank counts once, in {_sessions(self.repeated)}")
+        if self.disordered:
+            notes.append(
+                f"{problems.place}: clicks are taken in the order of ranks, not so made in {_sessions(self.disordered)}"
             )
-            if number
-        ]:
-            notes.append(f"{problems.place}: {', '.join(told)}")
         return ClickLog(
             [shown.topic for shown in self.lists.means],
             [shown.docnos for shown in self.lists.means],
@@ -275,6 +274,10 @@ class _Reader:
             clicked[begins[begin]] = self.patterns.setdefault(union, len(self.patterns))
         columns[1][order] = clicked
         self.rows = [[column[order][first] for column in columns]]
+
+
+def _sessions(count: int) -> str:
+    return f"{count} {plural(count, 'session')}"
 
 
 def _rank(word: bytes) -> int:

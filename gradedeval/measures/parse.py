@@ -34,7 +34,8 @@ def parse_measures(
     Raises InputError (usage) for a wrong name, key, value or cutoff, with the closest valid one.
     """
     if isinstance(text, Measure):
-        return [text.complete()]
+        own = text.complete()
+        return [own if own.asked else replace(own, asked=(str(own),))]
     if hasattr(text, "SUPPORTED_PARAMS"):
         return _of_ir_measures(text, table)
     if not isinstance(text, str):
@@ -80,6 +81,11 @@ def canonical(text: str) -> str:
     except (InputError, ValueError):
         return text
     return str(measure)
+
+
+def exact_label(measure: Measure) -> str:
+    """What a measure is called, where that says all; the notation of one that options changed."""
+    return measure.label if canonical(measure.label) == str(measure) else str(measure)
 
 
 def _labelled(word: str, table: Mapping[str, Measure]) -> list[Measure]:

@@ -9,11 +9,13 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager, suppress
 from enum import Enum
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:  # most evaluations are done by one process
+    from concurrent.futures import Executor, Future
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -80,6 +82,8 @@ def completed(submit: Submit, numbers: Iterable[int], at_once: int) -> Generator
 
 
 def _submitted(submit: Submit, number: int, with_work: bool = False) -> Future[Any]:
+    from concurrent.futures import BrokenExecutor, Future
+
     try:
         return submit(number, with_work)
     except BrokenExecutor as error:  # which takes no tasks any more

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gradedeval.errors import InputError
 from gradedeval.parallel.executors import (
@@ -21,6 +20,9 @@ from gradedeval.parallel.executors import (
     spawned,
 )
 from gradedeval.parallel.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -149,6 +151,8 @@ class Workers:
     def _from_workers(
         self, work: Callable[[Task], Result], tasks: Sequence[Task], once: Callable[[Task], bool], count: int
     ) -> Generator[tuple[int, Result | _Raised], None, None]:
+        from concurrent.futures import BrokenExecutor
+
         left, at_once = list(range(len(tasks))), 2 * count + 1
         while left:
             died = []

@@ -22,6 +22,7 @@ from gradedeval.options.definition import name_and_value
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import prior_of
 
+_NAMES = "names "
 DRAWS, SEED = 10_000, 0
 """The bootstrap samples of --interval."""
 INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
@@ -37,6 +38,10 @@ _QRELS = re.compile(r"qrels (?P<qrels>\w+), grades [^,]+, top (?P<top>[^,]+)(, i
 _GAINS = re.compile(r'(?P<measures>[^"]+?): (?P<scheme>.+)')
 _GIVEN = re.compile(r'\b(?:gain|rel|g)=("[^"]*"|[^,()]*),?')
 _FILE = re.compile(r"(?P<name>.+) (?P<digest>[0-9a-f]{6})(?: prior)?")
+_AVERAGED = re.compile(
+    r"(?P<number>\d+) chosen topics? (?P<digest>\w+)"
+    r"|(?P<name>topics|max residual|residual depth|max gain) (?P<value>\S+)"
+)
 _WORDS = sorted((name.replace("_", " ") for name in OPTIONS), key=len, reverse=True)
 
 
@@ -64,6 +69,16 @@ class Signature:
     def settings(self) -> dict[str, str]:
         """What must agree wherever scores are compared -> its value; empty where it is only on or off."""
         return {name: value for part in self.parts if not FREE.match(part) for name, value in _settings(part)}
+
+    @cached_property
+    def averaged(self) -> dict[str, str]:
+        """What means depend on beyond the scores of topics -> its value: the version, and which topics count."""
+        found = {"gradedeval": self.version.removeprefix("gradedeval ")}
+        for match in filter(None, map(_AVERAGED.fullmatch, self.parts)):
+            found[match["name"] or "chosen topics"] = match["value"] or f"{match['number']} ({match['digest']})"
+        if "max residual" not in found:  # residuals choose no topics
+            found = {name: value for name, value in found.items() if name not in ("residual depth", "max gain")}
+        return found
 
     @cached_property
     def files(self) -> dict[str, str]:
@@ -100,6 +115,21 @@ class Signature:
         names = dict.fromkeys([*mine, *theirs])
         return {key: (mine.get(key), theirs.get(key)) for key in names if mine.get(key) != theirs.get(key)}
 
+    def differences_of_means(self, other: Signature, measure: str) -> dict[str, tuple[str | None, str | None]]:
+        """As `differences`, and what means depend on beside the scores of topics: for scores without their topics."""
+        mine, theirs = self.averaged, other.averaged
+        names = dict.fromkeys([*mine, *theirs])
+        more = {key: (mine.get(key), theirs.get(key)) for key in names if mine.get(key) != theirs.get(key)}
+        return more | self.differences(other, measure)
+
+    def notations(self) -> dict[str, str]:
+        """Measures that go by other names than their own: name -> notation."""
+        part = next((part for part in self.parts if part.startswith(_NAMES)), "")
+        words = part.removeprefix(_NAMES).split(" = ")
+        names = [words[0], *(word.rpartition(", ")[2] for word in words[1:-1])]
+        known = [*(word.rpartition(", ")[0] for word in words[1:-1]), words[-1]]
+        return dict(zip(names, known, strict=True)) if part else {}
+
 
 def _settings(part: str) -> Iterator[tuple[str, str]]:
     """What a part says of all measures: names and values."""
@@ -123,7 +153,7 @@ def _name(measure: str) -> str:
 def _renamed(measures: Sequence[Measure]) -> list[str]:
     """What measures are that go by other names, as in `names map = ap, P_10 = p@10`."""
     pairs = [f"{measure.label} = {measure}" for measure in measures if measure.label.lower() != str(measure).lower()]
-    return [f"names {', '.join(pairs)}"] if pairs else []
+    return [f"{_NAMES}{', '.join(pairs)}"] if pairs else []
 
 
 def signature(

@@ -16,7 +16,9 @@ import pytest
 
 import gradedeval
 from gradedeval.analysis.unjudged import EXACT
+from gradedeval.measures.applied import scores_of
 from support.commands import Command
+from support.paths import SAMPLES
 
 Ranking = dict[str, dict[str, float]]
 Pairs = Sequence[tuple[str, str]]
@@ -113,6 +115,16 @@ def test_documents_that_the_run_ahead_lists_lift_it_too() -> None:
     assert row["flip"] == 3
 
 
+@pytest.mark.parametrize("measure", ["rbp", "ndcg@10"])
+def test_topics_that_a_run_lacks_or_without_an_ideal_ranking_do_not_disturb(measure: str) -> None:
+    runs = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "dense")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
+        scores = gradedeval.evaluate(runs, str(SAMPLES / "rivers.qrels"), measure, residuals="total")
+        assert list(gradedeval.compare(scores, draws=100)["conclusive"]) == [False]
+
+
 def test_long_rankings_are_tried_in_larger_steps() -> None:
     depth = 4 * EXACT
     runs = {
@@ -126,6 +138,32 @@ def test_long_rankings_are_tried_in_larger_steps() -> None:
     reached = np.cumsum(1 / np.log2(np.arange(depth) + 2))
     assert row["flip"] == row["flip_rank"] == int(np.argmax(reached > needed + 1e-9)) + 1
     assert row["unjudged"] == depth
+
+
+@pytest.mark.parametrize("measure", ["ap", "ndcg", "err"])
+def test_many_pairs_are_scored_in_few_calls_and_each_as_if_alone(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = 0
+
+    def counted(*words: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return scores_of(*words)
+
+    monkeypatch.setattr("gradedeval.analysis.unjudged.scores_of", counted)
+    runs: dict[str, Ranking] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for seed in range(8):
+        two, qrels = case(seed, shared=True)
+        runs |= {f"{name}-{seed}": run for name, run in two.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        together = gradedeval.compare(gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2))
+        assert calls < 10 * len(runs) + 40, calls  # of 120 pairs
+        drawn = random.Random(1).sample(range(len(together)), 6)
+        for row in (together.iloc[number] for number in drawn):
+            alone = compared({name: runs[name] for name in (row["run"], row["baseline"])}, qrels, measure)
+            for name in ("flip", "unjudged", "flip_share", "flip_rank"):
+                assert pd.isna(alone[name]) if pd.isna(row[name]) else alone[name] == row[name]
 
 
 SESSION = {

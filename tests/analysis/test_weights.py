@@ -17,7 +17,7 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES, EvaluationWarning, InputError, Measure, parse_measures
-from gradedeval.analysis.rank_weights import static_weights
+from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.measures.parse import DEFAULT
 from gradedeval.parallel import workers
 from support.commands import Command, Outcome
@@ -409,9 +409,9 @@ def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Comma
     assert signed.endswith(" | ranks 1..4 | normalize none")
 
 
-def test_rel_and_gain_apply_and_names_stay(files: Path, cli: Command) -> None:
+def test_rel_and_gain_apply_and_columns_say_so(files: Path, cli: Command) -> None:
     found = cli(*TWO, "-m", "ap q", "--rel", "2", "--gain", "exp", "--ranks", "1", "--topics", "relevant")
-    assert found.text.splitlines()[0] == "rank,ap,q"
+    assert found.text.splitlines()[0] == "rank,ap(rel=2),q(gain=exp)"
 
 
 def test_weights_by_cost_are_those_of_documents_that_cost_1(files: Path, cli: Command) -> None:

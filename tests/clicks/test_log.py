@@ -112,6 +112,12 @@ def test_lines_within_the_idle_time_are_one_session() -> None:
     assert log_of(text).sessions == 7
 
 
+def test_a_byte_order_mark_is_skipped_and_told() -> None:
+    log = log_of(b"\xef\xbb\xbf" + HEAD + LINES)
+    assert sessions(log) == EXPECTED
+    assert log.notes[0] == "log: starts with a byte order mark, which is skipped"
+
+
 def test_a_cut_log_unites_lists_that_are_equal_and_says_what_it_ignores() -> None:
     log = log_of(b"topic\tclicks\tshown\nq\t1 3\ta b c\nq\t1\ta b d\n", depth=2)
     assert sessions(log) == [("q", (1,), ("a", "b"), "")] * 2
@@ -120,7 +126,8 @@ def test_a_cut_log_unites_lists_that_are_equal_and_says_what_it_ignores() -> Non
 
 def test_the_order_of_time_is_told_and_no_more() -> None:
     assert list(log_of(HEAD + LINES).notes) == [
-        "log: 1 session clicked out of rank order, 1 click made again, which count once"
+        "log: a second click on a rank counts once, in 1 session",
+        "log: clicks are taken in the order of ranks, not so made in 1 session",
     ]
 
 
@@ -198,7 +205,7 @@ def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
         ),
         (b'{"topic": "q", "clicks": {"a": 1}}\n', {}, "log:1: clicks is a dict; give text or numbers"),
         (
-            b"\xef\xbb\xbftopic\tclicks\nq\t1\n",
+            "topic\tclicks\nq\t1\n".encode("utf-16"),
             {},
             "log:1: starts with a byte order mark; save the file as UTF-8 without a byte order mark",
         ),

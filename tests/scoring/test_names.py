@@ -43,7 +43,7 @@ def test_a_measure_that_an_option_changes_is_called_as_it_was_asked() -> None:
     scores = gradedeval.evaluate(RUN, QRELS, "Err@20 NDCG@10", gain="linear")
     assert list(scores.means) == ["Err@20", "NDCG@10"]
     assert " | names Err@20 = err(gain=linear)@20 | " in scores.signature
-    assert list(gradedeval.evaluate(RUN, QRELS, err @ 20, gain="linear").means) == ["err(gain=linear)@20"]
+    assert list(gradedeval.evaluate(RUN, QRELS, err @ 20, gain="linear").means) == ["err@20"]
     assert scores["ERR@20"] == scores[err @ 20] == scores["err(gain=linear)@20"]
 
 
@@ -111,4 +111,40 @@ def test_saved_scores_of_another_level_are_not_compared(files: Path, cli: Comman
     assert (found.code, found.messages[0].partition(";")[0]) == (
         2,
         "x.csv: map of 'x.run' is scored with gains rel 2 (here rel 1)",
+    )
+
+
+@pytest.fixture
+def graded(files: Path) -> Path:
+    qrels = files / "qrels.txt"
+    qrels.write_text(qrels.read_text().replace(" 1\n", " 2\n"))
+    return files
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+@pytest.mark.parametrize("asked", [("map", "--rel", "2"), ("ap", "--rel", "2"), ("ap(rel=2)",), ("MAP(rel=2)",)])
+def test_saved_scores_are_found_as_asked_and_by_what_they_are(
+    asked: tuple[str, ...], form: str, graded: Path, cli: Command
+) -> None:
+    for name, run in (("first", "x.run"), ("second", "y.run")):
+        assert cli(run, "qrels.txt", "-m", "map p@2", "--rel", "2", "-q", "-o", f"{name}.{form}").code == 0
+    words = ("-m", *asked, "--baseline", f"first.{form}", "--max-drop", "100%")
+    assert "unchanged" in cli("check", "x.run", "qrels.txt", *words).text
+    saved = ("--from-scores", f"first.{form}", "--from-scores", f"second.{form}")
+    assert cli("compare", *saved, "-m", asked[0]).code == 0
+
+
+def test_a_measure_object_that_an_option_changes_says_what_it_became(graded: Path) -> None:
+    scores = gradedeval.evaluate(
+        graded / "x.run", graded / "qrels.txt", [gradedeval.measures.ap, gradedeval.measures.ndcg @ 2], rel=2
+    )
+    assert (scores.labels, list(scores.means)) == (["ap", "ndcg@2"], ["ap", "ndcg@2"])
+    assert " | names ap = ap(rel=2) | " in scores.signature
+
+
+def test_columns_of_weights_say_what_options_made_of_a_measure(graded: Path, cli: Command) -> None:
+    words = ("weights", "x.run", "qrels.txt", "-m", "map P@2 dcg@2", "--ranks", "1", "-f", "csv")
+    assert cli(*words).text.splitlines()[0] == "rank,map,P@2,dcg@2"
+    assert cli(*words, "--rel", "2", "--gain", "exp").text.splitlines()[0] == (
+        "rank,ap(rel=2),p(rel=2)@2,dcg(gain=exp)@2"
     )

@@ -1,0 +1,36 @@
+"""Real click logs, as the converters in examples/ write them; tests are skipped where the data are missing."""
+
+from __future__ import annotations
+
+import io
+import runpy
+import sys
+from contextlib import redirect_stdout
+from functools import cache
+from pathlib import Path
+
+from support.paths import DATA, ROOT
+
+CLICKMODEL_WC, SESSION_TRACK = DATA / "clicks" / "clickmodel_wc", DATA / "clicks" / "sessiontrack2013.xml"
+
+
+def clickmodel_wc(*names: str) -> io.BytesIO:
+    """Files of clickmodel_wc as a click log."""
+    return io.BytesIO(_converted("clickmodel_wc_log.py", *(str(CLICKMODEL_WC / name) for name in names)))
+
+
+def session_track() -> io.BytesIO:
+    """The session track of 2013 as a click log."""
+    return io.BytesIO(_converted("session_track_log.py", str(SESSION_TRACK)))
+
+
+@cache
+def _converted(script: str, *words: str) -> bytes:
+    out, before = io.StringIO(), sys.argv
+    sys.argv = [script, *words]
+    try:
+        with redirect_stdout(out):
+            runpy.run_path(str(Path(ROOT) / "examples" / script))
+    finally:
+        sys.argv = before
+    return out.getvalue().encode()

@@ -110,7 +110,7 @@ class InterleavedTopics:
         """All that was taken, in parts of whole topics. It is not here any more."""
         columns = {name: column.all() for name, column in self._columns.items()}
         self._columns.clear()
-        by_topic = ByTopic(self.topics.names, columns, self.text.token)
+        by_topic = ByTopic(self.topics.names, columns, self.text.reader)
         return [InterleavedPart(by_topic, *bounds) for bounds in by_topic.bounds(self._limits.gathered)]
 
 
@@ -221,6 +221,12 @@ class _Text:
         if self._file is not None:
             with temporary_file_errors():
                 self._file.write(memoryview(block.buffer)[block.begin : block.end])  # type: ignore[arg-type]
+
+    @property
+    def reader(self) -> Callable[[int, int], bytes]:
+        """Reads a token; of a file on disk it can travel to another process."""
+        file = self._stream.file
+        return self.token if file is None else partial(file.file.token, file.at)
 
     def token(self, start: int, length: int) -> bytes:
         if self._file is None:

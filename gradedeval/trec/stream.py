@@ -38,8 +38,10 @@ class OpenFile:
     def size(self) -> int:
         return os.fstat(self.number).st_size
 
-    def read(self, size: int, at: int) -> bytes:
-        return os.pread(self.number, size, at)
+    def token(self, begin: int, start: int, length: int) -> bytes:
+        """So many bytes, from `start` on where the file counts from `begin`."""
+        with file_errors(self.path):
+            return os.pread(self.number, length, begin + start)
 
     def read_into(self, view: memoryview, at: int) -> int:
         return os.preadv(self.number, [view], at)
@@ -193,7 +195,7 @@ class Stream:
         """The bytes at an offset of a plain stream that has been read to its end."""
         with file_errors(self.place):
             if (file := self.file) is not None:  # processes share the position of an open file
-                return file.file.read(length, file.at + start)
+                return file.file.token(file.at, start, length)
             self._raw.seek(self._begin + start)
             token: bytes = self._raw.read(length)
         return token

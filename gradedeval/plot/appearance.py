@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +12,16 @@ from gradedeval.errors import InputError, visible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDTH = 3.3
-"""Inches: a column of a paper."""
+WIDTH, HEIGHT = 3.3, 2.4
+"""Inches: a column of a paper, and a picture in it."""
 
 # Okabe & Ito, Color Universal Design, 2008; the yellow is left out: on paper it is hardly seen.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = COLORS = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
 )
-GREY, LIGHT = "#8c8c8c", "#d0d0d0"
+DARK, GREY, PALE, LIGHT = "#333333", "#8c8c8c", "#b8b8b8", "#d0d0d0"
 LINES = ("-", "--", "-.", ":")
-MANY = 10
+MANY = len(COLORS)
 """Of more lines than these the others are grey."""
 
 STYLE: Mapping[str, Any] = {
@@ -71,12 +71,15 @@ def need_matplotlib() -> None:
 
 
 @contextmanager
-def style() -> Iterator[None]:
-    """In this block matplotlib draws as here, whatever the settings of the user; after it they are as before."""
+def style(width: float = WIDTH, height: float = HEIGHT) -> Iterator[None]:
+    """In this block matplotlib draws as here, whatever the settings of the user; after it they are as before.
+
+    width, height  of figures, in inches
+    """
     need_matplotlib()
     import matplotlib.style
 
-    with matplotlib.style.context(["default", dict(STYLE)]):
+    with matplotlib.style.context(["default", {**STYLE, "figure.figsize": (width, height)}]):
         yield
 
 
@@ -87,9 +90,10 @@ def drawn(draw: Callable[[Axes], Any], ax: Axes | None) -> Axes:
     if ax is not None:
         draw(ax)
         return ax
-    from matplotlib import pyplot
+    from matplotlib import pyplot, rcParams
 
-    with style():
+    # In a block of `style` its size counts.
+    with nullcontext() if rcParams["svg.hashsalt"] == STYLE["svg.hashsalt"] else style():
         ax = pyplot.gca()
         draw(ax)
     return ax
@@ -101,6 +105,13 @@ def looks(count: int) -> list[dict[str, Any]]:
         return [*looks(MANY), *({"color": LIGHT, "linestyle": "-", "linewidth": 0.6, "zorder": 1},) * (count - MANY)]
     colors = list(islice(cycle(COLORS), count))
     return [{"color": color, "linestyle": LINES[index // len(COLORS)]} for index, color in enumerate(colors)]
+
+
+def whole_numbers(ax: Axes) -> None:
+    """Ticks at whole numbers alone, for ranks and counts."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
 
 
 def inches_of(ax: Axes) -> tuple[float, float]:
@@ -123,12 +134,16 @@ def shown(name: str, longest: int = LONGEST) -> str:
     return text.replace("$", r"\$")
 
 
-def legend(ax: Axes, **settings: Any) -> None:
-    """A legend above the axes, in as many columns as there is room for."""
+def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0) -> None:
+    """A legend above the axes, in as many columns as there is room for.
+
+    handles  what it has; nothing: all that has a label
+    bottom   where it begins, in heights of the axes
+    """
     from matplotlib import rcParams
     from matplotlib.font_manager import FontProperties
 
-    handles = settings.pop("handles", None) or ax.get_legend_handles_labels()[0]
+    handles = list(handles) or ax.get_legend_handles_labels()[0]
     if not handles:
         return
     labels = [str(handle.get_label()) for handle in handles]
@@ -136,4 +151,4 @@ def legend(ax: Axes, **settings: Any) -> None:
     size = FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points() / 72
     room, column = inches_of(ax)[0] * 1.05, size * (0.58 * max(map(len, labels)) + 3.8)
     columns = max(1, min(len(handles), int(room / column)))
-    ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, **settings)
+    ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, bottom), ncols=columns, borderaxespad=0.2)

@@ -243,16 +243,27 @@ def inner(documents: Any, what: str, topic: Any) -> Mapping[Any, Any]:
     return documents
 
 
-def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
-    """A column of a DataFrame under any of its known names."""
+def held(frame: Any, known: tuple[str, ...], what: str) -> Any:
+    """A column of a DataFrame under any of its known names, as it holds it."""
+    return _held(frame, known, what)[1]
+
+
+def _held(frame: Any, known: tuple[str, ...], what: str) -> tuple[Any, Any]:
+    """The name of a column, and what holds its values."""
     name = find_grades(frame.columns) if known is GRADE else find_column(frame.columns, known)
     if name is None:
         raise no_column(frame.columns, known, what)
     if known is GRADE:
         check_one_grade(frame.columns, what)
-    held = frame[name]
-    if not hasattr(held, "tolist"):
+    values = frame[name]
+    if not hasattr(values, "tolist"):
         raise InputError(what, f"has several columns '{name}'", "give each column a name of its own", usage=True)
+    return name, values
+
+
+def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
+    """The values of a column."""
+    name, held = _held(frame, known, what)
     if getattr(getattr(held, "dtype", None), "kind", "") == "O" and hasattr(held, "to_numpy"):
         held = held.to_numpy(object)  # pandas lists text of Arrow one by one
     values: list[Any] = held.tolist()

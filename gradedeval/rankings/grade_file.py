@@ -9,7 +9,7 @@ from itertools import chain, islice
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch, coalesce
 from gradedeval.rankings.grade import Grader, PartResult, RunPart
-from gradedeval.rankings.run_columns import grade_by_block, read_rows
+from gradedeval.rankings.run_columns import grade_whole_topics, read_rows
 from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.stream import Stream
@@ -57,8 +57,7 @@ def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Bat
     if is_large and len(rows.topic) > FEW_TOPICS + 2 * len(rows.topics):
         # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
         return PartResult([], rows.topics, tag=rows.tag, interleaved=True)
-    rows, dropped = grade_by_block(rows, numbers, grader)
-    return PartResult(list(grader.batches(grader.countable(rows.documents()))), rows.topics, dropped, rows.tag)
+    return grade_whole_topics(rows, numbers, grader)
 
 
 class RunFile:

@@ -34,7 +34,7 @@ def gather_topics(
     gathered, file = InterleavedTopics(stream, grader.limits), stream.file
     size = 4 * grader.limits.block  # there may be thousands of topics in each
     if file is not None and workers.count > 1:
-        grader.qrels._index.fill()
+        grader.qrels._judged.index.fill()
         cut = segments(file, workers.count, grader.limits.segment, layout=layout)
         with closing(workers.imap(partial(_read_segment, layout, grader, only, size), cut)) as segment_columns:
             for listed in segment_columns:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, plural
 from gradedeval.options import Duplicates, Options
 from gradedeval.options.values import Labels, read_format, read_labels
 from gradedeval.rankings.dicts import NOTHING_LISTED, Listed
-from gradedeval.rankings.docno_index import Index
 from gradedeval.rankings.frames import Judgment, judgments_in, usual_judgments, words_of
 from gradedeval.rankings.labels import unused_labels
 from gradedeval.rankings.objects import readable
@@ -93,10 +91,11 @@ class Qrels:
             read = self._readable(read)
             if words:
                 self.notes += unused_labels(self.place, words_of(read, self.place), words.of)
-            if not part and (usual := usual_judgments(read, self.place)) is not None:
+            usual = None if part else _usual(read, self.place)
+            if isinstance(usual, Listed):
                 self._of_listed(usual)
                 return
-            read = self._of_rows(judgments_in(read, reading.part, self.place, reading.labels), reading)
+            read = usual or self._of_rows(judgments_in(read, part, self.place, reading.labels), reading)
         self._judged: JudgmentColumns = read
         self.labels: Floats = self._judged.labels
         if self._layout is not None and self._layout.whole and (self.labels % 1).any():
@@ -190,11 +189,11 @@ class Qrels:
         return judgments_of_codes(self.codes, labels)
 
     @classmethod
-    def none(cls) -> Qrels:
-        """No judgments at all: all topics of a run count, and every document is unjudged."""
-        qrels = cls.__new__(cls)
-        qrels._start("qrels")
-        qrels.topics, qrels.labels, qrels.codes, qrels.pool = [], np.zeros(1), {}, np.zeros((0, 1), dtype=np.int64)
+    def none(cls, labels: Sequence[float] = (0.0,)) -> Qrels:
+        """No judgments at all, of grades that there could be: all topics of a run count, and no document is judged."""
+        (qrels := cls.__new__(cls))._start("qrels")
+        qrels.topics, qrels.codes, qrels.labels = [], {}, np.array(labels)
+        qrels.pool = np.zeros((0, len(labels)), dtype=np.int64)
         return qrels
 
     def __len__(self) -> int:
@@ -212,7 +211,8 @@ class Qrels:
 
     def _pool_of(self, topics: list[bytes]) -> Ints:
         """topics × labels: how many documents have each label; 0 for a topic that is not judged."""
-        return np.take(self._pools, [self._row.get(topic, -1) for topic in topics], axis=0)
+        rows = np.array([self._row.get(topic, -1) for topic in topics], np.int64)
+        return np.take(self._pools, rows, axis=0)
 
     @cached_property
     def _pools(self) -> Ints:
@@ -229,14 +229,6 @@ class Qrels:
         """The judgments as columns; those of dicts where a run is a file, or a digest is asked for."""
         return judgments_of_codes(self.codes, self.labels)
 
-    @property
-    def _index(self) -> Index:
-        return self._judged.index
-
-    @property
-    def _code(self) -> NDArray[Any]:  # documents of the index: index into labels
-        return self._judged.code
-
     @cached_property
     def codes(self) -> dict[bytes, dict[bytes, int]]:
         """topic -> docno -> index into labels, for runs given as dicts."""
@@ -246,10 +238,6 @@ class Qrels:
             topic: {encode(docno): code for docno, code in documents.items()}
             for topic, documents in self._text_codes.items()
         }
-
-    def _codes_of(self, topic: bytes, text: bool) -> Mapping[Any, int]:
-        """docno -> code of a topic. The first to ask waits until there is a dict."""
-        return (self._text_codes if text else self.codes).get(topic, {})
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what is remembered of evaluations."""
@@ -276,6 +264,16 @@ def _ir_datasets(name: str) -> Any:
     from gradedeval.trec.documents import ir_datasets_qrels
 
     return ir_datasets_qrels(name)
+
+
+def _usual(source: Any, place: str) -> JudgmentColumns | Listed | None:
+    """The judgments of what needs no look at each; None of any other."""
+    if hasattr(source, "iloc"):
+        from gradedeval.rankings.arrow_columns import arrow_judgments  # files need no tables
+
+        if (judged := arrow_judgments(source, place)) is not None:
+            return judged
+    return usual_judgments(source, place)
 
 
 def _by_topic(

@@ -92,6 +92,14 @@ def map_run(
 ) -> GradedRun[Made]:
     """`work` of each part of a run, shared by processes where it is a large file. Raises InputError as `grade_run`."""
     if not is_file(source):
+        if hasattr(source, "iloc") and not grader.types:
+            from gradedeval.rankings.grade_table import arrow_run  # files need no tables
+
+            with suppress(NeedsLineReader):
+                if (table := arrow_run(source, grader.options)) is not None:
+                    whole = FileContents[Made]()
+                    whole.add(work(table))
+                    return _settled(work, whole, "run", grader)
         return map_lists(work, read_run(source, grader.options, grader.types), grader)
     with closing(Stream(Source(source))) as stream:
         form = format_of(stream, "run", grader.options.run_format)
@@ -156,9 +164,16 @@ def _map_file(
                 for topic in result.topics:
                     whole.dropped.pop(topic, None)  # it is complete now, and counted again
                 whole.add(result)
-    chosen = choose_topics(whole.topics, stream.place, grader.qrels, grader.options)
+    return _settled(work, whole, stream.place, grader)
+
+
+def _settled(
+    work: Callable[[RunPart], PartResult[Made]], whole: FileContents[Made], place: str, grader: Grader
+) -> GradedRun[Made]:
+    """What the parts give, and `work` of the topics that they lack."""
+    chosen = choose_topics(whole.topics, place, grader.qrels, grader.options)
     missing = [topic for topic in chosen.topics if topic not in whole.topics]
     if missing:
-        whole.batches += work(ListedTopics(Run(stream.place, {}), missing)).batches
-    notes = [*dropped_notes(stream.place, sum(whole.dropped.values()), grader.options), *chosen.notes]
-    return GradedRun(stream.place, whole.tag, whole.batches, chosen.topics, chosen.missing, notes)
+        whole.batches += work(ListedTopics(Run(place, {}), missing)).batches
+    notes = [*dropped_notes(place, sum(whole.dropped.values()), grader.options), *chosen.notes]
+    return GradedRun(place, whole.tag, whole.batches, chosen.topics, chosen.missing, notes)

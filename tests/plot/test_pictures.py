@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 import sys
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -126,19 +129,20 @@ def test_what_is_settled_is_worked_out_by_hand() -> None:
     np.testing.assert_allclose(found.loc[["1", "2", "3"], ["low", "high"]], [[0.1, 0.5], [-0.1, 0.1], [-0.2, -0.1]])
 
 
-def test_the_heat_map_has_the_numbers_of_the_matrix(scores: gradedeval.Scores, ax: Axes) -> None:
-    agreement = gradedeval.correlate(scores, "pearson", "spearman")
-    agreement = agreement[~(agreement[["measure", "other"]] == "num_rel_ret").any(axis=1)]
+def test_the_heat_map_has_the_numbers_of_the_matrix(ax: Axes) -> None:
+    rows = [("ap", "rr", "pearson", 0.75), ("ap", "q", "pearson", 0.5), ("rr", "q", "pearson", float("nan"))]
+    rows += [(other, measure, "spearman", value - 1) for measure, other, _, value in rows]
+    agreement = pd.DataFrame(rows, columns=["measure", "other", "kind", "agreement"])
     gradedeval.plot.correlate(agreement, ax=ax)
     cells = ax.images[0].get_array()
-    measures = ["err@20", "ndcg@10"]
+    assert cells is not None
+    measures = ["ap", "rr", "q"]
     assert names(ax.get_yticklabels()) == names(ax.get_xticklabels()) == measures
-    for row in agreement.itertuples():
-        place = measures.index(row.measure), measures.index(row.other)
-        assert cells is not None
-        assert cells[place] == row.agreement
+    for measure, other, _, value in rows:
+        place = measures.index(measure), measures.index(other)
         (text,) = [text for text in ax.texts if text.get_position() == place[::-1]]
-        assert text.get_text() == f"{row.agreement:.2f}"
+        assert text.get_text() == ("—" if np.isnan(value) else f"{value:.2f}")
+        assert np.isnan(value) or cells[place] == value
     assert ax.get_xlabel() == "above the diagonal: Pearson's r\nbelow: Spearman's ρ"
 
 
@@ -148,6 +152,112 @@ def test_a_scatter_has_a_point_for_each_run_and_topic(scores: gradedeval.Scores,
         expected = run.score[:, [1, 0]]
         np.testing.assert_array_equal(np.asarray(points.get_offsets()), expected)
     assert ax.get_xlabel() == "ndcg@10, by run and topic"
+
+
+def lines(ax: Axes) -> dict[str, np.ndarray[Any, Any]]:
+    """The points of each line, by its label."""
+    return {str(line.get_label()): np.asarray(line.get_xydata()) for line in ax.lines}
+
+
+def test_curves_are_precision_over_recall_of_each_run_and_threshold(ax: Axes) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)  # topics without a document of grade 4
+        curves = gradedeval.precision_recall(RUNS[:2], QRELS, "gap(g=1:0:1:1)")
+    assert list(dict.fromkeys(curves.frame["measure"])) == ["gap(g=1:0:1:1)", *(f"gap(rel={rel})" for rel in (1, 3, 4))]
+    gradedeval.plot.pr(curves, ax=ax)
+    drawn = lines(ax)
+    assert len(drawn) == 8
+    for (measure, run), own in curves.frame.groupby(["measure", "run"]):
+        np.testing.assert_array_equal(drawn[f"{run} {measure}"], own[["recall", "precision"]])
+    shown = ["rivers-bm25.run", "rivers-neural.run", "gap(g=1:0:1:1)", "grade ≥ 1", "grade ≥ 3", "grade ≥ 4"]
+    assert names(ax.get_legend().get_texts()) == shown  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("quantity", ["W", "C", "L"])
+def test_weights_are_lines_over_ranks(quantity: Any, ax: Axes) -> None:
+    weights = gradedeval.weights("rbp(p=0.9) dcg@3", ranks=5, quantity=quantity)
+    gradedeval.plot.weights(weights, ax=ax)
+    for name, points in lines(ax).items():
+        np.testing.assert_array_equal(points, weights.frame[["rank", name]])
+    assert ax.get_ylabel().startswith(f"{quantity}(i): ")
+
+
+def test_logarithmic_weights_leave_out_what_is_0(ax: Axes) -> None:
+    gradedeval.plot.weights(gradedeval.weights("p@3", ranks=5), log=True, ax=ax)
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert np.isnan(lines(ax)["p@3"][:, 1]).tolist() == [False] * 3 + [True] * 2
+
+
+def test_a_fit_has_its_curve_the_best_value_and_those_nearly_as_good(ax: Axes) -> None:
+    result = gradedeval.fit_weights(
+        [0.6, 0.25, 0.1, 0.05], "rbp(p=0.1..0.9..0.02) rbp(p=0.2..0.6..0.1)", precision=0.02
+    )
+    one, _ = result.frame["measure"]
+    gradedeval.plot.fit(result, one, ax=ax)
+    curve, near, best, _ = (np.asarray(line.get_xydata()) for line in ax.lines)
+    row = result.frame.iloc[0]
+    np.testing.assert_array_equal(curve, result.curve[result.curve["measure"] == one][["value", "divergence"]])
+    assert (near[0, 0], near[-1, 0]) == (row["low"], row["high"])
+    assert best.tolist() == [[row["value"], row["divergence"]]]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (f"p of {one}", "Kullback–Leibler divergence (nats)")
+    both = Figure().subplots()
+    agreement = {"divergence": "agreement"}
+    fit = SimpleNamespace(frame=result.frame.rename(columns=agreement).assign(by="pearson"),
+                          curve=result.curve.rename(columns=agreement).assign(by="pearson"))  # fmt: skip
+    gradedeval.plot.fit(fit, ax=both)
+    assert names(both.get_legend().get_texts())[:2] == [f"{name}, Pearson's r" for name in result.frame["measure"]]  # type: ignore[union-attr]
+    other = SimpleNamespace(frame=fit.frame, curve=fit.curve.assign(parameter=["k", *fit.curve["parameter"][1:]]))
+    with pytest.raises(
+        InputError, match=r"^plot.fit: the measures differ in their parameters \(k, p\); name one, as in"
+    ):
+        gradedeval.plot.fit(other, ax=ax)
+
+
+@pytest.mark.parametrize("level", ["level", "p"])
+def test_levels_of_pairs_stand_in_descending_order(level: str, ax: Axes) -> None:
+    rows = [("ap", 0.02), ("ap", 0.4), ("ap", 0.0), ("err@20", 0.3), ("err@20", 0.01), ("err@20", 0.7)]
+    frame = pd.DataFrame(rows, columns=["measure", level])
+    gradedeval.plot.power(SimpleNamespace(curve=frame) if level == "level" else frame, alpha=0.1, ax=ax)
+    drawn = lines(ax)
+    assert drawn["ap"].tolist() == [[1, 0.4], [2, 0.02], [3, 0.0]]
+    assert drawn["err@20"].tolist() == [[1, 0.7], [2, 0.3], [3, 0.01]]
+    assert drawn["α = 0.1"][:, 1].tolist() == [0.1, 0.1]
+    with pytest.raises(InputError, match=r"^plot.power: the frame has no levels and no p values; give what gradedeval"):
+        gradedeval.plot.power(frame.rename(columns={level: "other"}), ax=ax)
+
+
+def test_an_explanation_has_contributions_grades_and_the_score_so_far(ax: Axes) -> None:
+    explained = gradedeval.explain(RUNS[2], QRELS, "err@20 ap", topic="301")
+    frame = explained.frame
+    own = frame[frame["measure"] == "err@20"]
+    gradedeval.plot.explain(explained, "err@20", ax=ax)
+    drawn = bars(ax)
+    assert [bar.get_height() for bar in drawn["contribution"]] == own["contribution"].tolist()
+    np.testing.assert_array_equal(lines(ax)["score so far"], own[["rank", "running"]].astype(float))
+    open_ = own[own["grade"].isna()]
+    assert [bar.get_height() for bar in drawn["could add"]] == open_["could_add"].tolist()
+    colors = pd.Series([bar.get_facecolor() for bar in drawn["grade"]], index=own["grade"].fillna(-9))
+    assert colors.groupby(level=0).nunique().eq(1).all()
+    assert colors.nunique() == 4
+    legend = ["grade 0", "grade 1", "grade 2", "unjudged, could add", "score so far"]
+    assert names(ax.get_legend().get_texts()) == legend  # type: ignore[union-attr]
+    gradedeval.plot.explain(frame, "ap", ranks=5, ax=Figure().subplots())
+
+
+def test_a_history_is_not_joined_across_a_change(tmp_path: Path, ax: Axes) -> None:
+    path = tmp_path / "h.jsonl"
+    for day, depth in ((1, None), (2, None), (3, 10), (4, 10)):
+        scores = gradedeval.evaluate(RUNS[0], QRELS, "err@20", depth=depth)
+        gradedeval.append_history(scores, path, time=f"2026-11-0{day}T10:00:00Z", label="" if day == 4 else f"v{day}")
+    history = gradedeval.read_history(path)
+    gradedeval.plot.history(history, ax=ax)
+    before, after, mark = ax.lines
+    assert np.asarray(before.get_xydata()).tolist() == [[0, history.frame["score"][0]], [1, history.frame["score"][1]]]
+    assert np.asarray(after.get_xydata()).tolist() == [[2, history.frame["score"][2]], [3, history.frame["score"][3]]]
+    assert np.asarray(mark.get_xdata()).tolist() == [1.5, 1.5]
+    assert names(ax.get_xticklabels()) == ["v1", "v2", "v3", "2026-11-04"]
+    low, high = ax.collections[0].get_datalim(ax.transData).intervaly
+    assert (low, high) == (history.frame["low"][:2].min(), history.frame["high"][:2].max())
 
 
 def test_nothing_of_matplotlib_is_changed_for_good(scores: gradedeval.Scores) -> None:
@@ -164,16 +274,16 @@ def test_nothing_of_matplotlib_is_changed_for_good(scores: gradedeval.Scores) ->
     assert rcParams == before
 
 
-@pytest.mark.parametrize("form", ["svg", "pdf", "png"])
+@pytest.mark.parametrize("form", ["svg", "png", pytest.param("pdf", marks=pytest.mark.exhaustive)])
 def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Command, tmp_path: Path) -> None:
-    words = ("plot", "runs", *RUNS, QRELS, "-m", "ndcg@10", "--quiet", "--signature", "-o")
+    words = ("plot", "weights", "-m", "p@3", "--ranks", "5", "--signature", "-o")
     for name in ("one", "two"):
         outcome = cli(*words, f"{name}.{form}")
         assert (outcome.code, outcome.out) == (0, b""), outcome.err
     content = (tmp_path / f"one.{form}").read_bytes()
     assert content == (tmp_path / f"two.{form}").read_bytes()
     if form != "pdf":
-        assert b"qrels b1f7bb" in content
+        assert b"ranks 1..5" in content
 
 
 @pytest.mark.parametrize(
@@ -209,7 +319,7 @@ def test_a_frame_that_lacks_what_a_picture_needs_is_named(scores: gradedeval.Sco
     with pytest.raises(InputError, match=r"^plot.topics: the frame has no columns low, high; give that of gradedeval"):
         gradedeval.plot.topics(gradedeval.topic_differences(two(scores)).drop(columns=["low", "high"]), ax=ax)
     with pytest.raises(InputError, match=r"^plot.correlate: the frame is empty; give that of correlate$"):
-        gradedeval.plot.correlate(gradedeval.correlate(scores).head(0), ax=ax)
+        gradedeval.plot.correlate(pd.DataFrame(columns=["measure", "other", "kind", "agreement"]), ax=ax)
 
 
 def test_without_matplotlib_the_extra_is_named(
@@ -236,3 +346,43 @@ def test_names_of_runs_are_text_whatever_is_in_them(ax: Axes) -> None:
     assert len(shown[2]) == 30
     assert shown[2].endswith("end")
     ax.figure.canvas.draw()  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def examples() -> Any:
+    spec = importlib.util.spec_from_file_location("pictures", ROOT / "examples" / "pictures.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    with warnings.catch_warnings():
+        spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.parametrize("name", ["runs", "topics"])
+def test_the_pictures_of_the_readme_are_as_the_example_draws_them(
+    name: str, examples: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Byte for byte by the matplotlib that drew them; by another the words and numbers, for it may lay them out
+    otherwise."""
+    monkeypatch.chdir(ROOT)
+    stored = ROOT / "docs" / "pictures" / f"{name}.svg"
+    examples.draw(tmp_path, [name])
+    now = (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+    if request.config.getoption("--golden"):
+        stored.write_text(now, encoding="utf-8")
+    before = stored.read_text(encoding="utf-8")
+    maker, words = (re.compile(pattern) for pattern in (r"gradedeval [^,]*, matplotlib [^<]*", r">([^<>]+)</text>"))
+    if maker.findall(before) == maker.findall(now):
+        assert before == now, "python examples/pictures.py docs/pictures runs topics"
+    assert words.findall(before) == words.findall(now)
+    assert len(words.findall(now)) > 10
+
+
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_the_example_draws_every_picture(examples: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    examples.draw(tmp_path)
+    assert {path.stem for path in tmp_path.glob("*.svg")} == {*gradedeval.plot.__all__} - {"save", "style"}

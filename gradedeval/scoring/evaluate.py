@@ -33,7 +33,7 @@ def evaluate(
     measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
     *,
     like: str | None = None,
-    jobs: int | None = None,
+    jobs: int = 1,
     executor: Executor | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Scores:
@@ -64,18 +64,18 @@ def evaluate(
     chosen = parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
-    if jobs is not None and (not isinstance(jobs, Integral) or jobs < 1):
+    if not isinstance(jobs, Integral) or jobs < 1:
         raise InputError("jobs", f"invalid number of processes {jobs!r}", "give a whole number, 1 or more", usage=True)
     scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=_workers(jobs, executor))
     warn_caller(scores.notes)
     return scores
 
 
-def _workers(jobs: int | None, executor: Executor | None) -> Workers:
+def _workers(jobs: int, executor: Executor | None) -> Workers:
     if executor is not None and not hasattr(executor, "submit"):
         what = f"{type(executor).__name__} is not an Executor"
         raise InputError("executor", what, "give a concurrent.futures.Executor, which has submit()", usage=True)
-    return Workers.of(jobs if jobs or executor is not None else 1, executor=executor)
+    return Workers.of(jobs if executor is None or jobs > 1 else None, executor=executor)
 
 
 def evaluate_runs(

@@ -26,7 +26,8 @@ class Bound:
 
     kind      `min` or `max` of the mean (or total, or geometric mean); `max-drop` of it from the baseline's;
               `max-topic-drop` of any topic; `significant` drop at a level; `max-unjudged`: what unjudged documents
-              could add to the mean; `min-topics` that it is over, those shared with the baseline if there is one.
+              could add to the mean; `min-topics` that it is over and the run has documents for, those
+              shared with the baseline if there is one.
               Where lower is better, a drop is a rise
     measure   its notation, as in the scores
     limit     the score, drop, level or number

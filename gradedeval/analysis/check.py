@@ -217,8 +217,8 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
         if both.reading.better == "lower" and bound.kind in COMPARED:
             which = ROSE
     if bound.kind == "min-topics":
-        used = len(alone.topics) if baseline is None else len(both.topics)
-        value, passed, sentence = _of_count(used, bound)
+        used = len(set(topics) - _unanswered(matrix, [run, str(baseline)]))
+        value, passed, sentence = _of_count(used, bound, used < len(topics))
     elif bound.kind in ("min", "max"):
         value, passed, sentence = _of_summary(alone, bound)
         if bound.kind == "max":
@@ -243,10 +243,14 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
     return Verdict(run, bound, value, passed, sentence, worst, which, used, counts)
 
 
-def _of_count(topics: int, bound: Bound) -> tuple[float, bool, str]:
-    passed = topics >= bound.limit
-    what = f"{bound.measure} is over {topics} {plural(topics, 'topic')}"
-    return topics, passed, f"{what}, {'at least' if passed else 'fewer than'} {bound.limit:g}"
+def _unanswered(matrix: Matrix, runs: Sequence[str]) -> set[str]:
+    """Topics for which one of these runs retrieved nothing, where the scores are not saved ones: they count as 0."""
+    return {topic for run in (matrix.scores.runs if matrix.scores else ()) if run.run in runs for topic in run.empty}
+
+
+def _of_count(topics: int, bound: Bound, fewer: bool) -> tuple[float, bool, str]:
+    passed, found = topics >= bound.limit, f"{topics} {plural(topics, 'topic')}{' with documents' * fewer}"
+    return topics, passed, f"{bound.measure} is over {found}, {'at least' if passed else 'fewer than'} {bound.limit:g}"
 
 
 def _of_summary(alone: Paired, bound: Bound) -> tuple[float, bool, str]:

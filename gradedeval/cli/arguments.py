@@ -18,7 +18,7 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import load_measures
 from gradedeval.measures.table import MEASURES
 from gradedeval.rankings.qrels import IR_DATASETS
-from gradedeval.trec.file_formats import Document
+from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import QRELS, RUN, STRATA
 from gradedeval.trec.lines import looks_like
 from gradedeval.trec.paths import files_of, same_file
@@ -108,7 +108,7 @@ def is_qrels(file: str) -> bool:
             form = format_of(stream, "qrels")
         except InputError:
             return False
-    return form.format == "letor" if isinstance(form, Document) else form is not QRELS
+    return form.format == "letor" if isinstance(form, WholeFile) else form is not QRELS
 
 
 def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:

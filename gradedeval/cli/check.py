@@ -40,8 +40,9 @@ OPTIONS = [
            "P. Without MEASURE: each measure of -m, or else of the other bounds."),
     option("--max-unjudged", multiple=True, metavar="[MEASURE=]X", help="Judging the run's unjudged documents may "
            "raise the mean by at most X (column 'unjudged' of --residuals split)."),
-    option("--min-topics", multiple=True, metavar="[MEASURE=]N", help="The mean must be over N topics or more; with a "
-           "baseline, over N that both have. Without MEASURE: each measure, as for --significant."),
+    option("--min-topics", multiple=True, metavar="[MEASURE=]N", help="The mean must be over N topics or more "
+           "for which the run has documents; with a baseline, over N that both have. "
+           "Without MEASURE: each measure, as for --significant."),
     option("--history", metavar="FILE", help="Append the summaries to a history: a line for each run. See `gradedeval "
            "history`."),
     *history_options(),

@@ -46,7 +46,7 @@ Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), row numbers, and types (or none)."""
 
 
-Labels = Mapping[bytes, float] | None
+GradeOfWord = Mapping[bytes, float] | None
 """Words that stand for grades."""
 
 
@@ -62,13 +62,13 @@ def usual_judgments(source: Any, what: str = "qrels") -> Listed | None:
     return usual if usual and usual.topics else None
 
 
-def judgments_in(source: Any, part: tuple[str, ...], what: str = "qrels", labels: Labels = None) -> list[Judgment]:
+def judgments_in(source: Any, part: tuple[str, ...], what: str = "qrels", labels: GradeOfWord = None) -> list[Judgment]:
     """The judgments of a dict or a DataFrame."""
     return (dict_judgments if isinstance(source, Mapping) else frame_judgments)(source, part, what, labels)
 
 
 def dict_judgments(
-    judged: Mapping[Any, Any], part: tuple[str, ...], what: str = "qrels", labels: Labels = None
+    judged: Mapping[Any, Any], part: tuple[str, ...], what: str = "qrels", labels: GradeOfWord = None
 ) -> list[Judgment]:
     """The judgments of a dict topic -> docno -> grade, or topic -> docno -> `part` -> grade: SUBTOPIC or STRATUM."""
     rows: list[Judgment] = []
@@ -90,7 +90,9 @@ def dict_judgments(
     return rows
 
 
-def frame_judgments(frame: Any, part: tuple[str, ...], what: str = "qrels", labels: Labels = None) -> list[Judgment]:
+def frame_judgments(
+    frame: Any, part: tuple[str, ...], what: str = "qrels", labels: GradeOfWord = None
+) -> list[Judgment]:
     """The judgments of a DataFrame with a topic, a docno and a grade column, and perhaps one of subtopics or strata."""
     parts = _ids(frame, part, what) if part else []
     topic, docno = _ids(frame, TOPIC, what), _ids(frame, DOCNO, what)
@@ -129,7 +131,7 @@ def _token(text: str) -> bytes:
         return repr(text).encode()
 
 
-def _grade(value: Any, place: str, labels: Labels) -> float:
+def _grade(value: Any, place: str, labels: GradeOfWord) -> float:
     grade = grade_of(_token(value), labels) if isinstance(value, str) else math.nan
     return grade if grade == grade else number(value, place, "grade")
 
@@ -240,16 +242,27 @@ def inner(documents: Any, what: str, topic: Any) -> Mapping[Any, Any]:
     return documents
 
 
-def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
-    """A column of a DataFrame under any of its known names."""
+def held(frame: Any, known: tuple[str, ...], what: str) -> Any:
+    """A column of a DataFrame under any of its known names, as it holds it."""
+    return _held(frame, known, what)[1]
+
+
+def _held(frame: Any, known: tuple[str, ...], what: str) -> tuple[Any, Any]:
+    """The name of a column, and what holds its values."""
     name = find_grades(frame.columns) if known is GRADE else find_column(frame.columns, known)
     if name is None:
         raise no_column(frame.columns, known, what)
     if known is GRADE:
         check_one_grade(frame.columns, what)
-    held = frame[name]
-    if not hasattr(held, "tolist"):
+    values = frame[name]
+    if not hasattr(values, "tolist"):
         raise InputError(what, f"has several columns '{name}'", "give each column a name of its own", usage=True)
+    return name, values
+
+
+def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
+    """The values of a column."""
+    name, held = _held(frame, known, what)
     if getattr(getattr(held, "dtype", None), "kind", "") == "O" and hasattr(held, "to_numpy"):
         held = held.to_numpy(object)  # pandas lists text of Arrow one by one
     values: list[Any] = held.tolist()

@@ -9,9 +9,9 @@ from itertools import chain, islice
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch, coalesce
 from gradedeval.rankings.grade import Grader, PartResult, RunPart
-from gradedeval.rankings.run_columns import grade_by_block, read_rows
+from gradedeval.rankings.run_columns import grade_whole_topics, read_rows
 from gradedeval.rankings.topic_codes import TopicCodes
-from gradedeval.trec.layouts import Layout
+from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.topic_blocks import Block, blocks, segments
 
@@ -57,14 +57,13 @@ def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Bat
     if is_large and len(rows.topic) > FEW_TOPICS + 2 * len(rows.topics):
         # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
         return PartResult([], rows.topics, tag=rows.tag, interleaved=True)
-    rows, dropped = grade_by_block(rows, numbers, grader)
-    return PartResult(list(grader.batches(grader.countable(rows.documents()))), rows.topics, dropped, rows.tag)
+    return grade_whole_topics(rows, numbers, grader)
 
 
 class RunFile:
     """A run file, which is cut into parts; `is_large` says whether it is worth several processes."""
 
-    def __init__(self, stream: Stream, grader: Grader, layout: Layout) -> None:
+    def __init__(self, stream: Stream, grader: Grader, layout: LineLayout) -> None:
         self.stream, self.grader, self.layout, self.file = stream, grader, layout, stream.file
         self.is_large = self.file is not None and self.file.end - self.file.at > grader.limits.large_file
 

@@ -17,14 +17,14 @@ from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, PartResult
 from gradedeval.rankings.run_columns import Rows, grade_as_listed, settle_repeated
 from gradedeval.rankings.topic_codes import TopicCodes
-from gradedeval.trec.layouts import Layout
+from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.source import temporary_file_errors
 from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.topic_blocks import Block, blocks, segments
 
 
 def gather_topics(
-    stream: Stream, layout: Layout, grader: Grader, workers: Workers, only: frozenset[bytes] | None
+    stream: Stream, layout: LineLayout, grader: Grader, workers: Workers, only: frozenset[bytes] | None
 ) -> list[InterleavedPart]:
     """Read a stream again, for the topics in `only` or for all: their documents in parts of whole topics.
 
@@ -34,7 +34,7 @@ def gather_topics(
     gathered, file = InterleavedTopics(stream, grader.limits), stream.file
     size = 4 * grader.limits.block  # there may be thousands of topics in each
     if file is not None and workers.count > 1:
-        grader.qrels._index.fill()
+        grader.qrels._judged.index.fill()
         cut = segments(file, workers.count, grader.limits.segment, layout=layout)
         with closing(workers.imap(partial(_read_segment, layout, grader, only, size), cut)) as segment_columns:
             for listed in segment_columns:
@@ -62,7 +62,7 @@ class ListedColumns:
 
 
 def _read_segment(
-    layout: Layout, grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment
+    layout: LineLayout, grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment
 ) -> ListedColumns:
     topics, begin = TopicCodes(grader.limits), segment.at  # which moves as the segment is read
     read = blocks(segment, size, begin, layout)

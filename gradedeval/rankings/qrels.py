@@ -9,14 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, plural
 from gradedeval.options import Duplicates, Options
 from gradedeval.options.values import Labels, read_labels
+from gradedeval.rankings.arrow_columns import arrow_judgments
 from gradedeval.rankings.dicts import NOTHING_LISTED, Listed
-from gradedeval.rankings.docno_index import Index
 from gradedeval.rankings.frames import Judgment, judgments_in, usual_judgments, words_of
 from gradedeval.rankings.labels import unused_labels
 from gradedeval.rankings.objects import readable
@@ -27,8 +26,8 @@ from gradedeval.trec import lines
 from gradedeval.trec.column_names import SCORE, STRATUM, SUBTOPIC, find_grades, not_whole, plain
 from gradedeval.trec.columns import Columns
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
-from gradedeval.trec.file_formats import Document, format_name
-from gradedeval.trec.layouts import QRELS, Layout
+from gradedeval.trec.file_formats import WholeFile, format_name
+from gradedeval.trec.layouts import QRELS, LineLayout
 from gradedeval.trec.lines import NeedsLineReader, decode, encode
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source, is_file
@@ -94,10 +93,11 @@ class Qrels:
             read = self._readable(read)
             if words:
                 self.notes += unused_labels(self.place, words_of(read, self.place), words.of)
-            if not part and (usual := usual_judgments(read, self.place)) is not None:
+            usual = None if part else arrow_judgments(read, self.place) or usual_judgments(read, self.place)
+            if isinstance(usual, Listed):
                 self._of_listed(usual)
                 return
-            read = self._of_rows(judgments_in(read, reading.part, self.place, reading.labels), reading)
+            read = usual or self._of_rows(judgments_in(read, part, self.place, reading.labels), reading)
         self._judged: JudgmentColumns = read
         self.labels: Floats = self._judged.labels
         if self._layout is not None and self._layout.whole and (self.labels % 1).any():
@@ -112,7 +112,7 @@ class Qrels:
         self.notes: list[str] = []
         self.subtopics: Subtopics | None = None
         self.strata: Strata | None = None
-        self._layout: Layout | None = None
+        self._layout: LineLayout | None = None
         self._scorers: dict[Any, Any] = {}  # see scoring.scorer
         self._last = NOTHING_LISTED
 
@@ -139,7 +139,7 @@ class Qrels:
             form = format_of(stream, "qrels", reading.format, reading.part == STRATUM)
             self.format = form.format
             self.notes += [f"{self.place}: {note}" for note in form.notes]
-            if isinstance(form, Document):
+            if isinstance(form, WholeFile):
                 from gradedeval.trec.documents import read_document  # most files are lines
 
                 self.format, content = read_document(form.format, stream.whole(), self.place)
@@ -157,7 +157,7 @@ class Qrels:
             self.notes.append(_note_of_repeats(self.place, judged.repeated))
         return judged
 
-    def _by_line(self, stream: Stream, layout: Layout, reading: Reading) -> JudgmentColumns:
+    def _by_line(self, stream: Stream, layout: LineLayout, reading: Reading) -> JudgmentColumns:
         data = stream.whole()
         rows = judgments_of_bytes(self.place, data, layout, reading, self.notes)
         try:
@@ -212,7 +212,8 @@ class Qrels:
 
     def _pool_of(self, topics: list[bytes]) -> Ints:
         """topics × labels: how many documents have each label; 0 for a topic that is not judged."""
-        return np.take(self._pools, [self._row.get(topic, -1) for topic in topics], axis=0)
+        rows = np.array([self._row.get(topic, -1) for topic in topics], np.int64)
+        return np.take(self._pools, rows, axis=0)
 
     @cached_property
     def _pools(self) -> Ints:
@@ -228,14 +229,6 @@ class Qrels:
     def _judged(self) -> JudgmentColumns:
         """The judgments as columns; those of dicts where a run is a file, or a digest is asked for."""
         return judgments_of_codes(self.codes, self.labels)
-
-    @property
-    def _index(self) -> Index:
-        return self._judged.index
-
-    @property
-    def _code(self) -> NDArray[Any]:  # documents of the index: index into labels
-        return self._judged.code
 
     @cached_property
     def codes(self) -> dict[bytes, dict[bytes, int]]:

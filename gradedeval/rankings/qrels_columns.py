@@ -15,7 +15,7 @@ from gradedeval.options import Duplicates
 from gradedeval.parallel.forks import Failed, imap, raise_malloc_threshold, shared, usable_workers
 from gradedeval.rankings.docno_index import TOGETHER, Index, surely_distinct
 from gradedeval.rankings.topic_codes import TopicCodes
-from gradedeval.trec.layouts import QRELS, Layout
+from gradedeval.trec.layouts import QRELS, LineLayout
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.swar import NEWLINE, PAD, Bytes, Words, padded, text_hashes
@@ -113,7 +113,9 @@ class _Part:
     distinct: bool
 
 
-def read_judgments(stream: Stream, duplicates: Duplicates, jobs: int = 1, layout: Layout = QRELS) -> JudgmentColumns:
+def read_judgments(
+    stream: Stream, duplicates: Duplicates, jobs: int = 1, layout: LineLayout = QRELS
+) -> JudgmentColumns:
     """The judgments of a file, by several processes where it is large.
 
     Raises NeedsLineReader where a line is none, or one differs from another of the same document: the line reader
@@ -139,7 +141,9 @@ def read_judgments(stream: Stream, duplicates: Duplicates, jobs: int = 1, layout
     return JudgmentColumns(topics, labels, code[included], index, len(rows))
 
 
-def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int, layout: Layout) -> tuple[Columns, list[_Part]]:
+def _columns(
+    buffer: Bytes, bounds: list[tuple[int, int]], jobs: int, layout: LineLayout
+) -> tuple[Columns, list[_Part]]:
     """The columns of all lines in a buffer, whose parts are read by several processes. The rows of a part begin at an
     offset that leaves room for the parts before; the gaps that comments and blank lines leave are closed at the end."""
     newlines = [np.count_nonzero(buffer[begin:end] == NEWLINE) for begin, end in bounds]
@@ -168,7 +172,7 @@ def _columns(buffer: Bytes, bounds: list[tuple[int, int]], jobs: int, layout: La
     return [column[:size] for column in columns], parts
 
 
-def _read(lines: Lines, layout: Layout, columns: Columns, begin: int) -> _Part:
+def _read(lines: Lines, layout: LineLayout, columns: Columns, begin: int) -> _Part:
     """The lines of a part, written to the columns from a row on."""
     none = np.empty(0, dtype=np.int64)
     if not len(lines):

@@ -11,7 +11,7 @@ from gradedeval.rankings.frames import Judgment
 from gradedeval.rankings.labels import check_labels, grade_of, unused_labels
 from gradedeval.trec import lines
 from gradedeval.trec.column_names import no_column
-from gradedeval.trec.layouts import Layout
+from gradedeval.trec.layouts import LineLayout
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,7 +26,9 @@ class Reading:
     labels: Mapping[bytes, float] | None = None
 
 
-def judgments_of_bytes(place: str, data: bytes, layout: Layout, reading: Reading, notes: list[str]) -> list[Judgment]:
+def judgments_of_bytes(
+    place: str, data: bytes, layout: LineLayout, reading: Reading, notes: list[str]
+) -> list[Judgment]:
     """The judgments line by line: the reference that the block reader agrees with. What is skipped is added to `notes`.
 
     Raises InputError for bad lines, and for grades that are words without a number.

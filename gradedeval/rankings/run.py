@@ -25,7 +25,7 @@ from gradedeval.rankings.frames import (
 )
 from gradedeval.rankings.objects import readable
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
-from gradedeval.trec.layouts import RUN, Layout
+from gradedeval.trec.layouts import RUN, LineLayout
 from gradedeval.trec.lines import about_number, check_read, decimal, decode, records
 
 
@@ -123,7 +123,7 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     return run
 
 
-def check_layout(place: str, layout: Layout, options: Options, types: bool = False) -> None:
+def check_layout(place: str, layout: LineLayout, options: Options, types: bool = False) -> None:
     """Raise InputError where the lines of a run lack what its options need, such as ranks for `--ties rank`."""
     if types and "type" not in layout.columns:
         raise InputError(place, "has no types of documents", "costs need a column of them", usage=True)
@@ -136,7 +136,7 @@ def check_layout(place: str, layout: Layout, options: Options, types: bool = Fal
         raise InputError(place, "has neither scores nor ranks", hint, usage=True)
 
 
-def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False, layout: Layout = RUN) -> Run:
+def run_of_bytes(place: str, data: bytes, options: Options, types: bool = False, layout: LineLayout = RUN) -> Run:
     """A run read line by line: the reference that the block reader agrees with, and what reports where a file is wrong.
 
     types   keep the type of each document: in TREC, column 2

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.options import Options
-from gradedeval.rankings.batch import Documents
+from gradedeval.rankings.batch import Batch, Documents
 from gradedeval.rankings.docno_index import TopicBuckets, duplicate_candidates, hash_join, surely_distinct
 from gradedeval.rankings.frames import LAST_RANK
-from gradedeval.rankings.grade import Grader
+from gradedeval.rankings.grade import Grader, PartResult
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.topic_codes import TopicCodes
-from gradedeval.trec.layouts import Layout
+from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.lines import NeedsLineReader, decode
 from gradedeval.trec.swar import Bytes, Words, words_at
 from gradedeval.trec.tokenizer import Lines
@@ -138,6 +138,12 @@ def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows
     return settle_repeated(rows, grader.options)
 
 
+def grade_whole_topics(rows: Rows, topics: TopicCodes, grader: Grader) -> PartResult[Batch]:
+    """The batches of a block. Raises NeedsLineReader as `grade_by_block`."""
+    rows, dropped = grade_by_block(rows, topics, grader)
+    return PartResult(list(grader.batches(grader.countable(rows.documents()))), rows.topics, dropped, rows.tag)
+
+
 def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough: bool = True) -> Rows:
     """The documents of a block as listed, none of them judged.
 
@@ -168,7 +174,7 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
 
 
 def _order(
-    lines: Lines, layout: Layout, options: Options, order_is_enough: bool
+    lines: Lines, layout: LineLayout, options: Options, order_is_enough: bool
 ) -> tuple[Floats | Ints | None, Floats | None]:
     """The scores of documents, or of a run without scores their ranks, negated; and their ranks, where these matter."""
     if options.order != "score":
@@ -191,7 +197,7 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
 
     number  topics: the topic's number in the qrels, −1 where it is not judged
     """
-    qrels, index = grader.qrels, grader.qrels._index
+    judgments, index = grader.qrels._judged, grader.qrels._judged.index
     judged, count = index.of_topics(number)
     if len(judged) > grader.limits.judged_ratio * len(rows):
         return False
@@ -203,15 +209,15 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
     assert rows.buffer is not None
     if twice or not index.same(judged, words_at(rows.buffer), rows.start[position], rows.length[position]).all():
         return False
-    rows.code[position] = qrels._code[judged]
+    rows.code[position] = judgments.code[judged]
     return True
 
 
 def _grade_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
     """The same, of each document by itself."""
     assert rows.buffer is not None
-    hit, judged = qrels._index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
-    rows.code[hit] = qrels._code[judged]
+    hit, judged = qrels._judged.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
+    rows.code[hit] = qrels._judged.code[judged]
 
 
 def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int]]:

@@ -11,11 +11,12 @@ from gradedeval.parallel.workers import WorkerFailed, Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, ListedTopics, Made, PartResult, RunPart
 from gradedeval.rankings.grade_file import RunFile
+from gradedeval.rankings.grade_table import arrow_run
 from gradedeval.rankings.interleaved import gather_topics
 from gradedeval.rankings.run import Run, by_rank_note, check_layout, dropped_notes, read_run, run_of_bytes
 from gradedeval.rankings.topics import choose_topics
-from gradedeval.trec.file_formats import Document
-from gradedeval.trec.layouts import Layout
+from gradedeval.trec.file_formats import WholeFile
+from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source, is_file
@@ -92,12 +93,17 @@ def map_run(
 ) -> GradedRun[Made]:
     """`work` of each part of a run, shared by processes where it is a large file. Raises InputError as `grade_run`."""
     if not is_file(source):
+        with suppress(NeedsLineReader):
+            if not grader.types and (table := arrow_run(source, grader.options)) is not None:
+                whole = FileContents[Made]()
+                whole.add(work(table))
+                return _settled(work, whole, "run", grader)
         return map_lists(work, read_run(source, grader.options, grader.types), grader)
     with closing(Stream(Source(source))) as stream:
         form = format_of(stream, "run", grader.options.run_format)
         run = _map_stream(work, stream, form, grader, workers)
     notes = [f"{run.place}: {note}" for note in form.notes]
-    if isinstance(form, Layout) and form.by_rank and grader.options.order == "score":
+    if isinstance(form, LineLayout) and form.by_rank and grader.options.order == "score":
         notes.append(by_rank_note(run.place))
     return replace(run, format=run.format or form.format, notes=[*notes, *run.notes])
 
@@ -105,13 +111,13 @@ def map_run(
 def _map_stream(
     work: Callable[[RunPart], PartResult[Made]],
     stream: Stream,
-    form: Layout | Document,
+    form: LineLayout | WholeFile,
     grader: Grader,
     workers: Workers,
 ) -> GradedRun[Made]:
     """`work` of each part of a run file in a format."""
     options, types = grader.options, grader.types
-    if isinstance(form, Document):
+    if isinstance(form, WholeFile):
         from gradedeval.trec.documents import read_document  # most files are lines
 
         format, content = read_document(form.format, stream.whole(), stream.place)
@@ -131,7 +137,7 @@ def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Gra
 
 
 def _map_file(
-    work: Callable[[RunPart], PartResult[Made]], stream: Stream, layout: Layout, grader: Grader, workers: Workers
+    work: Callable[[RunPart], PartResult[Made]], stream: Stream, layout: LineLayout, grader: Grader, workers: Workers
 ) -> GradedRun[Made]:
     """`work` of each part of a run file, and again of topics whose lines stand in several parts.
 
@@ -153,9 +159,16 @@ def _map_file(
                 for topic in result.topics:
                     whole.dropped.pop(topic, None)  # it is complete now, and counted again
                 whole.add(result)
-    chosen = choose_topics(whole.topics, stream.place, grader.qrels, grader.options)
+    return _settled(work, whole, stream.place, grader)
+
+
+def _settled(
+    work: Callable[[RunPart], PartResult[Made]], whole: FileContents[Made], place: str, grader: Grader
+) -> GradedRun[Made]:
+    """What the parts give, and `work` of the topics that they lack."""
+    chosen = choose_topics(whole.topics, place, grader.qrels, grader.options)
     missing = [topic for topic in chosen.topics if topic not in whole.topics]
     if missing:
-        whole.batches += work(ListedTopics(Run(stream.place, {}), missing)).batches
-    notes = [*dropped_notes(stream.place, sum(whole.dropped.values()), grader.options), *chosen.notes]
-    return GradedRun(stream.place, whole.tag, whole.batches, chosen.topics, chosen.missing, notes)
+        whole.batches += work(ListedTopics(Run(place, {}), missing)).batches
+    notes = [*dropped_notes(place, sum(whole.dropped.values()), grader.options), *chosen.notes]
+    return GradedRun(place, whole.tag, whole.batches, chosen.topics, chosen.missing, notes)

@@ -57,12 +57,14 @@ class BatchScores:
     values  3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
     types   what column 2 of the run calls its documents, where that was asked for
     judged  whether any of the documents is judged; None where there is no document
+    empty   the topics without a document
     """
 
     topics: list[bytes]
     values: Floats
     types: list[bytes]
     judged: bool | None
+    empty: Sequence[bytes] = ()
 
 
 class Scorer:
@@ -181,7 +183,8 @@ class Scorer:
             included = ~(residual > self.options.max_residual)
         # Thousands of runs share one list of names.
         names = self.topics if topics == self.qrels.topics else [decode(topic) for topic in topics]
-        return RunScores(name, names, missing, score, unjudged, residual, included, format)
+        empty = frozenset(decode(topic) for batch in batches for topic in batch.empty)
+        return RunScores(name, names, missing, score, unjudged, residual, included, format, empty)
 
     def type_notes(self, place: str, batches: Sequence[BatchScores]) -> list[str]:
         """What is said of types that only a run or only a measure's file knows."""
@@ -230,7 +233,8 @@ class Scorer:
                 values[1:, :, column] = np.maximum(np.array(self._best(measure, table, gains_of)) - score, 0)
         lowest = batch.codes.min(initial=batch.beyond)
         judged = None if lowest == batch.beyond else bool(lowest < batch.unjudged)
-        return BatchScores(batch.topics, values, batch.types, judged)
+        empty = [batch.topics[row] for row in np.flatnonzero(batch.retrieved == 0).tolist()]
+        return BatchScores(batch.topics, values, batch.types, judged, empty)
 
     def _difference(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""

@@ -58,6 +58,7 @@ class RunScores:
     residual  how far it could rise in all
     included  whether the pair is certain enough for `max_residual`
     format    what its file was read as; empty for objects in memory
+    empty     the topics for which it retrieved nothing
     """
 
     run: str
@@ -68,6 +69,7 @@ class RunScores:
     residual: Floats
     included: Bools
     format: str = ""
+    empty: frozenset[str] = frozenset()
 
     def summary(self, part: str, column: int, summary: Summary) -> float:
         """The summary of one measure over the topics kept, or of a part of its residual; nan where there are none."""

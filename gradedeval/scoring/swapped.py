@@ -13,7 +13,7 @@ from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import Run, read_run, run_of_bytes
-from gradedeval.trec.file_formats import Document
+from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import MSMARCO, MSMARCO_RANKS, QRELS, RUN
 from gradedeval.trec.lines import looks_like
 from gradedeval.trec.recognition import format_of
@@ -52,7 +52,7 @@ def _is_document(source: Source) -> bool:
     """Whether a file is of a format such as LETOR, whose lines may have any number of fields."""
     with closing(Stream(source)) as stream:
         try:
-            return isinstance(format_of(stream, "qrels"), Document)
+            return isinstance(format_of(stream, "qrels"), WholeFile)
         except InputError:
             return False
 
@@ -107,7 +107,7 @@ def _of_file(source: Source) -> Run | None:
         return None
     with closing(Stream(source)) as stream:
         form = format_of(stream, "run")
-        if isinstance(form, Document):
+        if isinstance(form, WholeFile):
             from gradedeval.trec.documents import read_document
 
             return read_run(read_document(form.format, stream.whole(), source.place)[1], Options())

@@ -38,7 +38,7 @@ def formats_of(holds: str) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Document:
+class WholeFile:
     """A file that is read whole, by a library: JSON, Parquet and the like."""
 
     format: str

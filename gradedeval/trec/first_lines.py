@@ -23,8 +23,8 @@ from gradedeval.trec.column_names import (
     no_column,
     plain,
 )
-from gradedeval.trec.file_formats import FORMATS, HEADER, IGNORED, Document
-from gradedeval.trec.layouts import MSMARCO, MSMARCO_RANKS, NTCIR, QRELS, Layout
+from gradedeval.trec.file_formats import FORMATS, HEADER, IGNORED, WholeFile
+from gradedeval.trec.layouts import MSMARCO, MSMARCO_RANKS, NTCIR, QRELS, LineLayout
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, decimal, decode
 from gradedeval.trec.stream import Stream
 from gradedeval.trec.unreadable import cells, check_bytes, check_lines, shorten
@@ -52,7 +52,7 @@ _RISES = (
 )
 
 
-def recognize(stream: Stream, holds: str, trec: Layout, wanted: str | None) -> Layout | Document:
+def recognize(stream: Stream, holds: str, trec: LineLayout, wanted: str | None) -> LineLayout | WholeFile:
     """As `recognition.format_of`; `trec` is the layout that the file has in TREC."""
     try:
         head = stream.peek(SAMPLE)
@@ -65,7 +65,7 @@ def recognize(stream: Stream, holds: str, trec: Layout, wanted: str | None) -> L
 class _Sample:
     """The first bytes of a file, and its first lines."""
 
-    def __init__(self, head: bytes, place: str, holds: str, trec: Layout) -> None:
+    def __init__(self, head: bytes, place: str, holds: str, trec: LineLayout) -> None:
         self.place, self.holds, self.trec = place, holds, trec
         check_bytes(head, place)
         marked = head.startswith(BYTE_ORDER_MARKS[0])
@@ -78,25 +78,25 @@ class _Sample:
         self.lines = [line[0] for line in found]
         self.first, self.end_of_first = (found[0][0], found[0].end()) if found else (b"", len(self.head))
 
-    def by_content(self) -> Layout | Document:
+    def by_content(self) -> LineLayout | WholeFile:
         binary = next((format for magic, format in _BINARY.items() if self.head.startswith(magic)), None)
         if binary:
-            return Document(binary, self.notes)
+            return WholeFile(binary, self.notes)
         if self._is_trec():
             return self._layout(self.trec)
         if self.first.lstrip()[:1] in (b"{", b"["):
-            return Document("json", self.notes)
+            return WholeFile("json", self.notes)
         if _LETOR.match(self.first.lstrip()):
             if self.holds == "run":
                 raise self._error("looks like qrels of LETOR", "the order is RUN... QRELS: are they swapped?")
-            return Document("letor", self.notes)
+            return WholeFile("letor", self.notes)
         for format in ("tsv", "csv", "headed"):
             if (layout := self._headed(format)) is not None:
                 return layout
         check_lines(self.lines, self.holds, self.trec.width, self.place)
         return self._layout(self._of_run() if self.holds == "run" else self._of_qrels())
 
-    def as_wanted(self, wanted: str) -> Layout | Document:
+    def as_wanted(self, wanted: str) -> LineLayout | WholeFile:
         """Raises InputError where the file is not what the user says."""
         base, header = wanted.removesuffix(HEADER), wanted.endswith(HEADER)
         if base in _SEPARATORS:
@@ -106,7 +106,7 @@ class _Sample:
                 raise self._error(what, f"expected {FORMATS[base][1]}")
             return layout
         if base in FORMATS and base not in ("trec", "msmarco", "ntcir"):
-            return Document(base, self.notes)
+            return WholeFile(base, self.notes)
         skip = self._after_first() if header else 0
         if base == "msmarco":
             layout = MSMARCO if len(self._fields(1 if header else 0)) != MSMARCO_RANKS.width else MSMARCO_RANKS
@@ -116,7 +116,7 @@ class _Sample:
             self._note_data(layout, wanted)
         return self._layout(layout, skip, wanted)
 
-    def _note_data(self, layout: Layout, wanted: str) -> None:
+    def _note_data(self, layout: LineLayout, wanted: str) -> None:
         """A note where the line that is skipped as a header reads as data."""
         fields, value = layout.split(self.first), {"run": "score", "qrels": "grade"}[self.holds]
         at = layout.position(value if value in layout.columns else "rank")
@@ -129,22 +129,22 @@ class _Sample:
     def _fields(self, line: int) -> list[bytes]:
         return self.lines[line].split() if line < len(self.lines) else []
 
-    def _of_columns(self, columns: str) -> Layout:
+    def _of_columns(self, columns: str) -> LineLayout:
         """The layout of the columns that the user names; what separates them is what gives as many."""
         names = tuple(columns.split(","))
         line = self.lines[-1] if self.lines else b""
         for separator in (b"", b"\t", b","):
-            layout = Layout(columns, names, separator)
+            layout = LineLayout(columns, names, separator)
             if len(layout.split(line)) == len(names):
                 return layout
-        return Layout(columns, names, next((mark for mark in (b"\t", b",") if mark in line), b""))
+        return LineLayout(columns, names, next((mark for mark in (b"\t", b",") if mark in line), b""))
 
-    def _layout(self, layout: Layout, skip: int = 0, wanted: str = "") -> Layout:
+    def _layout(self, layout: LineLayout, skip: int = 0, wanted: str = "") -> LineLayout:
         """The layout in this file, which may have something before its lines."""
         skip += self.skip
         if not skip and not self.notes and wanted in ("", layout.format):
             return layout
-        return Layout(wanted or layout.format, layout.columns, layout.separator, skip, (*self.notes, *layout.notes))
+        return LineLayout(wanted or layout.format, layout.columns, layout.separator, skip, (*self.notes, *layout.notes))
 
     def _after_first(self) -> int:
         """Where the line after the first begins, behind a byte order mark."""
@@ -152,7 +152,7 @@ class _Sample:
 
     # Lines with a header
 
-    def _headed(self, format: str) -> Layout | None:
+    def _headed(self, format: str) -> LineLayout | None:
         """The layout that the first line names; None where it names no columns."""
         names = cells(_SEPARATORS[format], self.first)
         topic, docno = find_column(names, TOPIC), find_column(names, DOCNO)
@@ -172,7 +172,7 @@ class _Sample:
         skip = self.skip + self._after_first()
         format, separator = "beir" if beir else format, _SEPARATORS[format]
         whole = self.holds == "qrels" and find_column(names, SCORE) == names[columns.index("grade")]
-        return Layout(format, columns, separator, skip, (*self.notes, *notes), whole)
+        return LineLayout(format, columns, separator, skip, (*self.notes, *notes), whole)
 
     def _columns(self, names: list[str], separator: bytes) -> tuple[str, ...]:
         """What each column holds; those that nothing looks at keep their names behind a hyphen."""
@@ -207,7 +207,7 @@ class _Sample:
                 raise self._error(what, "the order is RUN... QRELS: are they swapped?")
         return number == number or (self.holds == "qrels" and _LABEL.fullmatch(fields[value]) is not None)
 
-    def _counts(self, layout: Layout, surely: bool = False) -> bool:
+    def _counts(self, layout: LineLayout, surely: bool = False) -> bool:
         """Whether the lines have ranks 1, 2, 3, … within topics, of which one has several documents at least.
 
         surely  they begin with 1, and some topic has a third document: 0 and 1 may be the scores of a classifier
@@ -226,7 +226,7 @@ class _Sample:
                 return False
         return most > (2 if surely else 1)
 
-    def _of_run(self) -> Layout:
+    def _of_run(self) -> LineLayout:
         rows = [line.split() for line in self.lines]
         for layout in (MSMARCO_RANKS, MSMARCO):
             if self._counts(layout, surely=True):
@@ -246,7 +246,7 @@ class _Sample:
             raise self._ambiguous(what, "topic,docno,score,tag", "topic,docno,rank,tag")
         return self.trec
 
-    def _of_qrels(self) -> Layout:
+    def _of_qrels(self) -> LineLayout:
         rows = [line.split() for line in self.lines]
         if {len(row) for row in rows} != {NTCIR.width} or self.trec is not QRELS:
             return self.trec
@@ -254,7 +254,7 @@ class _Sample:
         if all(_LABEL.fullmatch(label) for label in last):
             return NTCIR
         if any(decimal(label) != decimal(label) for label in last):
-            return Layout("topic,docno,grade", NTCIR.columns)
+            return LineLayout("topic,docno,grade", NTCIR.columns)
         if self._counts(MSMARCO_RANKS):
             what = "has 3 fields in a line, and the third counts 1, 2, 3, … as the ranks of a run do"
             raise self._ambiguous(what, "topic,docno,grade")
@@ -264,7 +264,7 @@ class _Sample:
         if any(decimal(label) % 1 for label in last):
             what = "has 3 fields in a line, and fractions in the third, as scores are"
             raise self._ambiguous(what, "topic,docno,grade")
-        return Layout("topic,docno,grade", NTCIR.columns)
+        return LineLayout("topic,docno,grade", NTCIR.columns)
 
     def _ambiguous(self, what: str, *candidates: str) -> InputError:
         flag = f"--{self.holds}-format"

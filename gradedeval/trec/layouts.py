@@ -10,7 +10,7 @@ _WORDS = {"type": "Q0", "subtopic": "iteration"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Layout:
+class LineLayout:
     """Lines of fields.
 
     format     what the signature and --run-format call it
@@ -62,15 +62,15 @@ class Layout:
             return line.split()
         return [field.strip() for field in line.split(self.separator)] if line.strip() else []
 
-    def after(self, skip: int, *notes: str) -> Layout:
+    def after(self, skip: int, *notes: str) -> LineLayout:
         """The same lines in a file that has something before them."""
         return replace(self, skip=skip, notes=(*self.notes, *notes))
 
 
-RUN = Layout("trec", ("topic", "type", "docno", "rank", "score", "tag"))
-QRELS = Layout("trec", ("topic", "subtopic", "docno", "grade"))
-STRATA = Layout("trec", ("topic", "subtopic", "docno", "stratum", "grade"))
-MSMARCO = Layout("msmarco", ("topic", "docno", "rank", "score"))
-MSMARCO_RANKS = Layout("msmarco", ("topic", "docno", "rank"))
-PREFERENCES = Layout("trec", ("topic", "group", "subgroup", "docno", "value"))
-NTCIR = Layout("ntcir", ("topic", "docno", "grade"))
+RUN = LineLayout("trec", ("topic", "type", "docno", "rank", "score", "tag"))
+QRELS = LineLayout("trec", ("topic", "subtopic", "docno", "grade"))
+STRATA = LineLayout("trec", ("topic", "subtopic", "docno", "stratum", "grade"))
+MSMARCO = LineLayout("msmarco", ("topic", "docno", "rank", "score"))
+MSMARCO_RANKS = LineLayout("msmarco", ("topic", "docno", "rank"))
+PREFERENCES = LineLayout("trec", ("topic", "group", "subgroup", "docno", "value"))
+NTCIR = LineLayout("ntcir", ("topic", "docno", "grade"))

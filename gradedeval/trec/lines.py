@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from gradedeval.errors import InputError, ProblemList, plural
-from gradedeval.trec.layouts import QRELS, RUN, STRATA, Layout
+from gradedeval.trec.layouts import QRELS, RUN, STRATA, LineLayout
 
 
 class NeedsLineReader(Exception):
@@ -34,7 +34,7 @@ class Problems(Protocol):
 
 
 def records(
-    data: bytes, layout: Layout, problems: Problems, *, extra: bool = False, tolerant: bool = False
+    data: bytes, layout: LineLayout, problems: Problems, *, extra: bool = False, tolerant: bool = False
 ) -> Iterator[tuple[int, list[bytes]]]:
     """Line number and fields of every line that has the fields of a layout; other lines are problems.
 
@@ -66,7 +66,7 @@ def records(
             problems.add(number, _about_width(fields, layout), _width_hint(fields, layout), kind="fields")
 
 
-def _separated(data: bytes, layout: Layout, problems: Problems, first: int) -> Iterator[tuple[int, list[bytes]]]:
+def _separated(data: bytes, layout: LineLayout, problems: Problems, first: int) -> Iterator[tuple[int, list[bytes]]]:
     """The same of lines whose fields a tab or a comma separates: a field that nothing looks at may be empty, and the
     first may begin with `#`."""
     needed = [(name, layout.columns.index(name)) for name in ("topic", "docno")]
@@ -82,12 +82,12 @@ def _separated(data: bytes, layout: Layout, problems: Problems, first: int) -> I
             problems.add(number, _about_width(fields, layout), "every line has the fields of the first", kind="fields")
 
 
-def _unquoted(data: bytes, layout: Layout, first: int) -> Iterator[tuple[int, list[bytes]]]:
+def _unquoted(data: bytes, layout: LineLayout, first: int) -> Iterator[tuple[int, list[bytes]]]:
     for number, line in enumerate(data.split(b"\n"), first):
         yield number, layout.split(line)
 
 
-def _quoted(data: bytes, layout: Layout, problems: Problems, first: int) -> Iterator[tuple[int, list[bytes]]]:
+def _quoted(data: bytes, layout: LineLayout, problems: Problems, first: int) -> Iterator[tuple[int, list[bytes]]]:
     import csv  # few files have quotes
     import io
 
@@ -99,11 +99,11 @@ def _quoted(data: bytes, layout: Layout, problems: Problems, first: int) -> Iter
         problems.add(reader.line_num + first - 1, f"not valid {layout.format} ({error})", "close every quote", "format")
 
 
-def _about_width(fields: list[bytes], layout: Layout) -> str:
+def _about_width(fields: list[bytes], layout: LineLayout) -> str:
     return f"{len(fields)} {plural(len(fields), 'field')}, expected {layout.width} ({layout.words})"
 
 
-def _width_hint(fields: list[bytes], layout: Layout) -> str:
+def _width_hint(fields: list[bytes], layout: LineLayout) -> str:
     holds, width, count = layout.holds, layout.width, len(fields)
     if count == 1 and fields[0].count(b",") >= 2:
         columns = "topic,docno,score" if holds == "run" else "topic,docno,grade"
@@ -119,7 +119,7 @@ def _width_hint(fields: list[bytes], layout: Layout) -> str:
     return "add the missing fields" + ("; Q0, iteration and tag may be any word" if layout in (RUN, QRELS) else "")
 
 
-def expected_lines(layout: Layout) -> str:
+def expected_lines(layout: LineLayout) -> str:
     """The hint about a file that has no such lines."""
     return f"expected lines of '{layout.words}'"
 
@@ -157,7 +157,7 @@ def check_read(
     what: str,
     present: bool,
     data: bytes,
-    layout: Layout,
+    layout: LineLayout,
     problems: ProblemList,
     lenient: bool,
     notes: list[str],
@@ -179,7 +179,7 @@ def check_read(
         raise InputError(problems.place, f"no {what}{skipped}", expected_lines(layout), kind="empty")
 
 
-def looks_like(data: bytes, layout: Layout) -> bool:
+def looks_like(data: bytes, layout: LineLayout) -> bool:
     """Whether the first line that is neither blank nor a comment has as many fields as a layout."""
     for line in data[:65536].split(b"\n"):
         if line.split() and not line.startswith(b"#"):
@@ -187,7 +187,7 @@ def looks_like(data: bytes, layout: Layout) -> bool:
     return False
 
 
-def is_trec(head: bytes, layout: Layout) -> bool:
+def is_trec(head: bytes, layout: LineLayout) -> bool:
     """Whether a text surely has the lines of a TREC layout: its first is one of them, with a number where a number
     belongs. The lines of MS MARCO have as many fields as qrels, and ranks where docnos are."""
     fields = head[: head.find(b"\n")].split()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 
 from gradedeval.errors import InputError
-from gradedeval.trec.file_formats import Document
-from gradedeval.trec.layouts import MSMARCO, QRELS, RUN, STRATA, Layout
+from gradedeval.trec.file_formats import WholeFile
+from gradedeval.trec.layouts import MSMARCO, QRELS, RUN, STRATA, LineLayout
 from gradedeval.trec.lines import NeedsLineReader, decimal, is_trec
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream
@@ -15,7 +15,7 @@ FIRST = 1 << 12
 """First bytes, which are enough to know a TREC file."""
 
 
-def format_of(stream: Stream, holds: str, wanted: str | None = None, strata: bool = False) -> Layout | Document:
+def format_of(stream: Stream, holds: str, wanted: str | None = None, strata: bool = False) -> LineLayout | WholeFile:
     """The layout of a file, or its format where it has no lines of fields.
 
     holds   what it should be: run or qrels
@@ -45,7 +45,7 @@ def is_certain_run(source: Source) -> bool:
             form = format_of(stream, "run")
         except InputError:
             return False
-        if isinstance(form, Document) or form.format == MSMARCO.format:
+        if isinstance(form, WholeFile) or form.format == MSMARCO.format:
             return form.format == MSMARCO.format
         at = form.position("score") if form.format in ("beir", "tsv", "csv", "headed") else None
         lines = stream.peek(FIRST)[form.skip :].split(b"\n")[:-1]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.trec import swar
 from gradedeval.trec.floats import decimals, sort_keys
-from gradedeval.trec.layouts import Layout
+from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.swar import COMMA, HASH, NEWLINE, QUOTE, RETURN, SPACE, TAB, Bytes, TrailingBytes, Word, Words
 from gradedeval.trec.tokenizer_short_lines import ALL, ShortLineFields, short_line_fields
@@ -101,7 +101,7 @@ class Lines:
         return swar.run_starts(self.fields.word(0), self.length(0))
 
 
-def separate(text: Bytes, layout: Layout) -> None:
+def separate(text: Bytes, layout: LineLayout) -> None:
     """Commas that separate fields become tabs, in place. Raises NeedsLineReader where there are tabs as well."""
     if layout.separator == b",":
         if (text == TAB).any():
@@ -109,7 +109,7 @@ def separate(text: Bytes, layout: Layout) -> None:
         text[text == COMMA] = TAB
 
 
-def lines_of(buffer: Bytes, begin: int, end: int, layout: Layout) -> Lines:
+def lines_of(buffer: Bytes, begin: int, end: int, layout: LineLayout) -> Lines:
     """The lines in `buffer[begin:end]`, the last of which ends with a newline, after `separate`.
 
     Raises NeedsLineReader where a line does not have the fields of the layout, or contains bytes that no text has; and,

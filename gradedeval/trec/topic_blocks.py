@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradedeval.trec.layouts import RUN, Layout
+from gradedeval.trec.layouts import RUN, LineLayout
 from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, padded, words_at
 from gradedeval.trec.tokenizer import Lines, lines_of, separate
@@ -21,7 +21,7 @@ class Block:
     begin: int
     end: int
     offset: int
-    layout: Layout = RUN
+    layout: LineLayout = RUN
 
     @property
     def lines(self) -> Lines:
@@ -30,7 +30,7 @@ class Block:
         return lines_of(self.buffer, begin, self.end, self.layout)
 
 
-def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: Layout = RUN) -> Iterator[Block]:
+def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLayout = RUN) -> Iterator[Block]:
     """The stream in blocks of about `size` bytes that begin with a topic; larger where a single topic is larger.
 
     offset  bytes of the source before the stream
@@ -90,7 +90,9 @@ def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
         size *= 4
 
 
-def segments(file: Segment, processes: int, size: int, first: int | None = None, layout: Layout = RUN) -> list[Segment]:
+def segments(
+    file: Segment, processes: int, size: int, first: int | None = None, layout: LineLayout = RUN
+) -> list[Segment]:
     """A file in segments for so many processes, each of which begins with a topic.
 
     size   bytes of a segment. Towards the end they become fewer, down to a quarter: processes that share a file end at
@@ -108,7 +110,7 @@ def segments(file: Segment, processes: int, size: int, first: int | None = None,
     return [Segment(file.file, *bounds) for bounds in zip(starts, [*starts[1:], file.end], strict=True)]
 
 
-def _topic_start(file: int, at: int, end: int, segment: int, layout: Layout) -> int | None:
+def _topic_start(file: int, at: int, end: int, segment: int, layout: LineLayout) -> int | None:
     """Where a line begins, from `at` on, whose topic is not that of the line before: the last in the first window that
     has one."""
     size = min(1 << 17, segment)

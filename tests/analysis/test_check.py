@@ -652,6 +652,12 @@ def test_a_gate_may_ask_for_enough_topics(words: Path, cli: Command) -> None:
     assert cli(*check, "--min-topics", "2.5").messages == [
         "--min-topics 2.5: 2.5 is not a number of topics; give 1 or more"
     ]
+    # By default the topics of the qrels count, with 0 where the run lacks them: such a run has not answered them.
+    found = cli("check", "few.run", "qrels.txt", "-m", "rr", "--min-topics", "5", "--min", "rr=0")
+    assert found.code == 1
+    assert "\nFAIL  few.run: rr is over 3 topics with documents, fewer than 5\n" in found.text
+    assert cli("check", "few.run", "qrels.txt", "-m", "rr", "--min-topics", "3").code == 0
+    assert cli("check", "main.run", "qrels.txt", "--baseline", "few.run", "--min-topics", "rr=4").code == 1
     both = ("check", "main.run", "qrels.txt", "--baseline", "few.run", "--topics", "both", "--min-topics", "rr=5")
     assert cli(*both).text.startswith("FAIL  main.run: rr is over 3 topics, fewer than 5")
 

@@ -3,8 +3,9 @@ pytrec_eval's evaluator and ranx where they are installed.
 
 Run it as `python tests/benchmarks/training_loop.py`; it is no part of the tests. All take turns in one process; medians
 of processor time are compared, so that a busy machine slows all alike. Qrels are read before but in the rows `fresh`;
-ranx has compiled its functions. In the rows `other documents` every call has another of 40 runs, as where each step of
-a training retrieves anew; elsewhere the same run is scored again and again, which a cache of its grades helps.
+ranx has compiled its functions. In the rows `same run` one run is scored again and again, as where a training ranks the
+same candidates anew, which remembered grades help; in all others every call has another of 40 runs (of fewer where they
+are large), as where each step retrieves anew.
 """
 
 from __future__ import annotations
@@ -26,14 +27,15 @@ Works = dict[str, Callable[[], object]]
 MEASURES_ASKED = "ndcg@10 ap"
 SHAPES = ((1, 100), (50, 100), (200, 100), (50, 1000))
 OTHERS = 40
-"""How many runs take turns in the rows `other documents`."""
+"""How many runs of 5,000 documents take turns."""
 DOCUMENTS = 100_000
 """How many are scored in a turn of one contestant."""
 
 
 def other_runs(topics: int = 50, depth: int = 100) -> list[Dicts]:
     """Runs of the same topics that list other documents."""
-    return [collection(topics, depth, seed)[1] for seed in range(2, 2 + OTHERS)]
+    count = max(5, OTHERS * 5000 // max(topics * depth, 5000))
+    return [collection(topics, depth, seed)[1] for seed in range(2, 2 + count)]
 
 
 def collection(topics: int = 50, depth: int = 100, seed: int = 1) -> tuple[Dicts, Dicts]:
@@ -66,27 +68,33 @@ def from_dicts(qrels: Dicts, *runs: Dicts, fresh: bool = False) -> Works:
     return works
 
 
-def from_frames(qrels: Dicts, run: Dicts, fresh: bool = False) -> Works:
-    """The same of DataFrames."""
+def from_frames(qrels: Dicts, *runs: Dicts, fresh: bool = False) -> Works:
+    """The same of DataFrames, beside dicts."""
     import pandas as pd
 
     def frame(nested: Dicts, *names: str) -> Any:
         rows = [(topic, docno, value) for topic, documents in nested.items() for docno, value in documents.items()]
         return pd.DataFrame(rows, columns=list(names))
 
-    ours = frame(run, "topic", "docno", "score")
-    known = frame(qrels, "topic", "docno", "grade") if fresh else gradedeval.Qrels(qrels)
-    works: Works = {"gradedeval": lambda: gradedeval.evaluate(ours, known, MEASURES_ASKED).means}
+    grades = frame(qrels, "topic", "docno", "grade")
+    known = grades if fresh else gradedeval.Qrels(grades)
+    frames = cycle([frame(run, "topic", "docno", "score") for run in runs])
+    works: Works = {
+        f"gradedeval, pandas {pd.__version__}": lambda: gradedeval.evaluate(next(frames), known, MEASURES_ASKED).means,
+        "gradedeval, dicts": from_dicts(qrels, *runs, fresh=fresh)["gradedeval"],
+    }
     if find_spec("ranx"):
         import ranx
 
-        theirs = frame(run, "q_id", "doc_id", "score").astype({"q_id": object, "doc_id": object})
-        grades = frame(qrels, "q_id", "doc_id", "score").astype({"q_id": object, "doc_id": object})
+        def objects(nested: Dicts) -> Any:
+            return frame(nested, "q_id", "doc_id", "score").astype({"q_id": object, "doc_id": object})
+
+        theirs, judgments = cycle(map(objects, runs)), objects(qrels)
         judged, names = ranx.Qrels(qrels), ["map", "ndcg@10"]
 
         def evaluated() -> object:
-            own = ranx.Qrels.from_df(grades) if fresh else judged
-            return ranx.evaluate(own, ranx.Run.from_df(theirs), names)
+            own = ranx.Qrels.from_df(judgments) if fresh else judged
+            return ranx.evaluate(own, ranx.Run.from_df(next(theirs)), names)
 
         works["ranx"] = evaluated
     return works
@@ -114,10 +122,13 @@ def rows() -> dict[str, tuple[Works, int]]:
         f"dicts, same run, {topics} × {depth}": (from_dicts(*collection(topics, depth)), topics * depth)
         for topics, depth in SHAPES
     }
-    found["dicts, other documents, 50 × 100"] = (from_dicts(collection()[0], *other_runs()), 5000)
-    found["fresh dicts, 50 × 100"] = (from_dicts(*collection(), fresh=True), 5000)
-    found["DataFrame, 50 × 100"] = (from_frames(*collection()), 5000)
-    found["fresh DataFrames, 50 × 100"] = (from_frames(*collection(), fresh=True), 5000)
+    for topics, depth in SHAPES[1:]:
+        works = from_dicts(collection(topics, depth)[0], *other_runs(topics, depth))
+        found[f"dicts, other documents, {topics} × {depth}"] = (works, topics * depth)
+    qrels, runs = collection()[0], other_runs()
+    found["fresh dicts, 50 × 100"] = (from_dicts(qrels, *runs, fresh=True), 5000)
+    found["DataFrames, 50 × 100"] = (from_frames(qrels, *runs), 5000)
+    found["fresh DataFrames, 50 × 100"] = (from_frames(qrels, *runs, fresh=True), 5000)
     found |= {f"arrays, {topics} × {depth}": (from_arrays(topics, depth), topics * depth) for topics, depth in SHAPES}
     return found
 

@@ -152,7 +152,9 @@ def test_what_is_assumed_is_a_warning_and_a_note() -> None:
 
 
 def test_options_are_keywords_and_a_wrong_one_is_named() -> None:
-    assert gradedeval.evaluate(RUN, QRELS, err, gain=(0, 0.5, 0.5, 1)).means.keys() == {"err(gain=0:0.5:0.5:1)"}
+    scores = gradedeval.evaluate(RUN, QRELS, err, gain=(0, 0.5, 0.5, 1))
+    assert scores.means.keys() == {"err"}
+    assert " | names err = err(gain=0:0.5:0.5:1) | " in scores.signature
     assert gradedeval.evaluate(RUN, QRELS, "ap", topics_from=["q1"]).by_topic("ap").keys() == {"q1"}
     with pytest.raises(gradedeval.InputError, match="unknown option 'dept'; did you mean 'depth'"):
         gradedeval.evaluate(RUN, QRELS, "ap", dept=3)

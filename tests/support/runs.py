@@ -20,7 +20,7 @@ from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_bytes
 from gradedeval.scoring.run_parts import GradedRun, grade_run, map_lists
-from gradedeval.trec.layouts import Layout
+from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source
@@ -59,7 +59,7 @@ def read_by_line(
     grader = Grader(judgments, rules, keep_docnos_for)
     with closing(Stream(named(run))) as stream:
         layout = format_of(stream, "run", rules.run_format)
-    assert isinstance(layout, Layout)
+    assert isinstance(layout, LineLayout)
     read = run_of_bytes(place, run, rules, layout=layout)
     read.notes[:0] = [f"{place}: {note}" for note in layout.notes]
     return map_lists(lambda part: part.grade(grader), read, grader)

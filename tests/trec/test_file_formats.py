@@ -17,7 +17,7 @@ from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.run import run_of_bytes
-from gradedeval.trec.layouts import QRELS, RUN, Layout
+from gradedeval.trec.layouts import QRELS, RUN, LineLayout
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream
@@ -110,7 +110,7 @@ def test_no_field_of_a_separated_line_moves_into_another_column(line: str, tmp_p
     (tmp_path / "run").write_text(f"qid\tdocno\tnote\tscore\n{line}\n")
     with closing(Stream(Source(tmp_path / "run"))) as stream:
         layout = format_of(stream, "run")
-        assert isinstance(layout, Layout)
+        assert isinstance(layout, LineLayout)
         try:
             run = run_of_bytes("run", stream.whole(), Options(), layout=layout)
         except InputError:

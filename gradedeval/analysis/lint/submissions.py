@@ -23,8 +23,8 @@ from gradedeval.rankings.run import read_run, score_of
 from gradedeval.trec import lines
 from gradedeval.trec.documents import read_document
 from gradedeval.trec.duplicates import document, duplicate
-from gradedeval.trec.file_formats import Document
-from gradedeval.trec.layouts import QRELS, RUN, Layout
+from gradedeval.trec.file_formats import WholeFile
+from gradedeval.trec.layouts import QRELS, RUN, LineLayout
 from gradedeval.trec.lines import decimal, decode, encode, looks_like
 from gradedeval.trec.recognition import format_of
 from gradedeval.trec.source import Source
@@ -130,7 +130,7 @@ def read_submission(name: str, path: str, wanted: str | None = None) -> Submissi
     """
     run = Submission(name, Source(path).place)
     form, data = _contents(path, run, wanted, "give qrels with --qrels; a run has lines of")
-    if isinstance(form, Document):
+    if isinstance(form, WholeFile):
         _add_content(run, data)
     else:
         _add_lines(run, form, data)
@@ -139,7 +139,7 @@ def read_submission(name: str, path: str, wanted: str | None = None) -> Submissi
     return run
 
 
-def _add_lines(run: Submission, layout: Layout, data: bytes) -> None:
+def _add_lines(run: Submission, layout: LineLayout, data: bytes) -> None:
     """Add the documents of a file of lines, and the defects of the lines."""
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []
@@ -217,7 +217,7 @@ def read_judgments(path: str, wanted: str | None = None, labels: Mapping[bytes, 
     """
     qrels = Judgments(path, Source(path).place)
     form, data = _contents(path, qrels, wanted, "qrels have lines of")
-    if isinstance(form, Document):
+    if isinstance(form, WholeFile):
         _add_judged(qrels, path, wanted, labels)
     else:
         _add_judgments(qrels, form, data, labels)
@@ -228,7 +228,7 @@ def read_judgments(path: str, wanted: str | None = None, labels: Mapping[bytes, 
     return qrels
 
 
-def _add_judgments(qrels: Judgments, layout: Layout, data: bytes, labels: Mapping[bytes, float] | None) -> None:
+def _add_judgments(qrels: Judgments, layout: LineLayout, data: bytes, labels: Mapping[bytes, float] | None) -> None:
     first: dict[tuple[bytes, bytes], int] = {}
     words: dict[bytes, int] = {}
     bad: list[tuple[int, bytes]] = []
@@ -273,7 +273,7 @@ def _add_judged(qrels: Judgments, path: str, wanted: str | None, labels: Mapping
         qrels.warn("format", note.partition(": ")[2])
 
 
-def _contents(path: str, file: Submission, wanted: str | None, hint: str) -> tuple[Layout | Document, bytes]:
+def _contents(path: str, file: Submission, wanted: str | None, hint: str) -> tuple[LineLayout | WholeFile, bytes]:
     """The format of a file and its bytes; none, and a defect, where it cannot be read or is the other kind of file."""
     holds, trec, others, other = ("qrels", QRELS, RUN, "a run") if isinstance(file, Judgments) else _OF_RUN
     try:
@@ -291,7 +291,7 @@ def _contents(path: str, file: Submission, wanted: str | None, hint: str) -> tup
     elif form is trec and looks_like(data, others) and not looks_like(data, trec):
         file.error("format", f"looks like {other} ({others.width} fields per line)", f"{hint} {trec.words}")
         return trec, b""
-    elif isinstance(form, Layout) and form.by_rank:
+    elif isinstance(form, LineLayout) and form.by_rank:
         file.warn("rank", "has no scores", "its documents are ordered by rank")
     return form, data
 

@@ -37,8 +37,8 @@ class ClickCorrelations:
     """The correlation of measures with click measures.
 
     frame     a row for each measure and click measure, and each part of the log where it is split: by (the value of the
-              column), measure, clicks (the click measure), correlation (nan where one of the two is the same everywhere),
-              topics, configurations, sessions
+              column), measure, clicks (the click measure), correlation (nan where one of the two is the same
+              everywhere), topics, configurations, sessions
     settings  what it was taken over
     notes     notes for the user
     """

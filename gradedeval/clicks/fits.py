@@ -104,7 +104,7 @@ def fit_observation(
             for range_, row in zip(searched, frame_rows(found.frame), strict=True):
                 row["measure"], row["scaled"] = str(range_.at(row["value"])), scaled
                 rows.append({name: row[name] for name in COLUMNS})
-        rows += [_row(str(measure), static_weights(measure, len(looked)), looked, scaled, notes) for measure in fixed]
+        rows += [_row(str(measure), _fixed(measure, len(looked)), looked, scaled, notes) for measure in fixed]
     rows += [_row(name, vector, looked, True, notes) for name, vector in _vectors(weights, len(looked))]
     if not rows:
         raise InputError("", "no measure and no weights given", "for example -m 'rbp(p=0.05..0.99)'", usage=True)
@@ -122,6 +122,18 @@ def fit_observation(
 
 
 COLUMNS = ("measure", "parameter", "value", "divergence", "low", "high", "scaled", "covered")
+
+
+def _fixed(measure: Measure, depth: int) -> Floats:
+    try:
+        return static_weights(measure, depth)
+    except InputError as error:
+        if not measure.definition.weights_in_ranking:
+            raise
+        hint = (
+            f"give its weights over runs with --weights, as `gradedeval weights RUN... QRELS -m {measure}` writes them"
+        )
+        raise error.replace(hint=hint) from None
 
 
 def _row(name: str, weights: Floats, looked: Floats, scaled: bool, notes: list[str]) -> dict[str, Any]:

@@ -265,8 +265,8 @@ def test_the_commands_print_what_the_functions_find(cli: Command) -> None:
         (["correlate", "log.tsv", "qrels.txt", "--pairs", "1"], "--pairs: 1 is too small; it must be at least 2"),
         (
             ["correlate", "log.tsv", "qrels.txt", "--depth", "9"],
-            "log.tsv: no list is left: 6 lists (11 sessions) with fewer than 9 documents left out; give the qrels of its "
-            "topics, or a smaller --depth",
+            "log.tsv: no list is left: 6 lists (11 sessions) with fewer than 9 documents left out; give the qrels of "
+            "its topics, or a smaller --depth",
         ),
         (["measures"], "expected a click log, and perhaps qrels; usage: gradedeval clicks measures LOG [QRELS]"),
         (["measures", "bare.tsv"], "bare.tsv: no list is shown; add the column shown, the docnos from rank 1 on"),

@@ -24,9 +24,6 @@ from gradedeval.trec.small_tables import headed_table
 if TYPE_CHECKING:
     import pandas as pd
 
-FAMILIES = "rbp(p=0.05..0.99) poisson(alpha=0.1..20) zipf(beta=0.05..5)@{ranks} logharmonic(b=2..40)@{ranks}"
-"""The static models of Zhang et al., table 3: geometric, Poisson, Zipf, log-harmonic."""
-
 SCALES = ("sum", "none", "both")
 PRECISION = 0.001
 
@@ -72,10 +69,16 @@ def fit(
     Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError as `observe` and `fit_weights` do.
     """
     observation = log if isinstance(log, Observation) else observe(log, **observing)
-    texts = FAMILIES.format(ranks=len(observation.weights)) if measures is None else measures
+    texts = families(observation) if measures is None else measures
     return fit_observation(
         observation, [texts] if isinstance(texts, str) else texts, MEASURES, scale, weights, precision
     )
+
+
+def families(observation: Observation) -> str:
+    """The static models of Zhang et al., table 3: geometric, Poisson, Zipf and log-harmonic."""
+    ranks = len(observation.weights)
+    return f"rbp(p=0.05..0.99) poisson(alpha=0.1..20) zipf(beta=0.05..5)@{ranks} logharmonic(b=2..40)@{ranks}"
 
 
 def fit_observation(

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from gradedeval.cli.arguments import Destination, measure_table, usage
-from gradedeval.cli.clicks.log_options import LOG_OPTIONS, QRELS_OPTIONS, log_from
-from gradedeval.cli.clicks.measures import SS_REL_OPTION
+from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
+from gradedeval.cli.clicks.measures import QRELS_OPTIONS, SS_REL_OPTION
 from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, one_registered, option, output_options
 from gradedeval.cli.output import warn
 from gradedeval.clicks.agreement import DECILE, UNJUDGED, Settings, correlate_log
@@ -48,7 +48,7 @@ def command(
     Chapelle et al., CIKM 2009, section 6: tables 2 to 5 and figure 4, and with --pairs algorithm 3 and table 6.
 
     \b
-    gradedeval clicks correlate log.tsv qrels.txt -m 'err ndcg@10 ap(rel=2)' --depth 10
+    gradedeval clicks correlate log.tsv qrels.txt -m 'err ap(rel=2)' --depth 10
     gradedeval clicks correlate log.tsv qrels.txt -m 'err dcg' --by decile
     gradedeval clicks correlate log.tsv qrels.txt -m 'err dcg' --pairs 1000
     """

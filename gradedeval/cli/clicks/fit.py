@@ -12,7 +12,7 @@ from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from, one_file
 from gradedeval.cli.clicks.observe import OBSERVATION_OPTIONS
 from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, option, output_options
 from gradedeval.cli.output import warn
-from gradedeval.clicks.fits import FAMILIES, PRECISION, SCALES, fit_observation
+from gradedeval.clicks.fits import PRECISION, SCALES, families, fit_observation
 from gradedeval.clicks.observation import observe
 from gradedeval.clicks.tables import fits_document
 from gradedeval.formats import formats_for
@@ -54,7 +54,7 @@ def command(
     log, table = one_file(files), measure_table(measures_from)
     destination = Destination({"files": files, **{name: keywords.pop(name) for name in ("output", "form", "digits")}})
     observation = observe(log_from(log, keywords), **keywords)
-    default = [] if weights else [FAMILIES.format(ranks=len(observation.weights))]
+    default = [] if weights else [families(observation)]
     found = fit_observation(observation, measures or default, table, scale, weights, precision)
     warn(found.notes)
     destination.deliver(partial(fits_document, found), found.settings)

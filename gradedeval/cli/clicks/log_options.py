@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.arguments import usage
-from gradedeval.cli.options import one_registered, option
+from gradedeval.cli.options import option
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import CLICKS_AS, read_log
 from gradedeval.errors import InputError
@@ -23,8 +23,6 @@ LOG_OPTIONS = [
            "TIME, such as 60m, 1h or 90s, by the column time. Default: each line is a session."),
     option("--lenient", section=READING, is_flag=True, help="Skip bad lines of the log; a message counts them."),
 ]  # fmt: skip
-
-QRELS_OPTIONS = [one_registered("qrels_format"), one_registered("labels")]
 
 
 def one_file(files: Sequence[str]) -> str:

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from gradedeval.cli.arguments import Destination, usage
-from gradedeval.cli.clicks.log_options import LOG_OPTIONS, QRELS_OPTIONS, log_from
-from gradedeval.cli.options import command_line, option, output_options
+from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
+from gradedeval.cli.options import command_line, one_registered, option, output_options
 from gradedeval.cli.output import warn
 from gradedeval.clicks.click_measures import SS_REL, click_measures
 from gradedeval.clicks.tables import click_measures_document
@@ -18,7 +18,7 @@ from gradedeval.scoring.evaluate import qrels_for
 
 SS_REL_OPTION = option("--ss-rel", type=float, default=SS_REL, metavar="GRADE", help="Lowest grade that search success "
                        f"counts. Default: {SS_REL}.")  # fmt: skip
-
+QRELS_OPTIONS = [one_registered("qrels_format"), one_registered("labels")]
 OPTIONS = [SS_REL_OPTION, *output_options(formats_for(), digits="4")]
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError
 from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import Measure
+from gradedeval.measures.gain_schemes import Sample
 from gradedeval.measures.gains import Gains, Intents
 from gradedeval.parallel import workers
 
@@ -33,8 +34,9 @@ class Parts:
 def trimmed(gains: Gains) -> Gains:
     """The gains of one topic, with a column for each document retrieved and no more."""
     width = int(gains.retrieved[0])
-    cut = replace(gains, **{name: values[:, :width] for name, values in _of_ranks(gains).items()})
-    return _by_intent(cut, [trimmed(intent) for intent in _intents(gains)])
+    columns = {name: values[:, :width] for name, values in _of_ranks(gains).items()}
+    cut = replace(gains, **columns, sample=_sample(gains, np.ones((1, width), dtype=bool)))
+    return _by_intent(cut, [trimmed(intent) for intent in _intents(gains)], np.zeros(1, dtype=np.int64))
 
 
 def parts_of(measure: Measure, gains: Gains) -> Parts:
@@ -52,13 +54,17 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
     return Parts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, shown)
 
 
-def terms_of(measure: Measure, gains: Gains) -> tuple[Floats, Floats]:
+def terms_of(measure: Measure, gains: Gains, last: int | None = None) -> tuple[Floats, Floats]:
     """The parts of the scores of all topics of a batch: topics × ranks, one term for each document retrieved, 0 below
-    them; and topics: that of an empty ranking and of what lies beyond the end. Raises InputError as `parts_of`."""
-    intents, width = gains.intents, gains.gain.shape[1]
+    them; and topics: that of an empty ranking and of what lies beyond the end. Raises InputError as `parts_of`.
+
+    last  down to this rank alone: the documents below it are part of what else there is
+    """
+    intents, whole = gains.intents, gains.gain.shape[1]
+    width = whole if last is None else min(last, whole)
     if measure.prior is not None and intents is not None:
         shares = intents.weight / intents.weight.sum(0)
-        each = [terms_of(replace(measure, prior=None), intent) for intent in intents.each]
+        each = [terms_of(replace(measure, prior=None), intent, last) for intent in intents.each]
         pairs = list(zip(shares, each, strict=True))
         # An intent that nobody has may have no score.
         means = (np.where(share[:, None] > 0, share[:, None] * term, 0) for share, (term, _) in pairs)
@@ -72,6 +78,8 @@ def terms_of(measure: Measure, gains: Gains) -> tuple[Floats, Floats]:
         with np.errstate(invalid="ignore"):
             steps = np.diff(scores)
         rest, terms = scores[:, 0], np.where(np.isnan(steps), 0.0, steps)
+        if width < whole:
+            rest = rest + scores_of(measure, gains) - scores[:, -1]
     retrieved = np.arange(width) < gains.retrieved[:, None]
     return np.where(retrieved, terms, 0.0), rest + np.where(retrieved, 0.0, terms).sum(1)
 
@@ -79,15 +87,31 @@ def terms_of(measure: Measure, gains: Gains) -> tuple[Floats, Floats]:
 def _cut(gains: Gains, rank: int) -> Gains:
     """The rankings of a batch, each ended after a rank."""
     parts: dict[str, Any] = {name: values[:, :rank] for name, values in _of_ranks(gains).items()}
-    if gains.sample is not None:
-        named = ("stratum", "sampled", "weight")
-        by_rank: dict[str, Any] = {name: getattr(gains.sample, name)[:, :rank] for name in named}
-        parts["sample"] = replace(gains.sample, **by_rank)
-    cut = replace(gains, retrieved=np.minimum(gains.retrieved, rank), **parts)
+    sample = _sample(gains, np.ones((len(gains.gain), rank), dtype=bool))
+    cut = replace(gains, retrieved=np.minimum(gains.retrieved, rank), sample=sample, **parts)
     return (
         cut
         if gains.intents is None
         else replace(cut, intents=replace(gains.intents, each=[_cut(intent, rank) for intent in gains.intents.each]))
+    )
+
+
+def _sample(gains: Gains, inside: Bools) -> Sample | None:
+    """The strata of the documents of a batch, or of one topic repeated, at the ranks that are kept.
+
+    inside  topics × ranks: whether a rank is within its ranking
+    """
+    if gains.sample is None:
+        return None
+    ranks = inside.shape[1]
+    stratum, sampled, weight = (getattr(gains.sample, name)[:, :ranks] for name in ("stratum", "sampled", "weight"))
+    times = len(inside) // len(gains.sample.estimated)
+    return replace(
+        gains.sample,
+        stratum=np.where(inside, stratum, -1),
+        sampled=sampled & inside,
+        weight=weight * inside,
+        estimated=np.repeat(gains.sample.estimated, times, axis=0),
     )
 
 
@@ -128,21 +152,55 @@ def rises(measure: Measure, gains: Gains, best: Gains) -> Floats:
     """ranks: how much the score of one topic would rise if the document there alone had the top gain; nan where it is
     judged."""
     added = np.full(gains.gain.shape[1], np.nan)
-    ceiling = measure.definition.ceiling
-    score = np.minimum(scores_of(measure, gains), ceiling)
-    for ranks in _chunks(np.flatnonzero(~gains.judged[0]), gains):
-        filled = scores_of(measure, _filled(gains, best, ranks))
-        added[ranks] = np.maximum(np.minimum(filled, ceiling) - score, 0)
+    ranks = np.flatnonzero(~gains.judged[0])
+    score = np.minimum(scores_of(measure, gains), measure.definition.ceiling)
+    added[ranks] = np.maximum(lifted(measure, gains, best, np.zeros_like(ranks), ranks) - score, 0)
     return added
 
 
-def _filled(gains: Gains, best: Gains, ranks: Ints) -> Gains:
-    """The one topic of a batch once for each of the ranks, with the document at that rank as in the best case."""
-    gain = np.repeat(gains.gain, len(ranks), axis=0)
-    gain[np.arange(len(ranks)), ranks] = best.gain[0, ranks]
-    filled = replace(_several(gains, len(ranks)), gain=gain, intents=best.intents)
+def lifted(measure: Measure, gains: Gains, best: Gains, rows: Ints, ranks: Ints) -> Floats:
+    """The score of the topic at each of the rows if the document at the rank beside it, from 0, had the top gain; no
+    more than the largest score there is.
+
+    best  the same batch with every unjudged document at the top gain
+    """
+    places = _chunks(np.arange(len(ranks)), gains)
+    scores = [scores_of(measure, _filled(gains, best, rows[some], ranks[some])) for some in places]
+    found: Floats = np.minimum(np.concatenate([np.empty(0), *scores]), measure.definition.ceiling)
+    return found
+
+
+def _filled(gains: Gains, best: Gains, rows: Ints, ranks: Ints) -> Gains:
+    """The topics at these rows, with the document at the rank beside each as in the best case."""
+    gain = gains.gain[rows]
+    gain[np.arange(len(ranks)), ranks] = best.gain[rows, ranks]
+    filled = replace(_several(gains, rows), gain=gain, intents=best.intents)
     pairs = zip(_intents(gains), _intents(best), strict=True)
-    return _by_intent(filled, [_filled(intent, other, ranks) for intent, other in pairs])
+    return _by_intent(filled, [_filled(intent, other, rows, ranks) for intent, other in pairs], rows)
+
+
+def rises_of(measure: Measure, gains: Gains, best: Gains, last: int | None = None) -> Floats:
+    """topics × ranks: as `rises`, for all topics of a batch, down to a rank."""
+    topics, width = gains.gain.shape
+    ceiling = measure.definition.ceiling
+    score = np.minimum(scores_of(measure, gains), ceiling)
+    added = np.full((topics, width if last is None else min(last, width)), np.nan)
+    for rank in range(added.shape[1]):
+        unjudged = ~gains.judged[:, rank] & (rank < gains.retrieved)
+        if unjudged.any():
+            filled = scores_of(measure, _filled_at(gains, best, rank))
+            added[unjudged, rank] = np.maximum(np.minimum(filled, ceiling) - score, 0)[unjudged]
+    return added
+
+
+def _filled_at(gains: Gains, best: Gains, rank: int) -> Gains:
+    """The topics of a batch, each with the document at a rank as in the best case."""
+    gain = gains.gain.copy()
+    gain[:, rank] = best.gain[:, rank]
+    filled = replace(gains, gain=gain, intents=best.intents)
+    pairs = zip(_intents(gains), _intents(best), strict=True)
+    each = [_filled_at(intent, other, rank) for intent, other in pairs]
+    return filled if best.intents is None else replace(filled, intents=replace(best.intents, each=each))
 
 
 def _endings(gains: Gains) -> Iterator[Gains]:
@@ -153,34 +211,34 @@ def _endings(gains: Gains) -> Iterator[Gains]:
 
 def _ended(gains: Gains, lengths: Ints) -> Gains:
     """The one topic of a batch once for each of the lengths, ended after so many ranks."""
-    inside = np.arange(lengths[-1]) < lengths[:, None]
+    inside, first = np.arange(lengths[-1]) < lengths[:, None], np.zeros_like(lengths)
     ended = {name: values[:, : lengths[-1]] * inside for name, values in _of_ranks(gains).items()}
-    whole = replace(_several(gains, len(lengths)), retrieved=lengths, **ended)
-    return _by_intent(whole, [_ended(intent, lengths) for intent in _intents(gains)])
+    whole = replace(_several(gains, first), retrieved=lengths, sample=_sample(gains, inside), **ended)
+    return _by_intent(whole, [_ended(intent, lengths) for intent in _intents(gains)], first)
 
 
-def _several(gains: Gains, count: int) -> Gains:
-    """The one topic of a batch, repeated `count` times."""
-    rows: dict[str, Any] = {
-        name: np.broadcast_to(row, (count, *row.shape[1:])) for name, row in gains.by_topic().items()
-    }
-    return replace(gains, **rows)
+def _several(gains: Gains, rows: Ints) -> Gains:
+    """The topics at these rows, of which one may come several times."""
+    arrays: dict[str, Any] = gains.by_topic()
+    if len(gains.gain) == 1:  # without a copy
+        arrays = {name: np.broadcast_to(row, (len(rows), *row.shape[1:])) for name, row in arrays.items()}
+    else:
+        arrays = {name: values[rows] for name, values in arrays.items()}
+    return replace(gains, **arrays)
 
 
 def _intents(gains: Gains) -> Sequence[Gains]:
     return gains.intents.each if gains.intents is not None else []
 
 
-def _by_intent(gains: Gains, each: Sequence[Gains]) -> Gains:
-    """The gains with their batch by intent, whose intents are repeated for as many topics as there are now."""
+def _by_intent(gains: Gains, each: Sequence[Gains], rows: Ints) -> Gains:
+    """The gains with their batch by intent, of the topics at these rows."""
     intents = gains.intents
     if intents is None:
         return gains
-    count, pool = len(gains.gain), intents.pool
-    rows: dict[str, Any] = {
-        name: np.repeat(getattr(intents, name), count, axis=1) for name in ("weight", "listed", "open")
-    }
-    return replace(gains, intents=replace(intents, each=each, pool=lambda row: pool(0), **rows))
+    pool = intents.pool
+    arrays: dict[str, Any] = {name: getattr(intents, name)[:, rows] for name in ("weight", "listed", "open")}
+    return replace(gains, intents=replace(intents, each=each, pool=lambda row: pool(int(rows[row])), **arrays))
 
 
 def _of_ranks(gains: Gains) -> dict[str, Any]:

@@ -72,6 +72,7 @@ class Explanation(InNotebook, document="analysis.explain_tables.own_document"):
 
     retrieved  how many documents the ranking has; `judged` of them are judged
     pool       how many documents of the topic are judged
+    docnos     the whole ranking, below the cutoffs of the measures too
     notes      warnings
     """
 
@@ -82,6 +83,7 @@ class Explanation(InNotebook, document="analysis.explain_tables.own_document"):
     pool: int
     measures: list[Explained]
     signature: str
+    docnos: list[str]
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -185,6 +187,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         int(batch.pool[0] @ grader.judged[: batch.unjudged]),
         explained,
         str(signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format])),
+        list(map(decode, batch.docnos[topic])),
         [*scorer.notes, *(note for note in run.notes if getattr(note, "kind", "") not in elsewhere)],
     )
 

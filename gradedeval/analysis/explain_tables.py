@@ -89,7 +89,7 @@ def _beside(
 ) -> Table:
     """Both rankings, rank by rank; of each document of the second run the rank that the first has it at."""
     sides = [[row for row in explained.rows() if row["part"] == DOCUMENT] for explained in (mine, theirs)]
-    was = {row["docno"]: row["rank"] for row in sides[0]}
+    was = {docno: rank for rank, docno in enumerate(first.docnos, 1)}
     columns = [Column("rank")]
     for name in (first.run, second.run):
         columns += [Column(name), Column("grade", "number"), Column("contribution", "score", digits)]

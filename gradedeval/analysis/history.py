@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 LOOKS = 5
 """How often the end of a file is looked at before it counts as torn."""
 VERSION, KEY, LEVEL = 1, "gradedeval_history", 0.95
+TEXTS, NUMBERS = {"time", "label", "run", "signature"}, ("score", "low", "high", "topics")
+LARGEST = 1e300
+FOREIGN = "is no line of a history", "they are written by `gradedeval eval --append-to`"
+REMOVE = "remove the line"
 COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", "change", "from_best", "changed",
            "passed", "signature")  # fmt: skip
 
@@ -188,7 +192,7 @@ def read_history(path: str | os.PathLike[str]) -> History:
             key = (entry["run"], measure)
             changed = _changed(last[key], entry, measure) if key in last else ""
             score = found["score"]
-            if changed or key not in best:
+            if changed:
                 best.pop(key, None)
             before = last[key]["scores"][measure]["score"] if key in last and not changed else None
             sign = _sign(measure)
@@ -216,54 +220,76 @@ def read_history(path: str | os.PathLike[str]) -> History:
 
 def _entries(place: str, data: bytes) -> tuple[list[dict[str, Any]], list[str]]:
     """The evaluations in a file, and notes about lines that were cut short."""
-    problems, entries, torn = ProblemList(place), [], []
-    lines = data.split(b"\n")
-    for number, line in enumerate(lines, 1):
+    problems, entries, torn, foreign = ProblemList(place), [], [], []
+    for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
         try:
             entry = json.loads(decode(line))
+        except RecursionError:  # brackets in brackets
+            entry = None
         except ValueError:
             if line.lstrip().startswith(b"{"):
                 torn.append(number)
-            else:
-                problems.add(number, "is no line of a history", "they are written by `gradedeval eval --append-to`")
-            continue
-        if error := _fault(entry):
+                continue
+            entry = None
+        if not isinstance(entry, dict) or KEY not in entry:
+            foreign.append(number)
+            problems.add(number, *FOREIGN)
+        elif error := _fault(entry):
             problems.add(number, *error)
         else:
             entries.append(entry)
+    if foreign and not entries:  # another file: one line is enough
+        raise InputError(f"{place}:{foreign[0]}", *FOREIGN)
     problems.check()
+    which = f"{plural(len(torn), 'line')} {shorten(map(str, torn))} cut short while being written" if torn else ""
     if not entries:
-        raise InputError(place, "holds no evaluation", "write one with `gradedeval eval --append-to`")
-    if not torn:
-        return entries, []
-    which = shorten(map(str, torn))
-    return entries, [f"{place}: {plural(len(torn), 'line')} {which} cut short while being written; skipped"]
+        what = f"holds no evaluation ({which})" if torn else "holds no evaluation"
+        raise InputError(place, what, "write one with `gradedeval eval --append-to`")
+    return entries, [f"{place}: {which}; skipped"] if torn else []
 
 
-def _fault(entry: Any) -> tuple[str, str] | None:
+def _fault(entry: dict[str, Any]) -> tuple[str, str] | None:
     """What is wrong with an entry, and what to do about it."""
-    if not isinstance(entry, dict) or KEY not in entry:
-        return "is no line of a history", "they are written by `gradedeval eval --append-to`"
-    if entry[KEY] != VERSION:
-        return f"is of version {entry[KEY]} of the format, and this reads version {VERSION}", "update gradedeval"
-    if not isinstance(entry.get("scores"), dict) or not {"time", "label", "run", "signature"} <= entry.keys():
-        return "lacks a part of an evaluation", "remove the line"
+    version, scores = entry[KEY], entry.get("scores")
+    if type(version) is not int:
+        return f"has {json.dumps(version)[:20]} as version of the format, which is no whole number", REMOVE
+    if version != VERSION:
+        return f"is of version {version} of the format, and this reads version {VERSION}", "update gradedeval"
+    if "scores" not in entry or not entry.keys() >= TEXTS:
+        return "lacks a part of an evaluation", REMOVE
+    for name in sorted(TEXTS):
+        if not isinstance(entry[name], str):
+            return f"'{name}' is no text", REMOVE
+    if not isinstance(scores, dict) or not isinstance(entry.get("passed"), bool | None):
+        return f"'{'passed' if isinstance(scores, dict) else 'scores'}' is none of an evaluation", REMOVE
+    for measure, found in scores.items():
+        if not isinstance(found, dict) or "score" not in found:
+            return f"has no score of '{measure}'", REMOVE
+        for name in NUMBERS:
+            value = found.get(name)
+            if value is not None and not (type(value) in (int, float) and abs(value) < LARGEST):
+                return f"'{name}' of '{measure}' is no number", REMOVE
     try:
-        as_time(str(entry["time"]))
+        as_time(entry["time"])
     except InputError as error:
         return error.problem, "correct the time"
     return None
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any], measure: str) -> str:
-    """What two evaluations do not share, though the scores depend on it, in words; nothing where they may be
+    """What two evaluations do not share, though the means depend on it, in words; nothing where they may be
     compared."""
     first, second = Signature.read(before["signature"]), Signature.read(after["signature"])
-    if first is None or second is None:
-        return "" if before["signature"] == after["signature"] else "signature"
-    differences = second.differences(first, measure)
+    counts = [str(entry["scores"][measure].get("topics")) for entry in (after, before)]
+    differences: dict[str, tuple[str | None, str | None]] = {}
+    if first is not None and second is not None:
+        differences = second.differences_of_means(first, measure)
+    elif before["signature"] != after["signature"]:
+        differences = {"signature": (None, None)}
+    if not differences and counts[0] != counts[1]:
+        differences = {"number of topics": (counts[0], counts[1])}
     return ", ".join(
         f"{name} {there} → {here}" if here and there else name for name, (here, there) in differences.items()
     )

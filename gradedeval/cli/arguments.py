@@ -173,6 +173,8 @@ def check_history(history: str | None, flag: str, keywords: Mapping[str, Any], f
         from gradedeval.analysis.history import as_time  # few evaluations are kept
 
         as_time(keywords["time"])
+    if history == "-":
+        raise InputError(flag, "'-' is no file that can be appended to", "name one, as in history.jsonl", usage=True)
     if history is not None and any(same_file(file, history) for file in files):
         raise InputError(flag, f"'{history}' is also an input file", "choose another file", usage=True)
 

@@ -19,6 +19,7 @@ from gradedeval.cli.options import (
     MEASURES_FROM,
     command_line,
     given,
+    is_given,
     measure_option,
     option,
     output_options,
@@ -86,9 +87,9 @@ def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, 
         )
     options = resolve_options(**keywords)
     chosen = parse_measures(own["measures"] or DEFAULT, measure_table(measures_from))
-    settings = AgreementSettings(
-        own["persistence"] or PERSISTENCE, own["at"] or AT, own["rbo_ties"] or (TIES_OF_ORIGINALS if originals else "a")
-    )
+    persistence = own["persistence"] if is_given(own["persistence"]) else PERSISTENCE
+    ties = own["rbo_ties"] or (TIES_OF_ORIGINALS if originals else "a")
+    settings = AgreementSettings(persistence, own["at"] or AT, ties)
     if originals:
         named = [*named_runs(runs).items()], [*named_runs(list(originals)).items()]
         reproduced = reproduction_of(*named, qrels, chosen, options, settings, Workers.of())

@@ -104,7 +104,7 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
         settings = JudgingSettings(
             own["strategy"] or judging.DEFAULT,
             own["budget"] or judging.BUDGET,
-            own["persistence"] or judging.PERSISTENCE,
+            own["persistence"] if is_given(own["persistence"]) else judging.PERSISTENCE,
             depth,
         )
         found, make = judge_next(named, qrels, measure, options, settings, workers), to_judge_document

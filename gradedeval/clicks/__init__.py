@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gradedeval.clicks.fits import Fits as Fits
     from gradedeval.clicks.fits import fit as fit
     from gradedeval.clicks.held_out import Prediction as Prediction
+    from gradedeval.clicks.learned import Learned as Learned
+    from gradedeval.clicks.learned_gains import gains as gains
     from gradedeval.clicks.log import ClickLog as ClickLog
     from gradedeval.clicks.model_files import read_model as read_model
     from gradedeval.clicks.observation import Observation as Observation
@@ -34,6 +36,8 @@ _PUBLIC = {
     "click_models": "ClickModel ClickModels models",
     "fits": "Fits fit",
     "held_out": "Prediction",
+    "learned": "Learned",
+    "learned_gains": "gains",
     "log": "ClickLog",
     "model_files": "read_model",
     "observation": "Observation observe",

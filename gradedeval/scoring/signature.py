@@ -38,6 +38,10 @@ _QRELS = re.compile(r"qrels (?P<qrels>\w+), grades [^,]+, top (?P<top>[^,]+)(, i
 _GAINS = re.compile(r'(?P<measures>[^"]+?): (?P<scheme>.+)')
 _GIVEN = re.compile(r'\b(?:gain|rel|g)=("[^"]*"|[^,()]*),?')
 _FILE = re.compile(r"(?P<name>.+) (?P<digest>[0-9a-f]{6})(?: prior)?")
+_AVERAGED = re.compile(
+    r"(?P<number>\d+) chosen topics? (?P<digest>\w+)"
+    r"|(?P<name>topics|max residual|residual depth|max gain) (?P<value>\S+)"
+)
 _WORDS = sorted((name.replace("_", " ") for name in OPTIONS), key=len, reverse=True)
 
 
@@ -65,6 +69,16 @@ class Signature:
     def settings(self) -> dict[str, str]:
         """What must agree wherever scores are compared -> its value; empty where it is only on or off."""
         return {name: value for part in self.parts if not FREE.match(part) for name, value in _settings(part)}
+
+    @cached_property
+    def averaged(self) -> dict[str, str]:
+        """What means depend on beyond the scores of topics -> its value: the version, and which topics count."""
+        found = {"gradedeval": self.version.removeprefix("gradedeval ")}
+        for match in filter(None, map(_AVERAGED.fullmatch, self.parts)):
+            found[match["name"] or "chosen topics"] = match["value"] or f"{match['number']} ({match['digest']})"
+        if "max residual" not in found:  # residuals choose no topics
+            found = {name: value for name, value in found.items() if name not in ("residual depth", "max gain")}
+        return found
 
     @cached_property
     def files(self) -> dict[str, str]:
@@ -100,6 +114,13 @@ class Signature:
             mine[file], theirs[file] = self.files[file], other.files[file]
         names = dict.fromkeys([*mine, *theirs])
         return {key: (mine.get(key), theirs.get(key)) for key in names if mine.get(key) != theirs.get(key)}
+
+    def differences_of_means(self, other: Signature, measure: str) -> dict[str, tuple[str | None, str | None]]:
+        """As `differences`, and what means depend on beside the scores of topics: for scores without their topics."""
+        mine, theirs = self.averaged, other.averaged
+        names = dict.fromkeys([*mine, *theirs])
+        more = {key: (mine.get(key), theirs.get(key)) for key in names if mine.get(key) != theirs.get(key)}
+        return more | self.differences(other, measure)
 
     def notations(self) -> dict[str, str]:
         """Measures that go by other names than their own: name -> notation."""

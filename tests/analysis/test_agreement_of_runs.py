@@ -221,3 +221,24 @@ def test_runs_without_a_topic_in_common() -> None:
     runs: Any = {"A": {"t": {"a": 1.0}}, "B": {"u": {"a": 1.0}}}
     with pytest.raises(InputError, match="shares no topics with"):
         gradedeval.agreement(runs)
+
+
+def test_ktu_orders_the_union_by_docno_as_repro_eval() -> None:
+    """By loops; rankings without a common document agree no more than chance has it, and those of the paper's example
+    fully."""
+    draw = random.Random(17)
+
+    def ktu(run: list[str], original: list[str]) -> float:
+        ranked = [{"t": {docno: float(-rank) for rank, docno in enumerate(one)}} for one in (run, original)]
+        found = gradedeval.reproduction([ranked[0]] * 2, [ranked[1]] * 2).frame
+        return float(found[found["what"] == "ktu"]["value"].iloc[0])
+
+    docnos = [f"d{number:02}" for number in range(60)]
+    for _ in range(5):
+        run, original = draw.sample(docnos, draw.randint(2, 30)), draw.sample(docnos, draw.randint(2, 30))
+        union = sorted({*run, *original})
+        places = [[union.index(one) for one in ranking[: min(len(run), len(original))]] for ranking in (run, original)]
+        assert ktu(run, original) == pytest.approx(kendalltau(*places).statistic)
+    assert ktu(["d1", "d2", "d4"], ["d1", "d2", "d3"]) == 1
+    mixed = draw.sample(docnos, 60)
+    assert abs(ktu(mixed[:30], mixed[30:])) < 0.4

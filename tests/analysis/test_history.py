@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import gradedeval
@@ -61,6 +62,94 @@ def test_nothing_is_compared_across_other_qrels_or_options(tmp_path: Path) -> No
     assert course["changed"].iloc[1].startswith("depth")
     assert course["change"].isna().tolist() == [True, True, False]
     assert course["from_best"].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ({"topics": "qrels"}, {"topics": "relevant"}, "topics"),
+        ({"topics_from": ["t0", "t1"]}, {"topics_from": ["t2", "t3"]}, "chosen topics 2 ("),
+        ({"max_residual": 0.9}, {"max_residual": 0.6}, "max residual 0.9 → 0.6"),
+        ({"max_residual": 0.9}, {}, "max residual"),
+        ({"residual_depth": "full", "residuals": "total"}, {}, ""),  # chooses no topics
+    ],
+)
+def test_means_over_other_topics_are_not_compared(
+    before: dict[str, Any], after: dict[str, Any], changed: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "history.jsonl"
+    append_history(scores("abba", **before), file, time="2026-01-01")
+    append_history(scores("abba", **after), file, time="2026-01-02")
+    second = read_history(file).frame.query("measure == 'rr'").iloc[1]
+    assert second["changed"].startswith(changed)
+    assert bool(second["changed"]) == bool(changed)
+    assert pd.isna(second["change"]) == bool(changed)
+
+
+def edited(file: Path, line: int, **parts: Any) -> None:
+    """The history with other parts in a line."""
+    lines = file.read_text().splitlines()
+    lines[line] = json.dumps(json.loads(lines[line]) | parts)
+    file.write_text("\n".join(lines) + "\n")
+
+
+def test_another_version_or_number_of_topics_is_not_compared_but_a_missing_topic_is(tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    for day in (1, 2, 3, 4):
+        append_history(scores("abba"), file, time=f"2026-01-0{day}")
+    first, second, third, _ = map(json.loads, file.read_text().splitlines())
+    version = first["signature"].split(" | ")[0]
+    edited(file, 1, signature=second["signature"].replace(version, "gradedeval 9.9"))
+    edited(
+        file, 2, signature=third["signature"].replace(version, "gradedeval 9.9").replace("4 of 4", "4 of 4 (1 missing)")
+    )
+    edited(file, 3, signature=third["signature"].replace(version, "gradedeval 9.9"),
+           scores={"rr": {"score": 0.5, "low": None, "high": None, "topics": 3}})  # fmt: skip
+    changed = read_history(file).frame.query("measure == 'rr'")["changed"].tolist()
+    assert changed == ["", f"{version} → 9.9", "", "number of topics 4 → 3"]
+
+
+WHOLE: dict[str, Any] = {"gradedeval_history": 1, "time": "2026-01-01", "label": "", "run": "r", "signature": "s",
+                         "scores": {"ap": {"score": 0.5}}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"scores": {"ap": {}}}, "has no score of 'ap'; remove the line"),
+        ({"scores": {"ap": 3}}, "has no score of 'ap'; remove the line"),
+        ({"scores": {"ap": {"score": "0.5"}}}, "'score' of 'ap' is no number"),
+        ({"scores": {"ap": {"score": 0.5, "low": "x"}}}, "'low' of 'ap' is no number"),
+        ({"scores": {"ap": {"score": float("nan")}}}, "'score' of 'ap' is no number"),
+        ({"scores": {"ap": {"score": 10**400}}}, "'score' of 'ap' is no number"),
+        ({"scores": []}, "'scores' is none of an evaluation"),
+        ({"passed": "yes"}, "'passed' is none of an evaluation"),
+        ({"signature": None}, "'signature' is no text"),
+        ({"run": ["r"]}, "'run' is no text"),
+        ({"time": 5}, "'time' is no text"),
+        ({"gradedeval_history": "1"}, 'has "1" as version of the format, which is no whole number; remove the line'),
+    ],
+)
+def test_a_line_of_another_shape_is_one_message(parts: dict[str, Any], message: str, tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    file.write_text(f"{json.dumps(WHOLE)}\n{json.dumps(WHOLE | parts)}\n")
+    with pytest.raises(InputError) as error:
+        read_history(file)
+    assert f"history.jsonl:2: {message}" in str(error.value)
+
+
+def test_files_without_an_evaluation_are_one_message(tmp_path: Path, cli: Command) -> None:
+    file = tmp_path / "history.jsonl"
+    for text, message in [
+        ('{"gradedeval_history": 1, "ti', ": holds no evaluation (line 1 cut short while being written); write one"),
+        ("301 Q0 d1 1 2.0 tag\n301 Q0 d2 2 1.0 tag\n", ":1: is no line of a history; they are written by"),
+        ("[" * 100_000 + "\n", ":1: is no line of a history"),
+        ('{"a":' * 100_000, ":1: is no line of a history"),
+    ]:
+        file.write_text(text)
+        done = cli("history", str(file))
+        assert (done.code, len(done.messages)) == (1, 1)
+        assert message in done.messages[0]
 
 
 def test_where_lower_is_better_the_best_is_the_lowest(tmp_path: Path) -> None:
@@ -147,6 +236,7 @@ def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -
     [
         ((RUN, QRELS, "--label", "x"), "--label: there is neither a caption nor a history to label;"),
         ((RUN, QRELS, "--append-to", RUN), "--append-to: '"),
+        ((RUN, QRELS, "--append-to", "-"), "--append-to: '-' is no file that can be appended to; name one, as in"),
         ((RUN, QRELS, "--append-to", "h.jsonl", "--time", "noon"), "--time: 'noon' is no time; write it as in 2026"),
         (("history",), "0 files given; name one history: gradedeval history FILE"),
     ],

@@ -1,6 +1,10 @@
 """How fast each strategy of `pool --to-judge` brings the order of runs to the true one: judgments are taken from real
 qrels in batches, as if assessors made them; τ_AP of the order by what is judged so far with the order by all.
 
+On several drawn sets of two thirds of the topics, the same for each strategy. Prints the rows of the table in
+`docs/how-to/judge-more.md`: means over the draws; the mean over all columns, with the standard deviation of the draws;
+and in how many draws that is the highest.
+
     python tests/benchmarks/judging.py QRELS RUN...
 """
 
@@ -8,52 +12,65 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from gradedeval.analysis.correlate import tau_ap
 from gradedeval.analysis.pool.order import summaries
-from gradedeval.analysis.pool.to_judge import STRATEGIES, JudgingSettings, choose
-from gradedeval.analysis.ranked_runs import of_another_pool, rank_runs
+from gradedeval.analysis.pool.to_judge import STRATEGIES, JudgingSettings, Strategy, choose
+from gradedeval.analysis.ranked_runs import RankedRuns, of_another_pool, rank_runs
+from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scorer import Scorer
 
-BUDGETS, BATCH = (100, 300, 1000), 50
+BUDGETS, BATCH, MEASURES, DRAWS = (100, 300, 1000), 50, ("ndcg@10", "ap@30"), 10
 
 
-def simulate(qrels: str, runs: list[str], measure: str) -> dict[str, list[float]]:
-    """strategy -> τ_AP after each budget. Only documents that the real qrels judge can be asked for."""
-    scorer = Scorer(Qrels(qrels), parse_measures(measure), Options(residuals="total"))
-    ranked = rank_runs(named_runs(runs), scorer.grader)
-    (applied,) = scorer.measures
-    true = summaries(ranked.scores(scorer)[0, :, :, 0], applied)
-    unjudged, found = len(scorer.qrels.labels), {}
-    for strategy in STRATEGIES:
-        known, values = np.zeros(len(ranked), dtype=bool), []
-        while len(values) < len(BUDGETS):
-            code = np.where(known, ranked.code, unjudged)
-            pool = np.zeros_like(ranked.pool)
+def simulate(ranked: RankedRuns, scorer: Scorer, strategy: Strategy) -> Iterator[float]:
+    """τ_AP after each budget. Only documents that the real qrels judge can be asked for; where a strategy asks for no
+    more, it stays with what it has."""
+    measure: Measure = scorer.measures[0]
+    true = summaries(ranked.scores(scorer)[0, :, :, 0], measure)
+    unjudged, known = len(scorer.qrels.labels), np.zeros(len(ranked), dtype=bool)
+    for budget in BUDGETS:
+        while True:
+            code, pool = np.where(known, ranked.code, unjudged), np.zeros_like(ranked.pool)
             np.add.at(pool, (ranked.topic[known], ranked.code[known]), 1)
             so_far = replace(ranked, code=code)
             so_far.__dict__["pool"] = pool
-            if known.sum() >= BUDGETS[len(values)]:
-                scores = so_far.scores(scorer, code, pool)[0, :, :, 0]
-                values.append(tau_ap(true, summaries(scores, applied)))
-                continue
+            settings = JudgingSettings(strategy, max(1, min(BATCH, budget - int(known.sum()))))
             candidates = np.flatnonzero(ranked.judged & ~known)
-            settings = JudgingSettings(strategy, min(BATCH, BUDGETS[len(values)] - int(known.sum())))
-            known[choose(so_far, of_another_pool(scorer), candidates, settings)[0]] = True
-        found[strategy] = values
+            new = choose(so_far, of_another_pool(scorer), candidates, settings)[0] if known.sum() < budget else []
+            if not len(new):
+                break
+            known[new] = True
+        yield tau_ap(true, summaries(so_far.scores(scorer, code, pool)[0, :, :, 0], measure))
+
+
+def draws(qrels: str, runs: list[str]) -> dict[Strategy, list[list[float]]]:
+    """strategy -> draws × (measures × budgets)."""
+    judged, named, draw = Qrels(qrels), named_runs(runs), np.random.default_rng(17)
+    found: dict[Strategy, list[list[float]]] = {strategy: [] for strategy in STRATEGIES}
+    for _ in range(DRAWS):
+        chosen = draw.permutation(len(judged.topics))[: 2 * len(judged.topics) // 3]
+        options = Options(residuals="total", topics_from=frozenset(judged.topics[row] for row in chosen.tolist()))
+        scorers = [Scorer(judged, parse_measures(measure), options) for measure in MEASURES]
+        ranked = [rank_runs(named, scorer.grader) for scorer in scorers]
+        for strategy, rows in found.items():
+            rows.append([tau for one in zip(ranked, scorers, strict=True) for tau in simulate(*one, strategy)])
     return found
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for measure in ("ndcg@10", "ap@30"):
-        print(measure, *(f"{budget:>6}" for budget in BUDGETS))
-        for strategy, values in simulate(sys.argv[1], sys.argv[2:], measure).items():
-            print(f"{strategy:<10}", *(f"{value:6.3f}" for value in values), flush=True)
+    found = {strategy: np.array(values) for strategy, values in draws(sys.argv[1], sys.argv[2:]).items()}
+    best = np.max([values.mean(1) for values in found.values()], axis=0)
+    for strategy, values in found.items():
+        means = values.mean(1)
+        cells = [*(f"{value:.3f}" for value in values.mean(0)), f"{means.mean():.3f} ± {means.std(ddof=1):.3f}"]
+        print("|", " | ".join([f"`{strategy}`", *cells, f"{(means == best).sum()} of {DRAWS}"]), "|")

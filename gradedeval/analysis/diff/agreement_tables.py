@@ -88,6 +88,5 @@ def reproduction_document(found: Reproduction, layout: Layout) -> Document:
 def _words(found: Reproduction) -> str:
     at_best = "as the original: KTU, RBO and effect ratio 1, RMSE and ΔRI 0"
     blank = any(math.isnan(value) for value in found.frame["value"])
-    return f"{at_best} | rbo: extrapolated, p {found.settings.p:g}, ties {found.settings.ties}" + (
-        " | blank: not defined" if blank else ""
-    )
+    ktu, rbo = "ktu: union by docno", f"rbo: extrapolated, p {found.settings.p:g}, ties {found.settings.ties}"
+    return " | ".join([at_best, ktu, rbo, *(["blank: not defined"] if blank else [])])

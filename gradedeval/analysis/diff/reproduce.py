@@ -127,21 +127,19 @@ def _rankings(
 
 
 def kendall_tau_union(ranked: RankedRuns, original: RankedRun, run: RankedRun) -> Floats:
-    """topics: Kendall's τ of two rankings, rank by rank, of which each rank is the place of its document in the union:
-    first the documents of the original, then the others of the run; down to the end of the shorter one.
+    """topics: Kendall's τ of two rankings, rank by rank, of which each rank is the place of its document in the union,
+    ordered by docno; down to the end of the shorter one.
 
-    Breuer et al., SIGIR 2020, whose example orders the union so.
+    Breuer et al., SIGIR 2020, in the order of repro_eval: the paper leaves open how the union is ordered. In that of
+    the original, followed by the others of the run, rankings that share nothing would agree fully.
     """
-    place = np.full(len(ranked), -1)
-    place[original.document] = original.rank - 1
-    union = place[run.document]
+    place = np.empty(len(ranked), dtype=np.int64)
+    place[np.argsort(ranked.docnos)] = np.arange(len(ranked))
     topic = ranked.topic[run.document]
-    new = union < 0
-    following = np.cumsum(new) - 1
-    before = np.append(0, np.cumsum(new))[run.begin][topic]
-    union = np.where(new, original.counts[topic] + following - before, union)
     inside = run.rank <= original.counts[topic]
-    return kendall_taus(topic[inside], run.rank[inside] - 1, union[inside], len(ranked.topics))
+    topic, rank, document = topic[inside], run.rank[inside], run.document[inside]
+    partner = original.document[original.begin[topic] + rank - 1]
+    return kendall_taus(topic, place[partner], place[document], len(ranked.topics))
 
 
 def _scores(

@@ -32,7 +32,8 @@ class AssessorAgreement(InNotebook, document="analysis.pool.tables.assessors_doc
     """How far two qrels agree on the documents that both judge.
 
     documents  how many both judge, in how many `topics`; `only_first` and `only_second` are judged by one alone
-    confusion  a frame: a row for each grade of the first, a column for each of the second, and how many documents
+    confusion  a frame: a row for each grade of the first, a column for each of the second, and how many documents; of
+               all grades in either
     same       the share of documents with the same grade
     kappa      Cohen's κ (1960), and `weighted_kappa` with linear weights by the place of a grade on the scale (1968)
     alpha      Krippendorff's α for ordinal data
@@ -100,9 +101,8 @@ def assessors(
         if not topics:
             raise no_common_topics(second.place, second.topics, first.place, first.topics)
         raise InputError(second.place, f"judges no document that {first.place} judges", "are they of one collection?")
-    grades = np.array(pairs, dtype=np.float64)
-    scale, codes = np.unique(grades, return_inverse=True)
-    codes = codes.reshape(grades.shape)
+    scale = np.union1d(first.labels, second.labels)
+    codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))
     table: Ints = np.bincount(codes[:, 0] * len(scale) + codes[:, 1], minlength=len(scale) ** 2).reshape(len(scale), -1)
     names = [f"{grade:g}" for grade in scale]
     orders, by_run, signature, notes = _orders(runs, first, second, list(measures), options, workers)

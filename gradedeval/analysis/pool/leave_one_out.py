@@ -70,6 +70,10 @@ def leave_one_out(
     groups      a file or dict run -> group: which runs are of one team
     pool_depth  documents below this rank were not given to the pool; None: all were
 
+    Topics count as with all judgments: one that loses its last relevant document scores 0, with `topics="relevant"`
+    and `like="gdeval"` too. The top grade stays that of the whole qrels. A document is relevant from the `rel` of the
+    measure on, or of the options, or 1.
+
     The other arguments are those of `evaluate`. Zobel, SIGIR 1998; by groups Buckley et al., Information Retrieval
     2007. Returns `LeftOut`: `.frame`, `.orders`. Raises `gradedeval.InputError` as `evaluate` does, and for fewer than
     two runs.
@@ -147,7 +151,7 @@ def _of_run(
     for column, measure in enumerate(scorer.measures):
         before, after = (summaries(scores[:, :, column], measure) for scores in (full, without))
         tau, tau_ap = agreements(before, after, measure)
-        level = measure.rel if measure.rel is not None else 1
+        level = next((rel for rel in (measure.rel, scorer.options.rel) if rel is not None), 1)
         score, score_without = before[run], after[run]
         rows.append(
             {

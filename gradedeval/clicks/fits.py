@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gradedeval.analysis.fit_weights import divergence, fit_weights
+from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.analysis.frames import frame_rows
 from gradedeval.analysis.parameter_search import read_ranges
-from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.arrays import Floats
 from gradedeval.clicks.observation import Observation, observe
 from gradedeval.errors import InputError, check_choice, plural

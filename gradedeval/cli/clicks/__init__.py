@@ -8,6 +8,9 @@ from gradedeval.cli.group import InnerGroup
 
 VERBS: dict[str, tuple[str, str]] = {
     "observe": ("observe", "Estimate how likely users are to look at each rank."),
+    "fit": ("fit", "Find the weights of ranks that are nearest to what users look at."),
+    "measures": ("measures", "Report what clicks say of each list that was shown."),
+    "correlate": ("correlate", "Correlate measures of lists with what users clicked on them."),
     "gains": ("gains", "Learn what grades are worth to users."),
     "models": ("models", "Fit click models, and report how well they predict."),
     "simulate": ("simulate", "Draw a click log of users whose behaviour is known."),

@@ -1,4 +1,8 @@
-"""What is wrong with the user's input, and what the user should know: `place: problem; hint`."""
+"""What is wrong with the user's input, and what the user should know: `place: problem; hint`.
+
+Messages are written as the command line says them, with flags. Where they leave Python's functions, as the text of an
+InputError or through `warn_caller`, `in_python` names the keywords instead.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,56 @@ SHOWN = 10
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
+FLAG_VALUES: dict[str, tuple[str, ...]] = {"--clicks-as": ("docno",), "--unjudged": ("keep",)}
+"""Flag -> the words that are its values, with `True` where it may stand alone; `options` adds its own."""
+
+# What stands in backquotes is a command; then a flag, and the word behind it, which may be its value.
+_FLAG = re.compile(
+    r"`[^`]*`|(?<![\w-])(?P<flag>--[a-z]+(?:-[a-z]+)*|(?<!trec_eval )-m(?![\w-]))(?P<place>:)?"
+    r"(?P<rest> (?P<value>[^\s;`]*[^\s;`,.:)])(?P<ends>(?=$|[;,:)]| --))?(?: or (?P<other>[a-z]+))?)?"
+)
+# What Python calls otherwise, and what the command line alone has.
+_NAMES = {
+    "--for": "target",
+    "--from": "learn_from",
+    "--persistence": "p",
+    "--standardize": "standardize()",
+    "--validate": "other_runs",
+    "--validate-qrels": "other_qrels",
+    "--validate-topics": "other_topics",
+    **{flag: flag for flag in ("--all", "--config", "--debug", "--max", "--max-drop", "--min", "--min-topics")},
+    **{flag: flag for flag in ("--run-name", "--save-reference")},
+}
+
+
+def in_python(text: str) -> str:
+    """A message with keywords in place of flags: `use --topics both` becomes `use topics="both"`."""
+    return _FLAG.sub(_keyword, text) if "--" in text or "-m" in text else text
+
+
+def _keyword(found: re.Match[str]) -> str:
+    flag, value, rest = found["flag"], found["value"] or "", found["rest"] or ""
+    name = _NAMES.get(flag, (flag or "").strip("-").replace("-", "_"))
+    if name == flag or not flag:
+        return found[0]
+    if found["place"]:
+        return f"{'measures' if flag == '-m' else name}{found[0].removeprefix(flag)}"
+    words = FLAG_VALUES.get(flag, ())
+    number = re.fullmatch(r"-?[\d.]+(e-?\d+)?", value)
+    free = not words and found["ends"] is not None and value not in ("and", "or")
+    if flag == "-m":
+        name, free = "measures" if value else "measure", bool(value)
+    if number or free or value in words or value.isupper() or re.search("[=,:@]", value):
+        shown = value if number else "…" if value.isupper() else f'"{value.strip(chr(39))}"'
+        second = f' or "{found["other"]}"' if found["other"] in words else rest.removeprefix(f" {value}")
+        return f"{name}={shown}{second}"
+    return f"{name}{'=True' if 'True' in words else ''}{rest}"
+
+
 class InputError(ValueError):
     """What is wrong with a user's files or arguments, in one line: `place: problem; hint`.
+
+    The text of the error names options as Python's keywords, its parts and `at_prompt` as the command line's flags.
 
     place    the file, line or option: `run.txt:17`, `--depth`
     problem  what is wrong there, and `hint` what to do about it
@@ -65,6 +117,11 @@ class InputError(ValueError):
         return visible(f"{head}; {self.hint}" if self.hint else head)
 
     def __str__(self) -> str:
+        return in_python(self.at_prompt)
+
+    @property
+    def at_prompt(self) -> str:
+        """The text of the error with the flags of the command line."""
         lines = [self.line, *(other.line for other in self.also)]
         if self.beyond:
             lines.append(f"{self.place.split(':')[0]}: {self.beyond} more such {plural(self.beyond, 'line')}")
@@ -90,6 +147,10 @@ class Note(str):
     text: str
     hint: str
     kind: str
+
+    def in_python(self) -> Note:
+        """The same note with keywords in place of flags."""
+        return Note(in_python(self.text), in_python(self.hint), kind=self.kind)
 
     def with_hint(self, hint: str) -> Note:
         """The same note with another hint."""
@@ -134,8 +195,11 @@ class ProblemList:
 
 def warn_caller(notes: Iterable[str], stacklevel: int = 2) -> None:
     """Warn of each note, at the place that `stacklevel` says, counted from the function that calls this one: 2 is where
-    that function was called."""
-    for note in notes:
+    that function was called. The notes of a list become those of Python, in place: the caller gives them on."""
+    said = [note.in_python() if isinstance(note, Note) else in_python(note) for note in notes]
+    if isinstance(notes, list):
+        notes[:] = said
+    for note in said:
         warnings.warn(note, EvaluationWarning, stacklevel=stacklevel + 1)
 
 

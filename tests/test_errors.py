@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import pickle
+from pathlib import Path
 
 import pytest
 
-from gradedeval.errors import InputError, Note, ProblemList
+import gradedeval
+from gradedeval.errors import InputError, Note, ProblemList, in_python
+from support.commands import Command
 from support.paths import ROOT
 
 WORDS = ("problem", "hint", "line", "text")
@@ -102,3 +105,37 @@ def test_an_error_that_was_added_to_can_still_be_replaced_and_pickled() -> None:
     error.add_note("seen by a test")
     assert error.replace(hint="check it").line == "run.txt: is empty; check it"
     assert pickle.loads(pickle.dumps(error)).line == "run.txt: is empty"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "python"),
+    [
+        ("use --topics both to leave them out", 'use topics="both" to leave them out'),
+        ("use --duplicates first or last to keep one", 'use duplicates="first" or "last" to keep one'),
+        ("--labels: 'x' is no label=grade; as in --labels HRel=2", "labels: 'x' is no label=grade; as in labels=\"HRel=2\""),
+        ("--depth: 1 is too small", "depth: 1 is too small"),
+        ("q: read without --strata, so for x", "q: read without strata=True, so for x"),
+        ("--max-residual and --residual-depth full", 'max_residual and residual_depth="full"'),
+        ("use --test t, --top-grade 4 or --draws 1e4", 'use test="t", top_grade=4 or draws=1e4'),
+        ("add -m 'ndcg@10', or --baseline RUN", 'add measures="ndcg@10", or baseline=…'),
+        ("write one with `gradedeval eval --like x -m ap`; --debug shows it", None),
+        ("run--depth.txt: is empty", None),
+    ],
+)
+def test_python_names_keywords_where_the_prompt_names_flags(prompt: str, python: str | None) -> None:
+    assert in_python(prompt) == str(InputError("", prompt)) == (python or prompt)
+    assert InputError("", prompt).at_prompt == prompt
+
+
+def test_what_leaves_a_function_names_keywords_and_at_the_prompt_flags(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("1 Q0 d 1 1 t\n")
+    (tmp_path / "qrels").write_text("1 0 d 1\n2 0 d 1\n")
+    assert "use --topics both to leave them out" in cli("run", "qrels", "-m", "ap").err.decode()
+    assert "--depth: 0 is too small" in cli("run", "qrels", "--depth", "0").err.decode()
+    run, qrels = {"1": {"d": 1.0}}, {"1": {"d": 1}, "2": {"d": 1}}
+    with pytest.warns(gradedeval.EvaluationWarning) as warned:
+        scores = gradedeval.evaluate(run, qrels, "ap")
+    assert [str(one.message) for one in warned] == scores.notes
+    assert 'use topics="both" to leave them out' in scores.notes[0]
+    with pytest.raises(InputError, match="^like: .*did you mean 'gdeval'"):
+        gradedeval.evaluate(run, qrels, "ap", like="gdevl")

@@ -106,15 +106,15 @@ def _suite(lines: Sequence[str], tests: int, *, failures: int = 0, errors: int =
 def _junit_fault(error: InputError) -> str:
     """One case that could not be run: an error, where a broken bound is a failure."""
     case = '  <testcase classname="gradedeval check" name="data">'
-    return _suite([f"{case}<error message={_quote(str(error))}/></testcase>"], 1, errors=1)
+    return _suite([f"{case}<error message={_quote(error.at_prompt)}/></testcase>"], 1, errors=1)
 
 
 def _github_fault(error: InputError) -> str:
-    return f"::error title=gradedeval check%3A nothing was checked::{_escape(str(error))}\n"
+    return f"::error title=gradedeval check%3A nothing was checked::{_escape(error.at_prompt)}\n"
 
 
 def _json_fault(error: InputError) -> str:
-    return formats.as_json(Document([], nested={"passed": False, "error": str(error), "bounds": []}), None)
+    return formats.as_json(Document([], nested={"passed": False, "error": error.at_prompt, "bounds": []}), None)
 
 
 def _quote(text: str) -> str:

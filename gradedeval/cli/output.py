@@ -100,7 +100,7 @@ def warn(notes: Iterable[str]) -> None:
 
 def report(error: InputError) -> None:
     """Report what is wrong; with --debug also the traceback of code that is not ours."""
-    say(str(error))
+    say(error.at_prompt)
     if error.trace and asked_for("debug"):
         say(error.trace.rstrip())
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypedDict, TypeVar
 
-from gradedeval.errors import InputError
+from gradedeval.errors import FLAG_VALUES, InputError
 from gradedeval.measures.notation import Value
 from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Option, elsewhere, name_only, option
 from gradedeval.options.values import (
@@ -136,6 +136,8 @@ OPTIONS: dict[str, Option] = {
     for entry in fields(Options)
 }
 """The registry: name -> option."""
+
+FLAG_VALUES.update((described.flag, described.words) for described in OPTIONS.values())
 
 
 class OptionKwargs(TypedDict, total=False):

@@ -88,6 +88,11 @@ class Option:
         return get_args(self.types[0]) if get_origin(self.types[0]) is Literal else ()
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words that it takes, `True` among them where it may stand alone on the command line."""
+        return (*self.choices, "True") if self.is_flag or self.optional_value else self.choices
+
+    @property
     def is_flag(self) -> bool:
         """Whether it is only on or off."""
         return self.type is bool

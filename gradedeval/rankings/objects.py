@@ -32,6 +32,7 @@ def readable(source: Any, what: str, place: str) -> Any:
     Raises InputError where the source is neither.
     """
     if isinstance(source, Mapping):
+        check_no_columns(source, place)
         return _of_lists(source, what, place)
     table = _table(source, what, place)
     if table is not None:
@@ -45,6 +46,16 @@ def readable(source: Any, what: str, place: str) -> Any:
     if numbers or isinstance(source, str | bytes | Set) or not isinstance(source, Iterable) or ndim(source) == 0:
         refuse(source, what, place)
     return _of_rows(list(source), what, place)
+
+
+def check_no_columns(source: Mapping[Any, Any], place: str) -> None:
+    """Raise InputError (usage) where a dict is a table: name of column -> values, as `DataFrame.to_dict` gives it."""
+    if not 1 < len(source) < 20 or not _knows(source):
+        return
+    docnos = source[find_column(source, DOCNO)]
+    if not isinstance(docnos, Mapping) or isinstance(next(iter(docnos.values()), None), str | bytes):
+        what = f"is a dict of the columns {', '.join(map(str, source))}"
+        raise InputError(place, what, "give pandas.DataFrame(...) of it, or a dict by topic", usage=True)
 
 
 def refuse(source: Any, what: str, place: str) -> Any:

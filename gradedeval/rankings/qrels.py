@@ -80,10 +80,10 @@ class Qrels:
     ) -> None:
         if subtopics and strata:
             raise InputError("qrels", "subtopics and strata exclude each other", "leave out one of them", usage=True)
-        self._start(Source(source).place if is_file(source) else "qrels", duplicates)
         part = SUBTOPIC if subtopics else STRATUM if strata else ()
         words: Labels | None = read_labels(labels)
         reading = Reading(duplicates, lenient, part, read_format(format, "qrels"), words.of if words else None)
+        self._start(Source(source).place if is_file(source) else "qrels", reading)
         if isinstance(source, str) and source.startswith(IR_DATASETS) and not os.path.exists(source):
             self.format, source = source, _ir_datasets(source)
         read = self._of_file(Source(source), reading, jobs) if is_file(source) else source
@@ -103,9 +103,9 @@ class Qrels:
         self.topics: list[bytes] = self._judged.topics
         self.pool: Ints = self._judged.pool()
 
-    def _start(self, place: str, duplicates: Duplicates = "error") -> None:
+    def _start(self, place: str, reading: Reading | None = None) -> None:
         """What all qrels have, whatever they are made of."""
-        self.place, self.format, self._duplicates = place, "", duplicates
+        self.place, self.format, self._reading = place, "", reading or Reading()
         self.could_be_run = False  # whether nothing but the numbers tells them from a run
         self.notes: list[str] = []
         self.subtopics: Subtopics | None = None
@@ -204,9 +204,10 @@ class Qrels:
 
     def _notes_for(self, options: Options) -> list[str]:
         """`notes`, and one more where these qrels were read with the opposite choice among duplicates."""
-        if {options.duplicates, self._duplicates} != {"first", "last"}:
+        duplicates = self._reading.duplicates
+        if {options.duplicates, duplicates} != {"first", "last"}:
             return self.notes
-        what = f"{self.place}: read with duplicates='{self._duplicates}'; '{options.duplicates}' counts for runs alone"
+        what = f"{self.place}: read with duplicates='{duplicates}'; '{options.duplicates}' counts for runs alone"
         return [*self.notes, Note(what, "give the same to Qrels")]
 
     def _pool_of(self, topics: list[bytes]) -> Ints:

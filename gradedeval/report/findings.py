@@ -148,7 +148,7 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, progress
     except InputError as error:
         if error.usage:
             raise
-        return Compared(notes=[f"nothing is compared: {error}"])
+        return Compared(notes=[f"nothing is compared: {error.at_prompt}"])
     settings = comparison_settings(frame, matrix, test)
     blocks = comparison_document(frame, matrix, test, settings, "wide").blocks
     return Compared(frame_rows(frame), next(block for block in blocks if isinstance(block, Table)), settings, notes)

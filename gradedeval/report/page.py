@@ -68,7 +68,7 @@ def html_report(
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     found = find(named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
-    warn_caller(found.notes)
+    warn_caller(tuple(found.notes))  # the page is that of the command line
     return page(found)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from gradedeval.errors import InputError, shorten, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OptionKwargs, Options, lists_options
+from gradedeval.options import OPTIONS, OptionKwargs, Options, lists_options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
@@ -106,7 +106,7 @@ def evaluate_runs(
     results = {name: done[number] for number, (name, _) in enumerate(listed)}
     scored = _scored(results, by_tag)
     errors = [result.error for result in results.values() if result.error]
-    if errors and (not keep_going or (not scored and len(set(map(str, errors))) == 1)):
+    if errors and (not keep_going or (not scored and len({error.at_prompt for error in errors}) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
     notes = [*scorer.notes, *(note for result in results.values() for note in result.notes)]
     notes += relevance_notes(scorer, scored)
@@ -149,10 +149,7 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
     """The qrels, read by the options unless they are read already. Raises InputError where they are none, and says so
     where a run was given for them."""
     if isinstance(qrels, Qrels):
-        for name in ("subtopics", "strata"):
-            if getattr(options, name) and getattr(qrels, name) is None:
-                hint = f"Qrels(..., {name}=True) reads them"
-                raise InputError(f"--{name}", "these qrels were read without", hint, usage=True)
+        _check_read_by(options, qrels)
         return qrels
     first = next(iter(runs.values()), None)
     try:
@@ -171,3 +168,19 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
         raise
     check_values_swapped(first, judged, options)
     return judged
+
+
+def _check_read_by(options: Options, qrels: Qrels) -> None:
+    """Raise InputError (usage) where options ask for another way to read qrels that are read already."""
+    reading, labels = qrels._reading, options.labels and options.labels.of
+    asked = {
+        "subtopics": (options.subtopics, qrels.subtopics is not None),
+        "strata": (options.strata, qrels.strata is not None),
+        "qrels_format": (options.qrels_format, reading.format),
+        "labels": (labels, reading.labels),
+    }
+    for name, (wanted, had) in asked.items():
+        if wanted and wanted != had:
+            value = "True" if wanted is True else "…"
+            what = f"these qrels were read {'with others' if had else 'without'}"
+            raise OPTIONS[name].error(what, f"Qrels(..., {name.removeprefix('qrels_')}={value}) reads them")

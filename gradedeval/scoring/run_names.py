@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.rankings.objects import is_ids, is_row, rows_or_several
+from gradedeval.rankings.objects import check_no_columns, is_ids, is_row, rows_or_several
 from gradedeval.trec.paths import files_of
 from gradedeval.trec.source import is_file, is_path, without_suffix
 
@@ -20,6 +20,7 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
     qrels  a path that is left out of a folder or pattern
     """
     if isinstance(run, Mapping) and not _is_ranking(run):
+        check_no_columns(run, "run")
         return {str(name): single for name, single in run.items()}
     if isinstance(run, Iterator) and not is_file(run):
         run = rows_or_several(run)

@@ -467,23 +467,23 @@ def test_negative_grades_that_count_as_unjudged_could_add_something() -> None:
         (
             "10",
             {},
-            "--topic: '10' is not judged in qrels, and only --topics run includes such topics; did you mean '1'?",
+            "topic: '10' is not judged in qrels, and only topics=\"run\" includes such topics; did you mean '1'?",
         ),
         (
             "9",
             {},
-            "--topic: '9' is not judged in qrels, and only --topics run includes such topics; as in 1, 2, 3, 4, 5",
+            "topic: '9' is not judged in qrels, and only topics=\"run\" includes such topics; as in 1, 2, 3, 4, 5",
         ),
-        ("3", {"topics": "both"}, "--topic: '3' is not in run; --topics qrels scores it 0"),
-        ("3", {"topics": "run"}, "--topic: '3' is not in run; --topics qrels scores it 0"),
-        ("99", {"topics": "run"}, "--topic: '99' is neither in run nor in qrels; did you mean '9'?"),
-        ("2", {"topics_from": ["1"]}, "--topic: '2' is not listed in --topics-from; add it there"),
+        ("3", {"topics": "both"}, "topic: '3' is not in run; topics=\"qrels\" scores it 0"),
+        ("3", {"topics": "run"}, "topic: '3' is not in run; topics=\"qrels\" scores it 0"),
+        ("99", {"topics": "run"}, "topic: '99' is neither in run nor in qrels; did you mean '9'?"),
+        ("2", {"topics_from": ["1"]}, "topic: '2' is not listed in topics_from; add it there"),
         (
             "5",
             {"topics": "relevant"},
-            "--topic: '5' has no relevant document in qrels; use --topics both to include it",
+            "topic: '5' has no relevant document in qrels; use topics=\"both\" to include it",
         ),
-        (None, {}, "--topic: qrels has 5 topics (1, 2, 3, 4, 5); choose one, as in --topic 1"),
+        (None, {}, "topic: qrels has 5 topics (1, 2, 3, 4, 5); choose one, as in topic=1"),
     ],
 )
 def test_a_topic_that_does_not_count_is_a_fault_in_clear_words(
@@ -507,8 +507,8 @@ def test_one_run_is_explained_with_the_residual_at_the_cutoff() -> None:
     run, qrels = {"t": {"a": 1.0}}, {"t": {"a": 1}}
     for words, says in (
         ({"run": [run, run]}, "2 runs given"),
-        ({"run": run, "residual_depth": "full"}, "--residual-depth"),
-        ({"run": run, "max_residual": 0.1}, "--max-residual"),
+        ({"run": run, "residual_depth": "full"}, "residual_depth"),
+        ({"run": run, "max_residual": 0.1}, "max_residual"),
     ):
         with pytest.raises(InputError, match=says):
             explain(**{"qrels": qrels, **words})  # type: ignore[arg-type]
@@ -704,9 +704,9 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
     [
         (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN [RUN] QRELS"),
         (("explain", *["run.txt"] * 2, "qrels.txt"), 2, "run 'run.txt' is given twice; give each run once"),
-        (("explain", "run.txt", "qrels.txt"), 2, "--topic: qrels.txt has 4 topics (1, 2, 3, 4); choose one, as "
+        (("explain", "run.txt", "qrels.txt"), 2, "topic: qrels.txt has 4 topics (1, 2, 3, 4); choose one, as "
          "in --topic 1"),
-        ((*WORDS, "--topic", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics run includes "
+        ((*WORDS, "topic", "11"), 2, "topic: '11' is not judged in qrels.txt, and only topics=\"run\" includes "
          "such topics; did you mean '1'?"),
         ((*WORDS, "-m", "eer"), 2, "unknown measure 'eer'; did you mean 'err'?"),
         ((*WORDS, "-f", "csv", "--show", "3"), 2, "--show: the format csv lists all ranks; leave out --show"),

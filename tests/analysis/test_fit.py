@@ -175,7 +175,7 @@ def test_pairs_that_the_target_is_too_uncertain_of_are_left_out() -> None:
     kept = gradedeval.evaluate(RUNS, QRELS, "err@20", max_residual=0.01)
     count = sum(int(run.included.sum()) for run in kept.runs)
     assert some.frame["pairs"][0] == count < 200
-    with pytest.raises(InputError, match=r"--max-residual: no \(run, topic\) pair is left"):
+    with pytest.raises(InputError, match=r"max_residual: no \(run, topic\) pair is left"):
         gradedeval.fit(RUNS[0], QRELS, "nerr9@1..5", "rbp(p=0.99)", by="pearson", max_residual=0)
 
 
@@ -283,7 +283,7 @@ def test_depth_and_normalization_change_the_nearest_weights() -> None:
 
 
 def test_weights_that_are_no_distribution_need_to_be_scaled() -> None:
-    with pytest.raises(InputError, match=r"sum to 7\.04, more than 1; --renormalize scales them"):
+    with pytest.raises(InputError, match=r"sum to 7\.04, more than 1; renormalize scales them"):
         fit_weights(np.ones(20), "dcg@20..21")
     assert fit_weights(np.ones(20), "dcg@20..21", renormalize=True).frame["value"][0] == 20
 

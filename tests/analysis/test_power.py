@@ -83,11 +83,11 @@ def test_settings_and_curve_at_the_prompt(cli: Command, tmp_path: Path) -> None:
 
 
 def test_faults_of_usage(matrix: Matrix) -> None:
-    with pytest.raises(InputError, match="--best: 1 is too few; give 2 or more"):
+    with pytest.raises(InputError, match="best: 1 is too few; give 2 or more"):
         gradedeval.power(matrix, best=1)
     with pytest.raises(InputError, match="power needs at least two runs"):
         gradedeval.power(matrix.select(runs=matrix.runs[:1]))
-    with pytest.raises(InputError, match="--draws: with 99 draws only a level of 0"):
+    with pytest.raises(InputError, match="draws: with 99 draws only a level of 0"):
         gradedeval.power(matrix, draws=99, alpha=0.01)
     assert gradedeval.power(matrix, draws=100, alpha=0.01).frame["pairs"].tolist() == [6, 6]
 

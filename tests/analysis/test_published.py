@@ -216,9 +216,9 @@ def test_what_goes_with_nothing_is_one_line(words: str, message: str, files: Pat
 
 
 def test_the_function_says_so_too(scores: gradedeval.Scores) -> None:
-    with pytest.raises(InputError, match="--label: LaTeX refers to a table by its caption, and there is none"):
+    with pytest.raises(InputError, match="label: LaTeX refers to a table by its caption, and there is none"):
         gradedeval.table(scores, label="x")
-    with pytest.raises(InputError, match="--format: invalid value 'latx'; did you mean 'latex'"):
+    with pytest.raises(InputError, match="format: invalid value 'latx'; did you mean 'latex'"):
         gradedeval.table(scores, "latx")
 
 

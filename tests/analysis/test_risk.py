@@ -132,5 +132,5 @@ def test_faults_of_usage(cli: Command) -> None:
         found = cli("risk", *RUNS, QRELS, "-m", "ap", "--alpha", alpha)
         assert found.code == 2
         assert found.messages[-1] == f"--alpha: {alpha} cannot weigh losses; give 0 or more, such as 5"
-    with pytest.raises(InputError, match="risk needs at least two runs; add a run or --baseline"):
+    with pytest.raises(InputError, match="risk needs at least two runs; add a run or baseline"):
         gradedeval.risk(saved([[0.1, 0.2]]))

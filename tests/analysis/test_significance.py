@@ -267,12 +267,12 @@ def test_levels_of_a_true_null_hypothesis_are_uniform_or_nearly() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"test": "ttest"}, "--test: invalid value 'ttest'"),
-        ({"correction": "holmes"}, "--correction: invalid value 'holmes'; did you mean 'holm'?"),
-        ({"draws": 0}, "--draws: 0 draws are too few"),
-        ({"alpha": 1}, "--alpha: 1 is not a significance level"),
-        ({"seed": -1}, "--seed: -1 is negative"),
-        ({"test": "tukey-hsd", "correction": "bh"}, "--correction: tukey-hsd already corrects for all pairs"),
+        ({"test": "ttest"}, "test: invalid value 'ttest'"),
+        ({"correction": "holmes"}, "correction: invalid value 'holmes'; did you mean 'holm'?"),
+        ({"draws": 0}, "draws: 0 draws are too few"),
+        ({"alpha": 1}, "alpha: 1 is not a significance level"),
+        ({"seed": -1}, "seed: -1 is negative"),
+        ({"test": "tukey-hsd", "correction": "bh"}, "correction: tukey-hsd already corrects for all pairs"),
     ],
 )
 def test_a_trial_that_makes_no_sense_is_a_fault_of_usage(given: dict[str, object], says: str) -> None:

@@ -71,9 +71,9 @@ def test_what_cannot_be_standardized_is_a_fault() -> None:
     with pytest.raises(InputError, match=r"'nerr5\(of=ed\)' is infinite on topic 301, so there is no deviation"):
         gradedeval.standardize(gradedeval.evaluate(RUNS, QRELS, "nerr5(of=ed)"))
     reference = Reference.of(gradedeval.evaluate(RUNS, QRELS, "ap", topics_from=["301"]))
-    with pytest.raises(InputError, match="--reference: no means by 'rr'; it has those by ap"):
+    with pytest.raises(InputError, match="reference: no means by 'rr'; it has those by ap"):
         gradedeval.standardize(gradedeval.evaluate(RUNS[0], QRELS, "rr"), reference)
-    with pytest.raises(InputError, match="--reference: no mean of topic 302 by 'ap'; save a new one"):
+    with pytest.raises(InputError, match="reference: no mean of topic 302 by 'ap'; save a new one"):
         gradedeval.standardize(gradedeval.evaluate(RUNS[0], QRELS, "ap"), reference)
 
 

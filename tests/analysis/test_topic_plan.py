@@ -142,7 +142,7 @@ def test_faults_of_usage(words: tuple[str, ...], said: str, cli: Command) -> Non
 
 
 def test_neither_scores_nor_a_variance_and_both() -> None:
-    with pytest.raises(InputError, match="--variance: no runs to estimate the variance from"):
+    with pytest.raises(InputError, match="variance: no runs to estimate the variance from"):
         gradedeval.plan_topics()
-    with pytest.raises(InputError, match="--variance: takes the place of runs"):
+    with pytest.raises(InputError, match="variance: takes the place of runs"):
         gradedeval.plan_topics(gradedeval.evaluate(RUNS, QRELS, "ap"), variance=0.1)

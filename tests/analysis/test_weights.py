@@ -84,7 +84,7 @@ def test_the_weight_of_rr_past_the_last_rank_is_known_and_that_of_the_others_has
 def test_topics_of_one_run_alone_count_as_pairs() -> None:
     """With --topics both the second run counts in topic 1 only: the mean is over three pairs."""
     weights = gradedeval.weights("bpref", RUNS, QRELS, ranks=2, topics="both")
-    assert weights.notes[-1] == "the runs count in different topics; --topics qrels counts the same for all"
+    assert weights.notes[-1] == "the runs count in different topics; topics=\"qrels\" counts the same for all"
     assert column(weights, "bpref") == pytest.approx([1 / 6, 1 / 6])
 
 
@@ -594,8 +594,8 @@ def test_wrong_files_are_one_line_and_leave_no_file(words: str, says: str, files
 
 def test_wrong_use_in_python_is_a_fault() -> None:
     for options, says in (
-        ({"ranks": 0}, "--ranks: 0 is not a whole number from 1 to 100000"),
-        ({"ranks": 2.5}, "--ranks: 2.5 is not a whole number from 1 to 100000"),
+        ({"ranks": 0}, "ranks: 0 is not a whole number from 1 to 100000"),
+        ({"ranks": 2.5}, "ranks: 2.5 is not a whole number from 1 to 100000"),
         ({"normalize": "sums"}, "invalid value 'sums'; did you mean 'sum'"),
         ({"measures": []}, "no measure"),
         ({"runs": RUNS}, "runs and qrels belong together"),
@@ -636,5 +636,5 @@ def test_users_of_weights_go_on_and_stop() -> None:
     assert c.rows[2][2] is None
     np.testing.assert_allclose(c.beyond, weights.beyond)
     assert c.signature.endswith("ranks 1..4 | C(i) of the weights")
-    with pytest.raises(InputError, match=r"^--normalize: C\(i\) is the same for weights of any sum; leave it out$"):
+    with pytest.raises(InputError, match=r"^normalize: C\(i\) is the same for weights of any sum; leave it out$"):
         gradedeval.weights(measures, quantity="C", normalize="sum")

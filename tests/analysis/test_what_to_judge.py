@@ -135,5 +135,5 @@ def test_what_cannot_be_asked_for_is_one_line(words: tuple[str, ...], message: s
 
 
 def test_half_a_judgment_is_none() -> None:
-    with pytest.raises(InputError, match=r"--budget: 2.5 is no number of judgments; give a whole number"):
+    with pytest.raises(InputError, match=r"budget: 2.5 is no number of judgments; give a whole number"):
         gradedeval.to_judge({"A": {"t": {"a": 1.0}}}, budget=2.5)  # type: ignore[arg-type]

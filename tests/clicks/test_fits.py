@@ -133,7 +133,7 @@ def test_what_cannot_be_fitted_is_one_line(words: list[str], message: str, cli: 
 
 
 def test_a_model_of_each_user_is_not_fitted() -> None:
-    with pytest.raises(InputError, match="--per: weights are fitted to one model of all; leave it out"):
+    with pytest.raises(InputError, match="per: weights are fitted to one model of all; leave it out"):
         clicks.fit(EXAMPLE, per="user")
 
 

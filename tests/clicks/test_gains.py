@@ -231,14 +231,14 @@ def test_click_measures_by_hand() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"learn_from": "clicks"}, "--from: invalid value 'clicks'; choose from model, correlation, preferences"),
-        ({"target": "utility"}, "--for utility: cannot be learned from model; add --from correlation"),
-        ({"target": "gap", "learn_from": "correlation"}, "--for gap: is learned from click rates alone"),
+        ({"learn_from": "clicks"}, "learn_from: invalid value 'clicks'; choose from model, correlation, preferences"),
+        ({"target": "utility"}, 'target="utility": cannot be learned from model; add learn_from="correlation"'),
+        ({"target": "gap", "learn_from": "correlation"}, 'target="gap": is learned from click rates alone'),
         ({"learn_from": "correlation", "measure": "ap"}, "name err, cascade, or a sum of gains with fixed weights"),
-        ({"learn_from": "correlation", "click_measure": "ctr"}, "--click-measure: invalid value 'ctr'"),
-        ({"model": "dbn ubm"}, "--model: 2 click models; name one, such as dbn"),
-        ({"top_gain": 0}, "--top-gain: 0 is not above 0"),
-        ({"measure": "err rbp"}, "-m: 2 measures; name one, such as err"),
+        ({"learn_from": "correlation", "click_measure": "ctr"}, "click_measure: invalid value 'ctr'"),
+        ({"model": "dbn ubm"}, "model: 2 click models; name one, such as dbn"),
+        ({"top_gain": 0}, "top_gain: 0 is not above 0"),
+        ({"measure": "err rbp"}, "measures: 2 measures; name one, such as err"),
     ],
 )
 def test_what_cannot_be_learned(options: Any, message: str, cascade: ClickLog) -> None:

@@ -132,7 +132,7 @@ def test_the_order_of_time_is_told_and_no_more() -> None:
 
 
 RANKS = "ranks are counted from 1"
-NOT_WHOLE = "is not a whole number; write ranks with blanks between them; --clicks-as docno reads docnos"
+NOT_WHOLE = "is not a whole number; write ranks with blanks between them; clicks_as=\"docno\" reads docnos"
 HEADER = "expected a header such as topic, clicks, shown between tabs, or JSON Lines with these keys"
 COUNT = "is not a whole number from 1; write how many sessions it is"
 
@@ -192,7 +192,7 @@ def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
             {"idle": "60m"},
             "log:2: time 'NA' is not a number; expected seconds, such as 12.5",
         ),
-        (b"topic\tclicks\n", {"idle": "soon"}, "--idle: 'soon' is not a time; write 60m, 1h or 3600s"),
+        (b"topic\tclicks\n", {"idle": "soon"}, "idle: 'soon' is not a time; write 60m, 1h or 3600s"),
         (
             b'{"topic": "q", "clicks": [1]}\n{"topic": "q"}\n',
             {},

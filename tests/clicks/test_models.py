@@ -147,9 +147,9 @@ def test_closed_forms_by_hand() -> None:
 
 def test_a_second_click_is_impossible_to_the_cascade_model_unless_a_floor_is_given() -> None:
     log = log_of({("q", "a b", (1,)): 1, ("q", "a b", (1, 2)): 1})
-    with pytest.warns(EvaluationWarning, match=r"cm: some sessions cannot be .* -inf; --floor 1e-6"):
+    with pytest.warns(EvaluationWarning, match=r"cm: some sessions cannot be .* -inf; floor=1e-6"):
         assert clicks.models(log, "cm").predictions["cm"].ll_session == -np.inf
-    with pytest.warns(EvaluationWarning, match="--floor: probabilities below 1e-06 were raised"):
+    with pytest.warns(EvaluationWarning, match="floor: probabilities below 1e-06 were raised"):
         floored = clicks.models(log, "cm", floor=1e-6).predictions["cm"]
     assert floored.ll_session == pytest.approx(np.log(3 / 4) + np.log(1e-6) / 2)
 
@@ -226,12 +226,12 @@ def test_what_is_wrong_with_the_file_of_a_model(text: str, message: str, tmp_pat
     ("name", "message"),
     [
         ("dbnn", "'dbnn': is not a click model; did you mean 'dbn'?"),
-        ("dbn@10", "'dbn@10': a click model has no cutoff; --depth cuts the lists"),
+        ("dbn@10", "'dbn@10': a click model has no cutoff; depth cuts the lists"),
         ("dbn(p=0.5)", "'dbn(p=0.5)': no parameter 'p'; its parameter is gamma"),
         ("ubm(p=0.5)", "'ubm(p=0.5)': no parameter 'p'; it has no parameters"),
         ("dbn(gamma=2)", "invalid value of gamma; give a number above 0, at most 1, or fit to estimate it"),
         ("dbn(", "is not a click model; choose from ctr, cm"),
-        ("", "-m: no click model given"),
+        ("", "measures: no click model given"),
     ],
 )
 def test_what_is_wrong_with_the_name_of_a_model(name: str, message: str) -> None:

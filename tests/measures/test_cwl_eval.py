@@ -96,7 +96,7 @@ EXPECTED = sorted((CWL / "expected").glob("*.out"))
 
 
 @shared
-@pytest.mark.filterwarnings("ignore:.*without --costs:gradedeval.EvaluationWarning")
+@pytest.mark.filterwarnings("ignore:.*without costs:gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("file", EXPECTED, ids=lambda file: file.name)
 def test_every_number_that_cwl_eval_prints(file: Path) -> None:
     parts = file.name.split(".")
@@ -159,7 +159,7 @@ def their_numbers(metric: Any) -> list[float]:
 
 
 @shared
-@pytest.mark.filterwarnings("ignore:.*without --costs:gradedeval.EvaluationWarning")
+@pytest.mark.filterwarnings("ignore:.*without costs:gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("file", sampled(RUNS, 10), ids=lambda file: file.name)
 def test_real_runs_to_nine_digits(file: Path, tmp_path: Path) -> None:
     ranking = pytest.importorskip("cwl.ruler.ranking")

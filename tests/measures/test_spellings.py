@@ -159,7 +159,7 @@ def test_cwl_eval_prints_its_metrics_so() -> None:
 @pytest.mark.parametrize(
     ("spelled", "said"),
     [
-        ("AP(judged_only=True)", "judged_only is said for all measures at once; leave it out and give --judged-only"),
+        ("AP(judged_only=True)", "judged_only is said for all measures at once; leave it out and give judged_only=True"),
         ("Compat(normalize=False)", "compatibility is always normalized here"),
         ("nDCG(dcg='ln')@10", "dcg=ln is not log2 or exp-log2"),
         ("nDCG(gains={a:1})@10", "gains are grade:gain in braces; as in gains={1:1,2:3}"),
@@ -188,7 +188,7 @@ def test_a_name_that_means_something_else_there_is_noted() -> None:
             ]
 
     spam = {topic: {**judged, "d0": -1} for topic, judged in QRELS.items()}
-    assert notes("ERR@20", QRELS) == ["ERR@20: in ir_measures and gdeval the top grade is always 4; --top-grade 4"]
+    assert notes("ERR@20", QRELS) == ["ERR@20: in ir_measures and gdeval the top grade is always 4; top_grade=4"]
     assert notes("ERR@20", QRELS, top_grade=4) == notes("err@20", QRELS) == notes("ERR@20", QRELS, like="gdeval") == []
     assert notes("Bpref", QRELS) == notes("Bpref", spam, negative="unjudged") == []
     assert len(notes("Bpref", spam)) == len(notes("Compat", QRELS)) == len(notes("rbp.95", QRELS)) == 1

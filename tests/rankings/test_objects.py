@@ -195,3 +195,17 @@ def test_the_error_says_what_is_expected(run: Any, message: str) -> None:
     with pytest.raises(InputError) as error:
         mean(run)
     assert message in str(error.value)
+
+
+COLUMNS = {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "grade": [1, 2]}
+
+
+@pytest.mark.parametrize("held", [COLUMNS, {name: dict(enumerate(values)) for name, values in COLUMNS.items()}])
+def test_a_dict_of_columns_is_told_how_to_become_a_table(held: Any) -> None:
+    """Integers in them were scored as documents of the topics `query_id` and `doc_id`."""
+    message = r"is a dict of the columns \w+, doc_id, \w+; give pandas.DataFrame\(...\) of it, or a dict by topic"
+    with pytest.raises(InputError, match=f"^qrels: {message}"):
+        gradedeval.Qrels(held)
+    for run in (held, dict(reversed(list(held.items())))):
+        with pytest.raises(InputError, match=f"^run: {message}"):
+            mean(run)

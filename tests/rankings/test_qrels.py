@@ -125,3 +125,19 @@ def test_a_label_that_never_occurs_is_noted(source: Any) -> None:
     read = Qrels(io.BytesIO(source) if isinstance(source, bytes) else source, labels={"HRel": 2, "Hrel": 1, "Rel": 1})
     assert [note.partition(": ")[2] for note in read.notes] == ["no judgment has the labels Hrel, Rel of --labels"]
     assert read.labels.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "keyword"),
+    [("labels", "Rel=2", "labels=…"), ("qrels_format", "beir", "format=…"), ("subtopics", True, "subtopics=True")],
+)
+def test_options_that_reading_alone_uses_are_refused_beside_qrels(name: str, value: Any, keyword: str) -> None:
+    with pytest.raises(InputError, match=rf"^{name}: these .* read without; Qrels\(..., {keyword}\) reads them$"):
+        evaluate({"1": {"d": 1.0}}, Qrels({"1": {"d": 1}}), "ap", **{name: value})
+
+
+def test_labels_beside_qrels_are_those_they_were_read_with() -> None:
+    judged = Qrels({"1": {"d": "Rel"}}, labels="Rel=1")
+    assert evaluate({"1": {"d": 1.0}}, judged, "ap", labels={"Rel": 1}).means["ap"] == 1
+    with pytest.raises(InputError, match="^labels: these qrels were read with others"):
+        evaluate({"1": {"d": 1.0}}, judged, "ap", labels="Rel=2")

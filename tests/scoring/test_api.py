@@ -147,7 +147,7 @@ def test_what_is_assumed_is_a_warning_and_a_note() -> None:
     with pytest.warns(gradedeval.EvaluationWarning, match="1 of 2 judged topics not in the run"):
         scores = gradedeval.evaluate({"q1": RUN["q1"]}, QRELS, "ap")
     assert scores.notes == [
-        "run: 1 of 2 judged topics not in the run (q2); they count as empty; use --topics both to leave them out"
+        'run: 1 of 2 judged topics not in the run (q2); they count as empty; use topics="both" to leave them out'
     ]
 
 

@@ -85,8 +85,8 @@ def test_what_is_measured_in_seconds_or_characters_says_so_without_costs(folder:
     with pytest.warns(gradedeval.EvaluationWarning) as said:
         scored(folder, "tbg u rbp")
     assert [str(one.message) for one in said] == [
-        "tbg: h is in seconds; without --costs each document costs 1",
-        "u: L is in characters; without --costs each document costs 1",
+        "tbg: h is in seconds; without costs each document costs 1",
+        "u: L is in characters; without costs each document costs 1",
     ]
 
 

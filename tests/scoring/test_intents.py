@@ -513,7 +513,7 @@ def test_a_judgment_repeated_for_one_subtopic_is_settled_as_others_are() -> None
         Qrels(io.StringIO(unlike), subtopics=True)
     kept = Qrels(io.StringIO(unlike), subtopics=True, duplicates="last")
     assert kept.labels.tolist() == [3]
-    with pytest.raises(InputError, match="--subtopics if the second column is a subtopic"):
+    with pytest.raises(InputError, match="subtopics=True if the second column is a subtopic"):
         Qrels(io.StringIO("1 1 a 1\n1 2 a 2\n"))
 
 

@@ -131,7 +131,7 @@ def test_an_interval_is_of_the_topics_that_count_and_blank_for_one() -> None:
 
 @pytest.mark.parametrize("level", ["0", "1", "95"])
 def test_a_level_lies_between_0_and_1(level: str, cli: Command) -> None:
-    with pytest.raises(InputError, match=r"^--interval: .* is too (small|large); it must be (above 0|below 1)"):
+    with pytest.raises(InputError, match=r"^interval: .* is too (small|large); it must be (above 0|below 1)"):
         gradedeval.evaluate(RUN, QRELS, "rr", interval=float(level))
     assert cli(RUN, QRELS, "--interval", level).code == 2
 

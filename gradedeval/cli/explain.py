@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gradedeval.analysis.diff.by_topic import two_runs
 from gradedeval.analysis.explain import DEFAULT, explain_topics
 from gradedeval.analysis.explain_tables import beside_document, explanation_document
 from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
@@ -59,9 +60,9 @@ def command(
         raise InputError("--show", f"the format {destination.form} lists all ranks", "leave out --show", usage=True)
     runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
     options = resolve_options(**keywords)
-    named = named_runs(runs)
-    if len(named) > 2:
-        raise InputError("", f"{len(named)} runs given", "explain one, or two beside each other", usage=True)
+    if len(runs) > 2:
+        raise InputError("", f"{len(runs)} runs given", "explain one, or two beside each other", usage=True)
+    named = two_runs(*runs) if len(runs) == 2 else named_runs(runs)
     judged = qrels_for(named, qrels, options) if len(named) > 1 else qrels
     each = [
         explain_topics({name: run}, judged, chosen, options, explained or [None], Workers.of())

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from gradedeval.analysis.pool.to_judge import ToJudge as ToJudge
     from gradedeval.analysis.pool.to_judge import to_judge as to_judge
     from gradedeval.analysis.power import power as power
+    from gradedeval.analysis.precision_recall import PrecisionRecall as PrecisionRecall
+    from gradedeval.analysis.precision_recall import precision_recall as precision_recall
     from gradedeval.analysis.published import table as table
     from gradedeval.analysis.rank_weights import Weights as Weights
     from gradedeval.analysis.rank_weights import weights as weights
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from gradedeval.measures.table import MEASURES as MEASURES
     from gradedeval.options import Options as Options
     from gradedeval.rankings.qrels import Qrels as Qrels
+    from gradedeval.report.page import html_report as html_report
     from gradedeval.scoring.evaluate import evaluate as evaluate
     from gradedeval.scoring.evaluate_arrays import evaluate_arrays as evaluate_arrays
     from gradedeval.scoring.scores import Scores as Scores
@@ -96,6 +99,7 @@ _PUBLIC = {
     "analysis.pool.statistics": "Pool pool",
     "analysis.pool.to_judge": "ToJudge to_judge",
     "analysis.power": "power",
+    "analysis.precision_recall": "PrecisionRecall precision_recall",
     "analysis.published": "table",
     "analysis.rank_weights": "Weights weights",
     "analysis.risk": "risk",
@@ -116,6 +120,7 @@ _PUBLIC = {
     "measures.table": "MEASURES",
     "options": "Options",
     "rankings.qrels": "Qrels",
+    "report.page": "html_report",
     "scoring.evaluate": "evaluate",
     "scoring.evaluate_arrays": "evaluate_arrays",
     "scoring.scores": "Scores",

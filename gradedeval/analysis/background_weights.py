@@ -86,7 +86,7 @@ def background(
     notes, topics = list(scorer.notes), set()
     for _, source in workers.progress(list(runs.items())):
         run = grade_run(source, grader, workers.silent())
-        for batch in _settled(run):
+        for batch in settled_batches(run):
             summed.add(batch)
         counts.append((len(run.topics), run.missing))
         formats.append(run.format)
@@ -143,7 +143,7 @@ def share_past(inside: float, whole: float) -> float:
     return 1 - inside / whole if whole - inside > 1e-12 * whole else 0.0
 
 
-def _settled(run: GradedRun[Batch]) -> Iterator[Batch]:
+def settled_batches(run: GradedRun[Batch]) -> Iterator[Batch]:
     """The topics of a run that count, each once."""
     batches = run.batches
     last = {topic: number for number, batch in enumerate(batches) for topic in batch.topics}

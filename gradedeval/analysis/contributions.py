@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError
 from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import Measure
+from gradedeval.measures.gain_schemes import Sample
 from gradedeval.measures.gains import Gains, Intents
 from gradedeval.parallel import workers
 
@@ -33,7 +34,8 @@ class Parts:
 def trimmed(gains: Gains) -> Gains:
     """The gains of one topic, with a column for each document retrieved and no more."""
     width = int(gains.retrieved[0])
-    cut = replace(gains, **{name: values[:, :width] for name, values in _of_ranks(gains).items()})
+    columns = {name: values[:, :width] for name, values in _of_ranks(gains).items()}
+    cut = replace(gains, **columns, sample=_sample(gains, np.ones((1, width), dtype=bool)))
     return _by_intent(cut, [trimmed(intent) for intent in _intents(gains)], np.zeros(1, dtype=np.int64))
 
 
@@ -52,13 +54,17 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
     return Parts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, shown)
 
 
-def terms_of(measure: Measure, gains: Gains) -> tuple[Floats, Floats]:
+def terms_of(measure: Measure, gains: Gains, last: int | None = None) -> tuple[Floats, Floats]:
     """The parts of the scores of all topics of a batch: topics × ranks, one term for each document retrieved, 0 below
-    them; and topics: that of an empty ranking and of what lies beyond the end. Raises InputError as `parts_of`."""
-    intents, width = gains.intents, gains.gain.shape[1]
+    them; and topics: that of an empty ranking and of what lies beyond the end. Raises InputError as `parts_of`.
+
+    last  down to this rank alone: the documents below it are part of what else there is
+    """
+    intents, whole = gains.intents, gains.gain.shape[1]
+    width = whole if last is None else min(last, whole)
     if measure.prior is not None and intents is not None:
         shares = intents.weight / intents.weight.sum(0)
-        each = [terms_of(replace(measure, prior=None), intent) for intent in intents.each]
+        each = [terms_of(replace(measure, prior=None), intent, last) for intent in intents.each]
         pairs = list(zip(shares, each, strict=True))
         # An intent that nobody has may have no score.
         means = (np.where(share[:, None] > 0, share[:, None] * term, 0) for share, (term, _) in pairs)
@@ -72,6 +78,8 @@ def terms_of(measure: Measure, gains: Gains) -> tuple[Floats, Floats]:
         with np.errstate(invalid="ignore"):
             steps = np.diff(scores)
         rest, terms = scores[:, 0], np.where(np.isnan(steps), 0.0, steps)
+        if width < whole:
+            rest = rest + scores_of(measure, gains) - scores[:, -1]
     retrieved = np.arange(width) < gains.retrieved[:, None]
     return np.where(retrieved, terms, 0.0), rest + np.where(retrieved, 0.0, terms).sum(1)
 
@@ -79,15 +87,31 @@ def terms_of(measure: Measure, gains: Gains) -> tuple[Floats, Floats]:
 def _cut(gains: Gains, rank: int) -> Gains:
     """The rankings of a batch, each ended after a rank."""
     parts: dict[str, Any] = {name: values[:, :rank] for name, values in _of_ranks(gains).items()}
-    if gains.sample is not None:
-        named = ("stratum", "sampled", "weight")
-        by_rank: dict[str, Any] = {name: getattr(gains.sample, name)[:, :rank] for name in named}
-        parts["sample"] = replace(gains.sample, **by_rank)
-    cut = replace(gains, retrieved=np.minimum(gains.retrieved, rank), **parts)
+    sample = _sample(gains, np.ones((len(gains.gain), rank), dtype=bool))
+    cut = replace(gains, retrieved=np.minimum(gains.retrieved, rank), sample=sample, **parts)
     return (
         cut
         if gains.intents is None
         else replace(cut, intents=replace(gains.intents, each=[_cut(intent, rank) for intent in gains.intents.each]))
+    )
+
+
+def _sample(gains: Gains, inside: Bools) -> Sample | None:
+    """The strata of the documents of a batch, or of one topic repeated, at the ranks that are kept.
+
+    inside  topics × ranks: whether a rank is within its ranking
+    """
+    if gains.sample is None:
+        return None
+    ranks = inside.shape[1]
+    stratum, sampled, weight = (getattr(gains.sample, name)[:, :ranks] for name in ("stratum", "sampled", "weight"))
+    times = len(inside) // len(gains.sample.estimated)
+    return replace(
+        gains.sample,
+        stratum=np.where(inside, stratum, -1),
+        sampled=sampled & inside,
+        weight=weight * inside,
+        estimated=np.repeat(gains.sample.estimated, times, axis=0),
     )
 
 
@@ -155,6 +179,30 @@ def _filled(gains: Gains, best: Gains, rows: Ints, ranks: Ints) -> Gains:
     return _by_intent(filled, [_filled(intent, other, rows, ranks) for intent, other in pairs], rows)
 
 
+def rises_of(measure: Measure, gains: Gains, best: Gains, last: int | None = None) -> Floats:
+    """topics × ranks: as `rises`, for all topics of a batch, down to a rank."""
+    topics, width = gains.gain.shape
+    ceiling = measure.definition.ceiling
+    score = np.minimum(scores_of(measure, gains), ceiling)
+    added = np.full((topics, width if last is None else min(last, width)), np.nan)
+    for rank in range(added.shape[1]):
+        unjudged = ~gains.judged[:, rank] & (rank < gains.retrieved)
+        if unjudged.any():
+            filled = scores_of(measure, _filled_at(gains, best, rank))
+            added[unjudged, rank] = np.maximum(np.minimum(filled, ceiling) - score, 0)[unjudged]
+    return added
+
+
+def _filled_at(gains: Gains, best: Gains, rank: int) -> Gains:
+    """The topics of a batch, each with the document at a rank as in the best case."""
+    gain = gains.gain.copy()
+    gain[:, rank] = best.gain[:, rank]
+    filled = replace(gains, gain=gain, intents=best.intents)
+    pairs = zip(_intents(gains), _intents(best), strict=True)
+    each = [_filled_at(intent, other, rank) for intent, other in pairs]
+    return filled if best.intents is None else replace(filled, intents=replace(best.intents, each=each))
+
+
 def _endings(gains: Gains) -> Iterator[Gains]:
     """The ranking of one topic, ended after rank 0, 1, 2, … to the last."""
     for lengths in _chunks(np.arange(gains.gain.shape[1] + 1), gains):
@@ -165,7 +213,7 @@ def _ended(gains: Gains, lengths: Ints) -> Gains:
     """The one topic of a batch once for each of the lengths, ended after so many ranks."""
     inside, first = np.arange(lengths[-1]) < lengths[:, None], np.zeros_like(lengths)
     ended = {name: values[:, : lengths[-1]] * inside for name, values in _of_ranks(gains).items()}
-    whole = replace(_several(gains, first), retrieved=lengths, **ended)
+    whole = replace(_several(gains, first), retrieved=lengths, sample=_sample(gains, inside), **ended)
     return _by_intent(whole, [_ended(intent, lengths) for intent in _intents(gains)], first)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradedeval.analysis.fit import FitResult
+from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.analysis.parameter_search import MeasureRange, best_of, read_ranges, resolution, search
-from gradedeval.analysis.rank_weights import static_weights
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure

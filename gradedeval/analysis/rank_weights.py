@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, get_args
 
 import numpy as np
 
 from gradedeval import __version__
 from gradedeval.analysis.background_weights import background, share_past
-from gradedeval.arrays import Bools, Floats
+from gradedeval.analysis.fixed_weights import check_ranks, fixed_weights
+from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table
 from gradedeval.formats.notebook import InNotebook
-from gradedeval.measures.applied import last_rank, scores_of
 from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import exact_label, parse_measures
-from gradedeval.measures.table import MEASURES
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.progress import Progress, no_progress
-from gradedeval.parallel.workers import Limits, Workers
+from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
@@ -32,23 +30,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-DEPTH, DEEPEST = 1000, 100_000
-"""Ranks unless told otherwise, and at most: the work of fixed weights grows with the square of the depth."""
+DEPTH = 1000
+"""Ranks unless told otherwise."""
 
 Normalize = Literal["none", "sum", "max"]
 NORMALIZE: tuple[str, ...] = get_args(Normalize)
+Quantity = Literal["W", "C", "L"]
+QUANTITIES: tuple[str, ...] = get_args(Quantity)
 
 
 @dataclass(frozen=True, eq=False)
 class Weights(InNotebook, document="analysis.rank_weights.weights_document"):
-    """Weights of ranks 1, 2, 3, … by several measures.
+    """Weights of ranks 1, 2, 3, … by several measures, or what a user with these weights does.
 
     measures   as applied
-    values     ranks × measures
+    values     ranks × measures; nan where a user never comes to a rank
     beyond     measures: the share of a measure's weight that lies past the last rank; nan where its weights go on
                without a sum that is known
     signature  all that the numbers depend on, in one line
     notes      what was skipped or assumed
+    quantity   `W`, or what was made of the weights: `C`, `L`
     """
 
     measures: list[Measure]
@@ -56,6 +57,7 @@ class Weights(InNotebook, document="analysis.rank_weights.weights_document"):
     beyond: Floats
     signature: str
     notes: list[str] = field(default_factory=list)
+    quantity: Quantity = "W"
 
     @property
     def columns(self) -> list[str]:
@@ -63,8 +65,9 @@ class Weights(InNotebook, document="analysis.rank_weights.weights_document"):
 
     @property
     def rows(self) -> list[list[Any]]:
-        """The table, as plain numbers: the rank and its weight by each measure."""
-        return [[rank, *weights] for rank, weights in enumerate(self.values.tolist(), 1)]
+        """The table, as plain numbers: the rank and its weight by each measure, None where it is blank."""
+        values = np.where(np.isnan(self.values), None, self.values).tolist()  # type: ignore[call-overload]
+        return [[rank, *weights] for rank, weights in enumerate(values, 1)]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -98,6 +101,7 @@ def weights(
     *,
     ranks: int = DEPTH,
     normalize: Normalize = "none",
+    quantity: Quantity = "W",
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Weights:
@@ -108,6 +112,10 @@ def weights(
     qrels      what `evaluate` takes
     ranks      how many ranks
     normalize  `none`; `sum`: weights that sum to 1 over those ranks; `max`: the largest is 1
+    quantity   `W`: the weights; `C`: W(i+1)/W(i), the probability of going on from a rank to the next; `L`:
+               (W(i) − W(i+1))/W(1), the probability that a rank is the last one seen. Both are of the user whose
+               weights these are (Moffat et al., TOIS 2017), and probabilities only where no weight is above the one
+               before
     keywords   options, as in `evaluate`
 
     Returns `Weights`: `.frame`, `.values`, `.beyond`. Measures whose weights are fixed have those; for ap, rr, sp,
@@ -116,7 +124,9 @@ def weights(
     """
     options = resolve_options(like, **keywords)
     named = None if runs is None else named_runs(runs)
-    table = weights_by(parse_measures(measures), named, qrels, options, ranks=ranks, normalize=normalize)
+    table = weights_by(
+        parse_measures(measures), named, qrels, options, ranks=ranks, normalize=normalize, quantity=quantity
+    )
     warn_caller(table.notes)
     return table
 
@@ -129,6 +139,7 @@ def weights_by(
     *,
     ranks: int = DEPTH,
     normalize: str = "none",
+    quantity: str = "W",
     workers: Workers | None = None,
     rank_progress: Progress = no_progress,
 ) -> Weights:
@@ -137,23 +148,28 @@ def weights_by(
     workers        processes that may share a large run; their progress is that of runs
     rank_progress  shows how many ranks of fixed weights are done
     """
-    _check(ranks, normalize)
+    check_ranks(ranks)
+    check_choice(normalize, NORMALIZE, "--normalize")
+    check_choice(quantity, QUANTITIES, "--quantity")
+    if quantity != "W" and normalize != "none":
+        raise InputError("--normalize", f"{quantity}(i) is the same for weights of any sum", "leave it out", usage=True)
     if not measures:
         raise InputError("", "no measures given", "for example 'rbp(p=0.95) dcg'", usage=True)
     if (runs is None) != (qrels is None):
         raise InputError("", "runs and qrels belong together", "give both or neither", usage=True)
+    depth = ranks if quantity == "W" else ranks + 1
     chosen = list(dict.fromkeys(with_defaults(measure, options) for measure in measures))
     for measure in chosen:
         if measure.prior is not None:
             raise InputError(f"'{measure}'", "a mean over intents has no weights", "use the measure inside", usage=True)
     implied = [measure for measure in chosen if measure.definition.weights_in_ranking and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
-    columns = {measure: _fixed(measure, ranks, rank_progress) for measure in chosen if measure not in implied}
+    columns = {measure: fixed_weights(measure, depth, rank_progress) for measure in chosen if measure not in implied}
     notes = _cost_notes(list(columns), options)
     settings = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = qrels_for(runs, qrels, options)
-        found = background(runs, judged, implied, options, ranks, workers or Workers())
+        found = background(runs, judged, implied, options, depth, workers or Workers())
         columns |= dict(zip(implied, zip(found.weights.T, found.shares.tolist(), strict=True), strict=True))
         notes += found.notes
         count, under = len(found.counts), signature(judged, options, implied, found.counts, found.formats)
@@ -163,7 +179,35 @@ def weights_by(
     values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)
     beyond = np.array([columns[measure][1] for measure in chosen])
     settings += [f"ranks 1..{ranks}", f"normalize {normalize}"]
-    return Weights(chosen, values, beyond, " | ".join(settings), notes)
+    weights = Weights(chosen, values, beyond, " | ".join(settings), notes)
+    return weights if quantity == "W" else _of_user(weights, quantity, " | ".join(settings[:-1]))
+
+
+def _of_user(weights: Weights, quantity: str, signature: str) -> Weights:
+    """C(i) or L(i) of the user who has these weights, down to the last rank but one."""
+    here, next_one = weights.values[:-1], weights.values[1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        goes_on = np.where(here > 0, next_one / here, np.nan)
+    values = (here - next_one) / weights.values[0] if quantity == "L" else goes_on
+    past = [_past(own, share) for own, share in zip(weights.values.T, weights.beyond.tolist(), strict=True)]
+    notes, signature = [*weights.notes, *_rising(weights)], f"{signature} | {quantity}(i) of the weights"
+    return Weights(weights.measures, values, np.array(past), signature, notes, cast(Quantity, quantity))
+
+
+def _past(weights: Floats, share: float) -> float:
+    """The share of the weight past the last rank but one, given that past the last."""
+    whole = float(weights.sum()) / (1 - share) if share < 1 else np.inf
+    return float("nan") if np.isnan(share) else share_past(float(weights[:-1].sum()), whole)
+
+
+def _rising(weights: Weights) -> list[str]:
+    """A note for measures with weights above the one before: no user has these."""
+    rising = weights.values[1:] > weights.values[:-1] + TOLERANCE
+    return [
+        f"{name}: its weight rises at rank {int(own.argmax()) + 2}, so C and L are no probabilities there"
+        for name, own in zip(weights.columns[1:], rising.T, strict=True)
+        if own.any()
+    ]
 
 
 def _cost_notes(fixed: Sequence[Measure], options: Options) -> list[str]:
@@ -175,12 +219,6 @@ def _cost_notes(fixed: Sequence[Measure], options: Options) -> list[str]:
     return notes
 
 
-def _check(ranks: int, normalize: str) -> None:
-    if isinstance(ranks, bool) or not isinstance(ranks, int | np.integer) or not 1 <= ranks <= DEEPEST:
-        raise InputError("--ranks", f"{ranks} is not a whole number from 1 to {DEEPEST}", usage=True)
-    check_choice(normalize, NORMALIZE, "--normalize")
-
-
 def _normalized(weights: Floats, measure: Measure, normalize: str) -> Floats:
     if normalize == "none":
         return weights
@@ -189,131 +227,3 @@ def _normalized(weights: Floats, measure: Measure, normalize: str) -> Floats:
         what = f"its weights down to rank {len(weights)} have {normalize} {by:g}"
         raise InputError(f"'{measure}'", what, "leave out --normalize, or raise --ranks")
     return weights / by
-
-
-# A measure with fixed weights is Σ_i w(i) gain_i, whatever the ranking.
-
-
-def static_weights(measure: Measure, depth: int, progress: Progress = no_progress, tried: bool = False) -> Floats:
-    """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
-
-    That these are the measure's weights is tried on other rankings, which differ in length, gains, judgments and pool,
-    unless that was `tried` with another value of a parameter. Raises InputError (usage) where it has no fixed weights.
-    """
-    _check(depth, "none")
-    if measure.types:
-        what = "its weights depend on the types of the documents"
-        raise InputError(f"'{measure}'", what, "give it a file without types", usage=True)
-    levels = _levels(measure)
-    weights = _shown(measure, depth, levels)
-    if weights is None:
-        horizon: Any = measure.arguments.get("horizon")
-        step = max(1, Limits.cells // max(depth, measure.cutoff or 0, horizon or 0))
-        weights = np.zeros(depth)
-        for _, begin in progress([(measure.label, begin) for begin in range(0, depth, step)]):
-            end = min(begin + step, depth)
-            weights[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
-    if not tried:
-        _check_fixed(measure, weights, levels)
-    return weights
-
-
-def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
-    """ranks: what the measure itself shows that each rank adds where every gain is 1; None where it shows nothing, or
-    a document alone at a rank scores otherwise: then its weights have to be found one by one, which is slower."""
-    shown = measure.details(_rankings(measure, np.ones((1, depth)), levels))
-    column = shown.get("contribution", shown.get("W"))
-    if column is None:
-        return None
-    weights = np.zeros(depth)
-    shown_ranks = slice(min(depth, len(column[0]), measure.cutoff or depth))
-    weights[shown_ranks] = column[0, shown_ranks]
-    ranks = np.unique(np.geomspace(1, depth, 16).astype(np.int64))
-    alone = np.zeros((len(ranks), depth))
-    alone[np.arange(len(ranks)), ranks - 1] = 1
-    return weights if np.allclose(_scores(measure, alone, levels), weights[ranks - 1], rtol=1e-12, atol=0) else None
-
-
-def _fixed(measure: Measure, depth: int, progress: Progress) -> tuple[Floats, float]:
-    """Fixed weights, and the share that lies past them."""
-    if measure.definition.weights_in_ranking:
-        hint = "give RUN... QRELS to average them"
-        raise InputError(f"'{measure}'", "its weights depend on the ranking", hint, usage=True)
-    weights = static_weights(measure, depth, progress)
-    return weights, _share_beyond(measure, weights)
-
-
-def _levels(measure: Measure) -> Floats:
-    """Gains to try a measure with."""
-    return np.array([1.0]) if measure.rel is not None else np.array([0.25, 0.5, 0.75, 1.0])
-
-
-def _scores(
-    measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
-) -> Floats:
-    """topics: the scores of `_rankings`."""
-    return scores_of(measure, _rankings(measure, gain, levels, judged, missed))
-
-
-def _rankings(
-    measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
-) -> Gains:
-    """Rankings with these gains, topics × ranks, as the measure sees them.
-
-    judged  topics × ranks: what is judged, beside all that has a gain; None: every document
-    missed  topics × …: the gains of relevant documents that the rankings lack
-    """
-    judged = np.ones(gain.shape, dtype=bool) if judged is None else judged | (gain > 0)
-    missed = np.zeros((len(gain), 1)) if missed is None else missed
-    ideal = -np.sort(-np.concatenate([gain, missed], axis=1), axis=1)
-    pool = judged.sum(1) + np.count_nonzero(missed, axis=1)
-    retrieved = np.full(len(gain), gain.shape[1])
-    return _cut(measure, Gains(gain, judged, ideal, retrieved, pool, levels))
-
-
-def _cut(measure: Measure, g: Gains) -> Gains:
-    """The rankings down to the measure's cutoff."""
-    if (k := last_rank(measure)) is None:
-        return replace(g, k=measure.cutoff)
-    return replace(g, gain=g.gain[:, :k], judged=g.judged[:, :k], retrieved=np.minimum(g.retrieved, k), k=k)
-
-
-def _check_fixed(measure: Measure, weights: Floats, levels: Floats) -> None:
-    """Raise InputError where the weights do not give what the first ranks add to the scores of random rankings."""
-    depth = len(weights)
-    draw = np.random.default_rng(2010)
-    for trial, further in enumerate((0, 1, 2, 3, 7, 40, 300, 1000) * 2, 1):
-        filled = (0.05, 0.3, 1.0)[trial % 3]
-        gain = np.zeros((2, depth + further))
-        gain[:] = draw.choice(levels, depth + further) * (draw.random(depth + further) < filled)
-        gain[1, :depth] = 0
-        judged = draw.random(gain.shape) < 0.5
-        with_them, without = _scores(measure, gain, levels, judged, draw.choice(levels, (2, trial))).tolist()
-        added = float(weights @ gain[0, :depth])
-        # Where nothing else is retrieved, nothing else may count.
-        others = without if further else 0.0
-        if not abs(with_them - others - added) <= 1e-9 * max(1.0, abs(with_them)):
-            by_ranking = [name for name, measure in MEASURES.items() if measure.definition.weights_in_ranking]
-            hint = f"as p@10, rbp and dcg are; given RUN... QRELS, {', '.join(by_ranking)} have weights too"
-            raise InputError(f"'{measure}'", "is not a sum of gains with fixed weights", hint, usage=True)
-
-
-def _share_beyond(measure: Measure, weights: Floats) -> float:
-    """The share of all weight that lies past these; nan where there is some, and no sum of it that is known."""
-    depth, k, inside = len(weights), measure.cutoff, float(weights.sum())
-    if measure.definition.residual == "beyond_run":
-        ones = np.ones((1, depth))
-        endless = Gains(ones, ones > 0, ones, np.array([depth]), np.array([depth]), np.array([1.0]), tail=1.0)
-        whole = float(scores_of(measure, _cut(measure, endless))[0])
-    else:
-        # Such a measure does not say what ranks past the end of a run are worth; a longer run does, if it is enough.
-        enough = 2 * depth + 1000 if k is None or k > Limits.cells else k
-        whole, longer = (
-            float(_scores(measure, np.ones((1, length)), np.array([1.0]))[0])
-            for length in (max(depth, enough), 2 * max(depth, enough))
-        )
-        if longer - whole > 1e-12 * longer:
-            return float("nan")
-    if not np.isfinite(whole):
-        return float("nan")
-    return share_past(inside, whole)

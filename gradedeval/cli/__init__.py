@@ -26,11 +26,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("diff", "Show what changed between two runs, and which documents did it."),
     "pool": ("pool", "Show what runs give a pool, and what to judge next."),
     "history": ("history", "Show how scores went, evaluation by evaluation."),
+    "report": ("html_report", "Write an HTML page that shows an evaluation."),
     "risk": ("risk", "Report what runs risk against a baseline."),
     "check": ("check", "Check runs against bounds; exit code 1 if a bound fails."),
     "correlate": ("correlate", "Correlate measures."),
     "fit": ("fit", "Fit a parameter so that a measure agrees best with another."),
     "power": ("power", "Report the discriminative power of measures."),
+    "pr": ("pr", "Print precision over recall, graded and at each threshold."),
     "plot": ("plot", "Draw pictures: curves, runs, topics, weights, agreement."),
     "clicks": ("clicks", "Learn from click logs: what users look at, and what they find relevant."),
     "lint": ("lint", "Check runs for problems before scoring."),
@@ -175,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: list[str], exits: ExitCodes) -> int:
     """The exit code of a command that runs to its end, or is told what is wrong."""
     # Not click's own `main`, which ends with exit code 1 when a pipe is closed.
-    with gradedeval.make_context("gradedeval", arguments) as context:
+    with gradedeval.make_context("gradedeval", arguments, obj=tuple(arguments)) as context:
         try:
             gradedeval.invoke(context)
         except InputError as error:

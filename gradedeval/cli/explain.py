@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gradedeval.analysis.diff.by_topic import two_runs
-from gradedeval.analysis.explain import DEFAULT, explain_topics
+from gradedeval.analysis.explain import DEFAULT, Explanation, explain_topics
 from gradedeval.analysis.explain_tables import beside_document, explanation_document
 from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
 from gradedeval.cli.options import (
@@ -23,6 +23,7 @@ from gradedeval.cli.output import warn
 from gradedeval.errors import InputError
 from gradedeval.formats import FORMATS, formats_for
 from gradedeval.measures.parse import parse_measures
+from gradedeval.options import Options
 from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
@@ -34,44 +35,43 @@ OPTIONS = [
     option("--topic", "explained", multiple=True, metavar="ID", help="Topic to explain; may be repeated. Optional if "
            "the qrels have only one."),
     measure_option("Measure to explain, such as err@20; each has a table of its own.", default=DEFAULT),
+]  # fmt: skip
+TABLE_OPTIONS = [
     *output_options(formats_for(), digits="4"),
     option("--show", "shown", section=OUTPUT, type=click.IntRange(min=1), metavar="N", help="Number of ranks in a "
            "table. Default: down to the cutoff, or 20. Other formats list all ranks."),
 ]  # fmt: skip
 
 
-@command_line("explain", "RUN [RUN] QRELS", OPTIONS, [MEASURES_FROM], registered("reading"))
-def command(
-    measures: tuple[str, ...],
-    measures_from: tuple[str, ...],
-    explained: tuple[str, ...],
-    shown: int | None,
-    **keywords: Any,
-) -> None:
+@command_line("explain", "RUN [RUN] QRELS", OPTIONS, TABLE_OPTIONS, [MEASURES_FROM], registered("reading"))
+def command(shown: int | None, **keywords: Any) -> None:
     """Explain the scores of a topic, rank by rank.
 
     For each rank: docno, grade (blank if unjudged), gain, intermediate values of the measure, the contribution of the
     document to the score, the score so far, and what an unjudged document could still add. The contributions sum to the
     score. Of two runs the rankings stand beside each other.
     """
-    chosen = parse_measures(measures or DEFAULT, measure_table(measures_from))
     destination = Destination(keywords)
     if shown is not None and FORMATS[destination.form].layout != "wide":
         raise InputError("--show", f"the format {destination.form} lists all ranks", "leave out --show", usage=True)
+    each, options = explained_runs(keywords)
+    digits = preset_digits(options) if destination.digits is None else destination.digits
+    if len(each) == 2:
+        destination.deliver(partial(beside_document, each[0], each[1], digits=digits, shown=shown))
+        return
+    destination.deliver(partial(explanation_document, each[0], digits=digits, shown=shown))
+
+
+def explained_runs(keywords: dict[str, Any]) -> tuple[list[list[Explanation]], Options]:
+    """The explanations of the topics of each run, one or two, and the options they are made with."""
+    measures, topics = keywords.pop("measures") or DEFAULT, keywords.pop("explained") or [None]
+    chosen = parse_measures(measures, measure_table(keywords.pop("measures_from")))
     runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
     options = resolve_options(**keywords)
     if len(runs) > 2:
         raise InputError("", f"{len(runs)} runs given", "explain one, or two beside each other", usage=True)
     named = two_runs(*runs) if len(runs) == 2 else named_runs(runs)
     judged = qrels_for(named, qrels, options) if len(named) > 1 else qrels
-    each = [
-        explain_topics({name: run}, judged, chosen, options, explained or [None], Workers.of())
-        for name, run in named.items()
-    ]
-    explanations = [explanation for of_run in each for explanation in of_run]
-    warn(dict.fromkeys(note for explanation in explanations for note in explanation.notes))
-    digits = preset_digits(options) if destination.digits is None else destination.digits
-    if len(each) == 2:
-        destination.deliver(partial(beside_document, each[0], each[1], digits=digits, shown=shown))
-        return
-    destination.deliver(partial(explanation_document, explanations, digits=digits, shown=shown))
+    each = [explain_topics({name: run}, judged, chosen, options, topics, Workers.of()) for name, run in named.items()]
+    warn(dict.fromkeys(note for of_run in each for explanation in of_run for note in explanation.notes))
+    return each, options

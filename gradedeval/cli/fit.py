@@ -24,6 +24,7 @@ from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 
+DEFAULT_KINDS: tuple[Kind, ...] = ("pearson", "spearman")
 OPTIONS = [
     measure_option("Measure with a range of parameter values, such as nerr9@1..40.", default=()),
     option("--to", metavar="MEASURE", help="Measure to agree with. --max-residual leaves out the (run, topic) pairs "
@@ -36,25 +37,17 @@ OPTIONS = [
     option("--renormalize", is_flag=True, help="Also scale the measure's weights over those ranks to sum to 1."),
     option("--precision", type=float, default=0.001, metavar="X", help="Precision of the fitted value. Default: "
            "0.001."),
-    option("--curve", metavar="FILE.csv", help="Write every value tried, with its correlation."),
     option("--validate", multiple=True, metavar="RUN", help="Evaluate the fitted values on this run. May be repeated."),
     option("--validate-qrels", metavar="QRELS", help="Qrels for --validate."),
     option("--validate-topics", metavar="FILE", help="Evaluate the fitted values on the topics listed in FILE."),
 ]  # fmt: skip
 
 
-@command_line("fit", "RUN... QRELS", OPTIONS, SCORING_OPTIONS, TABLE_OPTIONS)
-def command(
-    measures: tuple[str, ...],
-    to: str | None,
-    kinds: tuple[Kind, ...],
-    weights: str | None,
-    ranks: int | None,
-    renormalize: bool,
-    precision: float,
-    curve: str | None,
-    **keywords: Any,
-) -> None:
+CURVE = option("--curve", metavar="FILE.csv", help="Write every value tried, with its correlation.")
+
+
+@command_line("fit", "RUN... QRELS", OPTIONS, [CURVE], SCORING_OPTIONS, TABLE_OPTIONS)
+def command(curve: str | None, **keywords: Any) -> None:
     """Find the parameter value with which a measure agrees best with another, or has the closest weights.
 
     The parameter to fit is given as a range: 'nerr10(phi=0.05..0.95)', nerr9@1..40, or with the step of the first grid
@@ -62,18 +55,23 @@ def command(
     """
     destination = Destination(keywords)
     curve_form(curve)
-    table = measure_table(keywords.pop("measures_from"))
-    families = read_ranges(measures, table)
-    if weights is not None:
-        if keywords["files"] or to:
-            raise InputError("--weights", "cannot be combined with runs or --to", "leave them out", usage=True)
-        result = fit_weights(weights, families, ranks=ranks, renormalize=renormalize, precision=precision)
-    else:
-        fitted_to = one_measure("--to", to, table)
-        result = _fitted_to_runs(families, fitted_to, kinds or ("pearson", "spearman"), precision, keywords)
+    result = fitted(keywords)
     warn(result.notes)
     write_curve(result.curve, curve, result.settings)
     destination.deliver(partial(fit_document, result), result.settings)
+
+
+def fitted(keywords: dict[str, Any]) -> FitResult:
+    """The fit to RUN... QRELS, or to --weights."""
+    table = measure_table(keywords.pop("measures_from"))
+    families = read_ranges(keywords.pop("measures"), table)
+    to, kinds, precision = (keywords.pop(name) for name in ("to", "kinds", "precision"))
+    weights, ranks, renormalize = (keywords.pop(name) for name in ("weights", "ranks", "renormalize"))
+    if weights is not None:
+        if keywords["files"] or to:
+            raise InputError("--weights", "cannot be combined with runs or --to", "leave them out", usage=True)
+        return fit_weights(weights, families, ranks=ranks, renormalize=renormalize, precision=precision)
+    return _fitted_to_runs(families, one_measure("--to", to, table), kinds or DEFAULT_KINDS, precision, keywords)
 
 
 def _fitted_to_runs(

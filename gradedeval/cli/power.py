@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.power import power
+from gradedeval.analysis.power import Power, power
+from gradedeval.analysis.score_matrix import Matrix
 from gradedeval.analysis.tables import plan_document, plan_settings, power_document
 from gradedeval.analysis.topic_plan import BETA, DIFFERENCE, Aim, plan_topics
 from gradedeval.cli.arguments import Destination, usage
@@ -24,13 +25,14 @@ from gradedeval.cli.options import PLANNING, command_line, given, option
 from gradedeval.errors import InputError
 from gradedeval.parallel.progress import with_progress
 
+OF_PAIRS = ("draws", "seed", "best")
 OPTIONS = [
     ALPHA,
     *draw_options(1000, "Number of bootstrap samples."),
     option("--best", type=int, metavar="N", help="Use only the N best runs by the mean of each measure."),
-    option("--curve", metavar="FILE.csv", help="Write the achieved significance level of every pair, from the highest "
-           "to the lowest."),
 ]  # fmt: skip
+CURVE = option("--curve", metavar="FILE.csv", help="Write the achieved significance level of every pair, from the "
+    "highest to the lowest.")  # fmt: skip
 PLAN_OPTIONS = [
     option("--plan", section=PLANNING, is_flag=True, help="Print how many topics are needed to detect a difference."),
     option("--difference", section=PLANNING, type=float, default=DIFFERENCE, metavar="D", help="Difference of means to "
@@ -45,7 +47,7 @@ PLAN_OPTIONS = [
 ]  # fmt: skip
 
 
-@command_line("power", "RUN... QRELS", OPTIONS, PLAN_OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
+@command_line("power", "RUN... QRELS", OPTIONS, [CURVE], PLAN_OPTIONS, MATRIX_OPTIONS, TABLE_OPTIONS)
 def command(plan: bool, alpha: float, **keywords: Any) -> None:
     """Report how many pairs of runs each measure finds significantly different, and how large a difference that takes.
 
@@ -55,23 +57,30 @@ def command(plan: bool, alpha: float, **keywords: Any) -> None:
     _check_plan(plan)
     destination = Destination(keywords)
     of_plan = {name: keywords.pop(name) for name in ("difference", "beta", "systems", "variance")}
-    of_pairs = {name: keywords.pop(name) for name in ("draws", "seed", "best")}
     curve = keywords.pop("curve")
     if plan:
+        for name in OF_PAIRS:
+            del keywords[name]
         _plan(destination, alpha, keywords, **of_plan)
         return
     curve_form(curve)
-    matrix, _ = matrix_from(keywords)
-    result = power(matrix, alpha=alpha, progress=partial(with_progress, label="draws"), **of_pairs)
+    result, matrix = power_of(alpha, keywords)
     write_curve(result.curve, curve, result.settings)
     destination.deliver(partial(power_document, result, signature=matrix.signature), result.settings)
+
+
+def power_of(alpha: float, keywords: dict[str, Any]) -> tuple[Power, Matrix]:
+    """The discriminative power of measures, and the scores that it is of."""
+    of_pairs = {name: keywords.pop(name) for name in OF_PAIRS}
+    matrix, _ = matrix_from(keywords)
+    return power(matrix, alpha=alpha, progress=partial(with_progress, label="draws"), **of_pairs), matrix
 
 
 def _check_plan(plan: bool) -> None:
     """Raise InputError (usage) for an option of the other half of the command."""
     context = click.get_current_context()
     planning = ("difference", "beta", "systems", "variance")
-    for name in ("draws", "seed", "best", "curve") if plan else planning:
+    for name in (*OF_PAIRS, "curve") if plan else planning:
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             what = "does not go with --plan" if plan else "needs --plan"
             raise InputError(f"--{name}", what, "leave one of them out" if plan else "add --plan", usage=True)

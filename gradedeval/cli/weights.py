@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.rank_weights import DEEPEST, DEPTH, NORMALIZE, weights_by, weights_document
+from gradedeval.analysis.fixed_weights import DEEPEST
+from gradedeval.analysis.rank_weights import DEPTH, NORMALIZE, QUANTITIES, Weights, weights_by, weights_document
 from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
 from gradedeval.cli.options import (
     MEASURES_FROM,
@@ -33,14 +34,21 @@ OPTIONS = [
            f"{DEPTH}."),
     option("--normalize", type=click.Choice(NORMALIZE), default="none", help="'sum': scale the weights of ranks 1 to N "
            "to sum to 1; 'max': scale the largest to 1. Default: none."),
-    *output_options(formats_for(), "csv", digits="6"),
+    option("--quantity", type=click.Choice(QUANTITIES), default="W", help="W: the weights; C: the probability of going "
+           "on from a rank to the next, W(i+1)/W(i); L: that a rank is the last one seen, (W(i) − W(i+1))/W(1). "
+           "Default: W."),
 ]  # fmt: skip
 
 
-@command_line("weights", "[RUN... QRELS]", OPTIONS, [MEASURES_FROM], registered("reading"))
-def command(
-    measures: tuple[str, ...], measures_from: tuple[str, ...], ranks: int, normalize: str, **keywords: Any
-) -> None:
+@command_line(
+    "weights",
+    "[RUN... QRELS]",
+    OPTIONS,
+    output_options(formats_for(), "csv", digits="6"),
+    [MEASURES_FROM],
+    registered("reading"),
+)
+def command(**keywords: Any) -> None:
     """Print the weight of each rank, one column per measure.
 
     Without files: for measures that are sums of gains with fixed weights, such as p@10, dcg, rbp or insq. With runs and
@@ -50,23 +58,29 @@ def command(
     gradedeval weights -m 'rbp(p=0.95) insq dcg@10' --ranks 50
     gradedeval weights runs/*.run qrels.txt -m 'ap rr' --normalize sum -o w.csv
     """
-    destination, files = Destination(keywords, "csv"), keywords.pop("files")
+    destination = Destination(keywords, "csv")
+    weights = weights_of(keywords)
+    warn([*weights.notes, *weights.remarks])
+    destination.deliver(partial(weights_document, weights), weights.signature)
+
+
+def weights_of(keywords: dict[str, Any]) -> Weights:
+    """The weights of the measures asked for, by themselves or in RUN... QRELS."""
+    files, measures = keywords.pop("files"), keywords.pop("measures")
+    settings = {name: keywords.pop(name) for name in ("ranks", "normalize", "quantity")}
+    table = measure_table(keywords.pop("measures_from"))
     runs, qrels = run_and_qrels(files, keywords) if files else ([], None)
     if not measures:
         raise InputError("", "no measure given", "for example -m 'rbp(p=0.95)'", usage=True)
-    chosen = parse_measures(measures, measure_table(measures_from))
+    chosen = parse_measures(measures, table)
     if given(keywords) and not files:
         raise InputError(given(keywords)[0], "applies to runs, and none are given", "add RUN... QRELS", usage=True)
-    options = resolve_options(**keywords)
-    weights = weights_by(
+    return weights_by(
         chosen,
         named_runs(runs) if runs else None,
         qrels,
-        options,
-        ranks=ranks,
-        normalize=normalize,
+        resolve_options(**keywords),
+        **settings,
         workers=Workers.of(None, with_progress),
         rank_progress=partial(with_progress, label="ranks"),
     )
-    warn([*weights.notes, *weights.remarks])
-    destination.deliver(partial(weights_document, weights), weights.signature)

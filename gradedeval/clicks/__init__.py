@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gradedeval.clicks.click_models import ClickModels as ClickModels
     from gradedeval.clicks.click_models import models as models
     from gradedeval.clicks.held_out import Prediction as Prediction
+    from gradedeval.clicks.learned import Learned as Learned
+    from gradedeval.clicks.learned_gains import gains as gains
     from gradedeval.clicks.log import ClickLog as ClickLog
     from gradedeval.clicks.model_files import read_model as read_model
     from gradedeval.clicks.observation import Observation as Observation
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "click_models": "ClickModel ClickModels models",
     "held_out": "Prediction",
+    "learned": "Learned",
+    "learned_gains": "gains",
     "log": "ClickLog",
     "model_files": "read_model",
     "observation": "Observation observe",

@@ -11,6 +11,9 @@ from gradedeval.analysis.frames import frame_table
 from gradedeval.clicks.held_out import MEANS
 from gradedeval.formats import Column, Document, Layout, Table
 
+MIN_SEEN = 10
+"""Sessions that must have shown a document for its relevance to be written."""
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -97,6 +100,6 @@ def relevance_frame(model: ClickModel, min_seen: int = 0) -> pd.DataFrame:
     return frame[frame["seen"] >= min_seen].reset_index(drop=True)
 
 
-def relevance_document(models: ClickModels, min_seen: int, layout: Layout) -> Document:
+def relevance_document(models: ClickModels, min_seen: int, layout: Layout = "long") -> Document:
     """The relevance of items by the only model: what --write-relevance writes."""
     return Document([frame_table(models.relevance(min_seen=min_seen))])

@@ -15,12 +15,27 @@ from gradedeval.measures.precision import summed_precision
 
 def _gap_details(g: Gains) -> dict[str, Floats]:
     """The expected precision over users, that over those for whom the document is relevant, and the ideal's terms."""
+    ideal = with_remainder(g.ideal, g.gain.shape[1])
+    return {"precision": g.gain.cumsum(1) / g.rank, "term": _terms(g), "ideal_term": ideal}
+
+
+def _terms(g: Gains) -> Floats:
+    """topics × ranks: 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j."""
     terms = np.zeros(g.gain.shape)
     for step, level in zip(np.diff(g.levels, prepend=0), g.levels, strict=True):
         relevant = g.gain >= level
         terms += step * relevant * relevant.cumsum(1) / g.rank
-    ideal = with_remainder(g.ideal, g.gain.shape[1])
-    return {"precision": g.gain.cumsum(1) / g.rank, "term": terms, "ideal_term": ideal}
+    return terms
+
+
+def precision_at_relevant(g: Gains) -> Floats:
+    """topics × ranks: graded precision at each relevant document, by those who regard it as relevant; 0 at the others.
+
+    1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_{j≤i_n} g_j
+
+    With gains 0 and 1 it is precision. Robertson et al., SIGIR 2010, section 3.2.
+    """
+    return safe_divide(_terms(g), g.gain)
 
 
 @measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1, over_ties=True, details=_gap_details)

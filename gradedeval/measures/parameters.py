@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, update_wrapper
@@ -89,7 +90,9 @@ class Parameters:
             return read_scheme(read_value(value) if isinstance(value, str) else value, self.place)
         if isinstance(self.defaults.get(name), str):
             value = value if isinstance(value, str) else write_value(value)
-        expected, test, _ = self.check(name)
+        expected, test, names_file = self.check(name)
+        if names_file and isinstance(value, str) and not os.path.exists(value):
+            value = value.removeprefix("@")  # as gain=@FILE has it
         try:
             passes = test(value)
         except TypeError:

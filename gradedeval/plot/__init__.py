@@ -12,8 +12,16 @@ from __future__ import annotations
 from gradedeval.plot.agreement import correlate as correlate
 from gradedeval.plot.agreement import scatter as scatter
 from gradedeval.plot.appearance import style as style
+from gradedeval.plot.course import history as history
+from gradedeval.plot.curves import pr as pr
 from gradedeval.plot.figure import save as save
+from gradedeval.plot.levels import power as power
+from gradedeval.plot.parameter import fit as fit
+from gradedeval.plot.rank_lines import weights as weights
+from gradedeval.plot.ranks import explain as explain
 from gradedeval.plot.run_bars import runs as runs
 from gradedeval.plot.topic_bars import topics as topics
 
-__all__ = ["correlate", "runs", "save", "scatter", "style", "topics"]
+__all__ = [
+    *("correlate", "explain", "fit", "history", "power", "pr", "runs", "save", "scatter", "style", "topics", "weights"),
+]

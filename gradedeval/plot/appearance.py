@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
@@ -103,6 +103,13 @@ def looks(count: int) -> list[dict[str, Any]]:
     return [{"color": color, "linestyle": LINES[index // len(COLORS)]} for index, color in enumerate(colors)]
 
 
+def whole_numbers(ax: Axes) -> None:
+    """Ticks at whole numbers alone, for ranks and counts."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+
+
 def inches_of(ax: Axes) -> tuple[float, float]:
     """The width and the height of axes."""
     box = ax.get_window_extent()
@@ -123,12 +130,16 @@ def shown(name: str, longest: int = LONGEST) -> str:
     return text.replace("$", r"\$")
 
 
-def legend(ax: Axes, **settings: Any) -> None:
-    """A legend above the axes, in as many columns as there is room for."""
+def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0) -> None:
+    """A legend above the axes, in as many columns as there is room for.
+
+    handles  what it has; nothing: all that has a label
+    bottom   where it begins, in heights of the axes
+    """
     from matplotlib import rcParams
     from matplotlib.font_manager import FontProperties
 
-    handles = settings.pop("handles", None) or ax.get_legend_handles_labels()[0]
+    handles = list(handles) or ax.get_legend_handles_labels()[0]
     if not handles:
         return
     labels = [str(handle.get_label()) for handle in handles]
@@ -136,4 +147,4 @@ def legend(ax: Axes, **settings: Any) -> None:
     size = FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points() / 72
     room, column = inches_of(ax)[0] * 1.05, size * (0.58 * max(map(len, labels)) + 3.8)
     columns = max(1, min(len(handles), int(room / column)))
-    ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2, **settings)
+    ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, bottom), ncols=columns, borderaxespad=0.2)

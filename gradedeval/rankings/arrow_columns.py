@@ -38,9 +38,8 @@ class Text(NamedTuple):
 
 def id_columns(source: Any, what: str) -> tuple[Text, Text] | None:
     """The topics and docnos of a DataFrame whose text Arrow holds; None of any other."""
-    if not hasattr(source, "iloc") or not hasattr(source, "columns"):
-        return None
-    if any(find_column(source.columns, known) is None for known in (TOPIC, DOCNO)):
+    names = getattr(source, "columns", ())  # a Series has none
+    if any(find_column(names, known) is None for known in (TOPIC, DOCNO)):
         return None
     if (topic := _text(held(source, TOPIC, what))) is None or (docno := _text(held(source, DOCNO, what))) is None:
         return None

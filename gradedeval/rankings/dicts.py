@@ -72,10 +72,9 @@ def _listed(topics: Iterable[Any], docnos: Iterable[list[Any]], values: list[Any
     listed = list(docnos)
     try:
         # What is no text has nothing to encode and cannot be joined; what is no number fits no array of them.
-        names = [encode(topic) for topic in topics]
-        for own in listed:
-            if not (joined := "".join(own)).isascii():
-                encode(joined)
+        names = list(map(encode, topics))
+        if not (joined := "".join(map("".join, listed))).isascii():
+            encode(joined)
         numbers = np.asarray(values if isinstance(values, np.ndarray) else array("d", values), np.float64)
     except (TypeError, AttributeError, ValueError, OverflowError):
         return None

@@ -166,8 +166,13 @@ class ListedTopics:
         (topics, before), codes = qrels._last
         if before == docnos and topics == self.topics:
             return codes
+        # The qrels become a dict when they are first asked for, which takes time and memory.
+        kinds = {type(own[0]) for own in docnos if own}
+        known: Any = {kind: qrels._text_codes if issubclass(kind, str) else qrels.codes for kind in kinds}
+        none: dict[Any, int] = {}
+        otherwise = repeat(unjudged)
         graded = chain.from_iterable(
-            map(qrels._codes_of(topic, isinstance(own[0], str)).get, own, repeat(unjudged))
+            map(known[type(own[0])].get(topic, none).get, own, otherwise)
             for topic, own in zip(self.topics, docnos, strict=True)
             if own
         )

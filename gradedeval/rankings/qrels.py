@@ -14,7 +14,6 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, plural
 from gradedeval.options import Duplicates, Options
 from gradedeval.options.values import Labels, read_labels
-from gradedeval.rankings.arrow_columns import arrow_judgments
 from gradedeval.rankings.dicts import NOTHING_LISTED, Listed
 from gradedeval.rankings.frames import Judgment, judgments_in, usual_judgments, words_of
 from gradedeval.rankings.labels import unused_labels
@@ -93,7 +92,7 @@ class Qrels:
             read = self._readable(read)
             if words:
                 self.notes += unused_labels(self.place, words_of(read, self.place), words.of)
-            usual = None if part else arrow_judgments(read, self.place) or usual_judgments(read, self.place)
+            usual = None if part else _usual(read, self.place)
             if isinstance(usual, Listed):
                 self._of_listed(usual)
                 return
@@ -240,10 +239,6 @@ class Qrels:
             for topic, documents in self._text_codes.items()
         }
 
-    def _codes_of(self, topic: bytes, text: bool) -> Mapping[Any, int]:
-        """docno -> code of a topic. The first to ask waits until there is a dict."""
-        return (self._text_codes if text else self.codes).get(topic, {})
-
     def __getstate__(self) -> dict[str, Any]:
         """All but what is remembered of evaluations."""
         return {**self.__dict__, "_scorers": {}, "_last": NOTHING_LISTED}
@@ -269,6 +264,16 @@ def _ir_datasets(name: str) -> Any:
     from gradedeval.trec.documents import ir_datasets_qrels
 
     return ir_datasets_qrels(name)
+
+
+def _usual(source: Any, place: str) -> JudgmentColumns | Listed | None:
+    """The judgments of what needs no look at each; None of any other."""
+    if hasattr(source, "iloc"):
+        from gradedeval.rankings.arrow_columns import arrow_judgments  # files need no tables
+
+        if (judged := arrow_judgments(source, place)) is not None:
+            return judged
+    return usual_judgments(source, place)
 
 
 def _by_topic(

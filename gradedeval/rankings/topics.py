@@ -37,8 +37,9 @@ def choose_topics(present: Collection[bytes], place: str, qrels: Qrels, options:
     both = [topic for topic in judged if topic in listed]
     if not both:
         raise no_common_topics(place, present, qrels.place, judged)
-    missing = [topic for topic in judged if topic not in listed]
-    extra = [topic for topic in present if topic not in qrels._row and (wanted is None or topic in wanted)]
+    missing = [topic for topic in judged if topic not in listed] if len(both) < len(judged) else []
+    others = present if len(both) < len(listed) else ()
+    extra = [topic for topic in others if topic not in qrels._row and (wanted is None or topic in wanted)]
     chosen = Chosen(both)
     fate, hint = "left out", ""
     if options.topics == "qrels":

@@ -11,7 +11,6 @@ from gradedeval.parallel.workers import WorkerFailed, Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, ListedTopics, Made, PartResult, RunPart
 from gradedeval.rankings.grade_file import RunFile
-from gradedeval.rankings.grade_table import arrow_run
 from gradedeval.rankings.interleaved import gather_topics
 from gradedeval.rankings.run import Run, by_rank_note, check_layout, dropped_notes, read_run, run_of_bytes
 from gradedeval.rankings.topics import choose_topics
@@ -93,11 +92,14 @@ def map_run(
 ) -> GradedRun[Made]:
     """`work` of each part of a run, shared by processes where it is a large file. Raises InputError as `grade_run`."""
     if not is_file(source):
-        with suppress(NeedsLineReader):
-            if not grader.types and (table := arrow_run(source, grader.options)) is not None:
-                whole = FileContents[Made]()
-                whole.add(work(table))
-                return _settled(work, whole, "run", grader)
+        if hasattr(source, "iloc") and not grader.types:
+            from gradedeval.rankings.grade_table import arrow_run  # files need no tables
+
+            with suppress(NeedsLineReader):
+                if (table := arrow_run(source, grader.options)) is not None:
+                    whole = FileContents[Made]()
+                    whole.add(work(table))
+                    return _settled(work, whole, "run", grader)
         return map_lists(work, read_run(source, grader.options, grader.types), grader)
     with closing(Stream(Source(source))) as stream:
         form = format_of(stream, "run", grader.options.run_format)

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import gradedeval
 from gradedeval import (
     EvaluationWarning,
     Explanation,
@@ -733,6 +734,23 @@ def test_a_broken_line_of_another_topic_is_a_fault_here_too(files: Path, cli: Co
     outcome = cli(*WORDS, "--lenient")
     assert outcome.code == 0
     assert any("skipped 1 bad line" in message for message in outcome.messages)
+
+
+def test_a_sampled_topic_is_explained_whatever_others_retrieve(tmp_path: Path) -> None:
+    """Contributions are what it makes to end the ranking a rank later, in a topic with fewer documents too."""
+    strata = "1 0 a 1 1\n1 0 b 2 0\n1 0 c 2 2\n1 0 d 2 -1\n1 0 e 1 1\n2 0 a 1 1\n2 0 b 2 2\n2 0 c 2 -1\n"
+    (tmp_path / "qrels").write_text(strata)
+    qrels, options = gradedeval.Qrels(tmp_path / "qrels", strata=True), {"strata": True}
+    run = {"1": {docno: -float(rank) for rank, docno in enumerate("bacde")}, "2": {"b": 2.0, "a": 1.0}}
+    names = ["infndcg", "xinfap", "statap"]
+    cut = [gradedeval.evaluate(run, qrels, names, depth=rank, **options) for rank in range(1, 6)]
+    for topic, ranking in run.items():
+        for name, explained in zip(
+            names, gradedeval.explain(run, qrels, names, topic=topic, **options).measures, strict=True
+        ):
+            ended = [0.0, *(scores.by_topic(name)[topic] for scores in cut)]
+            steps = np.diff(ended)[: len(ranking)]
+            assert explained.columns["contribution"] == pytest.approx(steps.tolist(), abs=1e-12)
 
 
 def test_two_rankings_tell_where_a_document_was_below_the_cutoff(cli: Command, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES, EvaluationWarning, InputError, Measure, parse_measures
-from gradedeval.analysis.rank_weights import static_weights
+from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.measures.parse import DEFAULT
 from gradedeval.parallel import workers
 from support.commands import Command, Outcome

@@ -89,7 +89,7 @@ def from_frames(qrels: Dicts, *runs: Dicts, fresh: bool = False) -> Works:
         def objects(nested: Dicts) -> Any:
             return frame(nested, "q_id", "doc_id", "score").astype({"q_id": object, "doc_id": object})
 
-        theirs, judgments = cycle(map(objects, runs)), objects(qrels)
+        theirs, judgments = cycle([objects(run) for run in runs]), objects(qrels)
         judged, names = ranx.Qrels(qrels), ["map", "ndcg@10"]
 
         def evaluated() -> object:

@@ -16,7 +16,7 @@ from gradedeval.clicks.items import Items
 from gradedeval.clicks.kinds import KINDS, read_models
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.model_files import model_text
-from tests.support.paths import DATA, shared
+from support.paths import DATA, shared
 
 TOPICS = [f"q{number}" for number in range(12)]
 EM = ("dbn", "dbn(gamma=fit)", "ccm", "reader", "reader(p=0.6)", "pbm", "ubm")

@@ -14,7 +14,7 @@ from gradedeval.clicks.cells import Cells
 from gradedeval.clicks.items import Items
 from gradedeval.clicks.kinds import read_models
 from gradedeval.clicks.log import ClickLog
-from tests.support.paths import DATA, shared
+from support.paths import DATA, shared
 
 QRELS = Qrels({"q": {"a": 2, "b": 0, "c": 1}, "p": {"a": 1}})
 RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0, "x": 0.0}, "p": {"a": 1.0, "b": 0.5}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fuzz.case import Kind
+from fuzz.changes import CHANGES, POOLS
 from fuzz.experiments import ITSELF, MIRROR, SAVED
 from fuzz.files import PACKED, QRELS, RUNS
 from fuzz.formats import FORMATS
@@ -28,4 +29,6 @@ KINDS: dict[str, Kind] = {
     "itself": ITSELF,
     "people": PEOPLE,
     "gates": GATES,
+    "changes": CHANGES,
+    "pools": POOLS,
 }

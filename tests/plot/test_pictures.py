@@ -150,6 +150,99 @@ def test_a_scatter_has_a_point_for_each_run_and_topic(scores: gradedeval.Scores,
     assert ax.get_xlabel() == "ndcg@10, by run and topic"
 
 
+def lines(ax: Axes) -> dict[str, np.ndarray[Any, Any]]:
+    """The points of each line, by its label."""
+    return {str(line.get_label()): np.asarray(line.get_xydata()) for line in ax.lines}
+
+
+def test_curves_are_precision_over_recall_of_each_run_and_threshold(ax: Axes) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)  # topics without a document of grade 4
+        curves = gradedeval.precision_recall(RUNS[:2], QRELS, "gap(g=1:0:1:1)")
+    assert list(dict.fromkeys(curves.frame["measure"])) == ["gap(g=1:0:1:1)", *(f"gap(rel={rel})" for rel in (1, 3, 4))]
+    gradedeval.plot.pr(curves, ax=ax)
+    drawn = lines(ax)
+    assert len(drawn) == 8
+    for (measure, run), own in curves.frame.groupby(["measure", "run"]):
+        np.testing.assert_array_equal(drawn[f"{run} {measure}"], own[["recall", "precision"]])
+    shown = ["rivers-bm25.run", "rivers-neural.run", "gap(g=1:0:1:1)", "grade ≥ 1", "grade ≥ 3", "grade ≥ 4"]
+    assert names(ax.get_legend().get_texts()) == shown  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("quantity", ["W", "C", "L"])
+def test_weights_are_lines_over_ranks(quantity: Any, ax: Axes) -> None:
+    weights = gradedeval.weights("rbp(p=0.9) dcg@3", ranks=5, quantity=quantity)
+    gradedeval.plot.weights(weights, ax=ax)
+    for name, points in lines(ax).items():
+        np.testing.assert_array_equal(points, weights.frame[["rank", name]])
+    assert ax.get_ylabel().startswith(f"{quantity}(i): ")
+
+
+def test_logarithmic_weights_leave_out_what_is_0(ax: Axes) -> None:
+    gradedeval.plot.weights(gradedeval.weights("p@3", ranks=5), log=True, ax=ax)
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert np.isnan(lines(ax)["p@3"][:, 1]).tolist() == [False] * 3 + [True] * 2
+
+
+def test_a_fit_has_its_curve_the_best_value_and_those_nearly_as_good(ax: Axes) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
+        result = gradedeval.fit(RUNS[:2], QRELS, "rbp(p=0.1..0.9..0.1)", "err@20", by="pearson", precision=0.1)
+    gradedeval.plot.fit(result, ax=ax)
+    curve, near, best, _ = (np.asarray(line.get_xydata()) for line in ax.lines)
+    (row,) = result.frame.itertuples()
+    np.testing.assert_array_equal(curve, result.curve[["value", "agreement"]])
+    assert (near[0, 0], near[-1, 0]) == (row.low, row.high)
+    assert best.tolist() == [[row.value, row.agreement]]
+    assert ax.get_xlabel() == "p of rbp(p=0.1..0.9..0.1)"
+
+
+def test_levels_of_pairs_stand_in_descending_order(scores: gradedeval.Scores, ax: Axes) -> None:
+    result = gradedeval.power(scores, draws=100)
+    gradedeval.plot.power(result, alpha=0.1, ax=ax)
+    for name, own in result.curve.groupby("measure"):
+        np.testing.assert_array_equal(lines(ax)[str(name)], own[["pair", "level"]])
+    compared = gradedeval.compare(two(scores), test="t")
+    _, other = Figure().subplots(2)
+    gradedeval.plot.power(compared, ax=other)
+    own = compared[compared["measure"] == "ndcg@10"]
+    assert lines(other)["ndcg@10"][:, 1].tolist() == sorted(own["p"], reverse=True)
+
+
+def test_an_explanation_has_contributions_grades_and_the_score_so_far(ax: Axes) -> None:
+    explained = gradedeval.explain(RUNS[2], QRELS, "err@20 ap", topic="301")
+    frame = explained.frame
+    own = frame[frame["measure"] == "err@20"]
+    gradedeval.plot.explain(explained, "err@20", ax=ax)
+    drawn = bars(ax)
+    assert [bar.get_height() for bar in drawn["contribution"]] == own["contribution"].tolist()
+    np.testing.assert_array_equal(lines(ax)["score so far"], own[["rank", "running"]].astype(float))
+    open_ = own[own["grade"].isna()]
+    assert [bar.get_height() for bar in drawn["could add"]] == open_["could_add"].tolist()
+    colors = pd.Series([bar.get_facecolor() for bar in drawn["grade"]], index=own["grade"].fillna(-9))
+    assert colors.groupby(level=0).nunique().eq(1).all()
+    assert colors.nunique() == 4
+    legend = ["grade 0", "grade 1", "grade 2", "unjudged, could add", "score so far"]
+    assert names(ax.get_legend().get_texts()) == legend  # type: ignore[union-attr]
+    gradedeval.plot.explain(frame, "ap", ranks=5, ax=Figure().subplots())
+
+
+def test_a_history_is_not_joined_across_a_change(tmp_path: Path, ax: Axes) -> None:
+    path = tmp_path / "h.jsonl"
+    for day, depth in ((1, None), (2, None), (3, 10), (4, 10)):
+        scores = gradedeval.evaluate(RUNS[0], QRELS, "err@20", depth=depth)
+        gradedeval.append_history(scores, path, time=f"2026-11-0{day}T10:00:00Z", label="" if day == 4 else f"v{day}")
+    history = gradedeval.read_history(path)
+    gradedeval.plot.history(history, ax=ax)
+    before, after, mark = ax.lines
+    assert np.asarray(before.get_xydata()).tolist() == [[0, history.frame["score"][0]], [1, history.frame["score"][1]]]
+    assert np.asarray(after.get_xydata()).tolist() == [[2, history.frame["score"][2]], [3, history.frame["score"][3]]]
+    assert np.asarray(mark.get_xdata()).tolist() == [1.5, 1.5]
+    assert names(ax.get_xticklabels()) == ["v1", "v2", "v3", "2026-11-04"]
+    low, high = ax.collections[0].get_datalim(ax.transData).intervaly
+    assert (low, high) == (history.frame["low"][:2].min(), history.frame["high"][:2].max())
+
+
 def test_nothing_of_matplotlib_is_changed_for_good(scores: gradedeval.Scores) -> None:
     from matplotlib import pyplot
 
@@ -166,14 +259,14 @@ def test_nothing_of_matplotlib_is_changed_for_good(scores: gradedeval.Scores) ->
 
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Command, tmp_path: Path) -> None:
-    words = ("plot", "runs", *RUNS, QRELS, "-m", "ndcg@10", "--quiet", "--signature", "-o")
+    words = ("plot", "weights", "-m", "p@3", "--ranks", "5", "--signature", "-o")
     for name in ("one", "two"):
         outcome = cli(*words, f"{name}.{form}")
         assert (outcome.code, outcome.out) == (0, b""), outcome.err
     content = (tmp_path / f"one.{form}").read_bytes()
     assert content == (tmp_path / f"two.{form}").read_bytes()
     if form != "pdf":
-        assert b"qrels b1f7bb" in content
+        assert b"ranks 1..5" in content
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,9 @@ from gradedeval.cli.group import InnerGroup
 
 VERBS: dict[str, tuple[str, str]] = {
     "observe": ("observe", "Estimate how likely users are to look at each rank."),
+    "gains": ("gains", "Learn what grades are worth to users."),
+    "models": ("models", "Fit click models, and report how well they predict."),
+    "simulate": ("simulate", "Draw a click log of users whose behaviour is known."),
 }
 
 

@@ -7,9 +7,15 @@ import click
 from gradedeval.cli.group import InnerGroup
 
 PICTURES: dict[str, tuple[str, str]] = {
+    "pr": ("pr", "Draw precision over recall, graded and at each threshold."),
     "topics": ("topics", "Draw the difference of two runs topic by topic."),
     "runs": ("runs", "Draw runs by their mean: what is known, and what is not."),
-    "correlate": ("correlate", "Draw how well measures agree."),
+    "weights": ("weights", "Draw the weights of ranks."),
+    "fit": ("fit", "Draw the agreement of measures over a parameter."),
+    "power": ("power", "Draw the significance levels of all pairs of runs."),
+    "correlate": ("correlate", "Draw how well measures agree, as a heat map or a scatter."),
+    "explain": ("explain", "Draw one topic rank by rank."),
+    "history": ("history", "Draw how scores went, evaluation by evaluation."),
 }
 
 

@@ -1,0 +1,202 @@
+"""`pr`: precision over recall, graded and at each threshold of relevance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+import numpy as np
+
+from gradedeval.analysis.background_weights import settled_batches
+from gradedeval.analysis.frames import frame_table
+from gradedeval.arrays import TOLERANCE, Floats
+from gradedeval.errors import InputError, plural, shorten, warn_caller
+from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.gain_schemes import thresholds
+from gradedeval.measures.gains import Gains
+from gradedeval.measures.graded_precision import precision_at_relevant
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import OPTIONS, OptionKwargs, Options
+from gradedeval.options.presets import resolve_options
+from gradedeval.parallel.workers import Workers
+from gradedeval.scoring.evaluate import qrels_for
+from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.run_parts import grade_run
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.signature import signature
+from gradedeval.trec.lines import decode
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ELEVEN = 11
+Points = int | Literal["all"]
+"""How many levels of recall from 0 to 1, or every one that a topic reaches."""
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecall:
+    """Precision over recall.
+
+    frame      a row for each measure, run and level of recall: measure, rel (the lowest relevant grade of a binary
+               curve; blank for a graded one), run, recall, precision (the mean over topics of interpolated precision),
+               topics
+    points     how many levels of recall, or "all"
+    signature  what the numbers depend on
+    notes      what was skipped or assumed
+    """
+
+    frame: pd.DataFrame
+    points: Points
+    signature: str
+    notes: list[str] = field(default_factory=list)
+
+
+def precision_recall(
+    runs: Any,
+    qrels: Any,
+    measure: AnyMeasure = "gap",
+    *,
+    points: Points = ELEVEN,
+    binary: bool = True,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> PrecisionRecall:
+    """Graded precision over graded recall, and beside it the binary curve of each threshold.
+
+    runs      what `evaluate` takes: one run, a list of runs, or a dict of them by name
+    qrels     what `evaluate` takes
+    measure   whose thresholds the graded curve has: gap, as in "gap(g=1:1:2)", with a cutoff if ranks below do not
+              count. The area below the curve, not interpolated, is the measure
+    points    levels of recall from 0 to 1; "all": every level that a topic reaches
+    binary    whether there are binary curves
+    keywords  options, as in `evaluate`
+
+    Precision at a relevant document is 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_{j≤i_n} g_j, recall down to it
+    Σ_{m≤n} Σ_{j≤i_m} g_j / Σ_i R_i Σ_{j≤i} g_j; with one threshold they are precision and recall. Interpolated
+    precision at a level of recall is the highest precision at or beyond it, 0 where it is not reached; curves are means
+    over topics. Robertson et al., SIGIR 2010, section 3.2; Salton & McGill 1983.
+
+    Returns `PrecisionRecall`: `.frame`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and (usage)
+    for a measure without thresholds.
+    """
+    options = resolve_options(like, **keywords)
+    (chosen,) = parse_measures(measure)
+    found = precision_recall_of(named_runs(runs), qrels, chosen, options, points=points, binary=binary)
+    warn_caller(found.notes)
+    return found
+
+
+def precision_recall_of(
+    runs: Mapping[str, Any],
+    qrels: Any,
+    measure: Measure,
+    options: Options,
+    *,
+    points: Points = ELEVEN,
+    binary: bool = True,
+    workers: Workers | None = None,
+) -> PrecisionRecall:
+    """As `precision_recall`, for runs by name, a measure and options that are settled."""
+    import pandas as pd  # not before it is needed
+
+    _check(measure, options, points)
+    workers, judged = workers or Workers(), qrels_for(runs, qrels, options)
+    graded = Scorer(judged, [measure], options)
+    scorer = Scorer(judged, [*graded.measures, *(_binary(graded) if binary else [])], options, workers.limits)
+    frames, counts, formats, notes = [], [], [], list(scorer.notes)
+    barren: dict[str, set[bytes]] = {}
+    for name, source in workers.progress(list(runs.items())):
+        run = grade_run(source, scorer.grader, workers.silent())
+        curves: list[list[tuple[Floats, Floats]]] = [[] for _ in scorer.measures]
+        for batch in settled_batches(run):
+            gains_of = scorer.gains_cache(batch)
+            for own, one, table in zip(curves, scorer.measures, scorer.tables, strict=True):
+                gains = gains_of(table, one)
+                own += _of_topics(gains)
+                without = {topic for topic, found in zip(batch.topics, gains.num_relevant, strict=True) if not found}
+                barren.setdefault(one.label, set()).update(without)
+        for own, one in zip(curves, scorer.measures, strict=True):
+            recall, precision = _mean_curve(own, points)
+            head = {"measure": one.label, "rel": np.nan if one == graded.measures[0] else one.rel, "run": name}
+            frames.append(pd.DataFrame({**head, "recall": recall, "precision": precision, "topics": len(own)}))
+        counts.append((len(run.topics), run.missing))
+        formats.append(run.format)
+        notes += run.notes
+    frame = pd.concat(frames, ignore_index=True)
+    order = frame["measure"].map({one.label: number for number, one in enumerate(scorer.measures)})
+    under = signature(judged, options, scorer.measures, counts, formats)
+    return PrecisionRecall(
+        frame.iloc[np.argsort(order.to_numpy(), kind="stable")].reset_index(drop=True),
+        points,
+        f"{under} | interpolated at {points} levels of recall",
+        [*notes, *_barren_notes(barren)],
+    )
+
+
+def _check(measure: Measure, options: Options, points: Points) -> None:
+    """Raise InputError (usage) for a measure, options or points that make no curve."""
+    if measure.name != "gap" or measure.prior is not None:
+        hint = "give gap, or one with thresholds such as 'gap(g=1:1:2)'"
+        raise InputError(f"'{measure}'", "has no graded precision and recall", hint, usage=True)
+    if options.ties == "average":
+        raise OPTIONS["ties"].error("precision at a document needs one order", "choose an order")
+    if points != "all" and (isinstance(points, bool) or not isinstance(points, int) or not 2 <= points <= 10_001):
+        raise InputError("--points", f"'{points}' is neither 'all' nor a number from 2 to 10001", usage=True)
+
+
+def _binary(graded: Scorer) -> list[Measure]:
+    """The measure with each threshold that some user has as the lowest relevant grade; none where there is only one."""
+    measure, known = graded.measures[0], thresholds(graded.grades)
+    shares = measure.threshold_shares or [1.0] * len(known)
+    had = [threshold for threshold, share in zip(known, shares, strict=False) if share > 0]
+    alone = replace(measure, parameters=(), asked=())
+    return [alone(rel=threshold) for threshold in had] if len(had) > 1 and measure.rel is None else []
+
+
+def _of_topics(g: Gains) -> Iterator[tuple[Floats, Floats]]:
+    """For each topic recall at its relevant documents, ascending, and interpolated precision from each on."""
+    total = g.ideal.sum(1)
+    recall = g.gain.cumsum(1) / np.where(total > 0, total, 1.0)[:, None]
+    precision = precision_at_relevant(g)
+    best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+    for row, relevant in enumerate(g.relevant):
+        yield recall[row, relevant], best[row, relevant]
+
+
+def _mean_curve(topics: list[tuple[Floats, Floats]], points: Points) -> tuple[Floats, Floats]:
+    """Levels of recall, and the mean over topics of interpolated precision at each."""
+    if points == "all":
+        reached = np.concatenate([np.zeros(1), *(recall for recall, _ in topics)])
+        levels = np.unique(np.round(reached, 12))
+    else:
+        levels = np.linspace(0, 1, points)
+    summed = np.zeros(len(levels))
+    for recall, best in topics:
+        summed += np.append(best, 0.0)[np.searchsorted(recall, levels - TOLERANCE)]
+    return levels, summed / max(1, len(topics))
+
+
+def _barren_notes(barren: Mapping[str, set[bytes]]) -> list[str]:
+    return [
+        f"{name}: {len(topics)} {plural(len(topics), 'topic')} without a relevant document "
+        f"({shorten([decode(topic) for topic in sorted(topics)])}); precision is 0 there"
+        for name, topics in barren.items()
+        if topics
+    ]
+
+
+def precision_recall_document(found: PrecisionRecall, layout: Layout) -> Document:
+    """The curves as tables: for people, where they share their levels, recall × runs for each measure."""
+    if layout == "long" or found.points == "all":
+        return Document([frame_table(found.frame)], found.signature)
+    blocks: list[Table | str] = []
+    for name, own in found.frame.groupby("measure", sort=False):
+        cells = own.pivot_table(index="recall", columns="run", values="precision", sort=False)
+        columns = [Column(str(name)), *(Column(run, "score") for run in cells.columns)]
+        levels = [f"{level:.3g}" for level in cells.index]
+        rows = [[level, *row] for level, row in zip(levels, cells.to_numpy().tolist(), strict=True)]
+        blocks.append(Table(columns, rows))
+    return Document(blocks, found.signature)

@@ -1,0 +1,75 @@
+"""`gradedeval clicks simulate RUN... QRELS`: a click log of users whose behaviour is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gradedeval.cli.arguments import check_output, measure_table, one_measure, run_and_qrels, runs_and_qrels_if_any
+from gradedeval.cli.options import MEASURES_FROM, command_line, option, registered
+from gradedeval.cli.output import warn, write
+from gradedeval.clicks.model_files import read_model
+from gradedeval.clicks.read import read_log
+from gradedeval.clicks.simulation import DEPTH, SEED, SESSIONS, simulated
+from gradedeval.errors import InputError
+from gradedeval.options.definition import OUTPUT
+from gradedeval.options.presets import resolve_options
+from gradedeval.scoring.run_names import named_runs
+
+OPTIONS = [
+    option("--as", "user", metavar="MEASURE", help="Users are those of a measure: of err, rr or cascade they stop at "
+           "the first click, made with the probability of the gain; of a C/W/L measure they go on as it says, and "
+           "click with the probability of the gain."),
+    option("--model", metavar="FILE.json", help="Users are those of a click model that `clicks models --write-model` "
+           "wrote."),
+    option("--sessions", type=click.IntRange(1), default=SESSIONS, metavar="N", help=f"Default: {SESSIONS}."),
+    option("--seed", type=click.IntRange(0), default=SEED, metavar="N", help="The same seed draws the same sessions. "
+           f"Default: {SEED}."),
+    option("--lists", metavar="LOG", help="Show the lists of this log, as often as there, and not those of runs."),
+    option("--each", is_flag=True, help="Write a line for each session, in the order drawn, not one for identical ones "
+           "with their count."),
+    option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write to FILE, completely or not at all."),
+]  # fmt: skip
+
+
+@command_line("simulate", "RUN... [QRELS]", OPTIONS, [MEASURES_FROM], registered("reading"))
+def command(
+    files: tuple[str, ...],
+    user: str | None,
+    model: str | None,
+    measures_from: tuple[str, ...],
+    sessions: int,
+    seed: int,
+    lists: str | None,
+    each: bool,
+    output: str | None,
+    **keywords: Any,
+) -> None:
+    """Draw sessions of users whose behaviour is known, as a click log.
+
+    The first documents of each topic of each run are a list (10 of them, or as --depth says), and each session shows
+    one of the lists, drawn uniformly.
+
+    \b
+    gradedeval clicks simulate runs/*.run qrels.txt --as err -o log.tsv
+    gradedeval clicks simulate runs/*.run qrels.txt --as 'rbp(p=0.8)' --seed 7
+    gradedeval clicks simulate runs/*.run --model dbn.json
+    """
+    if (user is None) == (model is None):
+        what = "users of a measure or of a click model" if user is None else "cannot be combined with --model"
+        raise InputError("--as" if user else "", what, "give either --as MEASURE or --model FILE", usage=True)
+    users = read_model(model) if model else one_measure("--as", user, measure_table(measures_from))
+    shown = None if lists is None else read_log(lists, depth=keywords["depth"] or DEPTH)
+    if lists is not None:
+        runs, qrels = None, files[0] if files else None
+        if len(files) > 1:
+            raise InputError("--lists", "cannot be combined with runs", "give QRELS alone", usage=True)
+    else:
+        found, qrels = (run_and_qrels if user else runs_and_qrels_if_any)(files, keywords)
+        runs = named_runs(found)
+    check_output(output, files)
+    options = resolve_options(**keywords)
+    log = simulated(users, runs, qrels, options, lists=shown, sessions=sessions, seed=seed, each=each)
+    warn(log.notes)
+    write("".join(log.lines()), output)

@@ -1,0 +1,22 @@
+"""`gradedeval plot history FILE`: how scores went, evaluation by evaluation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.cli.history import LAST_OPTION, OPTIONS, history_of
+from gradedeval.cli.options import command_line
+from gradedeval.cli.plot.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.plot.course import course_panels
+
+
+@command_line("history", "FILE", OPTIONS, [LAST_OPTION], PICTURE_OPTIONS)
+def command(last: int | None, **keywords: Any) -> None:
+    """Draw the course of each run, a picture for each measure, with its interval.
+
+    A vertical line stands where the qrels or an option changed; the scores before it and after it are not joined, for
+    they are not comparable.
+    """
+    canvas = Canvas(keywords)
+    found = history_of(keywords)
+    canvas.draw(course_panels(found.frame, last), "\n".join(dict.fromkeys(found.frame["signature"])))

@@ -1,0 +1,110 @@
+"""Gains and utilities that agree best with what users did: exactly where that is linear, by a search where not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.clicks.graded_lists import GradedLists, Scored, stopping
+
+STARTS = (-3.0, -1.0, 0.5)
+"""Log odds that a search begins with; the best of what it finds counts."""
+ADDITIVE = 1e-3
+"""Below this top gain a cascade is a sum, and only the ratios of its gains are known."""
+
+
+def centred(values: Floats, count: Floats) -> Floats:
+    """lists, or lists × columns: less the weighted mean, times the root of the weight: correlation is their cosine."""
+    found: Floats = ((values - count @ values / count.sum()).T * np.sqrt(count)).T
+    return found
+
+
+def weighted_correlation(x: Floats, y: Floats, count: Floats) -> float:
+    """The correlation of two values of lists that stand for so many sessions; nan where one is constant.
+
+    Chapelle et al., CIKM 2009, section 6.2.
+    """
+    a, b = centred(x, count), centred(y, count)
+    norm = np.sqrt((a @ a) * (b @ b))
+    return float(a @ b / norm) if norm > 1e-12 * count.sum() else np.nan
+
+
+def best_steps(steps: Floats, y: Floats, count: Floats, free: bool) -> Floats:
+    """columns: the factors, 0 or more unless they are free, with which columns of lists × columns add up to what
+    correlates best with `y`: least squares, since the nearest point of a cone has the largest cosine."""
+    if free:
+        return np.linalg.lstsq(centred(steps, count), centred(y, count), rcond=None)[0].astype(np.float64)
+    from scipy.optimize import nnls  # not before it is needed
+
+    found: Floats = nnls(centred(steps, count), centred(y, count))[0]
+    return found
+
+
+def linear_gains(lists: GradedLists, scored: Scored, y: Floats, count: Floats, free: bool) -> Floats:
+    """grades: the gains of a sum of gains, that of the lowest grade 0, the largest 1: a correlation says no more."""
+    of_grade = [(lists.code == code) @ scored.weight for code in range(len(lists.grades))]
+    last = len(of_grade)
+    above = [np.sum(of_grade[code : code + 1 if free else last], axis=0) for code in range(1, last)]
+    found = best_steps(np.column_stack(above), y, count, free)
+    gains = np.append(0.0, found if free else np.cumsum(found))
+    largest = np.abs(gains).max()
+    return gains / largest if largest > 0 else gains
+
+
+def best_utility(gain: Floats, y: Floats, count: Floats, free: bool) -> Floats:
+    """ranks: φ that makes the mean utility of stopping correlate best with `y`, φ(1) = 1; unless free, it falls."""
+    stops = stopping(gain)
+    found = best_steps(stops if free else np.cumsum(stops, axis=1), y, count, free)
+    phi = found if free else np.cumsum(found[::-1])[::-1]
+    return phi / phi[0] if phi[0] > 0 else phi
+
+
+def rising(odds: Floats) -> Floats:
+    """R of each grade, of log odds: 1 − Π_{j≤g} (1 − σ(θ_j)), which rises with the grade."""
+    found: Floats = -np.expm1(-np.cumsum(np.logaddexp(0, odds)))
+    return found
+
+
+def each_alone(odds: Floats) -> Floats:
+    """σ(θ) of each grade."""
+    found: Floats = 1 / (1 + np.exp(-odds))
+    return found
+
+
+def searched(objective: Callable[[Floats], float], grades: int, free: bool, zero: bool, more: int = 0) -> Floats:
+    """The gains of grades, and `more` other numbers, for which an objective of both is largest.
+
+    free  whether gains may fall with the grade; `zero`: that of the lowest is 0
+    """
+    from scipy.optimize import minimize  # not before it is needed
+
+    size = grades - zero
+
+    def values(point: Floats) -> Floats:
+        gains = (each_alone if free else rising)(point[:size])
+        return np.concatenate([np.zeros(int(zero)), gains, point[size:]])
+
+    best, lowest = np.full(size + more, STARTS[0]), np.inf
+    for start in STARTS:
+        point = np.append(np.full(size, start), np.ones(more))
+        options = {"xatol": 1e-6, "fatol": 1e-12, "maxiter": 2000 * (size + more), "maxfev": 2000 * (size + more)}
+        found = minimize(lambda point: -objective(values(point)), point, method="Nelder-Mead", options=options)
+        if found.fun < lowest:
+            best, lowest = found.x, found.fun
+    return values(best)
+
+
+def isotonic(values: Floats, weight: Floats) -> Floats:
+    """The nearest values by weighted squares that never fall: neighbours that fall are given their mean."""
+    blocks: list[list[float]] = []  # mean, weight, how many
+    for value, mass in zip(values.tolist(), weight.tolist(), strict=True):
+        blocks.append([value, mass, 1])
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            mean, mass, size = blocks.pop()
+            before = blocks[-1]
+            total = before[1] + mass
+            before[0] = (before[0] * before[1] + mean * mass) / total if total else (before[0] + mean) / 2
+            before[1], before[2] = total, before[2] + size
+    return np.repeat([block[0] for block in blocks], [int(block[2]) for block in blocks])

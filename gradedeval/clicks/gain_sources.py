@@ -1,0 +1,238 @@
+"""What gains can be learned from: click models, the correlation with a click measure, preferences, click rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from gradedeval.arrays import Floats
+from gradedeval.clicks.click_models import fitted_model, listed
+from gradedeval.clicks.gain_search import (
+    ADDITIVE,
+    best_utility,
+    isotonic,
+    linear_gains,
+    searched,
+    weighted_correlation,
+)
+from gradedeval.clicks.going_down import Prior
+from gradedeval.clicks.graded_lists import GradedLists, Scored, graded_lists, scored_by
+from gradedeval.clicks.items import UNJUDGED, grades_of, items_of
+from gradedeval.clicks.kinds import Chosen
+from gradedeval.clicks.learned import Learned, Shape
+from gradedeval.clicks.log import ClickLog
+from gradedeval.clicks.preferences import Preferences
+from gradedeval.errors import InputError, plural
+from gradedeval.measures.applied import gain_table
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.gain_schemes import Grades
+from gradedeval.rankings.qrels import Qrels
+
+# From click models
+
+
+def from_model(
+    log: ClickLog, qrels: Qrels, chosen: Chosen, prior: Prior, iterations: int, shape: Shape, by_document: bool
+) -> Learned:
+    """R of each grade: the relevance of its documents by a click model whose parameters grades share; or, by document,
+    the mean of the relevance of its documents, weighted by how often each was shown.
+
+    Chapelle et al., CIKM 2009, section 7.3, says the latter, which the prior of the model pulls to ½.
+    """
+    log, notes = listed(log)
+    items = items_of(log, "document" if by_document else "grade", qrels)
+    model = fitted_model(chosen, items, items.cells(log), prior, iterations)
+    grades = _grades_of(items.names, qrels) if by_document else items.names
+    at = sorted({grade for grade in grades if grade is not UNJUDGED and grade >= 0})
+    of = np.array([at.index(grade) if grade in at else len(at) for grade in grades])
+    seen = np.bincount(of, model.seen, minlength=len(at) + 1)[:-1].astype(np.float64)
+    summed = np.bincount(of, model.seen * model.relevance, minlength=len(at) + 1)[:-1]
+    values = summed / np.maximum(seen, 1)
+    notes += _left_out(grades, qrels, at)
+    values, more = _shaped(np.array(at), values, seen, shape)
+    told = f"mean over documents by {chosen}" if by_document else f"{chosen} with the parameters of a grade in common"
+    settings = f"{log.place}: {log.sessions} sessions | R: {told} | prior {prior[0]:g},{prior[1]:g}{_said(shape)}"
+    return Learned("gain", at, values, settings, seen.astype(np.int64), None, [*notes, *more])
+
+
+def _grades_of(names: Sequence[Any], qrels: Qrels) -> list[Any]:
+    known = {topic: grades_of(qrels, topic) for topic in {topic for topic, _ in names}}
+    return [known[topic].get(docno, UNJUDGED) for topic, docno in names]
+
+
+def _left_out(grades: Sequence[Any], qrels: Qrels, at: Sequence[float]) -> list[str]:
+    """What is said of documents without a gain, and of grades that nobody saw."""
+    notes = []
+    if UNJUDGED in grades:
+        notes.append("the documents that nobody judged have no grade, and gains are of grades")
+    if any(grade is not UNJUDGED and grade < 0 for grade in grades):
+        notes.append("grades below 0 gain nothing, whatever was clicked")
+    missing = [f"{label:g}" for label in qrels.labels.tolist() if label >= 0 and label not in at]
+    if missing:
+        what = f"no document of the {plural(len(missing), 'grade')} {', '.join(missing)} was shown"
+        notes.append(f"{what}: add a line for it before the file is used with {qrels.place}")
+    return notes
+
+
+def _shaped(at: Floats, values: Floats, seen: Floats, shape: Shape) -> tuple[Floats, list[str]]:
+    """Values that never fall with the grade, unless they are free; and the note where that changed them."""
+    notes = []
+    if not shape.free:
+        rising = isotonic(values, seen)
+        if not np.allclose(rising, values):
+            notes.append("a higher grade was clicked less than a lower one: they share a gain; --free keeps them apart")
+        values = rising
+    return np.where(at == 0, 0.0, values) if shape.zero else values, notes
+
+
+def _said(shape: Shape) -> str:
+    return (" | free" if shape.free else " | never falling") + (", 0 at grade 0" if shape.zero else "")
+
+
+# From the correlation with a click measure
+
+
+def from_correlation(
+    log: ClickLog, qrels: Qrels, clicked: Floats, called: str, measure: Measure, shape: Shape
+) -> Learned:
+    """The gains with which a measure correlates best with a click measure over the lists of a log.
+
+    clicked  lists: the click measure, and `called` its name
+    measure  err or cascade, or a sum of gains with fixed weights; for the latter the solution is exact
+
+    Chapelle et al., CIKM 2009, sections 7.1 and 7.3.
+    """
+    lists, y, count, notes = _fully_judged(log, qrels, clicked)
+    scored = scored_by(measure, lists.code.shape[1])
+    if scored.cascade:
+        gains = searched(
+            lambda gains: _or_worst(weighted_correlation(scored.scores(lists.gains(gains)), y, count)),
+            len(lists.grades),
+            shape.free,
+            shape.zero,
+        )
+        gains, more = _additive(gains, shape)
+    else:
+        gains = linear_gains(lists, scored, y, count, shape.free) * shape.top
+        more = ["of a sum of gains only the steps between grades are known, up to a factor: grade 0 gains 0, and "
+                f"the largest gain is {shape.top:g}"]  # fmt: skip
+    reached = weighted_correlation(scored.scores(lists.gains(gains)), y, count)
+    settings = f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | {measure} against {called}{_said(shape)}"
+    score = (f"correlation with {called}", reached)
+    return Learned("gain", lists.grades.tolist(), gains, settings, None, score, notes + more)
+
+
+def utility_from_correlation(
+    log: ClickLog, qrels: Qrels, clicked: Floats, called: str, gain: Measure, shape: Shape
+) -> Learned:
+    """The utility φ of the rank, with φ(1) = 1, for which the mean utility of stopping correlates best with a click
+    measure: exact.
+
+    gain  a measure whose gain scheme says R of each grade
+
+    Chapelle et al., CIKM 2009, definition 1 and section 7.1.
+    """
+    lists, y, count, notes = _fully_judged(log, qrels, clicked)
+    top = float(lists.grades[-1])
+    worth = gain_table(gain, Grades(lists.grades, top)).worth
+    phi = best_utility(lists.gains(worth), y, count, shape.free)
+    scored = Scored(gain, phi, True)
+    reached = weighted_correlation(scored.scores(lists.gains(worth)), y, count)
+    said = "free" if shape.free else "never rising"
+    settings = f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | R of {gain} | against {called} | {said}"
+    score = (f"correlation with {called}", reached)
+    return Learned("phi", list(range(1, len(phi) + 1)), phi, settings, None, score, notes)
+
+
+def _or_worst(correlation: float) -> float:
+    return -1.0 if np.isnan(correlation) else correlation
+
+
+def _fully_judged(log: ClickLog, qrels: Qrels, clicked: Floats) -> tuple[GradedLists, Floats, Floats, list[str]]:
+    """The lists of which every document is judged, the click measure and the number of sessions of each, and notes."""
+    lists = graded_lists(log, qrels)
+    count = np.bincount(log.configuration, log.count, minlength=len(log.topics)).astype(np.float64)
+    kept = lists.judged & (count > 0) & ~np.isnan(clicked) & (log.lengths > 0)
+    left_out = int(((count > 0) & ~kept).sum())
+    if not kept.any():
+        raise InputError(
+            log.place, f"no list is fully judged in {qrels.place}", "judge what was shown, or cut: --depth"
+        )
+    told = f"{log.place}: {left_out} {plural(left_out, 'list')} with unjudged documents left out"
+    return lists.select(kept), clicked[kept], count[kept], [*log.notes, *([told] if left_out else [])]
+
+
+def _additive(gains: Floats, shape: Shape) -> tuple[Floats, list[str]]:
+    """The gains; their ratios, and a note, where they are so small that the cascade is a sum."""
+    largest = float(np.abs(gains).max())
+    if largest >= ADDITIVE:
+        return gains, []
+    what = "the best gains are close to 0, where a cascade is a sum of gains and only their ratios are known"
+    return gains / largest * shape.top, [f"{what}: the largest is set to {shape.top:g}"]
+
+
+# From preferences
+
+
+def from_preferences(preferences: Preferences, measure: Measure, shape: Shape) -> Learned:
+    """The gains for which a measure is most likely to prefer the lists that users do: Σ −ln(1 + e^(−c·sign·difference))
+    is maximal over the gains and c.
+
+    Chapelle et al., CIKM 2009, section 7.1.
+    """
+    first, second = preferences.first, preferences.second
+    scored = scored_by(measure, first.code.shape[1])
+
+    def differences(gains: Floats) -> Floats:
+        return preferences.sign * (scored.scores(first.gains(gains)) - scored.scores(second.gains(gains)))
+
+    def likelihood(point: Floats) -> float:
+        return -float(np.logaddexp(0, -np.exp(point[-1]) * differences(point[:-1])).mean())
+
+    gains = searched(likelihood, len(first.grades), shape.free, shape.zero, more=1)[:-1]
+    gains, notes = _additive(gains, shape) if scored.cascade else (gains / np.abs(gains).max() * shape.top, [])
+    found = differences(gains)
+    agreement = float(((found > 1e-12) + (np.abs(found) <= 1e-12) / 2).mean())
+    settings = f"{preferences.place}: {len(found)} pairs | {measure}{_said(shape)}"
+    score = ("agreement with preferences", agreement)
+    return Learned("gain", first.grades.tolist(), gains, settings, None, score, [*preferences.notes, *notes])
+
+
+# Thresholds of graded average precision
+
+
+def thresholds_from_clicks(log: ClickLog, qrels: Qrels, of: Literal["steps", "share"] = "steps") -> Learned:
+    """g of graded average precision: the share of users whose threshold is each grade.
+
+    of  "steps": the click rate of a grade, at equal ranks, less that of the grade below, over that of the top; "share":
+        the share of clicked documents that have the grade, which depends on how many of them are shown
+
+    Robertson et al., SIGIR 2010, section 2.2.
+    """
+    log, notes = listed(log)
+    lists = graded_lists(log, qrels)
+    clicked, configuration = log.clicked(lists.code.shape[1])[log.pattern], log.configuration
+    weight = log.count[:, None].astype(np.float64)
+    shown, clicks = np.zeros((2, len(lists.grades), lists.code.shape[1]))
+    for grade in range(len(lists.grades)):
+        there = lists.code[configuration] == grade
+        shown[grade], clicks[grade] = (there * weight).sum(0), (there & clicked).T.astype(np.float64) @ weight[:, 0]
+    seen = shown.sum(1).astype(np.int64)
+    if of == "share":
+        shares = clicks[1:].sum(1) / max(clicks[1:].sum(), 1)
+    else:
+        ranks = (shown > 0).all(0)  # those at which every grade is shown
+        if not ranks.any():
+            raise InputError(log.place, "no rank shows documents of every grade", "give more sessions, or --share")
+        rates = (clicks[:, ranks] / shown[:, ranks]).mean(1)
+        if not rates[-1] > 0:
+            raise InputError(log.place, "no document of the top grade was clicked", "give more sessions")
+        shares = np.diff(rates) / rates[-1]
+    if (shares < 0).any():
+        fallen = ", ".join(f"{grade:g}" for grade in lists.grades[1:][shares < 0])
+        notes.append(f"grade {fallen} was clicked less than the grade below: no user has that threshold, so g is 0")
+    told = {"steps": "steps between the click rates of grades at equal ranks", "share": "shares of clicked documents"}
+    settings = f"{log.place}: {log.sessions} sessions | g: {told[of]}"
+    return Learned("g", lists.grades[1:].tolist(), np.maximum(shares, 0), settings, seen[1:], None, notes)

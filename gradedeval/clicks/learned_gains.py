@@ -1,0 +1,121 @@
+"""`gains`: the gains of grades, the utility of ranks, or the thresholds of users, as clicks and preferences tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gradedeval.clicks.click_models import ITERATIONS
+from gradedeval.clicks.gain_sources import (
+    from_correlation,
+    from_model,
+    from_preferences,
+    thresholds_from_clicks,
+    utility_from_correlation,
+)
+from gradedeval.clicks.kinds import read_models
+from gradedeval.clicks.learned import Learned, Shape
+from gradedeval.clicks.log import ClickLog
+from gradedeval.clicks.preferences import read_preferences
+from gradedeval.clicks.read import read_log
+from gradedeval.clicks.session_measures import SS_REL, per_list
+from gradedeval.errors import InputError, check_choice, warn_caller
+from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.parse import parse_measures
+from gradedeval.rankings.qrels import Qrels
+
+Source = Literal["model", "correlation", "preferences"]
+SOURCES = ("model", "correlation", "preferences")
+Target = Literal["gain", "utility", "gap"]
+TARGETS = ("gain", "utility", "gap")
+MODEL, CLICK_MEASURE, MEASURE = "reader", "meanrr", "err"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What is to be learned from what: the keywords of `gains`, checked.
+
+    Raises InputError (usage) for a value that is not allowed, and for two that exclude each other.
+    """
+
+    learn_from: Source = "model"
+    target: Target = "gain"
+    model: str = MODEL
+    by_document: bool = False
+    click_measure: str = CLICK_MEASURE
+    prior: float = 1.0
+    iterations: int = ITERATIONS
+    share: bool = False
+    ss_rel: float = SS_REL
+
+    def __post_init__(self) -> None:
+        check_choice(self.learn_from, SOURCES, "--from")
+        check_choice(self.target, TARGETS, "--for")
+        if self.target == "utility" and self.learn_from != "correlation":
+            what = f"cannot be learned from {self.learn_from}"
+            raise InputError("--for utility", what, "add --from correlation", usage=True)
+        if self.target == "gap" and self.learn_from != "model":
+            hint = f"leave out --from {self.learn_from}"
+            raise InputError("--for gap", "is learned from click rates alone", hint, usage=True)
+        if not self.prior >= 0:
+            raise InputError("--prior", f"{self.prior:g} is below 0", "give 1, or 0 for none", usage=True)
+
+
+def gains(
+    source: Any,
+    qrels: Any,
+    measure: AnyMeasure = MEASURE,
+    *,
+    free: bool = False,
+    zero: bool = False,
+    top_gain: float = 1.0,
+    depth: int | None = None,
+    **lesson: Any,
+) -> Learned:
+    """Learn what grades are worth to users.
+
+    source         a click log, as `read_log` takes it; of preferences a file or DataFrame with the columns topic,
+                   list_a, list_b (docnos) and sign: 1 where list_a is wanted, −1 where list_b is, 0 for neither
+    qrels          the judgments: a `Qrels`, or what makes one
+    measure        err, cascade, or a sum of gains with fixed weights; for a utility its gain scheme says R
+    free           gains may fall with the grade, a utility may rise with the rank
+    zero           grade 0 gains 0
+    top_gain       the largest gain, where only ratios are known
+    depth          lists of the log are cut to it
+    learn_from     "model", the default: the relevance of a grade by a click model; "correlation": what makes a measure
+                   correlate best with a click measure; "preferences": what makes it agree with them
+    target         "gain" of each grade; "utility" of each rank, for cascade(utility=FILE), from a correlation;
+                   "gap": the share of users whose threshold is each grade, from click rates
+    model          the click model, "reader"; `prior` and `iterations` as in `models`; `by_document`: grades do not
+                   share its parameters, and a gain is the mean over the documents of a grade
+    click_measure  qctr, uctr, maxrr, meanrr, minrr, ss or plc; `ss_rel` is the lowest grade of a success, 2
+    share          of gap: shares of clicked documents, not steps between click rates
+
+    Returns `Learned`: `.values`, `.frame`, `.score`. Raises InputError where something is wrong, or cannot be learned.
+    """
+    wanted, judged = parse_measures(measure), qrels if isinstance(qrels, Qrels) else Qrels(qrels)
+    if len(wanted) != 1:
+        raise InputError("-m", f"{len(wanted)} measures", "name one, such as err", usage=True)
+    learned = learn(source, judged, wanted[0], Shape(free, zero, top_gain), Lesson(**lesson), depth)
+    warn_caller(learned.notes)
+    return learned
+
+
+def learn(
+    source: Any, qrels: Qrels, measure: Measure, shape: Shape, lesson: Lesson, depth: int | None = None
+) -> Learned:
+    """`gains`, of judgments and a measure that are read. Raises InputError as it does."""
+    if lesson.learn_from == "preferences":
+        return from_preferences(read_preferences(source, qrels), measure, shape)
+    log: ClickLog = read_log(source, depth=depth)
+    if lesson.target == "gap":
+        return thresholds_from_clicks(log, qrels, "share" if lesson.share else "steps")
+    if lesson.learn_from == "correlation":
+        clicked = per_list(log, lesson.click_measure, qrels, lesson.ss_rel)
+        learner = utility_from_correlation if lesson.target == "utility" else from_correlation
+        return learner(log, qrels, clicked, lesson.click_measure, measure, shape)
+    chosen = read_models(lesson.model)
+    if len(chosen) != 1:
+        raise InputError("--model", f"{len(chosen)} click models", "name one, such as dbn", usage=True)
+    prior = (lesson.prior, lesson.prior)
+    return from_model(log, qrels, chosen[0], prior, lesson.iterations, shape, lesson.by_document)

@@ -1,0 +1,80 @@
+"""The course of scores, evaluation by evaluation."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.plot.appearance import BLACK, LIGHT, drawn, inches_of, legend, looks, shown
+from gradedeval.plot.figure import Panel
+from gradedeval.plot.frames import frame_of, of_measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "changed")
+
+
+def history(history: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
+    """The course of each run by a measure, with its interval. Where the qrels or an option changed stands a vertical
+    line, and none joins the scores before it and after it: they are not comparable.
+
+    history  what `gradedeval.read_history` returns, or its frame
+    measure  which, where there are several
+    ax       matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and where it is not said which measure.
+    """
+    frame = of_measure(
+        frame_of(history, COLUMNS, "history", "what gradedeval.read_history returns"), measure, "history"
+    )
+    return drawn(partial(draw_course, frame=frame), ax)
+
+
+def course_panels(frame: pd.DataFrame, last: int | None = None) -> list[Panel]:
+    """A picture for each measure, of all evaluations or the last ones of each run."""
+    if last is not None:
+        frame = frame.groupby(["run", "measure"], sort=False).tail(last)
+    return [Panel(partial(draw_course, frame=own), 2.2) for _, own in frame.groupby("measure", sort=False)]
+
+
+def draw_course(ax: Axes, frame: pd.DataFrame) -> None:
+    """Draw the runs of one measure over the evaluations, which stand at equal distances in the order of time."""
+    # Evaluations of several runs at one time by one name are one; the same run again is another.
+    again = frame.groupby(["run", "time", "label"], sort=False).cumcount()
+    keys = list(zip(frame["time"], again, frame["label"], strict=True))
+    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    frame = frame.assign(place=[places[key] for key in keys])
+    runs = list(frame.groupby("run", sort=False))
+    changes: set[float] = set()
+    for number, ((run, own), look) in enumerate(zip(runs, looks(len(runs)), strict=True)):
+        segment = own["changed"].fillna("").ne("").cumsum()
+        changes |= set((own["place"][own["changed"].fillna("").ne("")] - 0.5).tolist())
+        marker: dict[str, Any] = {"marker": "osD^vP*"[number % 7]}
+        for part, (_, stretch) in enumerate(own.groupby(segment, sort=False)):
+            name = shown(str(run)) if part == 0 and number < 10 else None
+            ax.plot(stretch["place"], stretch["score"], label=name, **look, **marker)
+            ax.fill_between(stretch["place"], stretch["low"].astype(float), stretch["high"].astype(float),
+                            color=look["color"], alpha=0.15, linewidth=0)  # fmt: skip
+            alone = stretch if len(stretch) == 1 else stretch[:0]
+            ax.vlines(alone["place"], alone["low"], alone["high"], color=look["color"], linewidth=0.8)
+    for number, place in enumerate(sorted(changes)):
+        ax.axvline(place, color=BLACK, linewidth=0.7, linestyle=":", label=None if number else "not comparable across")
+    _name_evaluations(ax, list(places))
+    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
+    ax.set_ylabel(f"{shown(str(frame['measure'].iloc[0]))}, 95% interval")
+    legend(ax)
+
+
+def _name_evaluations(ax: Axes, keys: list[tuple[str, int, str]]) -> None:
+    """The labels of evaluations, or their dates, as many as there is room for."""
+    names = [shown(label, 16) if label else time[:10] for time, _, label in keys]
+    step = max(1, int(np.ceil(len(names) / (inches_of(ax)[0] * 9))))
+    ax.set_xticks(range(0, len(names), step), names[::step])
+    if max(map(len, names)) * len(names[::step]) > inches_of(ax)[0] * 14:
+        ax.tick_params(axis="x", labelrotation=90)
+    ax.set_xlim(-0.5, len(names) - 0.5)
+    ax.set_xlabel("evaluation, in the order of time")

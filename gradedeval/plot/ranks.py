@@ -1,0 +1,121 @@
+"""One topic rank by rank: grades as colors, contributions as bars, the score so far as a line."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradedeval.analysis.explain import DOCUMENT, Explanation
+from gradedeval.arrays import Floats
+from gradedeval.errors import InputError
+from gradedeval.plot.appearance import BLACK, GREY, LIGHT, VERMILION, drawn, legend, shown, whole_numbers
+from gradedeval.plot.figure import Panel
+from gradedeval.plot.frames import frame_of, of_measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+COLUMNS = ("run", "topic", "measure", "rank", "grade", "contribution", "running")
+RANKS = 20
+"""As many as a table of `explain` has unless told otherwise."""
+
+
+def explain(explanation: Any, measure: Any = None, *, ranks: int | None = None, ax: Axes | None = None) -> Axes:
+    """How the score of a topic comes about: what the document at each rank contributes, in the color of its grade, and
+    the score so far. A hatched bar is what an unjudged document could add.
+
+    explanation  what `gradedeval.explain` returns, or its frame
+    measure      which, where there are several
+    ranks        how many; None: down to the cutoff of the measure, or 20
+    ax           matplotlib axes to draw on; None: the current ones
+
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, one of several runs or topics, and where
+    it is not said which measure.
+    """
+    frame = frame_of(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
+    own = of_measure(frame, measure, "explain")
+    if len(own[["run", "topic"]].drop_duplicates()) > 1:
+        raise InputError("plot.explain", "several runs or topics", "give the explanation of one", usage=True)
+    cutoff = None
+    if isinstance(explanation, Explanation):
+        cutoff = {one.measure.label: one.measure.cutoff for one in explanation.measures}[own["measure"].iloc[0]]
+    return drawn(partial(draw_ranks, frame=own, ranks=ranks or cutoff or RANKS), ax)
+
+
+def explanation_panels(explanation: Explanation, ranks: int | None) -> list[Panel]:
+    """A picture for each measure."""
+    frame = explanation.frame
+    return [
+        Panel(
+            partial(
+                draw_ranks,
+                frame=frame[frame["measure"] == one.measure.label],
+                ranks=ranks or one.measure.cutoff or RANKS,
+            ),
+            2.3,
+        )
+        for one in explanation.measures
+    ]
+
+
+def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int) -> None:
+    """Draw the first ranks of one topic by one measure."""
+    from matplotlib.patches import Patch
+
+    documents = frame[(frame["part"] == DOCUMENT) & (frame["rank"] <= ranks)] if "part" in frame else frame[:ranks]
+    if not len(documents):
+        raise InputError("plot.explain", "the ranking has no documents", "choose another topic", usage=True)
+    names = ("rank", "contribution", "running", "grade")
+    rank, contribution, running, grade = (documents[name].to_numpy(dtype=float) for name in names)
+    colors = _colors(grade)
+    painted = [colors.get(value, "white") for value in grade.tolist()]
+    ax.bar(rank, contribution, width=0.8, color=painted, edgecolor=BLACK, linewidth=0.3, label="contribution")
+    handles: list[Any] = [
+        Patch(label=f"grade {value:g}", facecolor=colors[value], edgecolor=BLACK, linewidth=0.3)
+        for value in _few(list(colors))
+    ]
+    # The grade of every document, whatever it contributes: cells above the axes.
+    hatches = ["////" if np.isnan(value) else "" for value in grade.tolist()]
+    ax.bar(rank, 0.05, bottom=1.01, width=0.8, color=painted, hatch=hatches, edgecolor=GREY, linewidth=0.3,
+           transform=ax.get_xaxis_transform(), clip_on=False, label="grade")  # fmt: skip
+    if np.isnan(grade).any():
+        handles.append(
+            Patch(label="unjudged, could add", facecolor="white", edgecolor=GREY, hatch="////", linewidth=0.3)
+        )
+    if "could_add" in documents:
+        could = documents["could_add"].to_numpy(dtype=float)
+        open_ = np.isnan(grade) & (could > 0)
+        ax.bar(rank[open_], could[open_], bottom=contribution[open_], width=0.8, color="white", edgecolor=GREY,
+               hatch="////", linewidth=0.3, label="could add")  # fmt: skip
+    (line,) = ax.plot(rank, running, color=VERMILION, marker=".", markersize=3, linewidth=1, label="score so far")
+    ax.axhline(0, color=BLACK, linewidth=0.6)
+    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
+    ax.set_xlim(0.4, rank[-1] + 0.6)
+    if not ax.dataLim.height:  # nothing counts
+        ax.set_ylim(0, 1)
+    whole_numbers(ax)
+    head = frame.iloc[0]
+    ax.set_xlabel(f"rank in topic {shown(str(head['topic']), 16)} of {shown(str(head['run']))}")
+    ax.set_ylabel(f"part of {shown(str(head['measure']))}")
+    legend(ax, handles=[*handles, line], bottom=1.06)
+
+
+def _colors(grades: Floats) -> dict[float, Any]:
+    """The color of each grade that occurs, from the lowest to the highest: grey where it is not relevant."""
+    from matplotlib import colormaps
+
+    known = sorted(set(grades[np.isfinite(grades)].tolist()))
+    relevant = [value for value in known if value > 0]
+    scale = colormaps["viridis_r"]
+    colors: dict[float, Any] = dict.fromkeys(known, LIGHT)
+    return colors | {value: scale((place + 1) / len(relevant)) for place, value in enumerate(relevant)}
+
+
+def _few(grades: list[float], most: int = 8) -> list[float]:
+    """Grades for a legend: all, or some of very many from the lowest to the highest."""
+    if len(grades) <= most:
+        return grades
+    return [grades[round(place)] for place in np.linspace(0, len(grades) - 1, most).tolist()]

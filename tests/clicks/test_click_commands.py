@@ -1,0 +1,83 @@
+"""`gradedeval clicks models`, `simulate` and `gains` at the prompt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.commands import Command
+from support.paths import SAMPLES
+
+RIVERS = str(SAMPLES / "rivers.qrels")
+RUNS = (str(SAMPLES / "rivers-bm25.run"), str(SAMPLES / "rivers-neural.run"))
+USERS = ("--as", "err(gain=0.02:0.1:0.2:0.4:0.8)", "--sessions", "5000")
+
+
+@pytest.fixture
+def log(cli: Command, tmp_path: Path) -> str:
+    path = str(tmp_path / "log.tsv")
+    done = cli("clicks", "simulate", *RUNS, RIVERS, *USERS, "-o", path)
+    assert (done.code, done.out, done.err) == (0, b"", b"")
+    return path
+
+
+def test_a_seed_gives_the_same_bytes_in_any_process(cli: Command, log: str) -> None:
+    again = cli("clicks", "simulate", *RUNS, RIVERS, *USERS)
+    assert again.out == Path(log).read_bytes()
+    assert again.out.startswith(b"topic\tclicks\tshown\tcount\n")
+    assert cli("clicks", "simulate", *RUNS, RIVERS, *USERS, "--seed", "1").out != again.out
+
+
+def test_from_clicks_to_gains_to_a_score(cli: Command, log: str, tmp_path: Path) -> None:
+    gains = str(tmp_path / "gains.csv")
+    learned = cli("clicks", "gains", log, RIVERS, "--model", "cm", "-o", gains)
+    assert learned.code == 0
+    assert "grades below 0 gain nothing, whatever was clicked" in learned.messages
+    assert Path(gains).read_text().splitlines()[0] == "grade,gain"
+    scored = cli(RUNS[0], RIVERS, "-m", "err@20", "--gain", f"@{gains}")
+    assert scored.code == 0
+    assert "gains.csv" in scored.text
+
+
+def test_from_clicks_to_a_model_to_clicks(cli: Command, log: str, tmp_path: Path) -> None:
+    model, relevance = str(tmp_path / "cm.json"), tmp_path / "relevance.csv"
+    written = ("--write-model", model, "--write-relevance", str(relevance), "--min-seen", "100")
+    fitted = cli("clicks", "models", log, "-m", "cm", *written, "-f", "csv")
+    assert fitted.code == 0
+    assert fitted.text.startswith("model,measure,rank,value\ncm,ll_session,0,")
+    assert relevance.read_text().splitlines()[0] == "topic,docno,gain,seen"
+    assert all(int(line.split(",")[3]) >= 100 for line in relevance.read_text().splitlines()[1:])
+    for shown in (RUNS, ("--lists", log)):
+        drawn = cli("clicks", "simulate", *shown, "--model", model, "--sessions", "20", "--each")
+        assert (drawn.code, drawn.out.count(b"\n")) == (0, 21)
+
+
+def test_models_that_grades_share_are_a_table(cli: Command, log: str) -> None:
+    done = cli("clicks", "models", log, RIVERS, "--tie", "grade", "-m", "cm dbn(gamma=fit)", "--test", log)
+    assert done.code == 0
+    assert "attractiveness" in done.text
+    assert "gamma" in done.text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("models", "{log}", "--tie", "grade"), "--tie grade: needs the grades of documents; add QRELS"),
+        (("models", "{log}", "-m", "cm ubm", "--write-model", "x.json"), "--write-model: 2 models; name one with -m"),
+        (("models", "{log}", "--min-seen", "5"), "--min-seen: applies to --write-relevance; add it"),
+        (("models", "{log}", "--prior", "a"), "--prior: 'a' is no number or pair of numbers; as in 1, 0 or 1,1"),
+        (("models",), "expected a click log, and perhaps qrels; usage: gradedeval clicks models LOG [QRELS]"),
+        (("gains", "{log}"), "expected a click log and qrels; usage: gradedeval clicks gains LOG QRELS"),
+        (
+            ("simulate", *RUNS, RIVERS),
+            "users of a measure or of a click model; give either --as MEASURE or --model FILE",
+        ),
+        (("simulate", *RUNS, RIVERS, "--as", "ndcg"), "'ndcg': has no user who looks and clicks; name a C/W/L measure"),
+        (("simulate", *RUNS, RIVERS, "--lists", "{log}", "--as", "rr"), "--lists: cannot be combined with runs"),
+    ],
+)
+def test_what_is_wrong_with_a_command(words: tuple[str, ...], message: str, cli: Command, log: str) -> None:
+    done = cli("clicks", *(word.format(log=log) if word == "{log}" else word for word in words))
+    assert done.code == 2
+    assert message in done.messages[-1]

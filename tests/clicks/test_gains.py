@@ -1,0 +1,263 @@
+"""Gains learned from clicks and preferences of known users."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import EvaluationWarning, InputError, Qrels, clicks
+from gradedeval.clicks.gain_search import isotonic
+from gradedeval.clicks.log import ClickLog
+from gradedeval.clicks.session_measures import CLICK_MEASURES, per_list
+from support.paths import DATA, shared
+
+TOPICS = [f"q{number}" for number in range(15)]
+GRADES = np.random.default_rng(7).integers(0, 3, size=(15, 10))
+QRELS = Qrels({t: {f"d{d}": int(g) for d, g in enumerate(row)} for t, row in zip(TOPICS, GRADES, strict=True)})
+ORDERS = np.random.default_rng(8).permuted(np.tile(np.arange(10), (15, 8, 1)), axis=2)
+RUNS = {f"r{n}": {t: {f"d{d}": -i for i, d in enumerate(ORDERS[row, n])} for row, t in enumerate(TOPICS)}
+        for n in range(8)}  # fmt: skip
+TRUE = [0.05, 0.3, 0.7]
+SCHEME = "gain=0.05:0.3:0.7"
+
+
+@pytest.fixture(scope="module")
+def cascade() -> ClickLog:
+    return clicks.simulate(f"err({SCHEME})", RUNS, QRELS, sessions=200_000)
+
+
+@pytest.fixture(scope="module")
+def readers() -> ClickLog:
+    return clicks.simulate(f"rbp(p=0.8,{SCHEME})", RUNS, QRELS, sessions=80_000)
+
+
+def true_err(topic: int, order: Any) -> float:
+    gain = np.array(TRUE)[GRADES[topic, order]]
+    return float((gain * np.cumprod([1, *(1 - gain[:-1])]) / np.arange(1, 11)).sum())
+
+
+def pairs(sign_of: Any) -> pd.DataFrame:
+    """All pairs of lists of a topic, and the sign of a difference."""
+    rows = [
+        (
+            TOPICS[topic],
+            " ".join(f"d{d}" for d in ORDERS[topic, a]),
+            " ".join(f"d{d}" for d in ORDERS[topic, b]),
+            sign_of(true_err(topic, ORDERS[topic, a]) - true_err(topic, ORDERS[topic, b])),
+        )
+        for topic in range(15)
+        for a, b in combinations(range(8), 2)
+    ]
+    return pd.DataFrame(rows, columns=["topic", "list_a", "list_b", "sign"])
+
+
+def test_from_a_click_model_whose_parameters_grades_share(cascade: ClickLog, readers: ClickLog) -> None:
+    learned = clicks.gains(cascade, QRELS, model="cm")
+    assert learned.frame.columns.tolist() == ["grade", "gain"]
+    assert learned.at == [0, 1, 2]
+    assert learned.values == pytest.approx(TRUE, abs=0.01)
+    assert clicks.gains(readers, QRELS).values == pytest.approx(TRUE, abs=0.01)
+    zero = clicks.gains(readers, QRELS, zero=True).values
+    assert zero[0] == 0
+    assert zero[1:] == pytest.approx(TRUE[1:], abs=0.01)
+
+
+def test_relevance_by_document_is_pulled_to_a_half_by_the_prior() -> None:
+    few = clicks.simulate(f"rbp(p=0.8,{SCHEME})", RUNS, QRELS, sessions=3_000)
+    tied, alone, bare = (
+        clicks.gains(few, QRELS, model="reader(p=0.8)", **options).values
+        for options in ({}, {"by_document": True}, {"by_document": True, "prior": 0.0})
+    )
+    assert tied[0] == pytest.approx(0.05, abs=0.015)
+    assert alone[0] > tied[0] + 0.004
+    assert abs(bare[0] - tied[0]) < abs(alone[0] - tied[0])
+
+
+def test_a_higher_grade_clicked_less_shares_a_gain_unless_free() -> None:
+    odd = clicks.simulate("err(gain=0.4:0.2:0.7)", RUNS, QRELS, sessions=30_000)
+    with pytest.warns(EvaluationWarning, match="a higher grade was clicked less than a lower one"):
+        learned = clicks.gains(odd, QRELS, model="cm")
+    assert learned.values[0] == learned.values[1] < learned.values[2]
+    free = clicks.gains(odd, QRELS, model="cm", free=True)
+    assert free.values == pytest.approx([0.4, 0.2, 0.7], abs=0.015)
+    again = clicks.gains(odd, QRELS, learn_from="correlation", free=True)
+    assert again.values[1] < again.values[0] < again.values[2]
+
+
+def test_isotonic_by_hand() -> None:
+    assert isotonic(np.array([1.0, 3, 2, 4]), np.array([1.0, 1, 3, 1])).tolist() == [1, 2.25, 2.25, 4]
+    assert isotonic(np.array([3.0, 2, 1]), np.array([1.0, 1, 2])).tolist() == [1.75] * 3
+
+
+def test_from_the_correlation_of_err_with_a_click_measure(cascade: ClickLog) -> None:
+    learned = clicks.gains(cascade, QRELS, learn_from="correlation")
+    assert learned.values == pytest.approx(TRUE, abs=0.03)
+    assert learned.score is not None
+    assert learned.score[0] == "correlation with meanrr"
+    assert learned.score[1] > 0.99
+    assert clicks.gains(cascade, QRELS, learn_from="correlation", zero=True).values[0] == 0
+
+
+def test_gains_of_a_sum_are_exact_and_known_up_to_a_factor(readers: ClickLog) -> None:
+    arguments: dict[str, Any] = {"learn_from": "correlation", "click_measure": "qctr", "measure": "rbp(p=0.8)"}
+    with pytest.warns(EvaluationWarning, match="only the steps between grades are known"):
+        learned = clicks.gains(readers, QRELS, **arguments)
+    assert learned.values == pytest.approx([0, 0.25 / 0.65, 1], abs=0.01)
+    with pytest.warns(EvaluationWarning):
+        scaled = clicks.gains(readers, QRELS, top_gain=0.5, **arguments)
+    assert scaled.values == pytest.approx(learned.values / 2)
+    assert learned.score is not None
+    # No other gains correlate as well: not those next to them.
+    y, count = per_list(readers, "qctr"), np.bincount(readers.configuration, readers.count)
+    weights = 0.2 * 0.8 ** np.arange(10)
+    grades = np.array([GRADES[TOPICS.index(t), [int(d[1:]) for d in s]] for t, s in
+                       zip(readers.topics, readers.shown, strict=True)])  # fmt: skip
+    for step in (-0.02, 0, 0.02):
+        x = np.array([0, learned.values[1] + step, 1])[grades] @ weights
+        covered = np.cov(x, y, fweights=count)
+        correlation = covered[0, 1] / np.sqrt(covered[0, 0] * covered[1, 1])
+        assert correlation <= learned.score[1] + 1e-12
+        assert (correlation == pytest.approx(learned.score[1], abs=1e-12)) == (step == 0)
+
+
+def test_a_cascade_that_is_a_sum_has_ratios_alone(readers: ClickLog) -> None:
+    with pytest.warns(EvaluationWarning, match="a cascade is a sum of gains .* the largest is set to 1"):
+        learned = clicks.gains(readers, QRELS, learn_from="correlation", click_measure="qctr")
+    assert learned.values[-1] == 1
+
+
+def test_the_utility_of_ranks_comes_back_as_1_over_the_rank(cascade: ClickLog, tmp_path: Any) -> None:
+    learned = clicks.gains(cascade, QRELS, learn_from="correlation", target="utility", measure=f"err({SCHEME})")
+    assert learned.values[:6] == pytest.approx(1 / np.arange(1, 7), abs=0.07)
+    assert learned.values[0] == 1
+    assert (np.diff(learned.values) <= 0).all()
+    path = tmp_path / "phi.csv"
+    learned.frame.to_csv(path, index=False)
+    for name in (path, f"@{path}"):
+        scores = gradedeval.evaluate(RUNS["r0"], QRELS, f"cascade(utility={name},{SCHEME}) err({SCHEME})")
+        assert scores.frame["score"].iloc[0] == pytest.approx(scores.frame["score"].iloc[1], abs=0.05)
+
+
+def test_gains_go_back_into_a_measure(cascade: ClickLog, tmp_path: Any) -> None:
+    path = tmp_path / "gains.csv"
+    clicks.gains(cascade, QRELS, model="cm").frame.to_csv(path, index=False)
+    learned, true = (
+        gradedeval.evaluate(RUNS["r0"], QRELS, "err", gain=gain).means["err"] for gain in (f"@{path}", (0.05, 0.3, 0.7))
+    )
+    assert learned == pytest.approx(true, abs=0.003)
+
+
+def test_from_preferences(tmp_path: Any) -> None:
+    generator = np.random.default_rng(3)
+    table = pairs(lambda difference: int(np.sign(difference + generator.normal(0, 0.05))))
+    learned = clicks.gains(table, QRELS, learn_from="preferences")
+    assert learned.values == pytest.approx(TRUE, abs=0.12)
+    assert learned.score is not None
+    assert learned.score[0] == "agreement with preferences"
+    assert learned.score[1] > 0.85
+    path = tmp_path / "pairs.tsv"
+    table.to_csv(path, sep="\t", index=False)
+    assert clicks.gains(path, QRELS, learn_from="preferences").values.tolist() == learned.values.tolist()
+
+
+def test_pairs_that_tell_nothing_are_left_out(tmp_path: Any) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("topic\tlist_a\tlist_b\tsign\nq0\td1 d2\td2 d1\t0\nq0\tx d2\td2 d1\t1\n")
+    with pytest.raises(InputError, match="no pair tells which list is wanted"):
+        clicks.gains(path, QRELS, learn_from="preferences")
+    path.write_text("topic\tlist_a\tlist_b\tsign\nq0\td1 d2\td2 d1\tleft\n")
+    with pytest.raises(InputError, match=r"pairs.tsv:2: sign 'left' is not 1, -1 or 0; 1 where list_a is wanted"):
+        clicks.gains(path, QRELS, learn_from="preferences")
+    path.write_text("topic\tlist\n")
+    with pytest.raises(InputError, match=r"no column 'list_a'; expected a header topic, list_a"):
+        clicks.gains(path, QRELS, learn_from="preferences")
+
+
+def threshold_users(shares: tuple[float, float], sessions: int = 60_000) -> ClickLog:
+    """Readers of rbp who click all documents from a grade on that is their own."""
+    generator = np.random.default_rng(4)
+    topic, run = generator.integers(15, size=sessions), generator.integers(8, size=sessions)
+    threshold = 1 + (generator.random(sessions) >= shares[0])
+    depth = generator.geometric(0.2, size=sessions)
+    grades = GRADES[topic[:, None], ORDERS[topic, run]]
+    clicked = (grades >= threshold[:, None]) & (np.arange(10) < depth[:, None])
+    rows, pattern = np.unique(clicked, axis=0, return_inverse=True)
+    shown = [tuple(f"d{d}" for d in ORDERS[t, n]) for t in range(15) for n in range(8)]
+    patterns = [tuple((np.flatnonzero(row) + 1).tolist()) for row in rows]
+    topics = [t for t in TOPICS for _ in range(8)]
+    return ClickLog(topics, shown, patterns, topic * 8 + run, pattern.ravel(), np.ones(sessions, dtype=np.int64))
+
+
+def test_thresholds_of_graded_average_precision() -> None:
+    log = threshold_users((0.6, 0.4))
+    assert clicks.gains(log, QRELS, target="gap").values == pytest.approx([0.6, 0.4], abs=0.015)
+    share = clicks.gains(log, QRELS, target="gap", share=True).values
+    assert share.sum() == pytest.approx(1)
+    assert share[0] < 0.45  # as the documents of grade 2 are clicked by all users
+    # A reader model takes the clicks of a session for independent.
+    model = clicks.gains(log, QRELS).values
+    assert model[1] / model[2] > 0.61
+
+
+def test_a_grade_clicked_less_than_the_one_below_has_no_threshold() -> None:
+    log = clicks.simulate("rbp(p=0.8,gain=0.1:0.05:0.7)", RUNS, QRELS, sessions=20_000)
+    with pytest.warns(EvaluationWarning, match="grade 1 was clicked less than the grade below"):
+        assert clicks.gains(log, QRELS, target="gap").values[0] == 0
+
+
+def test_click_measures_by_hand() -> None:
+    log = ClickLog(
+        ["q0"], [("d1", "d2", "d3", "d4")], [(), (2, 4), (1,)], np.zeros(3, int), np.arange(3), np.array([1, 2, 1])
+    )
+    found = {name: per_list(log, name, QRELS).tolist() for name in CLICK_MEASURES}
+    good = GRADES[0] >= 2
+    success = (2 * bool(good[2] or good[4]) + bool(good[1])) / 4
+    assert found == {
+        "qctr": [5 / 4],
+        "uctr": [3 / 4],
+        "maxrr": [(2 / 2 + 1) / 4],
+        "meanrr": [(2 * 0.375 + 1) / 4],
+        "minrr": [(2 / 4 + 1) / 4],
+        "ss": [success],
+        "plc": [(2 * 2 / 4 + 1) / 4],
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"learn_from": "clicks"}, "--from: invalid value 'clicks'; choose from model, correlation, preferences"),
+        ({"target": "utility"}, "--for utility: cannot be learned from model; add --from correlation"),
+        ({"target": "gap", "learn_from": "correlation"}, "--for gap: is learned from click rates alone"),
+        ({"learn_from": "correlation", "measure": "ap"}, "name err, cascade, or a sum of gains with fixed weights"),
+        ({"learn_from": "correlation", "click_measure": "ctr"}, "--click-measure: invalid value 'ctr'"),
+        ({"model": "dbn ubm"}, "--model: 2 click models; name one, such as dbn"),
+        ({"top_gain": 0}, "--top-gain: 0 is not above 0"),
+        ({"measure": "err rbp"}, "-m: 2 measures; name one, such as err"),
+    ],
+)
+def test_what_cannot_be_learned(options: Any, message: str, cascade: ClickLog) -> None:
+    with pytest.raises(InputError) as caught:
+        clicks.gains(cascade, QRELS, **options)
+    assert message in str(caught.value)
+
+
+@shared
+@pytest.mark.exhaustive
+def test_gains_and_utility_over_covid_round1() -> None:
+    runs, qrels = DATA / "covid-round1/runs", Qrels(DATA / "covid-round1/qrels.txt")
+    judged: dict[str, Any] = {"sessions": 200_000, "judged_only": True}
+    log = clicks.simulate(f"err({SCHEME})", runs, qrels, **judged)
+    learned = clicks.gains(log, qrels, learn_from="correlation")
+    assert learned.values == pytest.approx([0.0504, 0.3027, 0.7032], abs=0.01)
+    phi = clicks.gains(log, qrels, learn_from="correlation", target="utility", measure=f"err({SCHEME})")
+    assert phi.values == pytest.approx([1, 0.5, 0.332, 0.246, 0.203, 0.174, 0.145, 0.133, 0.112, 0.095], abs=0.02)
+    log = clicks.simulate(f"rbp(p=0.8,{SCHEME})", runs, qrels, **judged)
+    with pytest.warns(EvaluationWarning):
+        found = clicks.gains(log, qrels, learn_from="correlation", click_measure="qctr", measure="rbp(p=0.8)")
+    assert found.values[1] == pytest.approx(0.3842, abs=0.005)

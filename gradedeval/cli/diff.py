@@ -79,10 +79,12 @@ def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, 
     keywords.pop("files")
     own = {name: keywords.pop(name) for name in (*WITH_QRELS, *WITHOUT, "reproduce")}
     originals = own.pop("reproduce")
-    wanted = WITH_QRELS if qrels is not None and not originals else (*WITHOUT, *(["measures"] if qrels else []))
-    _check(given({name: value for name, value in own.items() if name not in wanted}), qrels, bool(originals))
+    wanted: tuple[str, ...] = WITH_QRELS if qrels is not None else WITHOUT
     if originals:
-        _check(given({"topic": topic, "top": top}), qrels, True)
+        wanted = ("persistence", "rbo_ties", *(["measures"] if qrels else []))
+    shown = {} if not originals else {"topic": topic, "top": top}
+    unused = given(shown | {name: value for name, value in own.items() if name not in wanted})
+    _check(unused, qrels, bool(originals))
     if qrels is None:
         check_without_qrels(keywords)
         if top is not None and len(runs) > 2:

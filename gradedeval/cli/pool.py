@@ -114,13 +114,7 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
     make: Any
     if mode == "to_judge":
         measure = one_measure("-m", " ".join(own["measures"]) or judging.MEASURE, table)
-        settings = JudgingSettings(
-            own["strategy"] or judging.DEFAULT,
-            own["budget"] or judging.BUDGET,
-            own["persistence"] if is_given(own["persistence"]) else judging.PERSISTENCE,
-            depth,
-        )
-        found, make = judge_next(named, qrels, measure, options, settings, workers), to_judge_document
+        found, make = judge_next(named, qrels, measure, options, _settings(own), workers), to_judge_document
     elif mode == "leave_one_out":
         found = leave_out(named, qrels, chosen, options, groups=own["groups"], pool_depth=depth, workers=workers)
         make = left_out_document
@@ -134,6 +128,13 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
         write(qrels_lines(found), destination.output)
     else:
         destination.deliver(partial(make, found))
+
+
+def _settings(own: dict[str, Any]) -> JudgingSettings:
+    """How --to-judge chooses."""
+    persistence = own["persistence"] if is_given(own["persistence"]) else judging.PERSISTENCE
+    strategy, budget = own["strategy"] or judging.DEFAULT, own["budget"] or judging.BUDGET
+    return JudgingSettings(strategy, budget, persistence, own["pool_depth"])
 
 
 def _mode(own: dict[str, Any]) -> str:

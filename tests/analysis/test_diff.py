@@ -236,6 +236,7 @@ NEURAL = str(SAMPLES / "rivers-neural.run")
         (("diff", BM25, RM3, QRELS, "--reproduce", BM25, RM3, "--only", "worse"), "--only: does not apply to --repro"),
         (("diff", BM25, RM3, QRELS, "--reproduce", BM25, RM3, "--topic", "301"), "--topic: does not apply to --repro"),
         (("diff", BM25, RM3, "--reproduce", BM25, RM3, "--top", "3"), "--top: does not apply to --reproduce; leave"),
+        (("diff", BM25, RM3, "--reproduce", BM25, RM3, "--at", "3"), "--at: does not apply to --reproduce; leave it"),
         (("diff", BM25, RM3, "--reproduce", BM25, RM3, "-m", "ap"), "-m: needs qrels; add QRELS"),
         (("diff", BM25, RM3, NEURAL, "--top", "3"), "--top: applies to two runs, and 3 are given; leave it out"),
         (("diff", BM25, RM3, "--gain", "exp"), "--gain: needs qrels; add QRELS"),

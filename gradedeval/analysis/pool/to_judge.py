@@ -13,7 +13,7 @@ import numpy as np
 from gradedeval.analysis.pool.order import check_maskable
 from gradedeval.analysis.pool.statistics import check_depth
 from gradedeval.analysis.pool.weigh_by_measure import choose_by_measure
-from gradedeval.analysis.pool.weigh_by_rank import best_ranks, choose_by_residual, depth_weights, rbp_weights
+from gradedeval.analysis.pool.weigh_by_rank import choose_by_residual, depth_weights, rbp_weights
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, check_choice, warn_caller
@@ -153,7 +153,7 @@ def judge_next(
     scorer = Scorer(judged, [measure], replace(options, residuals="total"))
     check_maskable(scorer, options, "--to-judge")
     ranked = rank_runs(runs, scorer.grader, workers)
-    best = best_ranks(ranked)
+    best = ranked.best_rank
     # What the qrels list is not asked for again, not even where its grade counts as unjudged.
     candidates = np.flatnonzero((ranked.code >= len(judged.labels)) & (best <= (settings.pool_depth or NOWHERE)))
     chosen, weights = choose(ranked, scorer, candidates, settings)
@@ -166,7 +166,7 @@ def judge_next(
 def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: JudgingSettings) -> tuple[Ints, Floats]:
     """The documents to judge, among the candidates, and their weights; the most telling first, of equal ones the one
     with the better rank, then in the order of topics and docnos."""
-    docnos, best = ranked.docnos[candidates].astype(str), best_ranks(ranked)[candidates]
+    docnos, best = ranked.docnos[candidates].astype(str), ranked.best_rank[candidates]
     candidates = candidates[np.lexsort((docnos, ranked.topic[candidates], best))]
     if settings.strategy in BY_MEASURE:
         pairs = settings.strategy == "pairs"

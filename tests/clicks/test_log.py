@@ -239,6 +239,35 @@ def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
         assert sessions(log_of(text)) == whole
 
 
+PUT_IN = [b"\t", b"\n", b"\x00", b"\xff", b"-1 ", b"1e9 ", b"'", b"{", b"[" * 2000]
+
+
+@pytest.mark.parametrize("text", [HEAD + LINES, json_lines(), gzip.compress(HEAD + LINES)], ids=["tabs", "json", "gz"])
+def test_a_hostile_log_is_read_or_refused_in_lines(text: bytes) -> None:
+    """Bytes are changed, lost, doubled and put in at random: what comes is a log, or an error of lines of text."""
+    draw = np.random.default_rng(18)
+    for _ in range(150):
+        broken = bytearray(text)
+        for _ in range(draw.integers(1, 4)):
+            at, end = sorted(draw.integers(0, len(broken) + 1, 2).tolist())
+            change = draw.integers(4)
+            if change == 0 and at < len(broken):
+                broken[at] = draw.integers(256)
+            elif change == 1:
+                del broken[at : min(end, at + 9)]
+            elif change == 2:
+                broken[at:at] = broken[at:end]
+            else:
+                broken[at:at] = PUT_IN[draw.integers(len(PUT_IN))]
+        for lenient in (False, True):
+            try:
+                log = log_of(bytes(broken), lenient=lenient)
+            except InputError as error:
+                assert all(line.startswith("log") for line in str(error).splitlines())
+            else:
+                assert log.sessions == sum(log.count.tolist()) >= 1
+
+
 def test_what_the_room_offers_it_has() -> None:
     for name in clicks.__all__:
         assert getattr(clicks, name).__doc__, name

@@ -25,7 +25,7 @@ class Verbs(InnerGroup):
 
 @click.group("clicks", cls=Verbs, subcommand_metavar="VERB ...")
 def command() -> None:
-    """Learn from click logs: what users look at, and what they find relevant.
+    """Learn from click logs what users look at and like.
 
     A log has a line for each session, one user's one query, between tabs under a header: topic, clicks (the ranks that
     were clicked), shown (the docnos from rank 1 on), and, where they are known, user, session, time and count.

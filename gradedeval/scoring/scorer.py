@@ -103,8 +103,7 @@ class Scorer:
         self.tables = [replace(table, filled=gains) if taken else table for table, taken in pairs]
         without = [measure.label for measure, taken in zip(self.measures, takes, strict=True) if not taken]
         if without:
-            self.fill_notes.append(
-                f"--fill: {', '.join(without)} take no such gains: to them the documents are unjudged"
+            self.fill_notes.append(f"--fill: documents that it fills stay unjudged in {', '.join(without)}")
             )
         return graded
 

@@ -51,7 +51,7 @@ def test_gains_of_all_that_is_unjudged_are_as_judgments() -> None:
 
 def test_all_other_measures_take_them_for_unjudged() -> None:
     others = "ndcg ap p@2 judged@4 bpref rr nerr gap num_rel_ret"
-    with pytest.warns(EvaluationWarning, match="--fill: ndcg, ap, .* take no such gains: to them"):
+    with pytest.warns(EvaluationWarning, match="--fill: documents that it fills stay unjudged in ndcg, ap, "):
         found = scores(others, fill=FILL)
     assert found == scores(others)
     assert scores(TAKES, fill=FILL) != scores(TAKES)
@@ -178,5 +178,6 @@ def test_half_of_the_judgments_hidden_and_filled_from_clicks() -> None:
             for judged, more in ((qrels, {}), (half, {}), (half, {"fill": relevance}))
         )
     assert np.abs(bare - true).mean() > 0.1
-    assert np.abs(filled - true).mean() < 0.02
-    assert np.corrcoef(filled, true)[0, 1] > 0.99 > np.corrcoef(bare, true)[0, 1]
+    assert np.abs(filled - true).mean() < 0.0085
+    assert np.corrcoef(filled, true)[0, 1] > 0.999
+    assert np.corrcoef(bare, true)[0, 1] < 0.8

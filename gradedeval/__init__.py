@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from gradedeval.measures.table import MEASURES as MEASURES
     from gradedeval.options import Options as Options
     from gradedeval.rankings.qrels import Qrels as Qrels
+    from gradedeval.report.page import html_report as html_report
     from gradedeval.scoring.evaluate import evaluate as evaluate
     from gradedeval.scoring.evaluate_arrays import evaluate_arrays as evaluate_arrays
     from gradedeval.scoring.scores import Scores as Scores
@@ -119,6 +120,7 @@ _PUBLIC = {
     "measures.table": "MEASURES",
     "options": "Options",
     "rankings.qrels": "Qrels",
+    "report.page": "html_report",
     "scoring.evaluate": "evaluate",
     "scoring.evaluate_arrays": "evaluate_arrays",
     "scoring.scores": "Scores",

@@ -54,13 +54,17 @@ def parts_of(measure: Measure, gains: Gains) -> Parts:
     return Parts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, shown)
 
 
-def terms_of(measure: Measure, gains: Gains) -> tuple[Floats, Floats]:
+def terms_of(measure: Measure, gains: Gains, last: int | None = None) -> tuple[Floats, Floats]:
     """The parts of the scores of all topics of a batch: topics × ranks, one term for each document retrieved, 0 below
-    them; and topics: that of an empty ranking and of what lies beyond the end. Raises InputError as `parts_of`."""
-    intents, width = gains.intents, gains.gain.shape[1]
+    them; and topics: that of an empty ranking and of what lies beyond the end. Raises InputError as `parts_of`.
+
+    last  down to this rank alone: the documents below it are part of what else there is
+    """
+    intents, whole = gains.intents, gains.gain.shape[1]
+    width = whole if last is None else min(last, whole)
     if measure.prior is not None and intents is not None:
         shares = intents.weight / intents.weight.sum(0)
-        each = [terms_of(replace(measure, prior=None), intent) for intent in intents.each]
+        each = [terms_of(replace(measure, prior=None), intent, last) for intent in intents.each]
         pairs = list(zip(shares, each, strict=True))
         # An intent that nobody has may have no score.
         means = (np.where(share[:, None] > 0, share[:, None] * term, 0) for share, (term, _) in pairs)
@@ -74,6 +78,8 @@ def terms_of(measure: Measure, gains: Gains) -> tuple[Floats, Floats]:
         with np.errstate(invalid="ignore"):
             steps = np.diff(scores)
         rest, terms = scores[:, 0], np.where(np.isnan(steps), 0.0, steps)
+        if width < whole:
+            rest = rest + scores_of(measure, gains) - scores[:, -1]
     retrieved = np.arange(width) < gains.retrieved[:, None]
     return np.where(retrieved, terms, 0.0), rest + np.where(retrieved, 0.0, terms).sum(1)
 
@@ -171,6 +177,30 @@ def _filled(gains: Gains, best: Gains, rows: Ints, ranks: Ints) -> Gains:
     filled = replace(_several(gains, rows), gain=gain, intents=best.intents)
     pairs = zip(_intents(gains), _intents(best), strict=True)
     return _by_intent(filled, [_filled(intent, other, rows, ranks) for intent, other in pairs], rows)
+
+
+def rises_of(measure: Measure, gains: Gains, best: Gains, last: int | None = None) -> Floats:
+    """topics × ranks: as `rises`, for all topics of a batch, down to a rank."""
+    topics, width = gains.gain.shape
+    ceiling = measure.definition.ceiling
+    score = np.minimum(scores_of(measure, gains), ceiling)
+    added = np.full((topics, width if last is None else min(last, width)), np.nan)
+    for rank in range(added.shape[1]):
+        unjudged = ~gains.judged[:, rank] & (rank < gains.retrieved)
+        if unjudged.any():
+            filled = scores_of(measure, _filled_at(gains, best, rank))
+            added[unjudged, rank] = np.maximum(np.minimum(filled, ceiling) - score, 0)[unjudged]
+    return added
+
+
+def _filled_at(gains: Gains, best: Gains, rank: int) -> Gains:
+    """The topics of a batch, each with the document at a rank as in the best case."""
+    gain = gains.gain.copy()
+    gain[:, rank] = best.gain[:, rank]
+    filled = replace(gains, gain=gain, intents=best.intents)
+    pairs = zip(_intents(gains), _intents(best), strict=True)
+    each = [_filled_at(intent, other, rank) for intent, other in pairs]
+    return filled if best.intents is None else replace(filled, intents=replace(best.intents, each=each))
 
 
 def _endings(gains: Gains) -> Iterator[Gains]:

@@ -219,8 +219,7 @@ def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, F
     by_rank  topic -> what a document adds at each rank, where that depends on nothing else; more is put in
     """
     measure, found, begin = scorer.measures[column], [], 0
-    ceiling = measure.definition.ceiling
-    additive, bounded = True, False
+    ceiling, additive, bounded = measure.definition.ceiling, True, False
     for part in parts:
         seen = (part.number > 0) & (
             np.arange(part.number.shape[1]) < (np.inf if measure.cutoff is None else measure.cutoff)
@@ -232,8 +231,9 @@ def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, F
         (most,) = values_of(scorer, column, part, [(rows, seen)], ceiling)
         fixed = np.zeros(seen.shape)
         additive = additive and part.batch.first is None and _close(odd + even, none + every)
-        if additive:
-            fixed = _by_rank(scorer, column, part, by_rank) * seen
+        if additive and seen.size:
+            with np.errstate(invalid="ignore"):  # a topic without an ideal ranking
+                fixed = _by_rank(scorer, column, part, by_rank) * seen
             additive = _close(fixed.sum(1), every - none)
         at_end = not _close(most, every)
         bounded = bounded or at_end

@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("diff", "Show what changed between two runs, and which documents did it."),
     "pool": ("pool", "Show what runs give a pool, and what to judge next."),
     "history": ("history", "Show how scores went, evaluation by evaluation."),
+    "report": ("html_report", "Write an HTML page that shows an evaluation."),
     "risk": ("risk", "Report what runs risk against a baseline."),
     "check": ("check", "Check runs against bounds; exit code 1 if a bound fails."),
     "correlate": ("correlate", "Correlate measures."),
@@ -176,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: list[str], exits: ExitCodes) -> int:
     """The exit code of a command that runs to its end, or is told what is wrong."""
     # Not click's own `main`, which ends with exit code 1 when a pipe is closed.
-    with gradedeval.make_context("gradedeval", arguments) as context:
+    with gradedeval.make_context("gradedeval", arguments, obj=tuple(arguments)) as context:
         try:
             gradedeval.invoke(context)
         except InputError as error:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
-import click
-
-from gradedeval.analysis.bayes import ROPE
 from gradedeval.analysis.compare import TestSettings, compare_matrix
 from gradedeval.analysis.comparison_tables import comparison_document, comparison_settings
 from gradedeval.analysis.significance import Correction, Test
 from gradedeval.analysis.topic_table import topic_table, topic_table_document
 from gradedeval.cli.arguments import Destination
-from gradedeval.cli.many_runs import ALPHA, MATRIX_OPTIONS, TABLE_OPTIONS, draw_options, matrix_from
+from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, TEST_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option
 from gradedeval.cli.output import warn
 from gradedeval.parallel.progress import with_progress
@@ -24,15 +21,7 @@ OPTIONS = [
     option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, best and "
            "worst, in place of comparisons."),
     BASELINE,
-    option("--test", type=click.Choice(get_args(Test)), default="randomization", help="Significance test. tukey-hsd is "
-           "the randomized Tukey HSD test, anova a two-way analysis of variance with Tukey's HSD; both correct for all "
-           "pairs themselves. bayes gives posterior probabilities instead of p. Default: randomization."),
-    option("--correction", type=click.Choice(get_args(Correction)), help="Correction for multiple comparisons, over "
-           "the pairs of each measure. Default: holm."),
-    option("--rope", type=float, metavar="D", help="Of --test bayes: means that differ by no more than D are "
-           f"practically equal. Default: {ROPE}."),
-    ALPHA,
-    *draw_options(TestSettings.draws, "Number of permutations and of bootstrap samples."),
+    *TEST_OPTIONS,
 ]  # fmt: skip
 
 

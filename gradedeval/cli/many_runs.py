@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from typing import Any
+from typing import Any, get_args
+
+import click
 
 from gradedeval.analysis.baseline import Baseline, add_baseline
+from gradedeval.analysis.bayes import ROPE
+from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.origins import check_origins
 from gradedeval.analysis.score_matrix import Matrix, join_matrices, to_matrix
+from gradedeval.analysis.significance import Correction, Test
 from gradedeval.analysis.tables import curve_document
 from gradedeval.cli.arguments import check_standard_input, form_of, measure_table, run_and_qrels
 from gradedeval.cli.options import (
@@ -52,6 +57,20 @@ def draw_options(draws: int, what: str) -> list[Decorator]:
         option("--draws", type=int, default=draws, metavar="N", help=f"{what} Default: {draws}."),
         option("--seed", type=int, default=0, metavar="N", help="Random seed. Default: 0."),
     ]
+
+
+TEST_OPTIONS: list[Decorator] = [
+    option("--test", type=click.Choice(get_args(Test)), default="randomization", help="Significance test. tukey-hsd is "
+           "the randomized Tukey HSD test, anova a two-way analysis of variance with Tukey's HSD; both correct for all "
+           "pairs themselves. bayes gives posterior probabilities instead of p. Default: randomization."),
+    option("--correction", type=click.Choice(get_args(Correction)), help="Correction for multiple comparisons, over "
+           "the pairs of each measure. Default: holm."),
+    option("--rope", type=float, metavar="D", help="Of --test bayes: means that differ by no more than D are "
+           f"practically equal. Default: {ROPE}."),
+    ALPHA,
+    *draw_options(TestSettings.draws, "Number of permutations and of bootstrap samples."),
+]  # fmt: skip
+"""How differences are tested: the fields of `TestSettings`."""
 
 
 def prepared(

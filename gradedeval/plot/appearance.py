@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +12,16 @@ from gradedeval.errors import InputError, visible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDTH = 3.3
-"""Inches: a column of a paper."""
+WIDTH, HEIGHT = 3.3, 2.4
+"""Inches: a column of a paper, and a picture in it."""
 
 # Okabe & Ito, Color Universal Design, 2008; the yellow is left out: on paper it is hardly seen.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = COLORS = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
 )
-GREY, LIGHT = "#8c8c8c", "#d0d0d0"
+DARK, GREY, PALE, LIGHT = "#333333", "#8c8c8c", "#b8b8b8", "#d0d0d0"
 LINES = ("-", "--", "-.", ":")
-MANY = 10
+MANY = len(COLORS)
 """Of more lines than these the others are grey."""
 
 STYLE: Mapping[str, Any] = {
@@ -71,12 +71,15 @@ def need_matplotlib() -> None:
 
 
 @contextmanager
-def style() -> Iterator[None]:
-    """In this block matplotlib draws as here, whatever the settings of the user; after it they are as before."""
+def style(width: float = WIDTH, height: float = HEIGHT) -> Iterator[None]:
+    """In this block matplotlib draws as here, whatever the settings of the user; after it they are as before.
+
+    width, height  of figures, in inches
+    """
     need_matplotlib()
     import matplotlib.style
 
-    with matplotlib.style.context(["default", dict(STYLE)]):
+    with matplotlib.style.context(["default", {**STYLE, "figure.figsize": (width, height)}]):
         yield
 
 
@@ -87,9 +90,10 @@ def drawn(draw: Callable[[Axes], Any], ax: Axes | None) -> Axes:
     if ax is not None:
         draw(ax)
         return ax
-    from matplotlib import pyplot
+    from matplotlib import pyplot, rcParams
 
-    with style():
+    # In a block of `style` its size counts.
+    with nullcontext() if rcParams["svg.hashsalt"] == STYLE["svg.hashsalt"] else style():
         ax = pyplot.gca()
         draw(ax)
     return ax

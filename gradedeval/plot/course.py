@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.plot.appearance import BLACK, LIGHT, drawn, inches_of, legend, looks, shown
+from gradedeval.plot.appearance import BLACK, LIGHT, MANY, drawn, inches_of, legend, looks, shown
 from gradedeval.plot.figure import Panel
 from gradedeval.plot.frames import frame_of, of_measure
 
@@ -38,7 +38,7 @@ def course_panels(frame: pd.DataFrame, last: int | None = None) -> list[Panel]:
     """A picture for each measure, of all evaluations or the last ones of each run."""
     if last is not None:
         frame = frame.groupby(["run", "measure"], sort=False).tail(last)
-    return [Panel(partial(draw_course, frame=own), 2.2) for _, own in frame.groupby("measure", sort=False)]
+    return [Panel(partial(draw_course, frame=own), 1.9) for _, own in frame.groupby("measure", sort=False)]
 
 
 def draw_course(ax: Axes, frame: pd.DataFrame) -> None:
@@ -55,7 +55,7 @@ def draw_course(ax: Axes, frame: pd.DataFrame) -> None:
         changes |= set((own["place"][own["changed"].fillna("").ne("")] - 0.5).tolist())
         marker: dict[str, Any] = {"marker": "osD^vP*"[number % 7]}
         for part, (_, stretch) in enumerate(own.groupby(segment, sort=False)):
-            name = shown(str(run)) if part == 0 and number < 10 else None
+            name = shown(str(run)) if part == 0 and number < MANY else None
             ax.plot(stretch["place"], stretch["score"], label=name, **look, **marker)
             ax.fill_between(stretch["place"], stretch["low"].astype(float), stretch["high"].astype(float),
                             color=look["color"], alpha=0.15, linewidth=0)  # fmt: skip

@@ -43,9 +43,9 @@ def pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
 def curve_panels(frame: pd.DataFrame) -> list[Panel]:
     """One picture; where it would hold too many lines, one for each measure."""
     if len(frame.groupby(["measure", "run"])) <= TOGETHER:
-        return [Panel(partial(draw_curves, frame=frame), 2.6)]
+        return [Panel(partial(draw_curves, frame=frame), 2.1)]
     groups = frame.groupby("measure", sort=False)
-    return [Panel(partial(draw_curves, frame=own, top=frame["precision"].max()), 2.4) for _, own in groups]
+    return [Panel(partial(draw_curves, frame=own, top=frame["precision"].max()), 2.0) for _, own in groups]
 
 
 def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None:
@@ -57,6 +57,7 @@ def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None
     for measure, run in dict.fromkeys(zip(frame["measure"], frame["run"], strict=True)):
         own = frame[(frame["measure"] == measure) & (frame["run"] == run)]
         marker: dict[str, Any] = {"marker": "o", "markersize": 2.5} if few and np.isnan(rel_of[measure]) else {}
+        marker = marker if run in list(look_of)[:MANY] else {}
         # Between two levels precision is that of the next one.
         steps: dict[str, Any] = {} if few else {"drawstyle": "steps-pre"}
         look = {**look_of[run], **dash_of[measure], **marker, **steps}

@@ -23,7 +23,7 @@ SMALL = 5
 
 
 class Panel(NamedTuple):
-    """What draws one picture on axes, and how high it should be, in inches."""
+    """What draws one picture on axes, and how high it should be, in inches, without a legend."""
 
     draw: Callable[[Axes], Any]
     height: float
@@ -61,21 +61,30 @@ def figure(panels: Sequence[Panel], width: float = WIDTH, height: float | None =
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    lines = _wrapped(signature, width)
+    heights, lines = [panel.height for panel in panels], _wrapped(signature, width)
     below = len(lines) * SMALL * 1.25 / 72 + (0.06 if lines else 0)
-    whole = height or sum(panel.height for panel in panels) + below
     with style():
-        rect = (0, below / whole, 1, 1 - below / whole)
-        layout = ConstrainedLayoutEngine(rect=rect, h_pad=0.03, w_pad=0.03)
-        made = Figure(figsize=(width, whole), layout=layout)
-        grid = made.subplots(len(panels), 1, squeeze=False, height_ratios=[panel.height for panel in panels])
+        made = Figure(figsize=(width, height or sum(heights) + below))
+        grid = made.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
         for panel, ax in zip(panels, grid[:, 0], strict=True):
             panel.draw(ax)
+        if height is None:
+            made.draw_without_rendering()
+            heights = [one + _legend_height(ax) for one, ax in zip(heights, grid[:, 0], strict=True)]
+            made.set_figheight(sum(heights) + below)
+            grid[0, 0].get_gridspec().set_height_ratios(heights)
+        share = below / made.get_figheight()
+        made.set_layout_engine(ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share), h_pad=0.03, w_pad=0.03))
         if lines:
-            made.text(
-                0.01, 0.03 / whole, "\n".join(lines), fontsize=SMALL, color="#555555", va="bottom", parse_math=False
-            )
+            text = "\n".join(lines)
+            made.text(0.01, share * 0.05, text, fontsize=SMALL, color="#555555", va="bottom", parse_math=False)
     return made
+
+
+def _legend_height(ax: Axes) -> float:
+    """The height of the legend above axes, in inches."""
+    legend = ax.get_legend()
+    return 0.0 if legend is None else legend.get_window_extent().height / ax.figure.dpi
 
 
 def _wrapped(signature: str, width: float) -> list[str]:
@@ -86,7 +95,9 @@ def _wrapped(signature: str, width: float) -> list[str]:
 
 def as_bytes(figure: Figure, form: str, signature: str = "", dpi: float | None = None) -> bytes:
     """The file of a figure: png, svg or pdf, with the signature in its metadata and no date."""
-    target, maker = io.BytesIO(), f"gradedeval {__version__}"
+    import matplotlib
+
+    target, maker = io.BytesIO(), f"gradedeval {__version__}, matplotlib {matplotlib.__version__}"
     metadata: dict[str, dict[str, Any]] = {
         "png": {"Software": maker, "Description": signature},
         "svg": {"Creator": maker, "Description": signature, "Date": None},

@@ -51,6 +51,9 @@ def of_measure(frame: pd.DataFrame, measure: Any, picture: str) -> pd.DataFrame:
     return cast("pd.DataFrame", frame[frame["measure"] == same[0]])
 
 
+LOWER = " (lower is better)"
+
+
 def summary_label(measure: str, summary: str, topics: Collection[int]) -> str:
     """What an axis of summaries is called: what sums up, the measure, over how many topics."""
     low, high = min(topics), max(topics)

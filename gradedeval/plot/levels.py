@@ -38,7 +38,7 @@ def power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> Axes:
 
 def level_panel(curve: pd.DataFrame, alpha: float) -> Panel:
     """The picture of a curve of `power`."""
-    return Panel(partial(draw_levels, curve=curve, level="level", alpha=alpha), 2.4)
+    return Panel(partial(draw_levels, curve=curve, level="level", alpha=alpha), 2.1)
 
 
 def draw_levels(ax: Axes, curve: pd.DataFrame, level: str, alpha: float) -> None:

@@ -50,7 +50,7 @@ def fit_panels(result: Any) -> list[Panel]:
     """A picture for each parameter."""
     names = dict.fromkeys(result.curve["parameter"])
     parts = [[frame[frame["parameter"] == name] for frame in (result.frame, result.curve)] for name in names]
-    return [Panel(partial(draw_fit, best=best, curve=curve), 2.4) for best, curve in parts]
+    return [Panel(partial(draw_fit, best=best, curve=curve), 2.1) for best, curve in parts]
 
 
 def draw_fit(ax: Axes, best: pd.DataFrame, curve: pd.DataFrame) -> None:

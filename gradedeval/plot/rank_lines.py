@@ -41,7 +41,7 @@ def weights(weights: Any, *, log: bool = False, ax: Axes | None = None) -> Axes:
 
 def weight_panel(weights: Any, log: bool) -> Panel:
     """The picture of some weights."""
-    return Panel(partial(draw_weights, frame=weights.frame, quantity=weights.quantity, log=log), 2.4)
+    return Panel(partial(draw_weights, frame=weights.frame, quantity=weights.quantity, log=log), 2.1)
 
 
 def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> None:

@@ -55,7 +55,7 @@ def explanation_panels(explanation: Explanation, ranks: int | None) -> list[Pane
                 frame=frame[frame["measure"] == one.measure.label],
                 ranks=ranks or one.measure.cutoff or RANKS,
             ),
-            2.3,
+            2.0,
         )
         for one in explanation.measures
     ]
@@ -81,15 +81,14 @@ def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int) -> None:
     hatches = ["////" if np.isnan(value) else "" for value in grade.tolist()]
     ax.bar(rank, 0.05, bottom=1.01, width=0.8, color=painted, hatch=hatches, edgecolor=GREY, linewidth=0.3,
            transform=ax.get_xaxis_transform(), clip_on=False, label="grade")  # fmt: skip
-    if np.isnan(grade).any():
-        handles.append(
-            Patch(label="unjudged, could add", facecolor="white", edgecolor=GREY, hatch="////", linewidth=0.3)
-        )
-    if "could_add" in documents:
-        could = documents["could_add"].to_numpy(dtype=float)
-        open_ = np.isnan(grade) & (could > 0)
-        ax.bar(rank[open_], could[open_], bottom=contribution[open_], width=0.8, color="white", edgecolor=GREY,
-               hatch="////", linewidth=0.3, label="could add")  # fmt: skip
+    open_ = np.isnan(grade)
+    could = documents["could_add"].to_numpy(dtype=float) if "could_add" in documents else np.zeros(len(rank))
+    adds = open_ & (could > 0)
+    ax.bar(rank[adds], could[adds], bottom=contribution[adds], width=0.8, color="white", edgecolor=GREY, hatch="////",
+           linewidth=0.3, label="could add")  # fmt: skip
+    if open_.any():
+        label = "unjudged, could add" if adds.any() else "unjudged"
+        handles.append(Patch(label=label, facecolor="white", edgecolor=GREY, hatch="////", linewidth=0.3))
     (line,) = ax.plot(rank, running, color=VERMILION, marker=".", markersize=3, linewidth=1, label="score so far")
     ax.axhline(0, color=BLACK, linewidth=0.6)
     ax.grid(axis="y", color=LIGHT, linewidth=0.4)

@@ -12,7 +12,7 @@ from gradedeval.analysis.score_matrix import AnyScores
 from gradedeval.errors import InputError, warn_caller
 from gradedeval.plot.appearance import BLACK, BLUE, LIGHT, SKY, drawn, legend, shown
 from gradedeval.plot.figure import Panel
-from gradedeval.plot.frames import of_measure, summary_label
+from gradedeval.plot.frames import LOWER, of_measure, summary_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ def runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, ax: Ax
 
 def run_panel(frame: pd.DataFrame, level: float) -> Panel:
     """The picture of one measure."""
-    return Panel(partial(draw_runs, frame=frame, level=level), 0.75 + max(3, len(frame)) * 0.125)
+    return Panel(partial(draw_runs, frame=frame, level=level), 0.45 + max(3, len(frame)) * 0.125)
 
 
 def run_notes(frame: pd.DataFrame) -> list[str]:
@@ -85,5 +85,6 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
     ax.axvline(0, color=BLACK, linewidth=0.6)
     ax.grid(axis="x", color=LIGHT, linewidth=0.4)
     ax.set_ylabel("run")
-    ax.set_xlabel(summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist()))
+    lower = LOWER if frame["sign"].iloc[0] < 0 else ""
+    ax.set_xlabel(summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist()) + lower)
     legend(ax)

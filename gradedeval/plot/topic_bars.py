@@ -10,9 +10,9 @@ import numpy as np
 from gradedeval.analysis.score_matrix import AnyScores
 from gradedeval.analysis.topic_differences import topic_differences
 from gradedeval.errors import plural, warn_caller
-from gradedeval.plot.appearance import BLACK, BLUE, GREY, LIGHT, VERMILION, drawn, inches_of, legend, shown
+from gradedeval.plot.appearance import BLACK, BLUE, DARK, LIGHT, PALE, VERMILION, drawn, inches_of, legend, shown
 from gradedeval.plot.figure import Panel
-from gradedeval.plot.frames import frame_of, of_measure
+from gradedeval.plot.frames import LOWER, frame_of, of_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ def topics(
 
 def topic_panel(frame: pd.DataFrame) -> Panel:
     """The picture of one measure."""
-    return Panel(partial(draw_topics, frame=frame), 2.2)
+    return Panel(partial(draw_topics, frame=frame), 1.9)
 
 
 def topic_notes(frame: pd.DataFrame) -> list[str]:
@@ -70,20 +70,22 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
     kinds = (
         (~open_ & (better > 0), BLUE, f"{after} better"),
         (~open_ & (better < 0), VERMILION, f"{before} better"),
-        (open_, GREY, "not settled"),
+        (open_, PALE, "not settled"),
     )
+    ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
     for chosen, color, name in kinds:
         if chosen.any():
             ax.bar(place[chosen], difference[chosen], width=0.8, color=color, label=f"{name}: {chosen.sum()}")
     known = np.isfinite(low) & np.isfinite(high) & (high > low)
     if known.any():
-        height, color = (high - low)[known], np.where(open_, GREY, BLACK)[known].tolist()
-        ax.bar(place[known], height, bottom=low[known], width=0.25, color=color, label="with all judged")
+        height = (high - low)[known]
+        ax.bar(place[known], height, bottom=low[known], width=0.25, color=DARK, label="with all judged")
     ax.axhline(0, color=BLACK, linewidth=0.6)
     ax.grid(axis="y", color=LIGHT, linewidth=0.4)
-    ax.set_xlim(-0.7, len(frame) - 0.3)
+    room = max(0.7, (8 - len(frame)) / 2)
+    ax.set_xlim(-room, len(frame) - 1 + room)
     _name_topics(ax, frame["topic"].tolist())
-    ax.set_ylabel(f"difference in {shown(frame['measure'].iloc[0])}")
+    ax.set_ylabel(f"difference in {shown(frame['measure'].iloc[0])}{LOWER if frame['sign'].iloc[0] < 0 else ''}")
     legend(ax)
 
 

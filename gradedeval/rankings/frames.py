@@ -73,19 +73,19 @@ def dict_judgments(
     """The judgments of a dict topic -> docno -> grade, or topic -> docno -> `part` -> grade: SUBTOPIC or STRATUM."""
     rows: list[Judgment] = []
     listed = [documents.values() for documents in judged.values() if isinstance(documents, Mapping) and not part]
-    words = {encode(grade): 0 for grades in listed for grade in grades if isinstance(grade, str)}
+    words = {encode(said): 0 for grades in listed for said in grades if isinstance(said, str)}
     check_labels(what, words, labels, words)
     for topic, documents in judged.items():
         name = ident(topic, what)
-        for docno, grade in inner(documents, what, topic).items():
+        for docno, said in inner(documents, what, topic).items():
             place, document = f"{what}['{topic}']['{docno}']", ident(docno, what)
             if not part:
-                rows.append((name, document, _grade(grade, place, labels), 0))
+                rows.append((name, document, grade(said, place, labels), 0))
                 continue
-            if not isinstance(grade, Mapping):
-                raise InputError(place, f"is a {type(grade).__name__}", f"expected a dict {part[0]} -> grade")
-            for key, value in grade.items():
-                known = _grade(value, f"{place}['{key}']", labels)
+            if not isinstance(said, Mapping):
+                raise InputError(place, f"is a {type(said).__name__}", f"expected a dict {part[0]} -> grade")
+            for key, value in said.items():
+                known = grade(value, f"{place}['{key}']", labels)
                 rows.append((name, (document, ident(key, what)), known, 0))
     return rows
 
@@ -99,13 +99,13 @@ def frame_judgments(
     documents: Iterable[Any] = zip(docno, parts, strict=True) if part else docno
     grades, rows = column(frame, GRADE, what), lines_of(frame)
     first: dict[bytes, int] = {}
-    for grade, row in zip(grades, rows, strict=True):
-        if isinstance(grade, str):
-            first.setdefault(_token(grade), row)
+    for said, row in zip(grades, rows, strict=True):
+        if isinstance(said, str):
+            first.setdefault(_token(said), row)
     check_labels(what, first, labels, first)
     return [
-        (topic, document, _grade(grade, f"{what}:{row}", labels), row)
-        for topic, document, grade, row in zip(topic, documents, grades, rows, strict=True)
+        (topic, document, grade(said, f"{what}:{row}", labels), row)
+        for topic, document, said, row in zip(topic, documents, grades, rows, strict=True)
     ]
 
 
@@ -116,7 +116,7 @@ def words_of(source: Any, what: str = "qrels") -> set[bytes]:
         return (one for value in own.values() for one in values(value)) if isinstance(own, Mapping) else (own,)
 
     grades = values(source) if isinstance(source, Mapping) else column(source, GRADE, what)
-    return {_token(grade) for grade in grades if isinstance(grade, str)}
+    return {_token(said) for said in grades if isinstance(said, str)}
 
 
 def lines_of(frame: Any) -> Sequence[int]:
@@ -131,9 +131,10 @@ def _token(text: str) -> bytes:
         return repr(text).encode()
 
 
-def _grade(value: Any, place: str, labels: GradeOfWord) -> float:
-    grade = grade_of(_token(value), labels) if isinstance(value, str) else math.nan
-    return grade if grade == grade else number(value, place, "grade")
+def grade(value: Any, place: str, labels: GradeOfWord) -> float:
+    """A grade as a number, which text may say. Raises InputError where it says none."""
+    said = grade_of(_token(value), labels) if isinstance(value, str) else math.nan
+    return said if said == said else number(value, place, "grade")
 
 
 def dict_ranking(run: Mapping[Any, Any], ranks: bool, what: str = "run") -> dict[bytes, Ranking]:

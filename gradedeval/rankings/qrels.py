@@ -13,7 +13,7 @@ import numpy as np
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, plural
 from gradedeval.options import Duplicates, Options
-from gradedeval.options.values import Labels, read_labels
+from gradedeval.options.values import Labels, read_format, read_labels
 from gradedeval.rankings.dicts import NOTHING_LISTED, Listed
 from gradedeval.rankings.frames import Judgment, judgments_in, usual_judgments, words_of
 from gradedeval.rankings.labels import unused_labels
@@ -25,7 +25,7 @@ from gradedeval.trec import lines
 from gradedeval.trec.column_names import SCORE, STRATUM, SUBTOPIC, find_grades, not_whole, plain
 from gradedeval.trec.columns import Columns
 from gradedeval.trec.duplicates import KEEP_ONE, document, duplicate, settle_duplicates
-from gradedeval.trec.file_formats import WholeFile, format_name
+from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import QRELS, LineLayout
 from gradedeval.trec.lines import NeedsLineReader, decode, encode
 from gradedeval.trec.recognition import format_of
@@ -82,9 +82,8 @@ class Qrels:
             raise InputError("qrels", "subtopics and strata exclude each other", "leave out one of them", usage=True)
         self._start(Source(source).place if is_file(source) else "qrels", duplicates)
         part = SUBTOPIC if subtopics else STRATUM if strata else ()
-        form = None if format is None else format_name(format, "qrels")
         words: Labels | None = read_labels(labels)
-        reading = Reading(duplicates, lenient, part, form, words.of if words else None)
+        reading = Reading(duplicates, lenient, part, read_format(format, "qrels"), words.of if words else None)
         if isinstance(source, str) and source.startswith(IR_DATASETS) and not os.path.exists(source):
             self.format, source = source, _ir_datasets(source)
         read = self._of_file(Source(source), reading, jobs) if is_file(source) else source
@@ -139,10 +138,11 @@ class Qrels:
             self.format = form.format
             self.notes += [f"{self.place}: {note}" for note in form.notes]
             if isinstance(form, WholeFile):
-                from gradedeval.trec.documents import read_document  # most files are lines
+                from gradedeval.rankings.whole_files import read_whole  # most files are lines
 
-                self.format, content = read_document(form.format, stream.whole(), self.place)
-                return content
+                rules = reading.lenient, reading.labels, self.notes
+                self.format, read = read_whole(form.format, stream.whole(), self.place, "qrels", *rules)
+                return read
             self._layout, self.could_be_run = form, form.whole
             if reading.part or reading.labels or not form.in_blocks:
                 return self._by_line(stream, form, reading)

@@ -120,10 +120,13 @@ def _map_stream(
     """`work` of each part of a run file in a format."""
     options, types = grader.options, grader.types
     if isinstance(form, WholeFile):
-        from gradedeval.trec.documents import read_document  # most files are lines
+        from gradedeval.rankings.whole_files import read_whole  # most files are lines
 
-        format, content = read_document(form.format, stream.whole(), stream.place)
-        return replace(map_lists(work, read_run(content, options, types, stream.place), grader), format=format)
+        notes: list[str] = []
+        format, content = read_whole(form.format, stream.whole(), stream.place, "run", options.lenient, None, notes)
+        run = read_run(content, options, types, stream.place)
+        run.notes[:0] = notes
+        return replace(map_lists(work, run, grader), format=format)
     check_layout(stream.place, form, options, types)
     if form.in_blocks and not types:
         with suppress(NeedsLineReader, WorkerFailed):

@@ -104,7 +104,6 @@ class Scorer:
         without = [measure.label for measure, taken in zip(self.measures, takes, strict=True) if not taken]
         if without:
             self.fill_notes.append(f"--fill: documents that it fills stay unjudged in {', '.join(without)}")
-            )
         return graded
 
     @property

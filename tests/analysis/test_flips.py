@@ -18,6 +18,7 @@ import gradedeval
 from gradedeval.analysis.unjudged import EXACT
 from gradedeval.measures.applied import scores_of
 from support.commands import Command
+from support.paths import SAMPLES
 
 Ranking = dict[str, dict[str, float]]
 Pairs = Sequence[tuple[str, str]]
@@ -112,6 +113,16 @@ def test_documents_that_the_run_ahead_lists_lift_it_too() -> None:
     row = compared({"behind": behind, "ahead": ahead | {"3": {"b": 9.0, "u": 8.0}}}, qrels, "p@3")
     # Two topics behind: w of all three topics, u and v of none but v of the last, which one list has not.
     assert row["flip"] == 3
+
+
+@pytest.mark.parametrize("measure", ["rbp", "ndcg@10"])
+def test_topics_that_a_run_lacks_or_without_an_ideal_ranking_do_not_disturb(measure: str) -> None:
+    runs = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "dense")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
+        scores = gradedeval.evaluate(runs, str(SAMPLES / "rivers.qrels"), measure, residuals="total")
+        assert list(gradedeval.compare(scores, draws=100)["conclusive"]) == [False]
 
 
 def test_long_rankings_are_tried_in_larger_steps() -> None:

@@ -179,7 +179,7 @@ def _assessors(case: Case, folder: Path) -> str | None:
         return f"assessors {wrong}"
     for row in rows(found):
         share = row["what"] in ("same", "kappa", "weighted_kappa", "alpha", "tau")
-        if share and row["value"] and not near(row["value"], "1"):
+        if share and row["value"] not in ("", "nan") and not near(row["value"], "1"):  # of one grade there is none
             return f"assessors: a judge and himself: {row}"
     return None
 

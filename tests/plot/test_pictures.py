@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 import sys
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -126,19 +129,20 @@ def test_what_is_settled_is_worked_out_by_hand() -> None:
     np.testing.assert_allclose(found.loc[["1", "2", "3"], ["low", "high"]], [[0.1, 0.5], [-0.1, 0.1], [-0.2, -0.1]])
 
 
-def test_the_heat_map_has_the_numbers_of_the_matrix(scores: gradedeval.Scores, ax: Axes) -> None:
-    agreement = gradedeval.correlate(scores, "pearson", "spearman")
-    agreement = agreement[~(agreement[["measure", "other"]] == "num_rel_ret").any(axis=1)]
+def test_the_heat_map_has_the_numbers_of_the_matrix(ax: Axes) -> None:
+    rows = [("ap", "rr", "pearson", 0.75), ("ap", "q", "pearson", 0.5), ("rr", "q", "pearson", float("nan"))]
+    rows += [(other, measure, "spearman", value - 1) for measure, other, _, value in rows]
+    agreement = pd.DataFrame(rows, columns=["measure", "other", "kind", "agreement"])
     gradedeval.plot.correlate(agreement, ax=ax)
     cells = ax.images[0].get_array()
-    measures = ["err@20", "ndcg@10"]
+    assert cells is not None
+    measures = ["ap", "rr", "q"]
     assert names(ax.get_yticklabels()) == names(ax.get_xticklabels()) == measures
-    for row in agreement.itertuples():
-        place = measures.index(row.measure), measures.index(row.other)
-        assert cells is not None
-        assert cells[place] == row.agreement
+    for measure, other, _, value in rows:
+        place = measures.index(measure), measures.index(other)
         (text,) = [text for text in ax.texts if text.get_position() == place[::-1]]
-        assert text.get_text() == f"{row.agreement:.2f}"
+        assert text.get_text() == ("—" if np.isnan(value) else f"{value:.2f}")
+        assert np.isnan(value) or cells[place] == value
     assert ax.get_xlabel() == "above the diagonal: Pearson's r\nbelow: Spearman's ρ"
 
 
@@ -185,28 +189,41 @@ def test_logarithmic_weights_leave_out_what_is_0(ax: Axes) -> None:
 
 
 def test_a_fit_has_its_curve_the_best_value_and_those_nearly_as_good(ax: Axes) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
-        result = gradedeval.fit(RUNS[:2], QRELS, "rbp(p=0.1..0.9..0.1)", "err@20", by="pearson", precision=0.1)
-    gradedeval.plot.fit(result, ax=ax)
+    result = gradedeval.fit_weights(
+        [0.6, 0.25, 0.1, 0.05], "rbp(p=0.1..0.9..0.02) rbp(p=0.2..0.6..0.1)", precision=0.02
+    )
+    one, _ = result.frame["measure"]
+    gradedeval.plot.fit(result, one, ax=ax)
     curve, near, best, _ = (np.asarray(line.get_xydata()) for line in ax.lines)
-    (row,) = result.frame.itertuples()
-    np.testing.assert_array_equal(curve, result.curve[["value", "agreement"]])
-    assert (near[0, 0], near[-1, 0]) == (row.low, row.high)
-    assert best.tolist() == [[row.value, row.agreement]]
-    assert ax.get_xlabel() == "p of rbp(p=0.1..0.9..0.1)"
+    row = result.frame.iloc[0]
+    np.testing.assert_array_equal(curve, result.curve[result.curve["measure"] == one][["value", "divergence"]])
+    assert (near[0, 0], near[-1, 0]) == (row["low"], row["high"])
+    assert best.tolist() == [[row["value"], row["divergence"]]]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (f"p of {one}", "Kullback–Leibler divergence (nats)")
+    both = Figure().subplots()
+    agreement = {"divergence": "agreement"}
+    fit = SimpleNamespace(frame=result.frame.rename(columns=agreement).assign(by="pearson"),
+                          curve=result.curve.rename(columns=agreement).assign(by="pearson"))  # fmt: skip
+    gradedeval.plot.fit(fit, ax=both)
+    assert names(both.get_legend().get_texts())[:2] == [f"{name}, Pearson's r" for name in result.frame["measure"]]  # type: ignore[union-attr]
+    other = SimpleNamespace(frame=fit.frame, curve=fit.curve.assign(parameter=["k", *fit.curve["parameter"][1:]]))
+    with pytest.raises(
+        InputError, match=r"^plot.fit: the measures differ in their parameters \(k, p\); name one, as in"
+    ):
+        gradedeval.plot.fit(other, ax=ax)
 
 
-def test_levels_of_pairs_stand_in_descending_order(scores: gradedeval.Scores, ax: Axes) -> None:
-    result = gradedeval.power(scores, draws=100)
-    gradedeval.plot.power(result, alpha=0.1, ax=ax)
-    for name, own in result.curve.groupby("measure"):
-        np.testing.assert_array_equal(lines(ax)[str(name)], own[["pair", "level"]])
-    compared = gradedeval.compare(two(scores), test="t")
-    _, other = Figure().subplots(2)
-    gradedeval.plot.power(compared, ax=other)
-    own = compared[compared["measure"] == "ndcg@10"]
-    assert lines(other)["ndcg@10"][:, 1].tolist() == sorted(own["p"], reverse=True)
+@pytest.mark.parametrize("level", ["level", "p"])
+def test_levels_of_pairs_stand_in_descending_order(level: str, ax: Axes) -> None:
+    rows = [("ap", 0.02), ("ap", 0.4), ("ap", 0.0), ("err@20", 0.3), ("err@20", 0.01), ("err@20", 0.7)]
+    frame = pd.DataFrame(rows, columns=["measure", level])
+    gradedeval.plot.power(SimpleNamespace(curve=frame) if level == "level" else frame, alpha=0.1, ax=ax)
+    drawn = lines(ax)
+    assert drawn["ap"].tolist() == [[1, 0.4], [2, 0.02], [3, 0.0]]
+    assert drawn["err@20"].tolist() == [[1, 0.7], [2, 0.3], [3, 0.01]]
+    assert drawn["α = 0.1"][:, 1].tolist() == [0.1, 0.1]
+    with pytest.raises(InputError, match=r"^plot.power: the frame has no levels and no p values; give what gradedeval"):
+        gradedeval.plot.power(frame.rename(columns={level: "other"}), ax=ax)
 
 
 def test_an_explanation_has_contributions_grades_and_the_score_so_far(ax: Axes) -> None:
@@ -257,7 +274,7 @@ def test_nothing_of_matplotlib_is_changed_for_good(scores: gradedeval.Scores) ->
     assert rcParams == before
 
 
-@pytest.mark.parametrize("form", ["svg", "pdf", "png"])
+@pytest.mark.parametrize("form", ["svg", "png", pytest.param("pdf", marks=pytest.mark.exhaustive)])
 def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Command, tmp_path: Path) -> None:
     words = ("plot", "weights", "-m", "p@3", "--ranks", "5", "--signature", "-o")
     for name in ("one", "two"):
@@ -302,7 +319,7 @@ def test_a_frame_that_lacks_what_a_picture_needs_is_named(scores: gradedeval.Sco
     with pytest.raises(InputError, match=r"^plot.topics: the frame has no columns low, high; give that of gradedeval"):
         gradedeval.plot.topics(gradedeval.topic_differences(two(scores)).drop(columns=["low", "high"]), ax=ax)
     with pytest.raises(InputError, match=r"^plot.correlate: the frame is empty; give that of correlate$"):
-        gradedeval.plot.correlate(gradedeval.correlate(scores).head(0), ax=ax)
+        gradedeval.plot.correlate(pd.DataFrame(columns=["measure", "other", "kind", "agreement"]), ax=ax)
 
 
 def test_without_matplotlib_the_extra_is_named(
@@ -329,3 +346,43 @@ def test_names_of_runs_are_text_whatever_is_in_them(ax: Axes) -> None:
     assert len(shown[2]) == 30
     assert shown[2].endswith("end")
     ax.figure.canvas.draw()  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def examples() -> Any:
+    spec = importlib.util.spec_from_file_location("pictures", ROOT / "examples" / "pictures.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    with warnings.catch_warnings():
+        spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.parametrize("name", ["runs", "topics"])
+def test_the_pictures_of_the_readme_are_as_the_example_draws_them(
+    name: str, examples: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Byte for byte by the matplotlib that drew them; by another the words and numbers, for it may lay them out
+    otherwise."""
+    monkeypatch.chdir(ROOT)
+    stored = ROOT / "docs" / "pictures" / f"{name}.svg"
+    examples.draw(tmp_path, [name])
+    now = (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+    if request.config.getoption("--golden"):
+        stored.write_text(now, encoding="utf-8")
+    before = stored.read_text(encoding="utf-8")
+    maker, words = (re.compile(pattern) for pattern in (r"gradedeval [^,]*, matplotlib [^<]*", r">([^<>]+)</text>"))
+    if maker.findall(before) == maker.findall(now):
+        assert before == now, "python examples/pictures.py docs/pictures runs topics"
+    assert words.findall(before) == words.findall(now)
+    assert len(words.findall(now)) > 10
+
+
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_the_example_draws_every_picture(examples: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    examples.draw(tmp_path)
+    assert {path.stem for path in tmp_path.glob("*.svg")} == {*gradedeval.plot.__all__} - {"save", "style"}

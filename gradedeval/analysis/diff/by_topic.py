@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 
-from gradedeval.analysis.contributions import terms_of
 from gradedeval.analysis.diff.changes import Change, document_rows, passed_by_unjudged, topic_rows
 from gradedeval.analysis.explain import DEFAULT
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
-from gradedeval.arrays import Floats, Ints
+from gradedeval.analysis.ranked_terms import RankedTerms, terms_by_run
+from gradedeval.arrays import Ints
 from gradedeval.errors import InputError, check_choice, did_you_mean, shorten, warn_caller
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -146,10 +146,10 @@ def diff_runs(
         raise no_common_topics(new.place, ranked.topics, old.place, ranked.topics)
     if scorer.grader.types:
         raise InputError("--costs", "diff does not read the types of documents", "leave it out", usage=True)
-    scores, terms = _scored(ranked, scorer)
+    terms = terms_by_run(ranked, scorer)
     topics, documents = [], []
     for column, measure in enumerate(scorer.measures):
-        rows, found = _of_measure(ranked, scorer, column, shared, scores[:, :, :, column], terms[column])
+        rows, found = _of_measure(ranked, scorer, column, shared, terms)
         topics.append(rows.assign(measure=measure.label))
         documents.append(found.assign(measure=measure.label))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
@@ -166,43 +166,21 @@ def diff_runs(
     )
 
 
-def _scored(ranked: RankedRuns, scorer: Scorer) -> tuple[Floats, list[list[tuple[Floats, Floats]]]]:
-    """3 × runs × topics × measures, as `RankedRuns.scores`; and of each measure and run: documents, what each adds to
-    the score of its topic, and topics, what else does."""
-    row = {topic: number for number, topic in enumerate(ranked.topics)}
-    values = np.full((3, 2, len(ranked.topics), len(scorer.measures)), np.nan)
-    terms = [[(np.zeros(len(ranked)), np.zeros(len(ranked.topics))) for _ in ranked.runs] for _ in scorer.measures]
-    for number, run in enumerate(ranked.runs):
-        for batch in ranked.batches(run, scorer.grader):
-            topics = [row[topic] for topic in batch.topics]
-            values[:, number, topics] = scorer.score_batch(batch).values
-            gains_of = scorer.gains_cache(batch)
-            for column, (measure, table) in enumerate(zip(scorer.measures, scorer.tables, strict=True)):
-                gains = gains_of(table, measure)
-                added, rest = terms_of(measure, gains)
-                of_documents, of_topics = terms[column][number]
-                of_topics[topics] = rest
-                there = np.arange(added.shape[1]) < gains.retrieved[:, None]
-                which = (run.begin[topics][:, None] + np.arange(added.shape[1]))[there]
-                of_documents[run.document[which]] = added[there]
-    return values, terms
-
-
 def _of_measure(
     ranked: RankedRuns,
     scorer: Scorer,
     column: int,
     shared: Ints,
-    scores: Floats,
-    terms: list[tuple[Floats, Floats]],
+    terms: RankedTerms,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The topics and the documents of `Diff`, by one measure.
-
-    scores  3 × runs × topics
-    """
+    """The topics and the documents of `Diff`, by one measure."""
     measure, table = scorer.measures[column], scorer.tables[column]
     old, new = (run.ranks_of(len(ranked)) for run in ranked.runs)
-    of_documents, of_topics = ((part[0], part[1]) for part in zip(*terms, strict=True))
+    added = np.zeros((2, len(ranked)))
+    for number, run in enumerate(ranked.runs):
+        added[number, run.document] = terms.added[column][number]
+    of_documents, of_topics = (added[0], added[1]), (terms.rest[column, 0], terms.rest[column, 1])
+    scores = terms.scores[:, :, :, column]
     last = NOWHERE - 1 if measure.cutoff is None or measure.definition.cutoff == "sums_to_k" else measure.cutoff
     change = Change(ranked, shared, old, new, of_documents, of_topics, last)
     topics = topic_rows(change, scores[0][:, shared], scores[2][:, shared])

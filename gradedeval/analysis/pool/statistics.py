@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -104,6 +104,19 @@ def pool_of(
     group_of, notes = read_groups(groups, list(runs))
     judged = Qrels.none() if qrels is None else qrels_for(runs, qrels, options)
     ranked = rank_runs(runs, Grader(judged, options), workers)
+    return pool_statistics(ranked, group_of, options, at, pool_depth, notes)
+
+
+def pool_statistics(
+    ranked: RankedRuns,
+    group_of: list[str],
+    options: Options,
+    at: int = AT,
+    pool_depth: int | None = None,
+    notes: Sequence[str] = (),
+) -> Pool:
+    """As `pool`, of runs that are ranked already; `group_of` each is its group."""
+    judged = ranked.grader.qrels
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     return Pool(
         _runs(ranked, group_of, at, pool_depth, relevant_of(ranked, options)),
@@ -112,7 +125,7 @@ def pool_of(
         _overlap(ranked, at),
         _depths(ranked),
         at,
-        "" if qrels is None else str(signature(judged, options, [], counts)),
+        "" if not judged.topics else str(signature(judged, options, [], counts)),
         [*judged._notes_for(options), *ranked.notes, *notes],
     )
 
@@ -269,3 +282,36 @@ def _depths(ranked: RankedRuns) -> pd.DataFrame:
     rows = [(depth, int((best <= depth).sum()), int(((best <= depth) & ranked.judged).sum()) if known else None)
             for depth in depths]  # fmt: skip
     return pd.DataFrame(rows, columns=["depth", "documents", "judged"])
+
+
+def unjudged_by_depth(ranked: RankedRuns, at: int = AT) -> pd.DataFrame:
+    """How many documents each run retrieved unjudged: run, depth, documents (down to that rank, of all its topics),
+    unjudged, per_topic (unjudged, the mean over topics). The depths are 1, 5, 10, … to the deepest rank, and `at`."""
+    import pandas as pd
+
+    deepest = max((int(run.counts.max(initial=0)) for run in ranked.runs), default=0)
+    depths = sorted({at, deepest, *(depth for depth in DEPTHS if depth < deepest)})
+    rows = []
+    for run in ranked.runs:
+        unjudged = run.rank[~ranked.judged[run.document]]
+        for depth in depths:
+            count = int((unjudged <= depth).sum())
+            documents = int(np.minimum(run.counts, depth).sum())
+            rows.append((run.name, depth, documents, count, count / int(run.listed.sum())))
+    return pd.DataFrame(rows, columns=["run", "depth", "documents", "unjudged", "per_topic"])
+
+
+def found_alone(ranked: RankedRuns, options: Options) -> pd.DataFrame:
+    """The relevant documents that one run alone retrieved: run, topic, docno, grade, rank; the best ranks first."""
+    import pandas as pd
+
+    alone = (ranked.retrieved_by == 1) & relevant_of(ranked, options) & ranked.judged
+    names, frames = ranked.names, []
+    for run in ranked.runs:
+        which = np.flatnonzero(alone[run.document])
+        which = which[np.argsort(run.rank[which], kind="stable")]
+        document = run.document[which]
+        topics = [names[topic] for topic in ranked.topic[document].tolist()]
+        columns = {"run": run.name, "topic": topics, "docno": ranked.docnos[document]}
+        frames.append(pd.DataFrame({**columns, "grade": ranked.grades(document), "rank": run.rank[which]}))
+    return pd.concat(frames, ignore_index=True)

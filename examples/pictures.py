@@ -1,0 +1,61 @@
+"""Every picture of `gradedeval plot`, drawn in Python from the samples: python examples/pictures.py FOLDER
+
+The README shows two of them, which `python examples/pictures.py docs/pictures runs topics` writes.
+"""
+
+import sys
+import warnings
+from pathlib import Path
+
+import matplotlib
+from matplotlib import pyplot
+
+import gradedeval
+from gradedeval import plot
+
+matplotlib.use("svg")
+
+warnings.simplefilter("ignore", gradedeval.EvaluationWarning)  # topics without a relevant document
+QRELS = "qrels_samples/rivers.qrels"
+BM25, NEURAL, DENSE = RUNS = [f"qrels_samples/rivers-{name}.run" for name in ("bm25", "neural", "dense")]
+
+
+def evaluated(measures, runs=RUNS):
+    return gradedeval.evaluate(runs, QRELS, measures, residuals="split")
+
+
+def history(folder):
+    """A history of four evaluations; from the third on, rankings are cut at rank 100."""
+    path = folder / "history.jsonl"
+    path.unlink(missing_ok=True)
+    for day, run, depth in ((1, BM25, None), (2, NEURAL, None), (3, BM25, 100), (4, NEURAL, 100)):
+        scores = gradedeval.evaluate({"nightly": run}, QRELS, "ap", depth=depth)
+        gradedeval.append_history(scores, path, time=f"2026-11-0{day}", label=f"v{day}")
+    return gradedeval.read_history(path)
+
+
+PICTURES = {
+    "pr": lambda folder: plot.pr(gradedeval.precision_recall(BM25, QRELS)),
+    "topics": lambda folder: plot.topics(evaluated("err@20", [BM25, DENSE])),
+    "runs": lambda folder: plot.runs(evaluated("rbp(p=0.9)")),
+    "weights": lambda folder: plot.weights(gradedeval.weights("rbp(p=0.9) dcg insq", ranks=50, normalize="sum")),
+    "fit": lambda folder: plot.fit(gradedeval.fit(RUNS, QRELS, "rbp(p=0.05..0.95)", "err@20", precision=0.01)),
+    "power": lambda folder: plot.power(gradedeval.power(evaluated("err@20 ap"))),
+    "correlate": lambda folder: plot.correlate(gradedeval.correlate(evaluated("err@20 ndcg@10 ap"), "pearson")),
+    "scatter": lambda folder: plot.scatter(evaluated("err@20 ndcg@10")),
+    "explain": lambda folder: plot.explain(gradedeval.explain(DENSE, QRELS, "err@20", topic="301")),
+    "history": lambda folder: plot.history(history(folder)),
+}
+
+
+def draw(folder, names=PICTURES):
+    """Draw these pictures into a folder, each as NAME.svg."""
+    for name in names:
+        with plot.style():
+            pyplot.close("all")
+            plot.save(PICTURES[name](Path(folder)), Path(folder) / f"{name}.svg")
+    pyplot.close("all")
+
+
+if __name__ == "__main__":
+    draw(sys.argv[1], sys.argv[2:] or PICTURES)

@@ -1,0 +1,298 @@
+"""A report: what its tables, sentences and rankings say, that nothing in it is markup from files, how large it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+import gradedeval
+from gradedeval.analysis.compare import TestSettings as Settings
+from gradedeval.analysis.explain import explain_topics
+from gradedeval.measures.parse import parse_measures
+from gradedeval.options import Options
+from gradedeval.report import page as pages
+from gradedeval.report.findings import Findings, ReportSettings, find
+from support.commands import Command
+from support.pages import Page
+from support.paths import SAMPLES
+
+pytest.importorskip("jinja2")
+pytestmark = pytest.mark.filterwarnings("ignore:.*not in the run:gradedeval.EvaluationWarning")
+
+NAMES = ("rivers-bm25.run", "rivers-dense.run", "rivers-neural.run")
+RUNS = [str(SAMPLES / name) for name in NAMES]
+QRELS = str(SAMPLES / "rivers.qrels")
+MEASURES = "err@20 ap ndcg(gain=exp)@10"
+DRAWS = 200
+
+
+@cache
+def found(measures: str = MEASURES, runs: tuple[str, ...] = NAMES) -> Findings:
+    sources = {name: str(SAMPLES / name) for name in runs}
+    settings = ReportSettings(Settings(draws=DRAWS), show=5)
+    return find(sources, QRELS, parse_measures(measures), Options(), None, settings)
+
+
+@cache
+def whole() -> Page:
+    return Page(pages.page(found(), "gradedeval report <command>"))
+
+
+def cell_of(row: list[str]) -> str:
+    return row[1].split(";")[0]
+
+
+def test_the_first_table_has_the_scores_of_evaluate_the_best_first_and_in_bold() -> None:
+    rows = whole().table("Scores of all runs")
+    means = gradedeval.evaluate(RUNS, QRELS, MEASURES).means_by_run
+    order = sorted(NAMES, key=lambda run: -(means[run]["err@20"] or 0))
+    assert [row[0].split()[0] for row in rows[1:]] == order
+    for row in rows[1:]:
+        scores = list(means[row[0].split()[0]].values())
+        assert [re.match(r"\d\.\d{4}", text)[0] for text in row[1:4]] == [f"{score:.4f}" for score in scores]  # type: ignore[index]
+    best = [text for row in rows[1:] for text in row if "best" in text]
+    assert len(best) == 3
+    assert all(text in rows[1] for text in best)
+    assert rows[3][0].endswith("dense.run")
+
+
+def test_marks_wins_and_sentences_are_those_of_compare() -> None:
+    scores = gradedeval.evaluate(RUNS, QRELS, MEASURES, residuals=True)
+    frame = gradedeval.compare(scores, NAMES[0], draws=DRAWS)
+    rows = {row[0].split()[0]: row for row in whole().table("Scores of all runs")[1:]}
+    labels = scores.labels
+    for pair in frame.to_dict("records"):
+        text = rows[pair["run"]][1 + labels.index(pair["measure"])]
+        assert ("*" in text) == (pair["p_corrected"] <= 0.05) == ("significant" in text)
+        assert text.endswith(f"{pair['wins']}/{pair['ties']}/{pair['losses']}")
+    assert "won/tied/lost" not in "".join(rows[NAMES[0]])
+    flips = frame[frame["flip"].notna()]
+    assert len(flips)
+    for flip in flips.to_dict("records"):
+        said = f"could turn if {flip['flip']} of {flip['unjudged']} unjudged documents were judged relevant, the lowest"
+        assert f"{said} of them at rank {flip['flip_rank']}" in whole().words
+    assert whole().words.count("The order of rivers") == int(frame["conclusive"].eq(False).sum())
+
+
+def test_topics_have_the_scores_and_the_median_best_and_worst_of_topic_table() -> None:
+    frame = gradedeval.topic_table(gradedeval.evaluate(RUNS, QRELS, MEASURES))
+    frame = frame[(frame["measure"] == "ap") & (frame["topic"] != "all")]
+    rows = whole().table("Topics by ap")
+    by_topic = frame.set_index(["topic", "run"])
+    assert len(rows) == 51
+    header = rows[0]
+    assert [header[1], header[3]] == [NAMES[0], NAMES[2]]
+    for topic, one, _, other, _, difference, *across in rows[1:]:
+        scores = [by_topic.loc[(topic, header[place])] for place in (1, 3)]
+        assert [one, other] == [f"{row['score']:.4f}" for row in scores]
+        assert float(difference) == pytest.approx(scores[1]["score"] - scores[0]["score"], abs=1e-4)
+        assert across == [f"{scores[0][name]:.4f}" for name in ("median", "best", "worst")]
+    residuals = gradedeval.evaluate(RUNS[0], QRELS, MEASURES, residuals=True).frame
+    residuals = residuals[(residuals["measure"] == "ap") & (residuals["topic"] != "all")]
+    assert [row[2] for row in rows[1:]] == [f"{value:.4f}" for value in residuals["residual"]]
+    heat = whole().table("Scores by ap")
+    assert heat[0][1:] == [row[0] for row in rows[1:]]
+    assert heat[1][0] == found().runs[0]
+
+
+@pytest.mark.parametrize("measures", [MEASURES, "rbp bpref q rr infap num_rel_ret"])
+def test_contributions_and_what_could_be_added_are_those_of_explain(measures: str) -> None:
+    shown = found(measures)
+    data = Page(pages.page(shown))
+    names = shown.matrix.topics
+    for topic in ("301", "308", "317"):
+        documents, runs = data.data(f"r{names.index(topic)}")
+        for run, (retrieved, listed, by_measure) in zip(shown.runs, runs, strict=True):
+            (explained,) = explain_topics({run: str(SAMPLES / run)}, QRELS, shown.measures, Options(), [topic])
+            assert retrieved == explained.retrieved
+            for one, (score, residual, rest, adds, could) in zip(explained.measures, by_measure, strict=True):
+                rows = [row for row in one.rows() if row["part"] == "document"]
+                assert score == pytest.approx(one.score, abs=1e-5)
+                assert residual == pytest.approx(one.residual, abs=1e-5)
+                assert sum(adds) + rest == pytest.approx(one.score, abs=1e-4)
+                assert len(listed) == len(adds) == len(could) == 5
+                for number, row, added, rise in zip(listed, rows, adds, could, strict=False):
+                    assert documents[number] == [row["docno"], row["grade"]]
+                    assert added == pytest.approx(row["contribution"], abs=1e-5)
+                    assert rise == pytest.approx(row.get("could_add"), abs=1e-5)
+
+
+def test_judgments_are_those_of_pool() -> None:
+    pool = gradedeval.pool(RUNS, QRELS)
+    rows = {row[0]: row for row in whole().table("What runs retrieved")[1:]}
+    for run in pool.runs.to_dict("records"):
+        assert rows[run["run"]][-3:] == [str(run[name]) for name in ("unique", "unique_judged", "unique_relevant")]
+    topics = whole().table("Judged documents of each topic")
+    assert [row[1:4] for row in topics[1:]] == pool.topics[["judged", "relevant", "found"]].astype(
+        str
+    ).to_numpy().tolist()
+    assert topics[0][4:] == ["grade -2", "grade 0", "grade 1", "grade 2", "grade 3", "grade 4"]
+    unjudged = gradedeval.evaluate(RUNS, QRELS, "unjudged@10").means_by_run
+    at_ten = [float(row[3]) for row in whole().table("Unjudged documents of a topic")[1:]]
+    beside = [float(row[-1].split()[0]) for row in whole().table("Scores of all runs")[1:]]
+    assert at_ten == beside == [pytest.approx(10 * unjudged[run]["unjudged@10"], abs=0.05) for run in found().runs]
+    alone = sum(pool.runs["unique_relevant"])
+    assert sum(map(int, re.findall(r"(\d+) relevant documents? on", whole().words))) == alone
+
+
+def test_how_it_was_computed_is_said() -> None:
+    words = whole().words
+    assert "gradedeval report <command>" in words
+    for said in (*found().scores.signature.split(" | "), "randomization, 200 draws, seed 0", "jinja2 3"):
+        assert said in words
+    assert found().notes
+    assert all(str(note) in words for note in found().notes)
+
+
+def test_a_page_allows_no_network_and_names_its_own_style_and_script_by_their_checksums() -> None:
+    assert whole().policy.startswith("default-src 'none'; ")
+    for name in ("style", "script"):
+        digest = b64encode(sha256(whole().scripts[name].encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in whole().policy
+    assert "unsafe" not in whole().policy
+    assert not [at for _, at in whole().tags if "src" in at or at.get("href", "#")[:1] not in ("#", "d")]  # type: ignore[index]
+    assert not [at for _, at in whole().tags if "style" in at or any(name.startswith("on") for name in at)]
+
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img/src=x/onerror=alert(1)>',
+    "</script><b>",
+    "'\"&amp;",
+    "a\u202eb",
+    "l\u2028s",
+)
+
+
+def hostile_runs(folder: Path) -> list[str]:
+    """Runs, topics and documents that are called after markup."""
+    topics = ['"><img/src=x/onerror=alert(1)>', "</script><script>alert(2)</script>", "{{7*7}}"]
+    for number, name in enumerate(("a<img src=x onerror=alert(3)>.run", "b'\"&{{1}}.run")):
+        lines = [
+            f"{topic} Q0 {doc} 1 {9 - (rank + number) % 6} <script>alert(4)</script>\n"
+            for topic in topics
+            for rank, doc in enumerate(HOSTILE)
+        ]
+        (folder / name).write_text("".join(lines), encoding="utf-8")
+    judged = [f"{topic} 0 {doc} {rank % 3}\n" for topic in topics for rank, doc in enumerate(HOSTILE[:-1])]
+    (folder / "q.txt").write_text("".join(judged), encoding="utf-8")
+    return sorted(path.name for path in folder.glob("*.run"))
+
+
+def test_names_that_are_markup_stand_there_as_text(cli: Command, tmp_path: Path) -> None:
+    names = hostile_runs(tmp_path)
+    done = cli("report", *names, "q.txt", "-m", "err@5", "--draws", "50", "-o", "out.html")
+    assert done.code == 0
+    text = (tmp_path / "out.html").read_text(encoding="utf-8")
+    page = Page(text)
+    tags = {tag for tag, _ in page.tags}
+    assert "img" not in tags
+    assert [at for tag, at in page.tags if tag == "script" and at.get("type") != "application/json"] == [{}]
+    assert all(name in page.shown for name in names)
+    documents = [docno for docno, _ in page.data("r0")[0]]
+    assert sorted(documents) == sorted(["<script>alert(1)</script>", *HOSTILE[1:4], "a\\u202eb", "l\\u2028s"])
+    assert page.data("data")["topics"] == [
+        '"><img/src=x/onerror=alert(1)>',
+        "</script><script>alert(2)</script>",
+        "{{7*7}}",
+    ]
+    assert "\u202e" not in text
+    assert "49" not in page.table("Topics by err@5")[3][0]
+
+
+def test_of_too_many_topics_the_rankings_that_differ_most_are_there_and_it_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    size = len(pages.page(found()).encode())
+    text = pages.page(found(), most_bytes=size - 20_000)
+    assert size - 25_000 < len(text.encode()) <= size - 20_000
+    page = Page(text)
+    shown = page.data("data")["shown"]
+    assert sorted(int(name[1:]) for name in page.scripts if re.fullmatch(r"r\d+", name)) == shown
+    assert 0 < len(shown) < 50
+    score = found().matrix.score[:, :, 0]
+    spread = score.max(0) - score.min(0)
+    assert min(spread[shown]) >= max(spread[[topic for topic in range(50) if topic not in shown]])
+    assert f"Rankings of the {len(shown)} of 50 topics on which the runs differ most" in page.words
+    assert page.data("data")["topic"] in shown
+    monkeypatch.setattr(pages, "MOST_CELLS", 90)
+    page = Page(pages.page(found()))
+    assert "The map shows the 10 of 50 topics on which the runs differ most; the table has them all." in page.words
+    assert len(page.table("Scores by ap")[0]) == 11
+    assert len(page.table("Topics by ap")) == 51
+    assert page.data("scores") is None
+
+
+def test_one_run_has_a_page_without_comparisons() -> None:
+    page = Page(pages.page(found(MEASURES, NAMES[:1])))
+    assert "There is one run alone: nothing is compared." in page.words
+    assert "its ranking stands by itself" in page.words
+    assert [row[0] for row in page.table("Scores of all runs")] == ["run", NAMES[0]]
+    assert page.table("Topics by ap")[0] == ["topic", NAMES[0], "could rise"]
+    assert page.data("data")["pair"] == [0, None]
+
+
+@pytest.mark.filterwarnings("ignore:(.*an interval needs 3 topics|the baseline is):gradedeval.EvaluationWarning")
+def test_runs_that_share_one_topic_are_not_compared_and_it_is_said() -> None:
+    with pytest.warns(gradedeval.EvaluationWarning, match="nothing is compared: .*a test needs two"):
+        text = gradedeval.html_report({"a": {"1": {"d": 1.0}}, "b": {"1": {"e": 1.0}}}, {"1": {"d": 1}}, "err@5")
+    assert "The runs are not compared; the notes say why." in Page(text).words
+
+
+def test_it_is_the_same_page_each_time_and_from_python() -> None:
+    with pytest.warns(gradedeval.EvaluationWarning):
+        text = gradedeval.html_report(RUNS, QRELS, MEASURES, draws=DRAWS, show=5)
+    assert text == pages.page(found())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-m", "ap"], "missing option '-o' / '--output'; see `gradedeval report --help`"),
+        (["-o", "r.pdf"], "'r.pdf': a report is an HTML page; name a .html file"),
+        (["-o", "none/r.html"], "none/r.html: cannot be written (No such file or directory); nothing was written"),
+        (["-o", "r.html", "--baseline", "x"], "unknown run 'x'; choose from a.run, b.run"),
+        (["-o", "r.html", "--baseline", "s.csv"], "--baseline: 's.csv' holds saved scores, and a report shows "
+         "rankings; give the baseline as a run"),
+        (["-o", "r.html", "--ties", "average"], "--ties: an average over orders has no ranks; choose an order"),
+        (["-o", "r.html", "--alpha", "2"], "--alpha: 2 is not a significance level; give a number "
+         "between 0 and 1, such as 0.05"),
+        (["-o", "r.html", "--show", "0"], "--show: '0' is not a whole number of 1 or more"),
+        (["-o", "r.html", "-m", "errr@5"], "unknown measure 'errr'; did you mean 'err'?"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_one_line_and_no_file_is_left(
+    words: list[str], message: str, cli: Command, tmp_path: Path
+) -> None:
+    for name in ("a.run", "b.run"):
+        (tmp_path / name).write_text("1 Q0 d 1 2 t\n2 Q0 d 1 2 t\n")
+    (tmp_path / "q").write_text("1 0 d 1\n2 0 d 0\n2 0 e 1\n")
+    (tmp_path / "s.csv").write_text("run,topic,measure,score\na,1,ap,1\n")
+    before = sorted(tmp_path.iterdir())
+    done = cli("report", "a.run", "b.run", "q", "--quiet", *words)
+    assert done.code != 0
+    assert done.messages == [message]
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_without_qrels_or_without_jinja2_nothing_is_read(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = cli("report", *RUNS, "-o", "r.html")
+    assert (done.code, len(done.messages)) == (1, 1)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    done = cli("report", "no-such.run", QRELS, "-o", "r.html")
+    assert (done.code, done.messages) == (2, ["report: jinja2 is not installed; pip install 'gradedeval[report]'"])
+
+
+def test_a_report_to_standard_output_is_the_page_alone(cli: Command, tmp_path: Path) -> None:
+    done = cli("report", RUNS[0], RUNS[1], QRELS, "-m", "ap", "--test", "bayes", "-o", "-")
+    assert done.text.startswith("<!DOCTYPE html>")
+    assert "P(better)" in done.text
+    assert json.loads(Page(done.text).scripts["data"])["runs"] == ["rivers-bm25.run", "rivers-dense.run"]
+    assert list(tmp_path.iterdir()) == []

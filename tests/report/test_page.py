@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
@@ -20,8 +21,9 @@ from gradedeval.options import Options
 from gradedeval.report import page as pages
 from gradedeval.report.findings import Findings, ReportSettings, find
 from support.commands import Command
+from support.markup import HOSTILE, hostile_runs
 from support.pages import Page
-from support.paths import SAMPLES
+from support.paths import DATA, SAMPLES, shared
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.filterwarnings("ignore:.*not in the run:gradedeval.EvaluationWarning")
@@ -161,31 +163,6 @@ def test_a_page_allows_no_network_and_names_its_own_style_and_script_by_their_ch
     assert not [at for _, at in whole().tags if "style" in at or any(name.startswith("on") for name in at)]
 
 
-HOSTILE = (
-    "<script>alert(1)</script>",
-    '"><img/src=x/onerror=alert(1)>',
-    "</script><b>",
-    "'\"&amp;",
-    "a\u202eb",
-    "l\u2028s",
-)
-
-
-def hostile_runs(folder: Path) -> list[str]:
-    """Runs, topics and documents that are called after markup."""
-    topics = ['"><img/src=x/onerror=alert(1)>', "</script><script>alert(2)</script>", "{{7*7}}"]
-    for number, name in enumerate(("a<img src=x onerror=alert(3)>.run", "b'\"&{{1}}.run")):
-        lines = [
-            f"{topic} Q0 {doc} 1 {9 - (rank + number) % 6} <script>alert(4)</script>\n"
-            for topic in topics
-            for rank, doc in enumerate(HOSTILE)
-        ]
-        (folder / name).write_text("".join(lines), encoding="utf-8")
-    judged = [f"{topic} 0 {doc} {rank % 3}\n" for topic in topics for rank, doc in enumerate(HOSTILE[:-1])]
-    (folder / "q.txt").write_text("".join(judged), encoding="utf-8")
-    return sorted(path.name for path in folder.glob("*.run"))
-
-
 def test_names_that_are_markup_stand_there_as_text(cli: Command, tmp_path: Path) -> None:
     names = hostile_runs(tmp_path)
     done = cli("report", *names, "q.txt", "-m", "err@5", "--draws", "50", "-o", "out.html")
@@ -296,3 +273,18 @@ def test_a_report_to_standard_output_is_the_page_alone(cli: Command, tmp_path: P
     assert "P(better)" in done.text
     assert json.loads(Page(done.text).scripts["data"])["runs"] == ["rivers-bm25.run", "rivers-dense.run"]
     assert list(tmp_path.iterdir()) == []
+
+
+@shared
+@pytest.mark.exhaustive
+def test_48_runs_are_on_a_page_in_ten_seconds_and_below_20_megabytes() -> None:
+    folder = DATA / "covid-round1"
+    runs = {path.name: str(path) for path in sorted((folder / "runs").iterdir())}
+    begin = time.process_time()  # others may be at work here
+    measures = parse_measures("err@20 ndcg@10 ap")
+    seen = find(runs, str(folder / "qrels.txt"), measures, Options(), None, ReportSettings(Settings()))
+    text = pages.page(seen)
+    assert time.process_time() - begin < 10
+    assert len(text.encode()) < 2_500_000
+    page = Page(text)
+    assert (len(page.table("Scores of all runs")), len(page.data("data")["shown"])) == (49, 30)

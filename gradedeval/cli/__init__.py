@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "power": ("power", "Report the discriminative power of measures."),
     "pr": ("pr", "Print precision over recall, graded and at each threshold."),
     "plot": ("plot", "Draw pictures: curves, runs, topics, weights, agreement."),
-    "clicks": ("clicks", "Learn from click logs: what users look at, and what they find relevant."),
+    "clicks": ("clicks", "Learn from click logs what users look at and like."),
     "lint": ("lint", "Check runs for problems before scoring."),
     "trec_eval": ("trec_eval", "Score runs with trec_eval's options and output."),
 }

@@ -271,6 +271,32 @@ def attention() -> dict[str, list[str]]:
     }
 
 
+SATISFIES = {0: 0.05, 1: 0.1, 2: 0.3, 3: 0.6, 4: 0.8}
+
+
+def clicks() -> dict[str, list[str]]:
+    """Logs of clicks: of users who go down the first five documents of a list until one satisfies them, each click as
+    often as is expected; and the example of Zhang et al., with other users who make its gaps and pages."""
+    lines = ["topic\tkind\tclicks\tshown\tcount"]
+    for number, topic in enumerate(TOPICS[:30]):
+        documents = candidates(topic)
+        rankings = {tag: retrieve(tag, topic, documents) for tag in SYSTEMS}
+        grades = pool(topic, documents, rankings)
+        for tag in ("bm25", "neural", "manual"):
+            shown = [docno for docno, _ in rankings[tag][:5]]
+            looking = 400 // (number + 1) + 20.0
+            for rank, docno in enumerate([*shown, ""], 1):
+                stopping = SATISFIES[max(grades.get(docno, 0), 0)] if docno else 1.0
+                if count := round(looking * stopping):
+                    kind = "navigational" if number % 3 == 0 else "informational"
+                    lines.append(f"{topic}\t{kind}\t{rank if docno else '-'}\t{' '.join(shown)}\t{count}")
+                looking -= looking * stopping
+    example = ["topic\tclicks\tuser\tcount", "A\t1 5 6\tann\t1", "B\t2 4 10\tann\t1"]
+    others = {"3": 48, "1 3 7 13": 20, "3 7 12 19": 16, "4 9 16": 6, "3 6 10 16": 1}
+    example += [f"C\t{ranks}\t\t{count}" for ranks, count in others.items()]
+    return {"rivers-clicks.tsv": lines, "zhang-clicks.tsv": example}
+
+
 def compressed(data: bytes) -> bytes:
     """Gzip without time and file name. `gzip.compress` is no substitute: its header varies between Python versions."""
     packed = io.BytesIO()
@@ -285,7 +311,7 @@ def main() -> None:
     parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, default=Path(__file__).parent)
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    files = worked_examples() | result_page() | attention() | rivers() | ambiguous()
+    files = worked_examples() | result_page() | attention() | rivers() | ambiguous() | clicks()
     for name, lines in files.items():
         data = "".join(f"{line}\n" for line in lines).encode()
         (folder / name).write_bytes(compressed(data) if name.endswith(".gz") else data)

@@ -81,6 +81,9 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         wanted = {described.flag for described in OPTIONS.values() if level and described.is_of(level)}  # type: ignore[arg-type]
         wanted |= {"--run-format", "--qrels-format", "--labels"} if name == "lint" else set()
         wanted |= {"--depth", "--lenient"} if name.startswith("clicks ") else set()  # of the log
+        judged = {"--qrels-format", "--labels"}  # and of the qrels beside it
+        wanted |= judged if name in ("clicks measures", "clicks correlate") else set()
+        wanted |= {"--gain", "--top-grade", "--negative"} if name == "clicks correlate" else set()
         offered = {flag for param in parameters(name) for flag in param.opts}
         assert {described.flag for described in OPTIONS.values()} & offered == wanted
 

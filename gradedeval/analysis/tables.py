@@ -181,7 +181,7 @@ def fit_document(result: FitResult, layout: Layout) -> Document:
         "value": {Column("best", "number"): itemgetter("value")},
         "agreement": same(Column("agreement", "score")),
         "divergence": {Column("KL (nats)", "score"): itemgetter("divergence")},
-        "low": {Column("within 0.001", "figures"): _near_best},
+        "low": {Column("within 0.001", "figures"): near_best},
         "step": {Column("step", "number"): itemgetter("step")},
         "covered": same(Column("covered", "score")),
         "pairs": same(Column("pairs", "count")),
@@ -192,7 +192,8 @@ def fit_document(result: FitResult, layout: Layout) -> Document:
     return frame_document(result.frame, layout, columns, signature_lines(result.settings, result.signature))
 
 
-def _near_best(row: Row) -> str | None:
+def near_best(row: Row) -> str | None:
+    """The range of values that are nearly as good as the best."""
     return None if row["low"] is None else f"{row['low']:.6g} to {row['high']:.6g}"
 
 

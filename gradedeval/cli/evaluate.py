@@ -95,7 +95,7 @@ def command(
     tags, history = run_name == "tag", kept["append_to"] is not None
     published = published_table(keywords, form, shown, None if tags else runs, kept["label"], history)
     check_history(kept["append_to"], "--append-to", kept if history else {**kept, "label": None}, (*runs, qrels))
-    options, workers = resolve_options(**keywords), _workers(jobs)
+    options, workers = resolve_options(**keywords), Workers.of(jobs, with_progress)
     scores = evaluate_runs(named_runs(runs), qrels, chosen, options, by_tag=tags, keep_going=True, workers=workers)
     scores = standardized(scores) if standardized else scores
     warn(scores.notes)
@@ -124,14 +124,6 @@ def _keep(scores: Scores, files: Mapping[str, str], append_to: str, label: str |
     from gradedeval.analysis.history import append_scores  # few evaluations are kept
 
     append_scores(scores, append_to, files, time, label or "")
-
-
-def _workers(jobs: int | None) -> Workers:
-    """As many processes as --jobs says, or as there are cores."""
-    workers = Workers.of(jobs, with_progress)
-    if jobs is not None and workers.count < jobs:
-        warn(["--jobs: parallel processing is not available here; using one process"])
-    return workers
 
 
 def _report(scores: Scores, output: str | None, written: bool) -> None:

@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
+    from gradedeval.clicks.agreement import ClickCorrelations as ClickCorrelations
+    from gradedeval.clicks.agreement import correlate as correlate
+    from gradedeval.clicks.click_measures import measures as measures
     from gradedeval.clicks.click_models import ClickModel as ClickModel
     from gradedeval.clicks.click_models import ClickModels as ClickModels
     from gradedeval.clicks.click_models import models as models
+    from gradedeval.clicks.fits import Fits as Fits
+    from gradedeval.clicks.fits import fit as fit
     from gradedeval.clicks.held_out import Prediction as Prediction
     from gradedeval.clicks.learned import Learned as Learned
     from gradedeval.clicks.learned_gains import gains as gains
@@ -26,7 +31,10 @@ if TYPE_CHECKING:
 
 # Module -> the public names in it, imported when they are asked for.
 _PUBLIC = {
+    "agreement": "ClickCorrelations correlate",
+    "click_measures": "measures",
     "click_models": "ClickModel ClickModels models",
+    "fits": "Fits fit",
     "held_out": "Prediction",
     "learned": "Learned",
     "learned_gains": "gains",

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from gradedeval.parallel.forks import Failed, cores, imap, imap_unordered, usable_workers
+from gradedeval.errors import InputError
+from gradedeval.parallel.executors import (
+    CannotShare,
+    Submit,
+    can_fork,
+    completed,
+    cores,
+    forked,
+    in_order,
+    lent,
+    spawned,
+)
 from gradedeval.parallel.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -40,61 +54,123 @@ LIMITS = Limits()
 """The limits where none are given."""
 
 
-class WorkerFailed(Exception):
-    """Work failed in another process, whatever the reason: it is to be done again in this one."""
+class WorkerDied(InputError):
+    """The process died that did a task, and so did the one that did it again, or it could not be done again."""
+
+    def __init__(self, place: str = "--jobs", hint: str = "is there memory for so many? try --jobs 1") -> None:
+        super().__init__(place, "a process that shared the work died", hint)
+
+
+@dataclass(frozen=True)
+class _Raised:
+    """What a worker raised instead of giving a result; that of the first task is raised, whichever came first."""
+
+    error: BaseException
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Workers:
-    """Processes that share work, this one among them.
+    """Who shares work, through an Executor of the standard library.
 
-    count     how many; `of` settles it
+    count     how many work at the same time; 1 is this process alone
     progress  shows how much is done
     limits    the sizes at which work is cut
+    executor  who works; None for processes of our own, which are forked where that is safe, so that nothing is copied,
+              and spawned elsewhere
     """
 
     count: int = 1
     progress: Progress = no_progress
     limits: Limits = field(default_factory=lambda: LIMITS)
+    executor: Executor | None = None
 
     @classmethod
-    def of(cls, jobs: int | None = None, progress: Progress = no_progress) -> Workers:
-        """So many as asked for, or as there are processors; one where this process cannot be forked safely."""
-        return cls(1 if jobs == 1 else usable_workers(jobs or cores()), progress)
+    def of(cls, jobs: int | None = None, progress: Progress = no_progress, executor: Executor | None = None) -> Workers:
+        """So many as asked for, or as the executor or this machine has."""
+        own = getattr(executor, "_max_workers", None)  # as the executors of the standard library and loky have it
+        return cls(jobs or own or cores(), progress, executor=executor)
 
     def silent(self) -> Workers:
         """The same without a progress bar."""
         return replace(self, progress=no_progress)
 
     def serial(self) -> Workers:
-        """The same with one process."""
-        return replace(self, count=1)
+        """This process alone."""
+        return replace(self, count=1, executor=None)
 
     def imap(
         self, work: Callable[[Task], Result], tasks: Sequence[Task] | Iterator[Task], count: int | None = None
     ) -> Generator[Result, None, None]:
         """The result of each task, in their order.
 
-        tasks  a sequence, which processes share; or an iterator, whose tasks this process does as they come
+        work   what is done with each: it travels to each worker once, and must be what pickle can write where the
+               workers are not forked
+        tasks  a sequence, which is shared; or an iterator, whose tasks this process does as they come
         count  how many those of an iterator are about; without it no progress is shown
 
-        Raises WorkerFailed where another process failed.
+        Raises what `work` raises, and WorkerDied.
         """
         if not isinstance(tasks, Sequence):
             results = map(work, tasks)
             yield from results if count is None else self.progress(results, count, "parts")
             return
-        with closing(imap(lambda number: work(tasks[number]), len(tasks), self.count)) as shared:
-            for result in self.progress(shared, len(tasks), "parts"):
-                if isinstance(result, Failed):
-                    raise WorkerFailed
+        with closing(self._results(work, tasks)) as shared:
+            for result in self.progress(in_order(shared), len(tasks), "parts"):
+                if isinstance(result, _Raised):
+                    raise result.error
                 yield result
 
     def imap_unordered(
-        self, work: Callable[[Task], Result], tasks: Sequence[Task]
-    ) -> Generator[tuple[Task, Result | None], None, None]:
-        """Each task and its result, as they are done; None where its process failed."""
-        count = min(self.count, len(tasks))
-        with closing(imap_unordered(lambda number: work(tasks[number]), range(len(tasks)), count)) as results:
+        self, work: Callable[[Task], Result], tasks: Sequence[Task], once: Callable[[Task], bool] = lambda task: False
+    ) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
+        """Each task and its result, as they are done. Raises what `work` raises.
+
+        once  whether a task can be begun only once: it is not given to another worker when its own has died
+        """
+        with closing(self._results(work, tasks, once)) as results:
             for number, result in results:
-                yield tasks[number], None if isinstance(result, Failed) else result
+                if not isinstance(result, _Raised):
+                    yield tasks[number], result
+                elif isinstance(result.error, WorkerDied):
+                    yield tasks[number], result.error
+                else:
+                    raise result.error
+
+    def _results(
+        self, work: Callable[[Task], Result], tasks: Sequence[Task], once: Callable[[Task], bool] = lambda task: False
+    ) -> Generator[tuple[int, Result | _Raised], None, None]:
+        count = min(self.count, len(tasks))
+        if count < 2 and self.executor is None:
+            yield from enumerate(map(work, tasks))
+            return
+        try:
+            yield from self._from_workers(work, tasks, once, count)
+        except CannotShare:  # before anything was done
+            yield from enumerate(map(work, tasks))
+
+    def _from_workers(
+        self, work: Callable[[Task], Result], tasks: Sequence[Task], once: Callable[[Task], bool], count: int
+    ) -> Generator[tuple[int, Result | _Raised], None, None]:
+        from concurrent.futures import BrokenExecutor
+
+        left, at_once = list(range(len(tasks))), 2 * count + 1
+        while left:
+            died = []
+            with self._submit(work, tasks, count) as submit:
+                for number, future in completed(submit, left, at_once):
+                    error = future.exception()
+                    if isinstance(error, BrokenExecutor):
+                        died.append(number)
+                    else:
+                        yield number, future.result() if error is None else _Raised(error)
+            # Of several that were with workers when one died, nobody knows which did it: then each goes alone.
+            lost = died[:1] if at_once == 1 else [number for number in died if once(tasks[number])]
+            yield from ((number, _Raised(WorkerDied())) for number in lost)
+            left, at_once = [number for number in died if number not in lost], 1
+
+    def _submit(
+        self, work: Callable[[Task], Result], tasks: Sequence[Task], count: int
+    ) -> AbstractContextManager[Submit]:
+        if self.executor is not None:
+            return lent(self.executor, work, tasks)
+        return forked(work, tasks, count) if can_fork() else spawned(work, tasks, count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from gradedeval.parallel.workers import Workers
@@ -12,7 +12,7 @@ from gradedeval.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.rankings.run_columns import grade_whole_topics, read_rows
 from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.layouts import LineLayout
-from gradedeval.trec.stream import Stream
+from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.topic_blocks import Block, blocks, segments
 
 FIRST = 2
@@ -51,6 +51,19 @@ class BlocksPart:
         return whole.with_batches(list(coalesce(whole.batches, grader.limits.cells)))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class SegmentPart:
+    """A segment of a run file, which any process can read, and again where one died."""
+
+    segment: Segment
+    layout: LineLayout
+    is_large: bool = False
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        own = replace(self.segment)
+        return BlocksPart(blocks(own, grader.limits.block, own.at, self.layout), self.is_large).grade(grader)
+
+
 def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Batch]:
     numbers = TopicCodes(grader.limits)
     rows = read_rows(block, grader, numbers)
@@ -73,8 +86,7 @@ class RunFile:
         limits, file = self.grader.limits, self.file
         if file is not None and workers.count > 1:
             cut = segments(file, workers.count, limits.segment, FIRST * limits.block, self.layout)
-            read = [blocks(part, limits.block, part.at, self.layout) for part in cut]
-            return [BlocksPart(each, self.is_large) for each in read], len(cut)
+            return [SegmentPart(segment, self.layout, self.is_large) for segment in cut], len(cut)
         count = None if file is None else (file.end - file.at) // limits.block
         parts = None if count is None else 1 + max(0, count + BLOCKS - FIRST - 1) // BLOCKS
         return self._in_turn(blocks(self.stream, limits.block, layout=self.layout)), parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,7 @@ def gather_topics(
 ) -> list[InterleavedPart]:
     """Read a stream again, for the topics in `only` or for all: their documents in parts of whole topics.
 
-    Raises NeedsLineReader where a line is no line of a run, and WorkerFailed.
+    Raises NeedsLineReader where a line is no line of a run, and WorkerDied.
     """
     stream.again()
     gathered, file = InterleavedTopics(stream, grader.limits), stream.file
@@ -64,8 +64,8 @@ class ListedColumns:
 def _read_segment(
     layout: LineLayout, grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment
 ) -> ListedColumns:
-    topics, begin = TopicCodes(grader.limits), segment.at  # which moves as the segment is read
-    read = blocks(segment, size, begin, layout)
+    topics, begin = TopicCodes(grader.limits), segment.at
+    read = blocks(replace(segment), size, begin, layout)
     columns = [_columns(block, grade_as_listed(block, grader, topics, only)) for block in read]
     return ListedColumns(topics.names, columns, segment.end - begin)
 
@@ -110,7 +110,7 @@ class InterleavedTopics:
         """All that was taken, in parts of whole topics. It is not here any more."""
         columns = {name: column.all() for name, column in self._columns.items()}
         self._columns.clear()
-        by_topic = ByTopic(self.topics.names, columns, self.text.token)
+        by_topic = ByTopic(self.topics.names, columns, self.text.reader)
         return [InterleavedPart(by_topic, *bounds) for bounds in by_topic.bounds(self._limits.gathered)]
 
 
@@ -161,8 +161,21 @@ class InterleavedPart:
     first: int
     after: int
 
+    def __reduce__(self) -> Any:
+        return GatheredRows, (self.gathered.rows(self.first, self.after),)
+
     def grade(self, grader: Grader) -> PartResult[Batch]:
-        rows = self.gathered.rows(self.first, self.after)
+        return GatheredRows(self.gathered.rows(self.first, self.after)).grade(grader)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GatheredRows:
+    """The documents of some topics, without those of others: what travels to another process."""
+
+    rows: Rows
+
+    def grade(self, grader: Grader) -> PartResult[Batch]:
+        rows = self.rows
         topics = rows.topics
         rows, dropped = settle_repeated(rows, grader.options)
         return PartResult(list(grader.batches(grader.countable(rows.documents()))), topics, dropped)
@@ -208,6 +221,12 @@ class _Text:
         if self._file is not None:
             with temporary_file_errors():
                 self._file.write(memoryview(block.buffer)[block.begin : block.end])  # type: ignore[arg-type]
+
+    @property
+    def reader(self) -> Callable[[int, int], bytes]:
+        """Reads a token; of a file on disk it can travel to another process."""
+        file = self._stream.file
+        return self.token if file is None else partial(file.file.token, file.at)
 
     def token(self, start: int, length: int) -> bytes:
         if self._file is None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints, distinct
 from gradedeval.options import Duplicates
-from gradedeval.parallel.forks import Failed, imap, raise_malloc_threshold, shared, usable_workers
+from gradedeval.parallel.executors import can_fork, raise_malloc_threshold, shared_array
+from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.docno_index import TOGETHER, Index, surely_distinct
 from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.layouts import QRELS, LineLayout
@@ -125,7 +126,7 @@ def read_judgments(
     buffer, end = _text(stream)
     separate(buffer[PAD:end], layout)
     bounds = list(_bounds(buffer, PAD + layout.skip, end))
-    columns, parts = _columns(buffer, bounds, usable_workers(jobs) if end > SHARED else 1, layout)
+    columns, parts = _columns(buffer, bounds, jobs if end > SHARED and can_fork() else 1, layout)
     start, length, hashed = columns
     topics, topic, distinct = _topics(parts, hashed)
     labels, code = _coded([part.grades for part in parts])
@@ -150,17 +151,13 @@ def _columns(
     ends = np.cumsum(newlines).tolist()
     begins = [0, *ends[:-1]]
     count, small = ends[-1] if ends else 0, np.int32 if len(buffer) < 1 << 31 else np.int64
-    make = shared if jobs > 1 else np.empty
+    make = shared_array if jobs > 1 else np.empty
     columns: Columns = [make(count, small), make(count, np.int32), make(count, np.uint64)]
 
     def read(number: int) -> _Part:
         return _read(lines_of(buffer, *bounds[number], layout), layout, columns, begins[number])
 
-    parts: list[_Part] = []
-    for part in imap(read, len(bounds), jobs):
-        if isinstance(part, Failed):
-            raise NeedsLineReader
-        parts.append(part)
+    parts = list(Workers(jobs).imap(read, range(len(bounds))))
     if not any(part.count for part in parts):
         raise NeedsLineReader
     size = 0

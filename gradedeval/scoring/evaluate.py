@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gradedeval.errors import InputError, shorten, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -22,6 +22,9 @@ from gradedeval.scoring.scorer import scorer_for
 from gradedeval.scoring.scores import RunScores, Scores
 from gradedeval.scoring.swapped import check_files_swapped, check_values_swapped
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
 
 @lists_options
 def evaluate(
@@ -31,6 +34,7 @@ def evaluate(
     *,
     like: str | None = None,
     jobs: int = 1,
+    executor: Executor | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Scores:
     """Score one run, or several, against graded judgments.
@@ -45,8 +49,10 @@ def evaluate(
               a dict topic -> docno -> subtopic -> grade; with `strata=True` the same with stratum
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
-    jobs      processes that share several runs, or a large one; more than 1 forks this process, on Linux and where no
-              other thread is alive; elsewhere one does it all
+    jobs      processes that share several runs, or a large one; without it one. They are forked on Linux where no other
+              thread is alive, and spawned elsewhere: there a script calls this under `if __name__ == "__main__"`
+    executor  who shares the work instead: any `concurrent.futures.Executor`, such as a pool of threads, of processes or
+              of loky; `jobs` says how many work at once, where it does not say so itself
     keywords  options, as in gain="exp", residuals=True, depth=1000; `gradedeval.Options` lists them. A list of gains, a
               dict type -> cost and a list of topics are taken as well as text and files
 
@@ -60,9 +66,16 @@ def evaluate(
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     if not isinstance(jobs, Integral) or jobs < 1:
         raise InputError("jobs", f"invalid number of processes {jobs!r}", "give a whole number, 1 or more", usage=True)
-    scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=Workers.of(jobs))
+    scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=_workers(jobs, executor))
     warn_caller(scores.notes)
     return scores
+
+
+def _workers(jobs: int, executor: Executor | None) -> Workers:
+    if executor is not None and not hasattr(executor, "submit"):
+        what = f"{type(executor).__name__} is not an Executor"
+        raise InputError("executor", what, "give a concurrent.futures.Executor, which has submit()", usage=True)
+    return Workers.of(jobs if executor is None or jobs > 1 else None, executor=executor)
 
 
 def evaluate_runs(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from operator import methodcaller
 from typing import Any, Generic
 
-from gradedeval.parallel.workers import WorkerFailed, Workers
+from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, ListedTopics, Made, PartResult, RunPart
 from gradedeval.rankings.grade_file import RunFile
@@ -84,7 +85,7 @@ def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]
 
     Raises InputError where the run cannot be read or has no topic in common with the qrels.
     """
-    return map_run(lambda part: part.grade(grader), source, grader, workers)
+    return map_run(methodcaller("grade", grader), source, grader, workers)
 
 
 def map_run(
@@ -129,7 +130,7 @@ def _map_stream(
         return replace(map_lists(work, run, grader), format=format)
     check_layout(stream.place, form, options, types)
     if form.in_blocks and not types:
-        with suppress(NeedsLineReader, WorkerFailed):
+        with suppress(NeedsLineReader):
             return _map_file(work, stream, form, grader, workers)
     return map_lists(work, run_of_bytes(stream.place, stream.whole(), options, types, form), grader)
 
@@ -146,7 +147,7 @@ def _map_file(
 ) -> GradedRun[Made]:
     """`work` of each part of a run file, and again of topics whose lines stand in several parts.
 
-    Raises NeedsLineReader where a line is no line of a run, and WorkerFailed.
+    Raises NeedsLineReader where a line is no line of a run, and WorkerDied.
     """
     file, whole = RunFile(stream, grader, layout), FileContents[Made]()
     workers = workers if file.is_large else workers.serial()

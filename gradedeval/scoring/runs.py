@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from gradedeval.errors import InputError, Note
-from gradedeval.parallel.forks import raise_malloc_threshold
-from gradedeval.parallel.workers import Workers
+from gradedeval.parallel.executors import raise_malloc_threshold
+from gradedeval.parallel.workers import WorkerDied, Workers
 from gradedeval.scoring.run_parts import GradedRun, map_run
 from gradedeval.scoring.scorer import BatchScores, Scorer
 from gradedeval.scoring.scores import RunScores
@@ -52,22 +53,30 @@ def _score_whole(
     runs: Sequence[tuple[str, Any]], scorer: Scorer, numbers: list[int], workers: Workers
 ) -> Iterator[tuple[int, RunResult]]:
     """The results of runs that are no large files, each by one process."""
-    names = scorer.topics
-
-    def work(number: int) -> RunResult:
-        result = score_run(*runs[number], scorer, workers.serial().silent())
-        if result.scores is not None and result.scores.topics is names:
-            result.scores = replace(result.scores, topics=[])  # most runs have the topics of the qrels
-        return result
-
-    with closing(workers.imap_unordered(work, numbers)) as results:
-        for number, result in results:
-            if result is None:
-                yield number, _score_again(*runs[number], scorer, workers.serial().silent())
+    names, work = scorer.topics, partial(_score_far, scorer, workers.serial().silent())
+    tasks = [(number, *runs[number]) for number in numbers]
+    with closing(workers.imap_unordered(work, tasks, _is_read_once)) as results:
+        for run, result in results:
+            number, name, _ = run
+            if isinstance(result, WorkerDied):
+                error = WorkerDied(name, "run it again from a file") if _is_read_once(run) else WorkerDied(name)
+                yield number, RunResult(name, error=error)
                 continue
             if result.scores is not None and not result.scores.topics:
                 result.scores = replace(result.scores, topics=names)
             yield number, result
+
+
+def _score_far(scorer: Scorer, workers: Workers, run: tuple[int, str, Any]) -> RunResult:
+    """The result of a run as it travels: most runs have the topics of the qrels, which are not sent."""
+    result = score_run(*run[1:], scorer, workers)
+    if result.scores is not None and result.scores.topics is scorer.topics:
+        result.scores = replace(result.scores, topics=[])
+    return result
+
+
+def _is_read_once(run: tuple[int, str, Any]) -> bool:
+    return is_file(run[2]) and Source(run[2]).is_read_once
 
 
 def score_run(name: str, source: Any, scorer: Scorer, workers: Workers) -> RunResult:
@@ -87,14 +96,6 @@ def _unjudged_note(run: GradedRun[BatchScores], scorer: Scorer) -> list[Note]:
     last = scorer.grader.last_rank
     what = f"{run.place}: none of its documents {'' if last is None else f'down to rank {last} '}is judged in its topic"
     return [Note(what, "are docnos written as in the qrels?", kind="none-judged")] if judged == {False} else []
-
-
-def _score_again(name: str, source: Any, scorer: Scorer, workers: Workers) -> RunResult:
-    """The result of a run on which a process died; where it cannot be read again, that is the error."""
-    if not is_file(source) or not Source(source).is_read_once:
-        return score_run(name, source, scorer, workers)
-    what, hint = "worker process died while reading this run", "run it again from a file"
-    return RunResult(name, error=InputError(name, what, hint))
 
 
 def _is_shared(source: Any, workers: Workers) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Any
 
+from gradedeval.errors import InputError
 from gradedeval.trec.decompression import BackgroundDecompressor
 from gradedeval.trec.source import (
     Source,
@@ -23,11 +24,57 @@ IN_MEMORY = 1 << 23
 """Bytes of a pipe that are kept in memory; more go to a temporary file."""
 
 
+class OpenFile:
+    """A file on disk, read from any place. Another process opens it again by its path, and checks that it is the same.
+
+    path    where it is
+    number  its descriptor
+    """
+
+    def __init__(self, path: str, number: int) -> None:
+        self.path, self.number = path, number
+
+    @property
+    def size(self) -> int:
+        return os.fstat(self.number).st_size
+
+    def token(self, begin: int, start: int, length: int) -> bytes:
+        """So many bytes, from `start` on where the file counts from `begin`."""
+        with file_errors(self.path):
+            return os.pread(self.number, length, begin + start)
+
+    def read_into(self, view: memoryview, at: int) -> int:
+        return os.preadv(self.number, [view], at)
+
+    def __reduce__(self) -> Any:
+        return _reopened, (os.path.abspath(self.path), self.path, _state(self.number))
+
+
+class _Reopened(OpenFile):
+    """A file that was opened here, and is closed with the object."""
+
+    def __del__(self) -> None:
+        os.close(self.number)
+
+
+def _reopened(path: str, place: str, state: tuple[int, int]) -> OpenFile:
+    with file_errors(place):
+        file = _Reopened(path, os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)))
+    if _state(file.number) != state:
+        raise InputError(place, "has changed while it was read", "evaluate it when it is complete")
+    return file
+
+
+def _state(number: int) -> tuple[int, int]:
+    found = os.fstat(number)
+    return found.st_size, found.st_mtime_ns
+
+
 @dataclass
 class Segment:
-    """Bytes `at` to `end` of an open file; reading does not move the position of the file."""
+    """Bytes `at` to `end` of a file; reading does not move the position of the file."""
 
-    file: int
+    file: OpenFile
     at: int
     end: int
 
@@ -36,7 +83,7 @@ class Segment:
         return _fill(view, self._some)
 
     def _some(self, view: memoryview) -> int:
-        count = os.preadv(self.file, [view[: self.end - self.at]], self.at)
+        count = self.file.read_into(view[: self.end - self.at], self.at)
         self.at += count
         return count
 
@@ -103,10 +150,13 @@ class Stream:
     def file(self) -> Segment | None:
         """The segment of a file that holds all bytes; None for compressed data, pipes and objects in memory."""
         try:
-            file = self._raw.fileno() if self.plain and self._opened_here else None
+            number = self._raw.fileno() if self.plain and self._opened_here else None
         except (OSError, AttributeError):
-            file = None
-        return None if file is None else Segment(file, self._begin, os.fstat(file).st_size)
+            number = None
+        if number is None:
+            return None
+        file = OpenFile(self.place, number)
+        return Segment(file, self._begin, file.size)
 
     def read_into(self, view: memoryview) -> int:
         """Fill the view as far as there are bytes; returns their number."""
@@ -145,7 +195,7 @@ class Stream:
         """The bytes at an offset of a plain stream that has been read to its end."""
         with file_errors(self.place):
             if (file := self.file) is not None:  # processes share the position of an open file
-                return os.pread(file.file, length, file.at + start)
+                return file.file.token(file.at, start, length)
             self._raw.seek(self._begin + start)
             token: bytes = self._raw.read(length)
         return token

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradedeval.trec.layouts import RUN, LineLayout
-from gradedeval.trec.stream import Segment, Stream
+from gradedeval.trec.stream import OpenFile, Segment, Stream
 from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, padded, words_at
 from gradedeval.trec.tokenizer import Lines, lines_of, separate
 
@@ -110,7 +110,7 @@ def segments(
     return [Segment(file.file, *bounds) for bounds in zip(starts, [*starts[1:], file.end], strict=True)]
 
 
-def _topic_start(file: int, at: int, end: int, segment: int, layout: LineLayout) -> int | None:
+def _topic_start(file: OpenFile, at: int, end: int, segment: int, layout: LineLayout) -> int | None:
     """Where a line begins, from `at` on, whose topic is not that of the line before: the last in the first window that
     has one."""
     size = min(1 << 17, segment)

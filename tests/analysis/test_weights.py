@@ -621,3 +621,20 @@ def test_the_best_rbp_for_the_weights_of_ap_and_rr_is_about_that_of_zhang_et_al(
     best = 1 - 1 / (np.arange(1, 51) @ weights)
     # Two thirds of the first documents are relevant here, so RR's weights fall faster than on any of their tracks.
     assert best == pytest.approx([0.954, 0.316], abs=5e-4)
+
+
+def test_users_of_weights_go_on_and_stop() -> None:
+    """C(i) = W(i+1)/W(i), L(i) = (W(i) − W(i+1))/W(1); with RBP everybody goes on with p, whatever the rank."""
+    measures = "rbp(p=0.9) p@2 dcg@3"
+    weights, c, stops = (gradedeval.weights(measures, ranks=4, quantity=quantity) for quantity in ("W", "C", "L"))
+    np.testing.assert_allclose(c.values[:, 0], 0.9)
+    np.testing.assert_allclose(stops.values[:, 0], 0.1 * 0.9 ** np.arange(4))
+    np.testing.assert_array_equal(c.values[:, 1], [1, 0, np.nan, np.nan])
+    np.testing.assert_array_equal(stops.values[:, 1], [0, 1, 0, 0])
+    np.testing.assert_allclose(stops.values[:, 2].sum(), 1)
+    np.testing.assert_allclose(np.cumprod(c.values[:2, 2]), weights.values[1:3, 2] / weights.values[0, 2])
+    assert c.rows[2][2] is None
+    np.testing.assert_allclose(c.beyond, weights.beyond)
+    assert c.signature.endswith("ranks 1..4 | C(i) of the weights")
+    with pytest.raises(InputError, match=r"^--normalize: C\(i\) is the same for weights of any sum; leave it out$"):
+        gradedeval.weights(measures, quantity="C", normalize="sum")

@@ -18,7 +18,6 @@ import pytest
 import gradedeval
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.parallel import forks as forked
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.rankings import grade_file, qrels
@@ -323,19 +322,28 @@ def test_thousands_of_runs_have_names_of_their_own() -> None:
 
 
 @linux
-def test_a_run_on_which_a_process_dies_is_scored_all_the_same(
-    folder: Path, cli: Command, shared_out: None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("always", [False, True])
+def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
+    always: bool, folder: Path, cli: Command, shared_out: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = cli("runs/[0-5].run", "qrels.txt", *LONG)
-    parent, score_run = os.getpid(), runs.score_run
+    parent, score_run, died = os.getpid(), runs.score_run, folder / "died"
 
     def dies(name: str, *given: Any) -> Any:
-        if os.getpid() != parent:
+        if name == "3.run" and os.getpid() != parent and (always or not died.exists()):
+            died.touch()
             os._exit(9)
         return score_run(name, *given)
 
     monkeypatch.setattr(runs, "score_run", dies)
-    assert cli("runs/[0-5].run", "qrels.txt", *LONG, "--jobs", "2") == expected
+    outcome = cli("runs/[0-5].run", "qrels.txt", *LONG, "--jobs", "2")
+    if not always:
+        assert outcome == expected
+    else:
+        message = "3.run: a process that shared the work died; is there memory for so many? try --jobs 1"
+        assert (outcome.code, outcome.messages[0]) == (1, message)
+        lines = [line for line in expected.out.splitlines() if not line.startswith(b"3.run")]
+        assert outcome.out.splitlines() == lines
 
 
 @linux
@@ -357,18 +365,28 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
     with pytest.warns(gradedeval.EvaluationWarning, match="900 topics not judged"):
         found = gradedeval.evaluate(paths, str(folder / "qrels.txt"), "ap", jobs=2)
     assert list(found.means_by_run) == ["large.run", *SIX, "larger.run"]
-    assert log.read_text().split() == [str(os.getpid())] * 3
+    assert log.read_text().split() == [str(os.getpid())] * 6
 
 
-def test_beside_other_threads_nothing_is_forked(monkeypatch: pytest.MonkeyPatch, folder: Path, cli: Command) -> None:
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("ignore:.*topics? not judged")
+def test_beside_other_threads_processes_are_spawned(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Runs that are shared whole, and one in segments, whose topics take turns."""
+    lines = [f"{topic} Q0 d{at} {at} {60 - at}.5 t\n" for at in range(20) for topic in range(1, 40)]
+    (folder / "turns.run").write_text("".join(lines))
+    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0, large_file=5000, segment=3000, block=800))
+    paths = [folder / "runs" / name for name in SIX]
+    expected = [
+        gradedeval.evaluate(given, str(folder / "qrels.txt"), "ap ndcg@10", topics="run", residuals=True).frame
+        for given in (paths, folder / "turns.run")
+    ]
     monkeypatch.setattr("threading.active_count", lambda: 2)
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
-    monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0))
-    assert forked.usable_workers(4) == 1
-    outcome = cli("runs/[0-5].run", "qrels.txt", "-m", "ap", "--jobs", "4")
-    assert outcome.code == 0
-    assert outcome.messages == ["--jobs: parallel processing is not available here; using one process"]
-    assert cli("runs/[0-5].run", "qrels.txt", "-m", "ap").messages == []
+    for given, frame in zip((paths, folder / "turns.run"), expected, strict=True):
+        found = gradedeval.evaluate(
+            given, str(folder / "qrels.txt"), "ap ndcg@10", topics="run", residuals=True, jobs=2
+        )
+        assert found.frame.equals(frame)
 
 
 def test_in_a_library_nothing_is_forked_unless_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,7 +424,7 @@ def test_ctrl_c_ends_at_once_without_litter(target: str, folder: Path) -> None:
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    wait_for(lambda: len(processes_of(process.pid)) == 2)
+    wait_for(lambda: len(processes_of(process.pid)) == 3)
     (os.killpg if target == "all" else os.kill)(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=20)
     assert process.returncode == 130
@@ -447,18 +465,22 @@ def test_the_simple_reader_stands_in_where_a_segment_cannot_be_read(
     assert cli("late.run", "qrels.txt", "--jobs", "3") == expected
 
 
+@linux
 def test_a_pipe_whose_process_died_is_not_read_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch, cli: Command
 ) -> None:
     """Half of it is gone: what is left would be scored as if it were all."""
     monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0))
-    monkeypatch.setattr(workers, "imap_unordered", lambda work, numbers, jobs: fails(numbers))
+    parent, score_run = os.getpid(), runs.score_run
+
+    def dies(name: str, *given: Any) -> Any:
+        if name == "stdin" and os.getpid() != parent:
+            os._exit(9)
+        return score_run(name, *given)
+
+    monkeypatch.setattr(runs, "score_run", dies)
     piped = (folder / "runs" / SIX[0]).read_bytes()
     outcome = cli("-", f"runs/{SIX[1]}", "qrels.txt", "-m", "num_ret", "-f", "csv", "--jobs", "2", stdin=piped)
     assert outcome.code == 1
-    assert outcome.messages[0] == "stdin: worker process died while reading this run; run it again from a file"
+    assert outcome.messages[0] == "stdin: a process that shared the work died; run it again from a file"
     assert outcome.out.count(b"num_ret") == 1
-
-
-def fails(numbers: list[int]) -> Iterator[tuple[int, forked.Failed]]:
-    yield from ((number, forked.Failed()) for number in numbers)

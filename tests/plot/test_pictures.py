@@ -16,6 +16,7 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError
+from gradedeval.cli.plot import PICTURES
 from support.commands import Command
 from support.paths import ROOT
 
@@ -300,6 +301,14 @@ def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Comma
             ("correlate", "-o", "x.svg", "--scatter", "-m", "ap"),
             "--scatter: 1 measure given; give two, such as -m err@20 -m ndcg@10",
         ),
+        (("power", "-o", "x.svg", "-m", "ap", "one"), "power needs at least two runs; add a run"),
+        (
+            ("pr", "-o", "x.svg", "-m", "ap"),
+            "'ap': has no graded precision and recall; give gap, or one with thresholds such as 'gap(g=1:1:2)'",
+        ),
+        (("weights", "-o", "x.svg"), "no measure given; for example -m 'rbp(p=0.95)'"),
+        (("explain", "-o", "x.svg"), "3 runs given; explain one, or two beside each other"),
+        (("history", "-o", "x.svg"), "4 files given; name one history: gradedeval plot history FILE"),
         (("topic", "-o", "x.svg"), "plot: no such picture 'topic'; did you mean 'topics'?"),
     ],
 )  # fmt: skip
@@ -310,6 +319,36 @@ def test_what_cannot_be_drawn_is_one_line_and_no_file(
     outcome = cli("plot", *(word for word in words if word != "one"), *runs, QRELS, "--quiet")
     assert (outcome.code, outcome.messages) == (2, [message])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_picture_never_takes_the_place_of_what_it_is_drawn_from(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "run.svg").write_text("1 Q0 a 1 3 t\n")
+    (tmp_path / "q").write_text("1 0 a 1\n")
+    outcome = cli("plot", "runs", "run.svg", "q", "-o", "run.svg")
+    message = "-o: 'run.svg' is also an input file; choose another output file"
+    assert (outcome.code, outcome.messages) == (2, [message])
+
+
+@pytest.mark.exhaustive
+def test_every_picture_is_drawn_at_the_prompt_with_the_options_of_its_command(cli: Command, tmp_path: Path) -> None:
+    runs = (*RUNS[:2], QRELS, "--quiet")
+    assert cli(*runs, "-m", "ap", "--append-to", "h.jsonl").code == 0
+    pictures = {
+        "pr": (*runs, "--points", "all", "-m", "gap@50", "--depth", "100"),
+        "topics": (*RUNS[:1], QRELS, "--baseline", RUNS[1], "-m", "err@20 ap", "--quiet"),
+        "runs": (*runs, "-m", "rbp", "--level", "0.9", "--judged-only"),
+        "weights": ("-m", "ap rr rbp", *runs, "--ranks", "50", "--normalize", "sum", "--log"),
+        "fit": ("-m", "rbp(p=0.1..0.9..0.1) p@1..5", "--to", "err@20", "--by", "spearman", "--precision", "0.1", *runs),
+        "power": (*runs, "-m", "err@20 ap", "--draws", "100", "--best", "2", "--alpha", "0.1"),
+        "correlate": (*runs, "-m", "err@20 ap", "--scatter"),
+        "explain": (RUNS[0], RUNS[1], QRELS, "--topic", "301", "--topic", "302", "-m", "ap", "--show", "5"),
+        "history": ("h.jsonl", "--last", "2", "-m", "ap"),
+    }
+    assert list(pictures) == list(PICTURES)
+    for name, words in pictures.items():
+        outcome = cli("plot", name, *words, "--signature", "--width", "5", "-o", f"{name}.svg")
+        assert (outcome.code, outcome.out, outcome.messages) == (0, b"", []), name
+        assert "gradedeval 0" in (tmp_path / f"{name}.svg").read_text(encoding="utf-8"), name
 
 
 def test_a_frame_that_lacks_what_a_picture_needs_is_named(scores: gradedeval.Scores, ax: Axes) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.parallel import forks, workers
+from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
 from gradedeval.rankings import interleaved
 from gradedeval.rankings.qrels import Qrels
@@ -235,13 +235,13 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
 ) -> None:
     shared: list[int] = []
 
-    imap_unordered = forks.imap_unordered
+    forked = workers.forked
 
-    def counted(work: Any, numbers: Any, jobs: int) -> Any:
-        shared.append(len(numbers))
-        return imap_unordered(work, numbers, jobs)
+    def counted(work: Any, tasks: Any, count: int) -> Any:
+        shared.append(len(tasks))
+        return forked(work, tasks, count)
 
-    monkeypatch.setattr(forks, "imap_unordered", counted)
+    monkeypatch.setattr(workers, "forked", counted)
     sizes: list[int] = []
     add = interleaved.InterleavedTopics.add
     # Columns are made as large as the bytes read so far let expect.

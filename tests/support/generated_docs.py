@@ -187,7 +187,8 @@ def aliases() -> str:
 def python_api() -> str:
     """The public names of the package, with their signatures and docstrings."""
     parts = []
-    for name in sorted([*gradedeval.__all__, *(f"plot.{name}" for name in gradedeval.plot.__all__)], key=str.lower):
+    inner = [f"{module}.{name}" for module in ("clicks", "plot") for name in getattr(gradedeval, module).__all__]
+    for name in sorted([*gradedeval.__all__, *inner], key=str.lower):
         thing = attrgetter(name)(gradedeval)
         if inspect.isclass(thing) or inspect.isfunction(thing):
             title = f"## class {name}" if inspect.isclass(thing) else f"## {name}"

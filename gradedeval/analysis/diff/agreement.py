@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -12,13 +12,13 @@ import numpy as np
 
 from gradedeval.analysis.diff.kendall import kendall_taus
 from gradedeval.analysis.diff.overlap import TIES, Ties, lists_of, rank_biased_overlap
-from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, rank_runs
+from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, check_choice, did_you_mean, plural, shorten, warn_caller
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.options import OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.workers import WorkerFailed, Workers
+from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.grade import Grader
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.topics import no_common_topics
@@ -161,21 +161,13 @@ def _of_pairs(
     """What `_of_pair` gives for pairs of runs; processes share many."""
     if len(pairs) < FEW_PAIRS:
         workers = workers.serial()
-    runs = ranked.runs
-
-    def work(pair: tuple[int, int]) -> tuple[Ints, Floats]:
-        return _of_pair(ranked, runs[pair[0]], runs[pair[1]], settings)
-
-    try:
-        with closing(workers.imap(work, pairs)) as results:
-            return list(results)
-    except WorkerFailed:
-        return list(map(work, pairs))
+    return list(workers.imap(partial(_of_pair, ranked, settings), pairs))
 
 
-def _of_pair(ranked: RankedRuns, one: RankedRun, other: RankedRun, settings: AgreementSettings) -> tuple[Ints, Floats]:
+def _of_pair(ranked: RankedRuns, settings: AgreementSettings, pair: tuple[int, int]) -> tuple[Ints, Floats]:
     """The topics that two runs share, those that agree least first, and their `NUMBERS`. Raises InputError where they
     share none."""
+    one, other = (ranked.runs[number] for number in pair)
     shared = np.flatnonzero((one.counts > 0) & (other.counts > 0))
     if not len(shared):
         own = [[ranked.topics[row] for row in np.flatnonzero(run.counts)] for run in (one, other)]

@@ -8,6 +8,9 @@ from gradedeval.cli.group import InnerGroup
 
 VERBS: dict[str, tuple[str, str]] = {
     "observe": ("observe", "Estimate how likely users are to look at each rank."),
+    "fit": ("fit", "Find the weights of ranks that are nearest to what users look at."),
+    "measures": ("measures", "Report what clicks say of each list that was shown."),
+    "correlate": ("correlate", "Correlate measures of lists with what users clicked on them."),
     "gains": ("gains", "Learn what grades are worth to users."),
     "models": ("models", "Fit click models, and report how well they predict."),
     "simulate": ("simulate", "Draw a click log of users whose behaviour is known."),
@@ -22,7 +25,7 @@ class Verbs(InnerGroup):
 
 @click.group("clicks", cls=Verbs, subcommand_metavar="VERB ...")
 def command() -> None:
-    """Learn from click logs: what users look at, and what they find relevant.
+    """Learn from click logs what users look at and like.
 
     A log has a line for each session, one user's one query, between tabs under a header: topic, clicks (the ranks that
     were clicked), shown (the docnos from rank 1 on), and, where they are known, user, session, time and count.

@@ -48,7 +48,8 @@ class Canvas:
     def draw(self, panels: Sequence[Panel], signature: str) -> None:
         """Draw pictures below each other and write the file."""
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", UserWarning)  # as of letters that the font does not have
             made = figure(panels, *self.size, signature if self.signed else "")
             content = as_bytes(made, self.form, signature, self.dpi)
         write_bytes(content, self.output)

@@ -1,0 +1,244 @@
+"""How well measures of lists agree with what users clicked on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+import numpy as np
+
+from gradedeval.arrays import Floats, Ints
+from gradedeval.clicks.click_measures import CLICK_MEASURES, SS_REL, by_configuration, only, relevant_shown, with_lists
+from gradedeval.clicks.lists import batch_of
+from gradedeval.clicks.log import ClickLog
+from gradedeval.clicks.read import read_log
+from gradedeval.errors import InputError, check_choice, plural
+from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.parse import DEFAULT, parse_measures
+from gradedeval.options import OptionKwargs, Options
+from gradedeval.options.presets import resolve_options
+from gradedeval.rankings.qrels import Qrels
+from gradedeval.scoring.evaluate import qrels_for
+from gradedeval.scoring.scorer import Scorer
+from gradedeval.scoring.signature import signature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNJUDGED = ("drop", "keep")
+DECILE = "decile"
+CELLS = 1 << 21
+"""Draws of pairs of lists that are held at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClickCorrelations:
+    """The correlation of measures with click measures.
+
+    frame     a row for each measure and click measure, and each part of the log where it is split: by (the value of the
+              column), measure, clicks (the click measure), correlation (nan where one of the two is the same
+              everywhere), topics, configurations, sessions
+    settings  what it was taken over
+    notes     notes for the user
+    """
+
+    frame: pd.DataFrame
+    settings: str
+    notes: list[str]
+
+
+def correlate(
+    log: Any,
+    qrels: Any,
+    measures: AnyMeasure | Sequence[AnyMeasure] = DEFAULT,
+    *,
+    by: str | None = None,
+    ss_rel: float = SS_REL,
+    unjudged: Literal["drop", "keep"] = "drop",
+    pairs: int | None = None,
+    seed: int = 0,
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> ClickCorrelations:
+    """Correlate measures of lists with the click measures of their sessions.
+
+    log       as for `read_log`, with the lists; with the columns of `by`
+    qrels     as for `evaluate`
+    measures  as for `evaluate`. A list is scored as a ranking of its topic, with all that is judged for it
+    by        a column of the log, or "decile": topics by their number of sessions, in ten parts; each is correlated
+              alone
+    ss_rel    the lowest grade that the click measure `ss` counts
+    unjudged  "drop" or "keep" lists with a document that is not judged
+    pairs     None: configurations are correlated, weighted by sessions. Else so many pairs of simulated engines: of
+              each topic that has several lists one shows one, the other another, and their differences are correlated
+    seed      of these pairs
+    keywords  options, as for `evaluate`. To `depth` lists are cut, those that are shorter left out, and clicks below
+              ignored
+
+    Chapelle et al., CIKM 2009, section 6.2, tables 2 to 5 and figure 4; with `pairs` algorithm 3 and table 6. Raises
+    InputError as `read_log` and `evaluate` do, and where no configuration is left.
+    """
+    columns = [by] if by not in (None, DECILE) else []
+    options = resolve_options(like, **keywords)
+    judged = qrels_for({}, qrels, options)
+    settings = Settings(by, ss_rel, unjudged, pairs, seed)
+    return correlate_log(read_log(log, columns=columns), judged, parse_measures(measures), options, settings)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The keywords of `correlate` that are its own."""
+
+    by: str | None = None
+    ss_rel: float = SS_REL
+    unjudged: str = "drop"
+    pairs: int | None = None
+    seed: int = 0
+
+
+def correlate_log(
+    log: ClickLog, qrels: Qrels, measures: Sequence[Measure], options: Options, settings: Settings
+) -> ClickCorrelations:
+    """As `correlate`, of what has been read."""
+    check_choice(settings.unjudged, UNJUDGED, "--unjudged")
+    if settings.pairs is not None and settings.pairs < 2:
+        raise InputError("--pairs", f"{settings.pairs} is too small", "it must be at least 2", usage=True)
+    log = _usable(log, qrels, options, settings)
+    scorer = Scorer(qrels, measures, options)
+    if types := [measure.label for measure in scorer.measures if measure.types]:
+        raise InputError(f"'{types[0]}'", "a click log has no types of documents", "leave it out", usage=True)
+    scores = scorer.score_batch(batch_of(log, qrels)).values[0]
+    relevant = relevant_shown(log, qrels, settings.ss_rel)
+    rows: list[tuple[Any, ...]] = []
+    for part, some in _parts(log, settings.by):
+        sessions, clicked = by_configuration(some, relevant)
+        here = np.flatnonzero(sessions)
+        names = [log.topics[code] for code in here.tolist()]
+        if settings.pairs is None:
+            found = weighted_correlation(scores[here], clicked[here], sessions[here])
+        else:
+            order = sorted(range(len(here)), key=lambda code: (names[code], log.shown[int(here[code])]))
+            found = paired_correlation(
+                [names[code] for code in order],
+                scores[here[order]],
+                clicked[here[order]],
+                settings.pairs,
+                settings.seed,
+            )
+        counts = len(set(names)), len(here), int(sessions.sum())
+        for measure, row in zip(scorer.measures, found.tolist(), strict=True):
+            rows += [(part, measure.label, *cell, *counts) for cell in zip(CLICK_MEASURES, row, strict=True)]
+    import pandas as pd  # not before it is needed
+
+    frame = pd.DataFrame(rows, columns=["by", *COLUMNS])
+    topics = [(len(set(log.topics)), 0)]
+    said = "\n".join([_said(settings, frame), str(signature(qrels, options, scorer.measures, topics))])
+    return ClickCorrelations(frame if settings.by else frame[list(COLUMNS)], said, [*log.notes, *scorer.notes])
+
+
+COLUMNS = ("measure", "clicks", "correlation", "topics", "configurations", "sessions")
+
+
+def _usable(log: ClickLog, qrels: Qrels, options: Options, settings: Settings) -> ClickLog:
+    """The log at its depth, of the lists that count. Raises InputError where there are none."""
+    log = with_lists(log if options.depth is None else log.cut(options.depth))
+    batch = batch_of(log, qrels)
+    short = log.lengths < (options.depth or 0)
+    strange = np.array([topic not in qrels._row for topic in batch.topics])
+    unknown = ~strange & ((batch.codes == batch.unjudged).any(axis=1) & (settings.unjudged == "drop"))
+    notes, sessions = list(log.notes), np.bincount(log.configuration, log.count, minlength=len(log.topics))
+    for left_out, what in (
+        (short, f"with fewer than {options.depth} documents"),
+        (strange & ~short, f"of topics that {qrels.place} lacks"),
+        (unknown & ~short, "with a document that is not judged (--unjudged keep counts them)"),
+    ):
+        if left_out.any():
+            lists, lost = int(left_out.sum()), int(sessions[left_out].sum())
+            counted = f"{lists} {plural(lists, 'list')} ({lost} {plural(lost, 'session')})"
+            notes.append(f"{log.place}: {counted} {what} left out")
+    kept = ~(short | strange | unknown)
+    if not kept.any():
+        said = "; ".join(note.partition(": ")[2] for note in notes[len(log.notes) :])
+        raise InputError(log.place, f"no list is left: {said}", "give the qrels of its topics, or a smaller --depth")
+    return replace(only(log, kept), notes=notes)
+
+
+def _parts(log: ClickLog, by: str | None) -> Iterator[tuple[str, ClickLog]]:
+    """The log, or its parts by a column, in the order of their values, or by the frequency of topics."""
+    if by is None:
+        yield "", log
+    elif by == DECILE:
+        topics, of = np.unique(np.array(log.topics, dtype=object).astype(str), return_inverse=True)
+        frequency = np.bincount(of[log.configuration], log.count, minlength=len(topics))
+        for number, some in enumerate(np.array_split(np.argsort(frequency, kind="stable"), 10), 1):
+            if len(some):
+                yield str(number), _rows(log, np.isin(of[log.configuration], some))
+    else:
+        values, codes = log.columns[by]
+        for code in sorted(set(codes.tolist()), key=lambda code: _natural(values[code])):
+            yield values[code], _rows(log, codes == code)
+
+
+def _natural(value: str) -> tuple[bool, float, str]:
+    """Numbers in their order, and before words."""
+    try:
+        return False, float(value), value
+    except ValueError:
+        return True, 0.0, value
+
+
+def _rows(log: ClickLog, chosen: Any) -> ClickLog:
+    """Some sessions of the log; its configurations stay."""
+    count, user = log.count[chosen], None if log.user is None else log.user[chosen]
+    return replace(
+        log, configuration=log.configuration[chosen], pattern=log.pattern[chosen], count=count, user=user, columns={}
+    )
+
+
+def weighted_correlation(x: Floats, y: Floats, n: Ints | Floats) -> Floats:
+    """Columns of x × columns of y: Σ n(x−m_x)(y−m_y) / √(Σ n(x−m_x)² · Σ n(y−m_y)²), m the means weighted by n; nan
+    where a column is the same everywhere, or has a nan. Chapelle et al., CIKM 2009, section 6.2."""
+    weight = (n / n.sum())[:, None]
+    dx, dy = x - (weight * x).sum(axis=0), y - (weight * y).sum(axis=0)
+    vx, vy = ((weight * d**2).sum(axis=0) for d in (dx, dy))
+    # What is left of a constant by rounding is no variance.
+    vx[vx <= (1e-12 * np.abs(x).max(axis=0)) ** 2] = np.nan
+    vy[vy <= (1e-12 * np.abs(y).max(axis=0)) ** 2] = np.nan
+    return np.asarray((weight * dx).T @ dy / np.sqrt(vx[:, None] * vy))
+
+
+def paired_correlation(topics: Sequence[str], x: Floats, y: Floats, pairs: int, seed: int) -> Floats:
+    """Columns of x × columns of y: the correlation of the mean differences of two engines, over so many pairs of them.
+    Each pair draws two different lists of each topic that has two, uniformly. Chapelle et al., CIKM 2009, algorithm 3.
+
+    topics  rows of x and y: ascending
+    """
+    first = np.flatnonzero([index == 0 or topics[index - 1] != topics[index] for index in range(len(topics))])
+    lists = np.diff(np.append(first, len(topics)))
+    first, lists = first[lists > 1], lists[lists > 1]
+    if not len(first):
+        return np.full((x.shape[1], y.shape[1]), np.nan)
+    generator = np.random.default_rng(seed)
+    step, differences = max(1, CELLS // len(first)), []
+    for begin in range(0, pairs, step):
+        draws = generator.random((min(step, pairs - begin), len(first), 2))
+        one = (draws[..., 0] * lists).astype(np.int64)
+        other = (draws[..., 1] * (lists - 1)).astype(np.int64)
+        one, other = first + one, first + other + (other >= one)
+        differences.append([np.stack([(v[one] - v[other]).mean(axis=1) for v in some.T], axis=1) for some in (x, y)])
+    dx, dy = (np.concatenate([part[side] for part in differences]) for side in (0, 1))
+    return weighted_correlation(dx, dy, np.ones(pairs))
+
+
+def _said(settings: Settings, frame: pd.DataFrame) -> str:
+    """What the correlations are taken over, in words."""
+    counts = frame.drop_duplicates("by")[["topics", "configurations", "sessions"]].sum()
+    parts = [
+        f"{settings.pairs} pairs of engines, seed {settings.seed}" if settings.pairs else "weighted by sessions",
+        *(f"{int(counts[name])} {name}" for name in ("topics", "configurations", "sessions")),
+        *([f"by {settings.by}"] if settings.by else []),
+        f"ss from grade {settings.ss_rel:g}",
+        *(["unjudged kept"] if settings.unjudged == "keep" else []),
+    ]
+    return " | ".join(parts)

@@ -1,0 +1,268 @@
+"""Work shared through an Executor of the standard library: processes of our own, or whatever the caller gives.
+
+Work goes to each worker once, and then one task after the other. Processes that are forked inherit both.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from enum import Enum
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:  # most evaluations are done by one process
+    from concurrent.futures import Executor, Future
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Work = Callable[[Any], Any]
+
+PR_SET_PDEATHSIG = 1
+"""Linux: the signal that a process is to get when its parent ends; from linux/prctl.h."""
+
+KEPT = 4
+"""Pieces of work that a worker far away remembers: the last ones."""
+
+
+class Reply(Enum):
+    """What a worker answers instead of a result."""
+
+    UNKNOWN = "it has not had the work yet"
+
+
+class CannotShare(Exception):
+    """No processes can be started here."""
+
+
+class Submit(Protocol):
+    """Hands the task of a number over to a worker; `with_work`, because that one did not know the work."""
+
+    def __call__(self, number: int, with_work: bool = False) -> Future[Any]: ...
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def can_fork() -> bool:
+    """Whether this process may be forked: on Linux, and where no other threads are that could hold a lock."""
+    import threading
+
+    alone = threading.active_count() == 1 and threading.current_thread() is threading.main_thread()
+    return sys.platform == "linux" and alone
+
+
+def completed(submit: Submit, numbers: Iterable[int], at_once: int) -> Generator[tuple[int, Future[Any]], None, None]:
+    """The number of each task and its future, as they are done; `at_once` are with the workers at any time.
+
+    What is not begun is cancelled where nobody asks for it any more.
+    """
+    from concurrent.futures import FIRST_COMPLETED, wait
+
+    following = iter(numbers)
+    waiting: dict[Future[Any], int] = {}
+    try:
+        waiting |= {_submitted(submit, number): number for number in islice(following, at_once)}
+        while waiting:
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                number = waiting.pop(future)
+                if future.exception() is None and future.result() is Reply.UNKNOWN:
+                    waiting[_submitted(submit, number, with_work=True)] = number
+                    continue
+                waiting |= {_submitted(submit, after): after for after in islice(following, 1)}
+                yield number, future
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _submitted(submit: Submit, number: int, with_work: bool = False) -> Future[Any]:
+    from concurrent.futures import BrokenExecutor, Future
+
+    try:
+        return submit(number, with_work)
+    except BrokenExecutor as error:  # which takes no tasks any more
+        future: Future[Any] = Future()
+        future.set_exception(error)
+        return future
+
+
+def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
+    """The results of 0, 1, 2, …, each as soon as all before it are there."""
+    waiting: dict[int, Result] = {}
+    turn = 0
+    for number, result in results:
+        waiting[number] = result
+        while turn in waiting:
+            yield waiting.pop(turn)
+            turn += 1
+
+
+# Processes that are forked
+
+_INHERITED: dict[int, tuple[Work, Sequence[Any]]] = {}
+"""The work and the tasks of processes that are forked from here on."""
+
+
+def _inherited_task(key: int, number: int) -> Any:
+    work, tasks = _INHERITED[key]
+    return work(tasks[number])
+
+
+@contextmanager
+def forked(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> Iterator[Submit]:
+    """So many processes, which inherit work and tasks. They end with the block, however it ends.
+
+    Raises CannotShare, on entry or when the first task is handed over, which starts them.
+    """
+    import multiprocessing
+    import warnings
+    from concurrent.futures import ProcessPoolExecutor
+
+    key = max(_INHERITED, default=0) + 1
+    _INHERITED[key] = work, tasks
+    others = set(multiprocessing.active_children())
+    context = multiprocessing.get_context("fork")
+    pool = None
+    try:
+        pool = ProcessPoolExecutor(count, context, _begin, (os.getpid(),))
+
+        def submit(number: int, with_work: bool = False) -> Future[Any]:
+            assert pool is not None
+            try:
+                return pool.submit(_inherited_task, key, number)
+            except OSError:
+                raise CannotShare from None
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads that sleep inside numpy's libraries
+            yield submit
+    except BaseException as error:  # nobody waits for what they do
+        for process in set(multiprocessing.active_children()) - others:
+            process.kill()
+        if pool is None and isinstance(error, OSError):  # a system without shared memory for semaphores
+            raise CannotShare from None
+        raise
+    finally:
+        del _INHERITED[key]
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
+
+
+def _begin(parent: int) -> None:
+    """Have this process end when its parent does, even where that is killed and has no time to end its children."""
+    import ctypes
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
+    with suppress(OSError, AttributeError):  # a system without prctl: it ends when its queue is closed
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # which ended before the system knew
+        os._exit(0)
+
+
+def shared_array(count: int, kind: Any) -> Any:
+    """An array of so many numbers that this process and those forked from now on read and write in common."""
+    from mmap import mmap
+
+    import numpy as np
+
+    try:
+        memory = mmap(-1, max(count, 1) * np.dtype(kind).itemsize)
+    except OSError:
+        raise MemoryError from None
+    return np.frombuffer(memory, dtype=kind)[:count]
+
+
+# Workers that inherit nothing: spawned processes, threads, other machines
+
+
+@contextmanager
+def spawned(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> Iterator[Submit]:
+    """So many new processes, which import what they need. They end with the block."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    with (
+        ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin_anew) as pool,
+        lent(pool, work, tasks) as submit,
+    ):
+        yield submit
+
+
+def _begin_anew() -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task]) -> Iterator[Submit]:
+    """An executor of somebody else. Work is sent to a worker that does not know it, and is then not sent again: which
+    worker takes a task only the executor knows."""
+    from concurrent.futures import ThreadPoolExecutor
+    from uuid import uuid4
+
+    if isinstance(executor, ThreadPoolExecutor):
+        yield lambda number, with_work=False: executor.submit(work, tasks[number])
+        return
+    name, packed = uuid4().hex, b""
+
+    def submit(number: int, with_work: bool = False) -> Future[Any]:
+        nonlocal packed
+        if with_work and not packed:
+            packed = pickle.dumps(work, protocol=5)
+        return executor.submit(_sent_task, name, packed if with_work else b"", tasks[number])
+
+    yield submit
+
+
+_SENT: dict[str, Work] = {}
+"""The work that was sent to this process, by name."""
+
+
+def _sent_task(name: str, packed: bytes, task: Any) -> Any:
+    if name not in _SENT:
+        if not packed:
+            return Reply.UNKNOWN
+        while len(_SENT) >= KEPT:
+            del _SENT[next(iter(_SENT))]
+        keep_freed_memory()
+        _SENT[name] = pickle.loads(packed)
+    return _SENT[name](task)
+
+
+# Memory
+
+LARGEST = 31 << 20
+"""Just below the most that glibc lets the threshold grow to."""
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""glibc: what mallopt sets; from malloc.h."""
+
+
+def raise_malloc_threshold() -> None:
+    """Make the C library keep freed memory for what is read next.
+
+    It returns what is above a threshold to the system, which hands it out again page by page: a third of the time of
+    many small runs, and of qrels. glibc raises that threshold to the largest array that was ever freed, up to 32 MiB.
+    """
+    import numpy as np
+
+    np.empty(LARGEST, dtype=np.uint8)
+
+
+def keep_freed_memory() -> None:
+    """The same where a setting of the process forbids it to grow, as MALLOC_TRIM_THRESHOLD_ of dask's workers does:
+    every array that is freed would go back to the system, and its work take four times as long."""
+    import ctypes
+
+    with suppress(OSError, AttributeError, TypeError):  # another C library
+        library = ctypes.CDLL(None)
+        library.mallopt(M_TRIM_THRESHOLD, 1 << 30)
+        library.mallopt(M_MMAP_THRESHOLD, 1 << 30)

@@ -1,0 +1,128 @@
+"""Precision over recall, graded and at each threshold."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval import InputError
+from support.commands import Command
+from support.paths import ROOT
+
+SAMPLES = ROOT / "qrels_samples"
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural")]
+QRELS = str(SAMPLES / "rivers.qrels")
+ignored = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # topics without a document of grade 4
+
+JUDGED = {"1": {"a": 1, "b": 2, "c": 0, "d": 1, "missed": 2}}
+RUN = {"1": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+
+
+def curve(found: gradedeval.PrecisionRecall, measure: str, run: str = "run") -> list[tuple[float, float]]:
+    own = found.frame[(found.frame["measure"] == measure) & (found.frame["run"] == run)]
+    return list(zip(own["recall"], own["precision"], strict=True))
+
+
+def test_a_small_example_by_hand() -> None:
+    # Half of the users want grade 1 or 2, the others 2 alone: gains 1/2 and 1, of which there are 3.
+    found = gradedeval.precision_recall({"run": RUN}, JUDGED, points="all")
+    for measure, points in (
+        ("gap", [(0, 1), (1 / 6, 1), (1 / 2, 3 / 4), (2 / 3, 3 / 4)]),
+        ("gap(rel=1)", [(0, 1), (1 / 4, 1), (1 / 2, 1), (3 / 4, 3 / 4)]),
+        ("gap(rel=2)", [(0, 1 / 2), (1 / 2, 1 / 2)]),
+    ):
+        np.testing.assert_allclose(curve(found, measure), points, atol=1e-12)
+    eleven = gradedeval.precision_recall({"run": RUN}, JUDGED, binary=False)
+    assert set(eleven.frame["measure"]) == {"gap"}
+    assert eleven.frame["precision"].tolist() == [1, 1, *[3 / 4] * 5, 0, 0, 0, 0]
+    assert "interpolated at 11 levels of recall" in eleven.signature
+
+
+def test_the_area_below_the_curve_before_it_is_interpolated_is_gap() -> None:
+    # Steps of recall times precision at the documents, which here never rises: interpolation changes nothing.
+    points = curve(gradedeval.precision_recall({"run": RUN}, JUDGED, points="all"), "gap")
+    area = sum((recall - before) * precision for (before, _), (recall, precision) in pairwise(points))
+    assert area == pytest.approx(gradedeval.evaluate(RUN, JUDGED, "gap")["gap"])
+
+
+@ignored
+def test_binary_curves_are_interpolated_precision() -> None:
+    found = gradedeval.precision_recall(RUNS, QRELS)
+    # Half a document less than a whole one is enough to round up, and more than rounding errors of recall · R.
+    levels = [[f"iprec(recall={tenth / 10},rel={rel},add=0.95)" for tenth in range(11)] for rel in (1, 2, 3, 4)]
+    means = gradedeval.evaluate(RUNS, QRELS, [name for names in levels for name in names]).means_by_run
+    for run, of_run in means.items():
+        for rel, wanted in enumerate(levels, 1):
+            precision = [value for _, value in curve(found, f"gap(rel={rel})", run)]
+            np.testing.assert_allclose(precision, [of_run[name] for name in wanted], atol=1e-12)  # type: ignore[index]
+
+
+@ignored
+def test_all_levels_agree_with_a_slow_second_implementation() -> None:
+    found = gradedeval.precision_recall(RUNS[:1], QRELS, "gap(g=1:2:0:1)", points="all", depth=50)
+    grades, ranked = _read(QRELS, 3), _read(RUNS[0], 4)
+    shares = np.array([1, 2, 0, 1]) / 4
+    topics = [_curve(ranked.get(topic, {}), of_topic, shares) for topic, of_topic in grades.items()]
+    for recall, precision in curve(found, "gap(g=1:2:0:1)", "rivers-bm25.run")[::7]:
+        best = [max([p for r, p in points if r >= recall - 1e-9], default=0.0) for points in topics]
+        assert precision == pytest.approx(np.mean(best))
+
+
+def _read(path: str, column: int) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for line in Path(path).read_text().splitlines():
+        if line and not line.startswith("#"):
+            fields = line.split()
+            found.setdefault(fields[0], {})[fields[2]] = float(fields[column])
+    return found
+
+
+def _curve(scores: dict[str, float], grades: dict[str, float], shares: Iterable[float]) -> list[tuple[float, float]]:
+    """Recall and graded precision at each relevant document, as the formulas are written."""
+
+    def worth(grade: float) -> float:
+        return float(sum(list(shares)[: max(0, int(grade))]))
+
+    order = sorted(scores, key=lambda docno: (scores[docno], docno), reverse=True)[:50]
+    seen = [grades.get(docno, 0) for docno in order]
+    total = sum(worth(grade) for grade in grades.values())
+    points = []
+    for n, grade in enumerate(seen, 1):
+        if worth(grade) > 0:
+            above = sum(worth(min(grade, other)) for other in seen[:n]) / worth(grade)
+            points.append((sum(map(worth, seen[:n])) / total, above / n))
+    return points
+
+
+@ignored
+def test_the_command_prints_the_frame_and_a_table_for_people(cli: Command) -> None:
+    words = ("pr", *RUNS, QRELS, "--points", "3", "--graded-only", "--quiet")
+    rows = list(csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text)))
+    frame = gradedeval.precision_recall(RUNS, QRELS, points=3, binary=False).frame
+    assert [float(row["precision"]) for row in rows] == frame["precision"].tolist()
+    table = cli(*words).text.splitlines()
+    assert table[0].split() == ["gap", "rivers-bm25.run", "rivers-neural.run"]
+    assert [line.split()[0] for line in table[2:]] == ["0", "0.5", "1"]
+
+
+@pytest.mark.parametrize(
+    ("measure", "options", "message"),
+    [
+        ("ap", {}, "'ap': has no graded precision and recall; give gap, or one with thresholds such as 'gap(g=1:1:2)'"),
+        ("gap", {"points": 1}, "--points: '1' is neither 'all' nor a number from 2 to 10001"),
+        ("gap", {"ties": "average"}, "--ties: precision at a document needs one order; choose an order"),
+    ],
+)
+def test_what_has_no_curve_is_said(measure: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        gradedeval.precision_recall(RUN, JUDGED, measure, **options)
+    assert str(raised.value) == message
+    assert raised.value.usage

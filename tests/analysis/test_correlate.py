@@ -150,7 +150,7 @@ def test_saved_scores_correlate_as_the_runs_do(cli: Command, tmp_path: Path) -> 
 
 def test_one_measure_or_one_run_has_nothing_to_agree_with() -> None:
     one = gradedeval.evaluate(RUNS[0], QRELS, "err@20 ap")
-    with pytest.raises(InputError, match="rank correlation needs at least two runs; add a run, or use above=\"pearson\""):
+    with pytest.raises(InputError, match='rank correlation needs at least two runs; add a run, or use above="pearson"'):
         gradedeval.correlate(one)
     assert gradedeval.correlate(one, "pearson", "spearman")["n"].tolist() == [50, 50]
     with pytest.raises(InputError, match="correlate needs at least two measures; add another measure"):

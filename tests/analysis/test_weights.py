@@ -84,7 +84,7 @@ def test_the_weight_of_rr_past_the_last_rank_is_known_and_that_of_the_others_has
 def test_topics_of_one_run_alone_count_as_pairs() -> None:
     """With --topics both the second run counts in topic 1 only: the mean is over three pairs."""
     weights = gradedeval.weights("bpref", RUNS, QRELS, ranks=2, topics="both")
-    assert weights.notes[-1] == "the runs count in different topics; topics=\"qrels\" counts the same for all"
+    assert weights.notes[-1] == 'the runs count in different topics; topics="qrels" counts the same for all'
     assert column(weights, "bpref") == pytest.approx([1 / 6, 1 / 6])
 
 

@@ -159,7 +159,10 @@ def test_cwl_eval_prints_its_metrics_so() -> None:
 @pytest.mark.parametrize(
     ("spelled", "said"),
     [
-        ("AP(judged_only=True)", "judged_only is said for all measures at once; leave it out and give judged_only=True"),
+        (
+            "AP(judged_only=True)",
+            "judged_only is said for all measures at once; leave it out and give judged_only=True",
+        ),
         ("Compat(normalize=False)", "compatibility is always normalized here"),
         ("nDCG(dcg='ln')@10", "dcg=ln is not log2 or exp-log2"),
         ("nDCG(gains={a:1})@10", "gains are grade:gain in braces; as in gains={1:1,2:3}"),

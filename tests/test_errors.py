@@ -140,5 +140,5 @@ def test_what_leaves_a_function_names_keywords_and_at_the_prompt_flags(cli: Comm
         scores = gradedeval.evaluate(run, qrels, "ap")
     assert [str(one.message) for one in warned] == scores.notes
     assert 'use topics="both" to leave them out' in scores.notes[0]
-    with pytest.raises(InputError, match="^like: .*did you mean 'gdeval'"):
+    with pytest.raises(InputError, match=r"^like: .*did you mean 'gdeval'"):
         gradedeval.evaluate(run, qrels, "ap", like="gdevl")

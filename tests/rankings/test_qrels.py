@@ -139,5 +139,5 @@ def test_options_that_reading_alone_uses_are_refused_beside_qrels(name: str, val
 def test_labels_beside_qrels_are_those_they_were_read_with() -> None:
     judged = Qrels({"1": {"d": "Rel"}}, labels="Rel=1")
     assert evaluate({"1": {"d": 1.0}}, judged, "ap", labels={"Rel": 1}).means["ap"] == 1
-    with pytest.raises(InputError, match="^labels: these qrels were read with others"):
+    with pytest.raises(InputError, match=r"^labels: these qrels were read with others"):
         evaluate({"1": {"d": 1.0}}, judged, "ap", labels="Rel=2")

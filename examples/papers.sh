@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Redo the experiments of three papers on a collection of one's own, and print commands and results as markdown.
+# Redo the experiments of four papers on a collection of one's own, and print commands and results as markdown.
 # Usage: examples/papers.sh FOLDER > results.md, where FOLDER has runs/ and qrels.txt.
 #
 # Azzopardi, Mackenzie & Moffat, ICTIR 2021: tables 1 and 2, figure 5. Robertson, Kanoulas & Yilmaz, SIGIR 2010: section
-# 4.2 and figure 3. Zhang, Park & Moffat, Information Retrieval 2010: tables 5 and 6.
+# 4.2 and figure 3. Zhang, Park & Moffat, Information Retrieval 2010: tables 5 and 6. Chapelle et al., CIKM 2009: table 2 and
+# algorithm 3, with simulated users.
 set -euo pipefail
 collection=$(cd "$1" && pwd)
 gain=${GAIN:-0:0.25:0.75} # of grades 0, 1, 2: Azzopardi et al.'s equation 2 is (2^g - 1) / 2^top
@@ -80,3 +81,14 @@ done
 measures='wp(file=sum-ap.csv,rel=1) wp(file=sum-rr.csv,rel=1) rr p@2 p@10 rbp(p=0.5,rel=1) rbp(p=0.73,rel=1) rbp(p=0.95,rel=1) ap bpref(k=10) dcg(log=2,rel=1)@1000 ndcg(log=2,rel=1)'
 show "gradedeval correlate runs/* qrels.txt -m '$measures' --above tau --below tau -f tsv |
   awk -F '\\t' '\$1 ~ /^wp/ && \$2 !~ /^wp/ { printf \"%-26s %-24s %.3f\\n\", \$1, \$2, \$4 }'"
+
+echo
+echo '### Chapelle et al., table 2 and algorithm 3: measures against clicks of simulated users'
+clicked=${CLICKED:-gain=0.05:0.3:0.7} # of grades 0, 1, 2
+compared="err($clicked) err rbp(p=0.8) dcg rr(rel=2) ap"
+show "gradedeval clicks simulate runs/* qrels.txt --as 'err($clicked)' --sessions 200000 -o cascade.tsv"
+show "gradedeval clicks simulate runs/* qrels.txt --as 'rbp(p=0.8,$clicked)' --sessions 200000 -o readers.tsv"
+for users in cascade readers; do
+  show "gradedeval clicks correlate $users.tsv qrels.txt -m '$compared' --unjudged keep --quiet"
+done
+show "gradedeval clicks correlate cascade.tsv qrels.txt -m '$compared' --unjudged keep --pairs 1000 --quiet"

@@ -22,9 +22,11 @@ def history_document(found: History, layout: Layout, *, last: int | None = None)
         frame = found.frame if last is None else found.frame.groupby(["run", "measure"], sort=False).tail(last)
         return Document([frame_table(frame)])
     blocks: list[Table | str] = []
+    marked = False
     for (run, measure), course in found.frame.groupby(["run", "measure"], sort=False):
         rows = frame_rows(course)
         some = rows[-(LAST if last is None else last) :]
+        marked = marked or any(row["changed"] for row in some)
         checked = any(row["passed"] is not None for row in some)
         columns = [
             Column("time"),
@@ -39,9 +41,7 @@ def history_document(found: History, layout: Layout, *, last: int | None = None)
         left_out = len(rows) - len(some)
         blocks += [visible(str(run)) + (f" ({left_out} before)" if left_out else ""),
                    Table(columns, [_cells(row, checked) for row in some])]  # fmt: skip
-    return Document(
-        blocks, "≠: not comparable with the line above, because of what has changed; change and best begin again"
-    )
+    return Document(blocks, MARK if marked else "")
 
 
 def _cells(row: dict[str, Any], checked: bool) -> list[Any]:

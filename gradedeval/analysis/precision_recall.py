@@ -13,6 +13,7 @@ from gradedeval.analysis.frames import frame_table
 from gradedeval.arrays import TOLERANCE, Floats
 from gradedeval.errors import InputError, plural, shorten, warn_caller
 from gradedeval.formats import Column, Document, Layout, Table
+from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gain_schemes import thresholds
 from gradedeval.measures.gains import Gains
@@ -37,7 +38,7 @@ Points = int | Literal["all"]
 
 
 @dataclass(frozen=True, eq=False)
-class PrecisionRecall:
+class PrecisionRecall(InNotebook, document="analysis.precision_recall.precision_recall_document"):
     """Precision over recall.
 
     frame      a row for each measure, run and level of recall: measure, rel (the lowest relevant grade of a binary

@@ -119,6 +119,14 @@ class RankedRuns:
         by: Ints = np.bincount(np.concatenate([run.document for run in self.runs]), minlength=len(self))
         return by
 
+    @cached_property
+    def best_rank(self) -> Ints:
+        """documents: the best rank in any run."""
+        best: Ints = np.full(len(self), NOWHERE, dtype=np.int64)
+        for run in self.runs:
+            np.minimum.at(best, run.document, run.rank)
+        return best
+
     def grades(self, documents: Ints) -> Floats:
         """The grades of documents, nan where they have none."""
         labels = np.append(self.grader.qrels.labels, np.nan)

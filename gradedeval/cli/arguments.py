@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.options import files_named
+from gradedeval.cli.options import files_named, given
 from gradedeval.cli.output import asked_for, warn, write
 from gradedeval.errors import InputError, ProblemList
 from gradedeval.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
@@ -17,6 +17,8 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import load_measures
 from gradedeval.measures.table import MEASURES
+from gradedeval.options import OPTIONS
+from gradedeval.options.definition import GAINS
 from gradedeval.rankings.qrels import IR_DATASETS
 from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import QRELS, RUN, STRATA
@@ -25,6 +27,9 @@ from gradedeval.trec.paths import files_of, same_file
 from gradedeval.trec.recognition import format_of, is_certain_run
 from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream, first_bytes
+
+ABOUT_QRELS = ["topics", "judged_only", "subtopics", "strata", "qrels_format", "labels"]
+"""Options about judgments, beside those about gains."""
 
 
 def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
@@ -89,6 +94,13 @@ def runs_and_qrels_if_any(
         return run_and_qrels(files, keywords)
     check_standard_input([*files, *files_named(keywords or {})])
     return [file for word in files for file in files_of(word)], None
+
+
+def check_without_qrels(keywords: Mapping[str, Any], used: Collection[str] = ()) -> None:
+    """Raise InputError (usage) for an option about judgments where there are none, but for those used all the same."""
+    about = [name for name, described in OPTIONS.items() if described.section == GAINS] + ABOUT_QRELS
+    if unused := given({name: keywords.get(name) for name in about if name not in used}):
+        raise InputError(unused[0], "needs qrels", "add QRELS", usage=True)
 
 
 def is_qrels(file: str) -> bool:

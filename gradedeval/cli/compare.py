@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import click
+from click.core import ParameterSource
+
 from gradedeval.analysis.compare import TestSettings, compare_matrix
 from gradedeval.analysis.comparison_tables import comparison_document, comparison_settings
 from gradedeval.analysis.significance import Correction, Test
@@ -13,6 +16,7 @@ from gradedeval.cli.arguments import Destination
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, TABLE_OPTIONS, TEST_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option
 from gradedeval.cli.output import warn
+from gradedeval.errors import InputError
 from gradedeval.parallel.progress import with_progress
 
 BASELINE = option("--baseline", metavar="RUN|SCORES.csv", help="Compare every run with this one: one of RUN, another "
@@ -42,6 +46,8 @@ def command(
     The order of two runs is not conclusive where their difference is no larger than the mean residual of the lower run:
     judging its unjudged documents could reverse it. The last column says how many of them would have to be relevant.
     """
+    if by_topic:
+        _check_by_topic()
     test_settings = TestSettings(test, correction, draws, alpha, seed, rope)
     destination = Destination(keywords)
     matrix, name = matrix_from(keywords, baseline)
@@ -52,3 +58,11 @@ def command(
     settings = comparison_settings(frame, matrix, test_settings)
     destination.deliver(partial(comparison_document, frame, matrix, test_settings, settings), settings)
     warn(notes)
+
+
+def _check_by_topic() -> None:
+    """Raise InputError (usage) for an option of tests where nothing is tested."""
+    context = click.get_current_context()
+    for name in ("test", "correction", "rope", "alpha", "draws", "seed"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"--{name}", "does not apply to -q, which tests nothing", "leave it out", usage=True)

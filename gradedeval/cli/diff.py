@@ -14,7 +14,7 @@ from gradedeval.analysis.diff.overlap import TIES
 from gradedeval.analysis.diff.reproduce import TIES_OF_ORIGINALS, reproduction_of
 from gradedeval.analysis.diff.tables import diff_document
 from gradedeval.analysis.explain import DEFAULT
-from gradedeval.cli.arguments import Destination, measure_table, runs_and_qrels_if_any
+from gradedeval.cli.arguments import Destination, check_without_qrels, measure_table, runs_and_qrels_if_any
 from gradedeval.cli.options import (
     MEASURES_FROM,
     command_line,
@@ -79,12 +79,17 @@ def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, 
     keywords.pop("files")
     own = {name: keywords.pop(name) for name in (*WITH_QRELS, *WITHOUT, "reproduce")}
     originals = own.pop("reproduce")
-    wanted = WITH_QRELS if qrels is not None and not originals else (*WITHOUT, *(["measures"] if qrels else []))
-    if unused := given({name: value for name, value in own.items() if name not in wanted}):
-        what = "applies to runs without qrels" if qrels is not None else "needs qrels"
-        raise InputError(
-            unused[0].replace("--measures", "-m"), what, "leave it out" if qrels else "add QRELS", usage=True
-        )
+    wanted: tuple[str, ...] = WITH_QRELS if qrels is not None else WITHOUT
+    if originals:
+        wanted = ("persistence", "rbo_ties", *(["measures"] if qrels else []))
+    shown = {} if not originals else {"topic": topic, "top": top}
+    unused = given(shown | {name: value for name, value in own.items() if name not in wanted})
+    _check(unused, qrels, bool(originals))
+    if qrels is None:
+        check_without_qrels(keywords)
+        if top is not None and len(runs) > 2:
+            what = f"applies to two runs, and {len(runs)} are given"
+            raise InputError("--top", what, "leave it out", usage=True)
     options = resolve_options(**keywords)
     chosen = parse_measures(own["measures"] or DEFAULT, measure_table(measures_from))
     persistence = own["persistence"] if is_given(own["persistence"]) else PERSISTENCE
@@ -96,11 +101,22 @@ def command(measures_from: tuple[str, ...], topic: str | None, top: int | None, 
         warn(reproduced.notes)
         destination.deliver(partial(reproduction_document, reproduced))
     elif qrels is None:
-        agreed = agreement_of(named_runs(runs), options, settings, Workers.of(None, with_progress))
+        named_each = two_runs(*runs) if len(runs) == 2 else named_runs(runs)
+        agreed = agreement_of(named_each, options, settings, Workers.of(None, with_progress))
         warn(agreed.notes)
         destination.deliver(partial(agreement_document, agreed.of_topic(topic), top=top, topic=topic))
     else:
         _with_qrels(runs, qrels, chosen, options, own["only"], topic, top, destination)
+
+
+def _check(unused: list[str], qrels: str | None, reproduced: bool) -> None:
+    """Raise InputError (usage) for the first of the flags given that have nothing to say here."""
+    if unused:
+        flag = unused[0].replace("--measures", "-m")
+        if qrels is None and flag in ("-m", "--only") and not (reproduced and flag == "--only"):
+            raise InputError(flag, "needs qrels", "add QRELS", usage=True)
+        what = "does not apply to --reproduce" if reproduced else "applies to runs without qrels"
+        raise InputError(flag, what, "leave it out", usage=True)
 
 
 def _with_qrels(

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gradedeval.analysis.diff.by_topic import two_runs
 from gradedeval.analysis.explain import DEFAULT, Explanation, explain_topics
 from gradedeval.analysis.explain_tables import beside_document, explanation_document
 from gradedeval.cli.arguments import Destination, measure_table, run_and_qrels
@@ -67,9 +68,9 @@ def explained_runs(keywords: dict[str, Any]) -> tuple[list[list[Explanation]], O
     chosen = parse_measures(measures, measure_table(keywords.pop("measures_from")))
     runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
     options = resolve_options(**keywords)
-    named = named_runs(runs)
-    if len(named) > 2:
-        raise InputError("", f"{len(named)} runs given", "explain one, or two beside each other", usage=True)
+    if len(runs) > 2:
+        raise InputError("", f"{len(runs)} runs given", "explain one, or two beside each other", usage=True)
+    named = two_runs(*runs) if len(runs) == 2 else named_runs(runs)
     judged = qrels_for(named, qrels, options) if len(named) > 1 else qrels
     each = [explain_topics({name: run}, judged, chosen, options, topics, Workers.of()) for name, run in named.items()]
     warn(dict.fromkeys(note for of_run in each for explanation in of_run for note in explanation.notes))

@@ -20,7 +20,14 @@ from gradedeval.analysis.pool.tables import (
     to_judge_document,
 )
 from gradedeval.analysis.pool.to_judge import JudgingSettings, judge_next
-from gradedeval.cli.arguments import Destination, is_qrels, measure_table, one_measure, runs_and_qrels_if_any
+from gradedeval.cli.arguments import (
+    Destination,
+    check_without_qrels,
+    is_qrels,
+    measure_table,
+    one_measure,
+    runs_and_qrels_if_any,
+)
 from gradedeval.cli.options import (
     MEASURES_FROM,
     command_line,
@@ -39,6 +46,8 @@ from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 
+MEASURED = ("gain", "rel", "top_grade", "max_gain")
+"""What matters to what could rise, without judgments too."""
 MODES = ("to_judge", "leave_one_out", "agreement")
 
 OPTIONS = [
@@ -87,8 +96,12 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
     second = [own["agreement"]] if own["agreement"] else []
     alone = mode == "agreement" and len(keywords["files"]) == 1 and is_qrels(keywords["files"][0])
     runs, qrels = ([], keywords["files"][0]) if alone else runs_and_qrels_if_any(keywords["files"], keywords)
+    if qrels is None:
+        check_without_qrels(keywords, MEASURED if mode == "to_judge" else ())
     if own["as_qrels"]:
-        keywords["form"] = keywords["form"] or "table"
+        if keywords["form"] is not None:
+            raise InputError("-f", "does not apply to --as-qrels", "leave one of them out", usage=True)
+        keywords["form"] = "table"
     destination = Destination(keywords | {"files": (*keywords["files"], *second)})
     for name in ("files", "form", "output"):
         keywords.pop(name)
@@ -101,13 +114,7 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
     make: Any
     if mode == "to_judge":
         measure = one_measure("-m", " ".join(own["measures"]) or judging.MEASURE, table)
-        settings = JudgingSettings(
-            own["strategy"] or judging.DEFAULT,
-            own["budget"] or judging.BUDGET,
-            own["persistence"] if is_given(own["persistence"]) else judging.PERSISTENCE,
-            depth,
-        )
-        found, make = judge_next(named, qrels, measure, options, settings, workers), to_judge_document
+        found, make = judge_next(named, qrels, measure, options, _settings(own), workers), to_judge_document
     elif mode == "leave_one_out":
         found = leave_out(named, qrels, chosen, options, groups=own["groups"], pool_depth=depth, workers=workers)
         make = left_out_document
@@ -121,6 +128,13 @@ def command(measures_from: tuple[str, ...], **keywords: Any) -> None:
         write(qrels_lines(found), destination.output)
     else:
         destination.deliver(partial(make, found))
+
+
+def _settings(own: dict[str, Any]) -> JudgingSettings:
+    """How --to-judge chooses."""
+    persistence = own["persistence"] if is_given(own["persistence"]) else judging.PERSISTENCE
+    strategy, budget = own["strategy"] or judging.DEFAULT, own["budget"] or judging.BUDGET
+    return JudgingSettings(strategy, budget, persistence, own["pool_depth"])
 
 
 def _mode(own: dict[str, Any]) -> str:

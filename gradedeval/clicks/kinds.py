@@ -133,8 +133,8 @@ def _read(word: str) -> Chosen:
     hint = f"choose from {', '.join(KINDS)}, as in 'dbn(gamma={FIT})'"
     try:
         spelling = notation.read(word)[0]
-    except InputError as error:
-        raise error.replace(problem=error.problem.replace("a measure", "a click model"), hint=hint) from None
+    except InputError:
+        raise InputError(f"'{word}'", "is not a click model", hint, usage=True) from None
     if spelling.name not in KINDS:
         raise InputError(f"'{word}'", "is not a click model", did_you_mean(spelling.name, KINDS) or hint, usage=True)
     number, given = KINDS[spelling.name].number, dict(spelling.parameters)

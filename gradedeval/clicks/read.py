@@ -130,7 +130,7 @@ class _Reader:
         self.patterns: dict[tuple[int, ...], int] = {(): 0}
         self.lists = _Interned(self._shown, _Shown("", ()))
         self.clicks = _Interned(self._pattern, (0, 0, 0, 0))
-        self.users, self.names = _Interned(), _Interned()
+        self.users, self.names = _Interned(), _Interned(lambda name: None)
         self.counts, self.kept = _Interned(_count, 1), {name: _Interned() for name in kept}
         self.sessions: set[bytes] = set()
         self.rows: list[list[Ints]] = []  # configuration, pattern, user, the columns that are kept, count
@@ -258,8 +258,11 @@ class _Reader:
 
     def _unite(self) -> None:
         """Lines of one user, session and list that follow each other become one row, with the clicks of all."""
-        columns = [np.concatenate(parts) for parts in zip(*self.rows, strict=True)]
         names, seconds = (np.concatenate(parts) for parts in zip(*self.times, strict=True))
+        self.names.clear()  # a million of them take more than all the rest
+        self.times.clear()
+        columns = [np.concatenate(parts) for parts in zip(*self.rows, strict=True)]
+        self.rows.clear()
         configuration, pattern, user = columns[:3]
         alone = np.where(user < 0, np.arange(len(user)), -1)  # lines without a user are never of one
         keys = [user, names, configuration, *columns[3:-1], alone]

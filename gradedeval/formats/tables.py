@@ -17,9 +17,9 @@ _SPECIFICATIONS: dict[Kind, str] = {
     "figures": ".Df",
     "count": ".0f",
     "score": ".Df",
-    "signed": "+.Df",
+    "signed": "+z.Df",
     "share": ".1%",
-    "percent": "+.1%",
+    "percent": "+z.1%",
     "number": ".6g",
 }
 
@@ -88,8 +88,8 @@ class Column:
     """A column of a table for people; of a table for programs the name alone counts.
 
     kind    decides alignment and how numbers are written: `text` stands at the left, all others at the right; `figures`
-            is text made of numbers, as in "0.1 to 0.3"; `signed` and `percent` always have their sign, `share` is a
-            percentage without; `number` has up to six significant digits
+            is text made of numbers, as in "0.1 to 0.3"; `signed` and `percent` always have a sign, that of the
+            rounded number, `share` is a percentage without; `number` has up to six significant digits
     digits  after the decimal point of a `score` or `signed` number, where the user asks for no others
     """
 

@@ -108,7 +108,7 @@ def _nerr_details(g: Gains) -> dict[str, Floats]:
     return {**stops(g), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
 
 
-@measure(gain="exp", scale="unit", residual="beyond_run", ceiling=1, over_ties=True, details=stops)
+@measure(gain="exp", scale="unit", residual="beyond_run", ceiling=1, over_ties=True, takes_fill=True, details=stops)
 def err(g: Gains) -> Floats:
     """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops.
 
@@ -148,6 +148,7 @@ _UTILITY = Check(
     scale="unit",
     residual="beyond_run",
     over_ties=True,
+    takes_fill=True,
     checks={
         "utility": _UTILITY,
         "gamma": UP_TO_1,

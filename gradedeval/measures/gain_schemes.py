@@ -57,11 +57,19 @@ SCHEMES = tuple(UNIT)
 @dataclass(frozen=True, eq=False, repr=False)
 class GainTable:
     """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be;
-    `scheme`: what all labels are worth, where the table is for one intent alone."""
+    `scheme`: what all labels are worth, where the table is for one intent alone; `filled`: the gains of the codes past
+    the labels, of documents that nobody judged, where the measure takes them."""
 
     worth: Floats
     top: float
     scheme: Floats | None = None
+    filled: Floats | None = None
+
+    @property
+    def key(self) -> bytes:
+        """All that gains depend on."""
+        worth = self.worth.tobytes()
+        return worth if self.filled is None else worth + self.filled.tobytes()
 
     @cached_property
     def levels(self) -> Floats:

@@ -85,6 +85,7 @@ class Properties:
                           the search, or lower ranks weigh more; a function of the arguments where it depends on them
     relevance_only        whether relevant documents alone make the score
     uses_strata           whether it needs the strata of a sample, `Gains.sample`
+    takes_fill            whether documents that nobody judged may have gains in it: see --fill
     uses_unsampled        whether it reads grades below 0, where they count as unjudged, as pooled but not sampled
     """
 
@@ -104,6 +105,7 @@ class Properties:
     relevance_only: bool = True
     uses_strata: bool = False
     uses_unsampled: bool = False
+    takes_fill: bool = False
 
     def __post_init__(self) -> None:
         graded = self.gain not in ("binary", None)
@@ -141,6 +143,7 @@ class CWLProperties(Properties):
     cutoff: Cutoff = "sums_to_k"
     residual: Residual | Callable[[Arguments], Residual] = "beyond_run"
     ceiling: float = 1.0
+    takes_fill: bool = True
     tail: Callable[..., Any] | None = None
     converges: bool = False
     cost_unit: str = ""

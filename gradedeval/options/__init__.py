@@ -12,9 +12,11 @@ from gradedeval.measures.notation import Value
 from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Option, elsewhere, name_only, option
 from gradedeval.options.values import (
     Costs,
+    Fill,
     Labels,
     chosen_topics,
     read_costs,
+    read_fill,
     read_format,
     read_gain,
     read_labels,
@@ -70,6 +72,11 @@ class Options:
         "its cost.", section=GAINS, metavar="FILE", default_text="1 for every document",
         accepts="a file or a dict of costs", read=read_costs, names_file=True, needs_ids=True,
         signature=lambda _, costs: f"costs {costs.digest}")
+    fill: Fill | None = option(None, "Gains of documents that nobody judged, as clicks tell them: lines of "
+        "topic,docno,gain with gains from 0 to 1. They count in err, cascade and C/W/L measures, where their gain is "
+        "known to residuals; to all others the documents are unjudged.", section=GAINS, commands="scoring",
+        metavar="FILE", accepts="a file, a dict or a DataFrame of gains", read=read_fill, names_file=True,
+        needs_ids=True, signature=lambda _, fill: f"fill {fill.count} documents {fill.digest}")
     duplicates: Duplicates = option("error", "A docno that occurs twice in a topic: an error (only a warning where the "
         "qrels repeat the same grade), keep the first or the last, or refuse it whatever the grades are.",
         needs_ids=True)
@@ -122,6 +129,8 @@ class Options:
             for flag in (flag for flag, given in excluded.items() if given):
                 hint = "cut the measures, as in ap@100" if flag == "--depth" else "leave out one of them"
                 raise OPTIONS["ties"].error(f"average cannot be combined with {flag}", hint)
+        if self.judged_only and self.fill is not None:
+            raise OPTIONS["fill"].error("--judged-only drops the documents that it fills", "leave out one of them")
         if self.judged_only and self.wants_residuals:
             what = "a condensed list has no residual: a document judged later could enter above others"
             raise OPTIONS["judged_only"].error(what, "leave out --judged-only or the residuals")
@@ -155,6 +164,7 @@ class OptionKwargs(TypedDict, total=False):
     negative: Negative | None
     max_gain: float | None
     costs: str | os.PathLike[str] | Mapping[str, float] | Costs | None
+    fill: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | Fill | None
     duplicates: Duplicates | None
     residuals: Residuals | bool | None
     residual_depth: Depth | None

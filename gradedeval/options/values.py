@@ -49,6 +49,68 @@ class Costs:
         return sha256(b"\n".join(lines)).hexdigest()[:6]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Fill:
+    """Gains in [0, 1] of documents that nobody judged, as clicks tell them. `of`: topic -> docno -> gain.
+
+    Raises InputError where a gain is outside [0, 1], or there is none.
+    """
+
+    of: Mapping[bytes, Mapping[bytes, float]]
+    place: str = "fill"
+
+    def __post_init__(self) -> None:
+        if not self.count:
+            raise InputError(self.place, "has no gains", "expected lines of topic,docno,gain")
+        for topic, documents in self.of.items():
+            for docno, gain in documents.items():
+                if isinstance(gain, bool) or not 0 <= gain <= 1:
+                    what = f"gain {gain!r} of document '{decode(docno)}' of topic '{decode(topic)}' is outside 0..1"
+                    raise InputError(self.place, what, "it is a probability")
+
+    @property
+    def count(self) -> int:
+        """How many documents there are."""
+        return sum(map(len, self.of.values()))
+
+    @property
+    def digest(self) -> str:
+        """Six hexadecimal digits that change with any gain."""
+        from hashlib import sha256
+
+        rows = ((topic, docno, gain) for topic, documents in self.of.items() for docno, gain in documents.items())
+        lines = sorted(b"%b\t%b\t%.6f" % row for row in rows)
+        return sha256(b"\n".join(lines)).hexdigest()[:6]
+
+
+def read_fill(fill: Any) -> Any:
+    """Gains of documents from a dict topic -> docno -> gain, a DataFrame or a file with the columns topic, docno and
+    gain, and perhaps seen; anything else as it is.
+
+    Raises InputError where a file cannot be read, a line is wrong, or a document has two gains.
+    """
+    found: dict[bytes, dict[bytes, float]] = {}
+    if isinstance(fill, Mapping):
+        for topic, documents in fill.items():
+            found[encode(str(topic))] = {encode(str(docno)): float(gain) for docno, gain in documents.items()}
+        return Fill(found)
+    if hasattr(fill, "columns"):
+        for topic, docno, gain in zip(*(fill[name].tolist() for name in ("topic", "docno", "gain")), strict=True):
+            found.setdefault(encode(str(topic)), {})[encode(str(docno))] = float(gain)
+        return Fill(found)
+    if not isinstance(fill, str | os.PathLike):
+        return fill
+    from gradedeval.trec.small_tables import small_table  # few evaluations need a table
+
+    columns = ("topic", "docno", "gain")
+    table = small_table(fill, columns, (*columns, "seen"), hint="expected lines of topic,docno,gain", words=True)
+    for row in table.rows:
+        gain = table.number(row, "gain", 0, 1)
+        found.setdefault(encode(row.cells["topic"]), {})[encode(row.cells["docno"])] = gain
+    table.check([(row.cells["topic"], row.cells["docno"]) for row in table.rows], ("docno", "topic"))
+    return Fill(found, table.place)
+
+
 def read_costs(costs: Any) -> Any:
     """Costs from a dict, or from a file with lines of `type cost`; anything else as it is.
 

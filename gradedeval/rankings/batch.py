@@ -112,7 +112,7 @@ def ranks(counts: Ints) -> Ints:
 def judged_codes(labels: Floats, options: Options, sampled: bool) -> Bools:
     """code: whether it is judged; the last two codes, unjudged and beyond, are not. Where documents were `sampled`, a
     grade below 0 says that this one was not."""
-    judged = np.ones(len(labels), dtype=bool) if options.negative == "judged" and not sampled else labels >= 0
+    judged = ~np.isnan(labels) if options.negative == "judged" and not sampled else labels >= 0  # nan: filled
     return np.append(judged, [False, False])
 
 

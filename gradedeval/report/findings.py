@@ -128,7 +128,7 @@ def find(
         matrix,
         None if compared.table is None else baseline,
         compared,
-        topic_table(matrix),
+        topic_table(matrix.select(measures=matrix.comparable_measures())),
         pool_statistics(ranked, matrix.runs, options, settings.at),
         unjudged_by_depth(ranked, settings.at),
         found_alone(ranked, options),

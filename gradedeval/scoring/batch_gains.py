@@ -38,7 +38,7 @@ class GainsCache:
 
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
         last = last_rank(measure)
-        key = (table.worth.tobytes(), table.top, unjudged, tail, last, measure.cutoff)
+        key = (table.key, table.top, unjudged, tail, last, measure.cutoff)
         if key not in self.seen:
             if self.batch.codes.size > self.cells:  # one deep topic: two views of it would take more memory than time
                 self.seen.clear()
@@ -106,13 +106,14 @@ class GainsCache:
 
     def _gain(self, table: GainTable, unjudged: float, last: int | None) -> Floats:
         """The gains down to a rank: most rankings go on far below the cutoff."""
-        worths = table.worth.tobytes()
-        whole, key = (worths, unjudged, None), (worths, unjudged, last)
+        whole, key = (table.key, unjudged, None), (table.key, unjudged, last)
         if whole in self.gains:
             return self.gains[whole][:, :last]
         if key not in self.gains:
-            worth = np.append(table.worth, [0.0, 0.0])
+            worth = np.append(table.worth, np.zeros(len(self.judged_code) - len(table.worth)))
             worth[~self.judged_code] = unjudged
+            if table.filled is not None:  # nobody judged them, and yet they are known
+                worth[len(table.worth) : -2] = table.filled
             worth[self.batch.beyond] = 0  # it is not judged either, but the padding of short rankings gains nothing
             self.gains[key] = worth[self.batch.codes[:, :last]]
         return self.gains[key]

@@ -17,6 +17,7 @@ from gradedeval.measures.gain_schemes import GainTable, Grades
 from gradedeval.measures.parse import each_once
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
+from gradedeval.options.values import Fill
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
 from gradedeval.rankings.batch import Batch
@@ -86,7 +87,24 @@ class Scorer:
         }
         types = options.costs is not None or any(measure.types for measure in self.measures)
         limits = limits or workers.LIMITS
-        self.grader = Grader(qrels, options, types=types, last_rank=self.last_rank, limits=limits)
+        graded, self.fill_notes = qrels, list[str]()
+        if options.fill is not None:
+            graded = self._fill_in(options.fill)
+        self.grader = Grader(graded, options, types=types, last_rank=self.last_rank, limits=limits)
+
+    def _fill_in(self, fill: Fill) -> Qrels:
+        """The qrels with codes of documents that nobody judged; the tables of measures that take them have their
+        gains."""
+        from gradedeval.rankings.filled import filled  # few evaluations fill in
+
+        graded, gains, self.fill_notes = filled(self.qrels, fill)
+        takes = [measure.definition.takes_fill and not measure.by_intent for measure in self.measures]
+        pairs = zip(self.tables, takes, strict=True)
+        self.tables = [replace(table, filled=gains) if taken else table for table, taken in pairs]
+        without = [measure.label for measure, taken in zip(self.measures, takes, strict=True) if not taken]
+        if without:
+            self.fill_notes.append(f"--fill: documents that it fills stay unjudged in {', '.join(without)}")
+        return graded
 
     @property
     def last_rank(self) -> int | None:
@@ -103,6 +121,7 @@ class Scorer:
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))
+        notes += self.fill_notes
         notes += self._worth_notes()
         notes += self._name_notes()
         sampled = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_unsampled)
@@ -232,7 +251,7 @@ class Scorer:
                 # The last bits of two sums may differ where nothing is unknown.
                 values[1:, :, column] = np.maximum(np.array(self._best(measure, table, gains_of)) - score, 0)
         lowest = batch.codes.min(initial=batch.beyond)
-        judged = None if lowest == batch.beyond else bool(lowest < batch.unjudged)
+        judged = None if lowest == batch.beyond else bool(lowest < len(self.qrels.labels))
         empty = [batch.topics[row] for row in np.flatnonzero(batch.retrieved == 0).tolist()]
         return BatchScores(batch.topics, values, batch.types, judged, empty)
 

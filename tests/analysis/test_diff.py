@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+import re
 import warnings
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 
 import gradedeval
 from gradedeval import Diff, EvaluationWarning, InputError
+from gradedeval.analysis.diff.tables import in_words
+from gradedeval.analysis.frames import frame_rows
 from support.commands import Command
 from support.measures import VARIANTS
 from support.paths import DATA, SAMPLES, shared
@@ -198,3 +201,59 @@ def test_two_runs_of_one_name_are_told_apart() -> None:
     assert (found.baseline, found.run) == ("run (A)", "run (B)")
     with pytest.raises(InputError, match="shares no topics"):
         diff({"A": {"t": {"a": 1.0}}}, {"B": {"u": {"a": 1.0}}}, JUDGED, "rr", topics="both")
+
+
+def test_unjudged_documents_are_counted_with_the_relevant_one_that_they_passed() -> None:
+    """Two passed a, one passed b alone, and the one at rank 21 is not told of."""
+    before = ["a", "n0", "b", "x", "y", "z", *(f"n{number}" for number in range(1, 20)), "w"]
+    after = ["x", "y", "a", "n0", "z", "b", *(f"n{number}" for number in range(1, 15)), "w"]
+    runs = [{"t": {docno: float(-rank) for rank, docno in enumerate(one)}} for one in (before, after)]
+    judged = {"t": {"a": 1, "b": 1, **{f"n{number}": 0 for number in range(20)}}}
+    found = diff(*runs, judged, "ap")
+    (row,) = frame_rows(found.topics)
+    assert in_words(found, row, 4).endswith("; unjudged x and 1 more moved above relevant a, 1 above others")
+
+
+def test_counts_have_no_decimals(cli: Command) -> None:
+    text = cli("diff", BM25, RM3, QRELS, "-m", "num_rel_ret", "--top", "1").text
+    assert re.search(r"num_rel_ret: \d+ → \d+ \([+-]\d+\)", text)
+    assert not re.search(r"\d\.\d", text.split("gradedeval ")[0])
+
+
+@pytest.mark.parametrize("words", [("diff", BM25, BM25), ("explain", BM25, BM25, QRELS, "--topic", "301")])
+def test_a_run_and_itself_may_be_named(words: tuple[str, ...], cli: Command) -> None:
+    done = cli(*words)
+    assert done.code == 0
+    assert f"{BM25} (A) and {BM25} (B)" in done.text
+
+
+NEURAL = str(SAMPLES / "rivers-neural.run")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("diff", BM25, RM3, QRELS, "--reproduce", BM25, RM3, "--only", "worse"), "--only: does not apply to --repro"),
+        (("diff", BM25, RM3, QRELS, "--reproduce", BM25, RM3, "--topic", "301"), "--topic: does not apply to --repro"),
+        (("diff", BM25, RM3, "--reproduce", BM25, RM3, "--top", "3"), "--top: does not apply to --reproduce; leave"),
+        (("diff", BM25, RM3, "--reproduce", BM25, RM3, "--at", "3"), "--at: does not apply to --reproduce; leave it"),
+        (("diff", BM25, RM3, "--reproduce", BM25, RM3, "-m", "ap"), "-m: needs qrels; add QRELS"),
+        (("diff", BM25, RM3, NEURAL, "--top", "3"), "--top: applies to two runs, and 3 are given; leave it out"),
+        (("diff", BM25, RM3, "--gain", "exp"), "--gain: needs qrels; add QRELS"),
+        (("diff", BM25, RM3, "--persistence", "0"), "--persistence: 0 is no probability of going on; give a number"),
+        (("pool", BM25, RM3, "--rel", "2"), "--rel: needs qrels; add QRELS"),
+        (("pool", BM25, RM3, "--to-judge", "--negative", "unjudged"), "--negative: needs qrels; add QRELS"),
+        (("pool", BM25, RM3, QRELS, "--to-judge", "--as-qrels", "-f", "json"), "-f: does not apply to --as-qrels;"),
+        (("compare", BM25, RM3, QRELS, "-q", "--alpha", "0.1"), "--alpha: does not apply to -q, which tests nothing"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_one_line(words: tuple[str, ...], message: str, cli: Command) -> None:
+    done = cli(*words)
+    assert (done.code, len(done.messages)) == (2, 1)
+    assert message in done.messages[0]
+
+
+def test_the_matrix_of_one_topic_says_so(cli: Command) -> None:
+    text = cli("diff", BM25, RM3, NEURAL, "--topic", "301").text
+    assert "tau; topic 301" in text
+    assert "means" not in text

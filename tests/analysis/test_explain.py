@@ -703,7 +703,7 @@ def test_ids_survive_as_bytes(files: Path, cli: Command) -> None:
     ("words", "code", "says"),
     [
         (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN [RUN] QRELS"),
-        (("explain", *["run.txt"] * 2, "qrels.txt"), 2, "run 'run.txt' is given twice; give each run once"),
+        (("explain", *["run.txt"] * 3, "qrels.txt"), 2, "3 runs given; explain one, or two beside each other"),
         (("explain", "run.txt", "qrels.txt"), 2, "--topic: qrels.txt has 4 topics (1, 2, 3, 4); choose one, as "
          "in --topic 1"),
         ((*WORDS, "--topic", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics run includes "

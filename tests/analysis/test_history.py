@@ -257,3 +257,13 @@ def test_unknown_names_are_told(tmp_path: Path, cli: Command) -> None:
     assert "has no measure 'err@20'" in cli("history", str(file), "-m", "err@20").messages[0]
     with pytest.raises(InputError, match="cannot be written"):
         append_history(scores("aabb"), tmp_path / "none" / "h.jsonl", time="2026-01-01")
+
+
+def test_the_mark_is_explained_where_it_stands(tmp_path: Path, cli: Command) -> None:
+    file = tmp_path / "history.jsonl"
+    append_history(scores("aabb"), file, time="2026-01-01")
+    assert "≠" not in cli("history", str(file)).text
+    append_history(scores("aabb", depth=1), file, time="2026-01-02")
+    text = cli("history", str(file)).text
+    assert "≠ depth" in text
+    assert "≠: not comparable with the line above" in text

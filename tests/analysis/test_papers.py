@@ -133,7 +133,13 @@ def test_the_script_runs_on_any_collection(tmp_path: Path) -> None:
     (tmp_path / "gradedeval").chmod(0o755)
     done = subprocess.run(
         [str(ROOT / "examples" / "papers.sh"), str(tmp_path / "collection")],
-        env={**environment(), "PATH": f"{tmp_path}:{os.environ['PATH']}", "GAIN": "exp", "RANKS": "50 20"},
+        env={
+            **environment(),
+            "PATH": f"{tmp_path}:{os.environ['PATH']}",
+            "GAIN": "exp",
+            "CLICKED": "gain=exp",
+            "RANKS": "50 20",
+        },
         capture_output=True,
         text=True,
         timeout=300,

@@ -137,3 +137,21 @@ def test_what_cannot_be_asked_for_is_one_line(words: tuple[str, ...], message: s
 def test_half_a_judgment_is_none() -> None:
     with pytest.raises(InputError, match=r"--budget: 2.5 is no number of judgments; give a whole number"):
         gradedeval.to_judge({"A": {"t": {"a": 1.0}}}, budget=2.5)  # type: ignore[arg-type]
+
+
+def test_those_that_want_a_document_are_named_by_rank(tmp_path: Path, cli: Command) -> None:
+    ranks = {"first one": 4, "second; [x]": 3, "third": 1, "fourth": 2}
+    files = []
+    for name, rank in ranks.items():
+        files.append(tmp_path / name)
+        docnos = [f"{name[0]}{number}" for number in range(1, rank)] + ["wanted"]
+        files[-1].write_text("".join(f"1 Q0 {docno} 0 {-place} r\n" for place, docno in enumerate(docnos)))
+    done = cli("pool", *map(str, files), "--to-judge", "--strategy", "depth", "--budget", "9")
+    line = next(line for line in done.text.splitlines() if "wanted  " in line)
+    assert line.endswith("third:1 fourth:2 second; [x]:3 …")
+
+
+def test_a_short_list_says_that_no_other_document_counts(cli: Command) -> None:
+    done = cli("pool", *RUNS, QRELS, "--to-judge", "--strategy", "residual", "-m", "ndcg@5")
+    assert "documents to judge" in done.text or "document to judge" in done.text
+    assert ", none of which could change ndcg@5\n" in done.text

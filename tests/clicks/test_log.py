@@ -59,7 +59,7 @@ def json_lines() -> bytes:
 
 
 @pytest.mark.parametrize(
-    "text", [HEAD + LINES, json_lines(), gzip.compress(HEAD + LINES), (HEAD + LINES).replace(b"\n", b"\r\n")]
+    "text", [HEAD + LINES, json_lines(), gzip.compress(HEAD + LINES, mtime=0), (HEAD + LINES).replace(b"\n", b"\r\n")]
 )
 def test_a_log_has_the_same_sessions_in_every_form(text: bytes) -> None:
     assert sessions(log_of(text)) == EXPECTED
@@ -210,7 +210,7 @@ def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
             "log:1: starts with a byte order mark; save the file as UTF-8 without a byte order mark",
         ),
         (
-            gzip.compress(HEAD + LINES)[:-9],
+            gzip.compress(HEAD + LINES, mtime=0)[:-9],
             {},
             "log: broken compressed data (unexpected end of file); copy or compress the file again",
         ),
@@ -237,6 +237,36 @@ def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     for size in (7, 64):
         monkeypatch.setattr("gradedeval.clicks.blocks.SIZE", size)
         assert sessions(log_of(text)) == whole
+
+
+PUT_IN = [b"\t", b"\n", b"\x00", b"\xff", b"-1 ", b"1e9 ", b"'", b"{", b"[" * 2000]
+
+
+@pytest.mark.parametrize("text", [HEAD + LINES, json_lines(), gzip.compress(HEAD + LINES)], ids=["tabs", "json", "gz"])
+def test_a_hostile_log_is_read_or_refused_in_lines(text: bytes) -> None:
+    """Bytes are changed, lost, doubled and put in at random: what comes is a log, or an error of lines of text."""
+    draw = np.random.default_rng(18)
+    for _ in range(150):
+        broken = bytearray(text)
+        for _ in range(draw.integers(1, 4)):
+            at, end = sorted(draw.integers(0, len(broken) + 1, 2).tolist())
+            change = draw.integers(4)
+            if change == 0 and at < len(broken):
+                broken[at] = draw.integers(256)
+            elif change == 1:
+                del broken[at : min(end, at + 9)]
+            elif change == 2:
+                broken[at:at] = broken[at:end]
+            else:
+                broken[at:at] = PUT_IN[draw.integers(len(PUT_IN))]
+        for lenient in (False, True):
+            said, count = "log", 1
+            try:
+                count = log_of(bytes(broken), lenient=lenient).sessions
+            except InputError as error:
+                said = str(error)
+            assert count >= 1
+            assert all(line.startswith("log") for line in said.splitlines())
 
 
 def test_what_the_room_offers_it_has() -> None:

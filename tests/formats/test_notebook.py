@@ -38,6 +38,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "AssessorAgreement": lambda: gradedeval.assessor_agreement(QRELS, QRELS, RUNS),
     "Weights": lambda: gradedeval.weights("rbp dcg"),
     "FitResult": lambda: gradedeval.fit(RUNS, QRELS, "rbp(p=0.2..0.8)", to="ndcg", precision=0.1),
+    "PrecisionRecall": lambda: gradedeval.precision_recall(RUNS, QRELS),
     "Power": lambda: gradedeval.power(gradedeval.evaluate(RUNS, QRELS, "ndcg"), draws=20),
 }
 

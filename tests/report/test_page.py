@@ -104,22 +104,37 @@ def test_topics_have_the_scores_and_the_median_best_and_worst_of_topic_table() -
     assert heat[1][0] == found().runs[0]
 
 
-@pytest.mark.parametrize("measures", [MEASURES, "rbp bpref q rr infap num_rel_ret"])
-def test_contributions_and_what_could_be_added_are_those_of_explain(measures: str) -> None:
-    shown = found(measures)
+@pytest.mark.parametrize(
+    ("runs", "qrels", "measures", "options"),
+    [
+        (NAMES, QRELS, "err@20 ap bpref", Options()),
+        (
+            ("ambiguous-diverse.run", "ambiguous-plain.run"),
+            str(SAMPLES / "ambiguous.qrels"),
+            "erria alpha_ndcg ia(ndcg)@10 nrbp",
+            Options(subtopics=True),
+        ),
+    ],
+)
+def test_contributions_and_what_could_be_added_are_those_of_explain(
+    runs: tuple[str, ...], qrels: str, measures: str, options: Options
+) -> None:
+    sources = {name: str(SAMPLES / name) for name in runs}
+    settings = ReportSettings(Settings(draws=DRAWS), show=5)
+    shown = find(sources, qrels, parse_measures(measures), options, None, settings)
     data = Page(pages.page(shown))
-    names = shown.matrix.topics
-    for topic in ("301", "308", "317"):
-        documents, runs = data.data(f"r{names.index(topic)}")
-        for run, (retrieved, listed, by_measure) in zip(shown.runs, runs, strict=True):
-            (explained,) = explain_topics({run: str(SAMPLES / run)}, QRELS, shown.measures, Options(), [topic])
+    for index in (0, 1, len(shown.matrix.topics) - 1):
+        documents, rankings = data.data(f"r{index}")
+        topic = shown.matrix.topics[index]
+        for run, (retrieved, listed, by_measure) in zip(shown.runs, rankings, strict=True):
+            (explained,) = explain_topics({run: sources[run]}, qrels, shown.measures, options, [topic])
             assert retrieved == explained.retrieved
             for one, (score, residual, rest, adds, could) in zip(explained.measures, by_measure, strict=True):
                 rows = [row for row in one.rows() if row["part"] == "document"]
                 assert score == pytest.approx(one.score, abs=1e-5)
                 assert residual == pytest.approx(one.residual, abs=1e-5)
                 assert sum(adds) + rest == pytest.approx(one.score, abs=1e-4)
-                assert len(listed) == len(adds) == len(could) == 5
+                assert len(listed) == len(adds) == len(could) == min(5, retrieved)
                 for number, row, added, rise in zip(listed, rows, adds, could, strict=False):
                     assert documents[number] == [row["docno"], row["grade"]]
                     assert added == pytest.approx(row["contribution"], abs=1e-5)
@@ -216,6 +231,17 @@ def test_one_run_has_a_page_without_comparisons() -> None:
     assert page.data("data")["pair"] == [0, None]
 
 
+def test_topics_too_uncertain_to_count_are_blank() -> None:
+    sources = dict(zip(NAMES[:2], RUNS[:2], strict=True))
+    options = Options(max_residual=0.02)
+    seen = find(sources, QRELS, parse_measures("ap err@20"), options, None, ReportSettings(Settings(draws=DRAWS)))
+    page = Page(pages.page(seen))
+    assert {cell for row in page.table("Topics by ap")[1:] for cell in row[-3:]} == {""}
+    kept = [row for row in page.table("Topics by err@20")[1:] if row[5]]
+    assert f"err@20: {50 - len(kept)} of 50 topics left out" in page.words
+    assert {len(row[6]) for row in kept} == {6}
+
+
 @pytest.mark.filterwarnings("ignore:(.*an interval needs 3 topics|the baseline is):gradedeval.EvaluationWarning")
 def test_runs_that_share_one_topic_are_not_compared_and_it_is_said() -> None:
     with pytest.warns(gradedeval.EvaluationWarning, match="nothing is compared: .*a test needs two"):
@@ -268,7 +294,7 @@ def test_without_qrels_or_without_jinja2_nothing_is_read(cli: Command, monkeypat
 
 
 def test_a_report_to_standard_output_is_the_page_alone(cli: Command, tmp_path: Path) -> None:
-    done = cli("report", RUNS[0], RUNS[1], QRELS, "-m", "ap", "--test", "bayes", "-o", "-")
+    done = cli("report", RUNS[0], RUNS[1], QRELS, "-m", "p@5", "--test", "bayes", "-o", "-")
     assert done.text.startswith("<!DOCTYPE html>")
     assert "P(better)" in done.text
     assert json.loads(Page(done.text).scripts["data"])["runs"] == ["rivers-bm25.run", "rivers-dense.run"]

@@ -17,9 +17,9 @@ def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPa
         stream.Segment, "read_into", lambda self, view: looked.append(len(view)) or read_into(self, view)
     )
     with path.open("rb") as file:
-        whole = stream.Segment(file.fileno(), 0, path.stat().st_size)
+        whole = stream.Segment(stream.OpenFile(str(path), file.fileno()), 0, path.stat().st_size)
         assert len(topic_blocks.segments(whole, 2, 1000)) == 1
         assert sum(looked) < 1.2 * path.stat().st_size
         path.write_bytes(path.read_bytes() + b"2 Q0 d 1 1 t\n" * 100)
-        whole = stream.Segment(file.fileno(), 0, path.stat().st_size)
+        whole = stream.Segment(stream.OpenFile(str(path), file.fileno()), 0, path.stat().st_size)
         assert [segment.at for segment in topic_blocks.segments(whole, 2, 1000)] == [0, whole.end - 1300]

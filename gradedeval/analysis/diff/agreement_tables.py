@@ -29,9 +29,8 @@ def agreement_document(
         return Document([frame_table(frame if top is None else frame.groupby(["run", "other"]).head(top))],
                         str(found.settings))  # fmt: skip
     if len(found.runs) > 2:
-        return Document(
-            [_matrix(found)], f"above the diagonal: rbo, below it: tau; means over topics\n{found.settings}"
-        )
+        of = "means over topics" if topic is None else f"topic {visible(topic)}"
+        return Document([_matrix(found)], f"above the diagonal: rbo, below it: tau; {of}\n{found.settings}")
     numbers = [Column(name, "count" if name == "common" else "score") for name in SHOWN]
     rows = [[row["topic"], *(row[name] for name in SHOWN)] for row in frame_rows(frame)]
     some = rows[: TOPICS if top is None else top]

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-TOPICS, DOCUMENTS, NAMED = 10, 20, 2
-"""Topics of a table, documents of a topic's own table, and documents that a line about a topic names."""
+TOPICS, DOCUMENTS, NAMED, FIRST = 10, 20, 2, 20
+"""Topics of a table, documents of a topic's own table, documents that a line about a topic names, and the rank down to
+which it tells of unjudged ones."""
 
 
 def diff_document(
@@ -38,15 +39,16 @@ def diff_document(
     blocks: list[Table | str] = [f"from {names[0]} to {names[1]}"]
     for measure in whole.measures:
         topics = shown.topics[shown.topics["measure"] == measure.label]
-        blocks.append(_summary(whole, measure, digits))
+        decimals = 0 if measure.definition.summary == "total" else digits  # of counts
+        blocks.append(_summary(whole, measure, decimals))
         if alone:
             for row in frame_rows(topics):
-                blocks += [_of_topic(row, digits), _documents(shown, row, digits)]
+                blocks += [_of_topic(row, decimals), _documents(shown, row, decimals)]
             continue
         changed = frame_rows(topics[(topics["changed"] > 0) | (topics["difference"] != 0)])
         some = changed[: TOPICS if top is None else top]
         if some:
-            blocks.append(_topics(shown, some, names, digits))
+            blocks.append(_topics(shown, some, names, decimals))
         if len(changed) > len(some):
             blocks.append(f"{len(changed) - len(some)} more {plural(len(changed) - len(some), 'topic')}: --top N")
     return Document(blocks, whole.signature)
@@ -83,7 +85,7 @@ def _summary(whole: Diff, measure: Measure, digits: int) -> str:
     ]
     unsettled = int(topics["settled"].eq(False).fillna(False).sum())
     counts += [f"{unsettled} unsettled: judging could turn them around"] if unsettled else []
-    numbers = f"{before:.{digits}f} → {after:.{digits}f} ({after - before:+.{digits}f})"
+    numbers = f"{before:.{digits}f} → {after:.{digits}f} ({after - before:+z.{digits}f})"
     return f"{measure.label}: {numbers} | {len(topics)} {plural(len(topics), 'topic')}: {', '.join(counts)}"
 
 
@@ -106,23 +108,26 @@ def _topics(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Tabl
 
 def in_words(shown: Diff, row: Row, digits: int, named: int = NAMED) -> str:
     """What made the difference of a topic: the documents that explain most of it, and what is to be judged."""
-    documents = (
-        frame_rows(shown.by_topic[row["measure"], row["topic"]])
-        if (row["measure"], row["topic"]) in (shown.by_topic)
-        else []
-    )
+    found: pd.DataFrame | None = shown.by_topic.get((row["measure"], row["topic"]))
+    documents = [] if found is None else frame_rows(found)
     counting = [one for one in documents if one["explains"]]
     parts = [_sentence(one, digits) for one in counting[:named]]
     if len(counting) > named:
         parts.append(f"{len(counting) - named} more")
     parts += [] if counting else ["only documents of no gain moved"]
-    risen = [one for one in documents if one["above"] is not None]
-    if risen:
-        risen.sort(key=lambda one: one["rank"])
-        others = f" and {len(risen) - 1} more" if len(risen) > 1 else ""
-        one = risen[0]
-        parts.append(f"unjudged {visible(one['docno'])}{others} moved above relevant {visible(one['above'])}")
+    parts += _risen([one for one in documents if one["above"] is not None and one["rank"] <= FIRST])
     return "; ".join(parts)
+
+
+def _risen(unjudged: list[Row]) -> list[str]:
+    """The unjudged documents that moved above relevant ones: the first, and how many more above the same or others."""
+    if not unjudged:
+        return []
+    first = min(unjudged, key=lambda one: one["rank"])
+    same = sum(one["above"] == first["above"] for one in unjudged)
+    others = len(unjudged) - same
+    more = (f" and {same - 1} more" if same > 1 else "", f", {others} above others" if others else "")
+    return [f"unjudged {visible(first['docno'])}{more[0]} moved above relevant {visible(first['above'])}{more[1]}"]
 
 
 def _sentence(row: Row, digits: int) -> str:

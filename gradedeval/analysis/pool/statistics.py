@@ -118,11 +118,12 @@ def pool_statistics(
     """As `pool`, of runs that are ranked already; `group_of` each is its group."""
     judged = ranked.grader.qrels
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
+    relevant, shares = relevant_of(ranked, options), _shares(ranked, at)
     return Pool(
-        _runs(ranked, group_of, at, pool_depth, relevant_of(ranked, options)),
-        _groups(ranked, group_of, pool_depth, relevant_of(ranked, options)),
-        _topics(ranked, options),
-        _overlap(ranked, at),
+        _runs(ranked, group_of, at, pool_depth, relevant, shares),
+        _groups(ranked, group_of, pool_depth, relevant),
+        _topics(ranked, options, relevant),
+        _overlap(ranked, shares),
         _depths(ranked),
         at,
         "" if not judged.topics else str(signature(judged, options, [], counts)),
@@ -161,11 +162,12 @@ def group_counts(ranked: RankedRuns, group_of: list[str], depth: int | None) -> 
     return given, by
 
 
-def _runs(ranked: RankedRuns, group_of: list[str], at: int, pool_depth: int | None, relevant: Bools) -> pd.DataFrame:
+def _runs(
+    ranked: RankedRuns, group_of: list[str], at: int, pool_depth: int | None, relevant: Bools, shares: Floats
+) -> pd.DataFrame:
     import pandas as pd  # not before it is needed
 
     _, by = group_counts(ranked, [run.name for run in ranked.runs], pool_depth)
-    overlaps = _shares(ranked, at)
     known = bool(ranked.grader.qrels.topics)
     rows = []
     for number, (run, group) in enumerate(zip(ranked.runs, group_of, strict=True)):
@@ -183,7 +185,7 @@ def _runs(ranked: RankedRuns, group_of: list[str], at: int, pool_depth: int | No
                 "unique": int(alone.sum()),
                 "unique_judged": int((alone & ranked.judged).sum()) if known else None,
                 "unique_relevant": int((alone & relevant & ranked.judged).sum()) if known else None,
-                "overlap": float(np.delete(overlaps[number], number).mean()) if len(ranked.runs) > 1 else np.nan,
+                "overlap": float(np.delete(shares[number], number).mean()) if len(ranked.runs) > 1 else np.nan,
             }
         )
     return pd.DataFrame(rows)
@@ -219,7 +221,7 @@ def _groups(ranked: RankedRuns, group_of: list[str], pool_depth: int | None, rel
     return pd.DataFrame(rows, columns=["group", "runs", "unique", "unique_judged", "unique_relevant"])
 
 
-def _topics(ranked: RankedRuns, options: Options) -> pd.DataFrame:
+def _topics(ranked: RankedRuns, options: Options, relevant: Bools) -> pd.DataFrame:
     import pandas as pd
 
     qrels = ranked.grader.qrels
@@ -227,14 +229,14 @@ def _topics(ranked: RankedRuns, options: Options) -> pd.DataFrame:
     counted = ranked.grader.judged[: len(labels)]
     if not qrels.topics:
         return pd.DataFrame(columns=["topic", "judged", "relevant", "found"])
-    relevant = (labels >= (1 if options.rel is None else options.rel)) & counted
+    relevant_label = (labels >= (1 if options.rel is None else options.rel)) & counted
     found = np.unique(np.concatenate([run.document for run in ranked.runs]))
-    found = found[relevant_of(ranked, options)[found] & ranked.judged[found]]
+    found = found[relevant[found] & ranked.judged[found]]
     frame = pd.DataFrame(
         {
             "topic": ranked.names,
             "judged": ranked.pool @ counted.astype(np.int64),
-            "relevant": ranked.pool @ relevant.astype(np.int64),
+            "relevant": ranked.pool @ relevant_label.astype(np.int64),
             "found": np.bincount(ranked.topic[found], minlength=len(ranked.topics)),
         }
     )
@@ -260,10 +262,10 @@ def _shares(ranked: RankedRuns, at: int) -> Floats:
     return shares
 
 
-def _overlap(ranked: RankedRuns, at: int) -> pd.DataFrame:
+def _overlap(ranked: RankedRuns, shares: Floats) -> pd.DataFrame:
     import pandas as pd
 
-    names, shares = [run.name for run in ranked.runs], _shares(ranked, at)
+    names = [run.name for run in ranked.runs]
     rows = [
         (names[one], names[other], float(shares[one, other])) for other in range(len(names)) for one in range(other)
     ]
@@ -273,9 +275,7 @@ def _overlap(ranked: RankedRuns, at: int) -> pd.DataFrame:
 def _depths(ranked: RankedRuns) -> pd.DataFrame:
     import pandas as pd
 
-    best = np.full(len(ranked), np.iinfo(np.int64).max)
-    for run in ranked.runs:
-        np.minimum.at(best, run.document, run.rank)
+    best = ranked.best_rank
     deepest = max((int(run.counts.max(initial=0)) for run in ranked.runs), default=0)
     depths = [depth for depth in DEPTHS if depth < deepest] + [deepest]
     known = bool(ranked.grader.qrels.topics)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.frames import frame_rows, frame_table
 from gradedeval.analysis.pool.assessors import AssessorAgreement
 from gradedeval.analysis.pool.leave_one_out import LeftOut
 from gradedeval.analysis.pool.statistics import Pool
-from gradedeval.analysis.pool.to_judge import ToJudge
+from gradedeval.analysis.pool.to_judge import BY_MEASURE, ToJudge
 from gradedeval.errors import plural
 from gradedeval.formats import Column, Document, Kind, Layout, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FEW_RUNS = 8
-"""Runs up to which the overlap of each pair is shown."""
+FEW_RUNS, WANTED = 8, 3
+"""Runs up to which the overlap of each pair is shown, and how many of those that want a document are named."""
 
 
 GROUP: dict[str, tuple[str, Kind]] = {"group": ("group", "text")}
@@ -119,11 +118,13 @@ def to_judge_document(found: ToJudge, layout: Layout) -> Document:
         best_rank=("best rank", "count"),
         wanted_by=("wanted by", "text"),
     )
-    cut: Callable[[str], str] = lambda words: " ".join(words.split()[:3]) + (" …" if len(words.split()) > 3 else "")  # noqa: E731
-    if table.rows:
-        table = Table(table.columns, [[*row[:-1], cut(row[-1])] for row in table.rows])
+    texts = [" ".join(one[:WANTED]) + (" …" if len(one) > WANTED else "") for one in found.wanted]
+    table = Table(table.columns, [[*row[:-1], text] for row, text in zip(table.rows, texts, strict=True)])
     count = len(frame)
     line = f"{count} {plural(count, 'document')} to judge, {found.left} more unjudged"
+    if found.settings.strategy in BY_MEASURE and found.left and count < found.settings.budget:
+        what = "the order of two runs by " if found.settings.strategy == "pairs" else ""
+        line += f", none of which could change {what}{found.measure.label}"
     return Document([line, table] if count else [line], signature)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from gradedeval.analysis.pool.order import check_maskable
 from gradedeval.analysis.pool.statistics import check_depth
 from gradedeval.analysis.pool.weigh_by_measure import choose_by_measure
-from gradedeval.analysis.pool.weigh_by_rank import best_ranks, choose_by_residual, depth_weights, rbp_weights
+from gradedeval.analysis.pool.weigh_by_rank import choose_by_residual, depth_weights, rbp_weights
 from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns, rank_runs
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, check_choice, warn_caller
@@ -75,11 +76,13 @@ class JudgingSettings:
 class ToJudge(InNotebook, document="analysis.pool.tables.to_judge_document"):
     """What to judge, the most telling first.
 
-    frame  topic, docno, weight, runs (how many have it), best_rank, wanted_by (runs and ranks, as text)
-    left   how many other unjudged documents there are
+    frame   topic, docno, weight, runs (how many have it), best_rank, wanted_by (runs and ranks, as text)
+    wanted  of each document: the parts of `wanted_by`, the best rank first
+    left    how many other unjudged documents there are
     """
 
     frame: pd.DataFrame
+    wanted: list[list[str]]
     left: int
     settings: JudgingSettings
     measure: Measure
@@ -150,20 +153,20 @@ def judge_next(
     scorer = Scorer(judged, [measure], replace(options, residuals="total"))
     check_maskable(scorer, options, "--to-judge")
     ranked = rank_runs(runs, scorer.grader, workers)
-    best = best_ranks(ranked)
+    best = ranked.best_rank
     # What the qrels list is not asked for again, not even where its grade counts as unjudged.
     candidates = np.flatnonzero((ranked.code >= len(judged.labels)) & (best <= (settings.pool_depth or NOWHERE)))
     chosen, weights = choose(ranked, scorer, candidates, settings)
     notes = [*ranked.notes] if qrels is None else [*scorer.notes, *ranked.notes]
-    return ToJudge(
-        _frame(ranked, chosen, weights, best), len(candidates) - len(chosen), settings, scorer.measures[0], notes
-    )
+    wanted = _wanted(ranked, chosen)
+    frame = _frame(ranked, chosen, weights, best, wanted)
+    return ToJudge(frame, wanted, len(candidates) - len(chosen), settings, scorer.measures[0], notes)
 
 
 def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: JudgingSettings) -> tuple[Ints, Floats]:
     """The documents to judge, among the candidates, and their weights; the most telling first, of equal ones the one
     with the better rank, then in the order of topics and docnos."""
-    docnos, best = ranked.docnos[candidates].astype(str), best_ranks(ranked)[candidates]
+    docnos, best = ranked.docnos[candidates].astype(str), ranked.best_rank[candidates]
     candidates = candidates[np.lexsort((docnos, ranked.topic[candidates], best))]
     if settings.strategy in BY_MEASURE:
         pairs = settings.strategy == "pairs"
@@ -179,15 +182,20 @@ def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: Judgi
     return candidates[chosen], weights
 
 
-def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints) -> pd.DataFrame:
-    import pandas as pd  # not before it is needed
-
-    wanted: list[list[str]] = [[] for _ in chosen]
+def _wanted(ranked: RankedRuns, chosen: Ints) -> list[list[str]]:
+    """Of each document: which runs have it at which rank, the best first."""
+    found: list[list[tuple[int, str]]] = [[] for _ in chosen]
     place = {document: number for number, document in enumerate(chosen.tolist())}
     for run in ranked.runs:
         hits = np.flatnonzero(np.isin(run.document, chosen))
         for document, rank in zip(run.document[hits].tolist(), run.rank[hits].tolist(), strict=True):
-            wanted[place[document]].append(f"{run.name}:{rank}")
+            found[place[document]].append((rank, run.name))
+    return [[f"{name}:{rank}" for rank, name in sorted(one, key=itemgetter(0))] for one in found]
+
+
+def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, wanted: list[list[str]]) -> pd.DataFrame:
+    import pandas as pd  # not before it is needed
+
     names = np.array(ranked.names, dtype=object)
     return pd.DataFrame(
         {

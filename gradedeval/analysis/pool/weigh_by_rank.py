@@ -9,22 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.analysis.ranked_runs import NOWHERE, RankedRuns
+from gradedeval.analysis.ranked_runs import RankedRuns
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.scoring.scorer import Scorer
 
 
-def best_ranks(ranked: RankedRuns) -> Ints:
-    """documents: the best rank in any run."""
-    best: Ints = np.full(len(ranked), NOWHERE, dtype=np.int64)
-    for run in ranked.runs:
-        np.minimum.at(best, run.document, run.rank)
-    return best
-
-
 def depth_weights(ranked: RankedRuns) -> Floats:
     """documents: −(best rank), and a fraction for the share of runs that have it there."""
-    best, there = best_ranks(ranked), np.zeros(len(ranked))
+    best, there = ranked.best_rank, np.zeros(len(ranked))
     for run in ranked.runs:
         there[run.document] += run.rank == best[run.document]
     weights: Floats = there / (len(ranked.runs) + 1) - best

@@ -220,7 +220,8 @@ SAMPLES = [
 ]  # fmt: skip
 
 
-KINDS = list({(sample.format, sample.holds): sample for sample in reversed(SAMPLES)}.values())[::-1]
+_NAMES = [(sample.format, sample.holds) for sample in SAMPLES]
+KINDS = [sample for at, sample in enumerate(SAMPLES) if _NAMES.index(_NAMES[at]) == at]
 """The first file of each format of runs, and of qrels."""
 
 

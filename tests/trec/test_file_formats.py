@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from gradedeval.errors import InputError
@@ -348,7 +349,7 @@ def test_what_ir_datasets_exports_is_read_or_refused(folder: Path, cli: Command)
 
 def test_what_lightgbm_saves_has_no_docids_and_that_is_said(folder: Path, cli: Command) -> None:
     lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
-    data = lightgbm.Dataset([[at, at % 7] for at in range(200)], [1] * 200, group=[100, 100], params={"verbose": -1})
+    data = lightgbm.Dataset(np.arange(400.0).reshape(200, 2), np.ones(200), group=[100, 100], params={"verbose": -1})
     data.save_binary("FILE")
     assert matches("FILE: is a Dataset of LightGBM, …evaluate_arrays in Python", *cli("trec.run", "FILE").messages)
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from support.commands import environment
-from support.examples import sampled
 
 SPEED = Path(__file__).parent / "benchmarks" / "speed.py"
 
 
-@pytest.mark.parametrize("row", sampled(["many", "loop", "large", "forms", "growth", "all_trec"], 6))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("row", ["many", "loop", "large", "forms", "growth", "all_trec"])
 def test_a_row_of_the_benchmark_runs_on_a_small_workload(row: str, tmp_path: Path) -> None:
     words = f"--folder {tmp_path} --rounds 1 --topics 20 --runs 3 --only {row}"
     command = [sys.executable, str(SPEED), *words.split()]

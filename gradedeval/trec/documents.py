@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from gradedeval.errors import InputError
-from gradedeval.trec.column_names import DOCNO, TOPIC, find_column
+from gradedeval.trec.column_names import TOPIC, find_column
 from gradedeval.trec.columns import Columns
+from gradedeval.trec.json_tables import by_column, is_record, records_of_pandas
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, decode
 from gradedeval.trec.skipped import Skipped
 
@@ -80,15 +81,16 @@ def _json(data: bytes, skipped: Skipped) -> tuple[str, Any]:
         return "jsonl", _json_lines(data, skipped)
     except RecursionError:
         raise InputError(place, "is nested too deeply", _JSON_HINT, kind="format") from None
+    document = records_of_pandas(document)
     if document == []:
         raise InputError(place, "is empty", _JSON_HINT, kind="empty")
     if isinstance(document, list):
         skipped.unit = "record"
         return "json", _of_records([(range(1, len(document) + 1), document)], skipped)
     if isinstance(document, dict):
-        if (columns := _by_column(document, place)) is not None:
+        if (columns := by_column(document, place)) is not None:
             return "json", columns
-        if _is_record(document):
+        if is_record(document):
             return "jsonl", _of_records([([1], [document])], skipped)
         nested = {topic: inner for topic, inner in document.items() if isinstance(inner, dict | list)}
         if len(nested) == len(document) or (nested and skipped.lenient):
@@ -173,10 +175,6 @@ def _invalid(place: str, line: int, what: str) -> InputError:
     return InputError(f"{place}:{line}", f"is not valid JSON ({what})", "write the file again", kind="format")
 
 
-def _is_record(document: Mapping[str, Any]) -> bool:
-    return find_column(document, TOPIC) is not None and find_column(document, DOCNO) is not None
-
-
 def _of_records(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skipped) -> Columns:
     """The columns of records, which come in pieces with their lines."""
     columns = dict[str, list[Any]]()
@@ -210,23 +208,13 @@ def _checked(lines: Sequence[int], records: list[Any], skipped: Skipped) -> tupl
     """Those records that have a topic and a docno."""
     good: list[tuple[int, dict[str, Any]]] = []
     for line, record in zip(lines, records, strict=True):
-        if isinstance(record, dict) and _is_record(record):
+        if isinstance(record, dict) and is_record(record):
             good.append((line, record))
         else:
             what = f"no record with a topic and a docno: {_what(record)}"
             error = InputError(f"{skipped.place}:{line}", what, _JSON_HINT, kind="format")
             skipped.add(error, line)
     return [line for line, _ in good], [record for _, record in good]
-
-
-def _by_column(document: dict[str, Any], place: str) -> Columns | None:
-    """The table of an object column -> values, as `DataFrame.to_json` writes it: lists, or index -> value."""
-    if not _is_record(document) or not all(isinstance(values, dict | list) for values in document.values()):
-        return None
-    columns = {name: list(values.values() if isinstance(values, dict) else values) for name, values in document.items()}
-    if len({len(values) for values in columns.values()}) > 1:
-        raise InputError(place, "columns of different lengths", "give each row a value in each", kind="format")
-    return Columns.of(columns)
 
 
 def _what(value: Any) -> str:

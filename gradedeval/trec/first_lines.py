@@ -93,6 +93,8 @@ class _Sample:
         for format in ("tsv", "csv", "headed"):
             if (layout := self._headed(format)) is not None:
                 return layout
+        if len(self.lines) > 1 and not self.head.endswith(b"\n") and len(self._fields(-1)) < len(self._fields(-2)):
+            del self.lines[-1]  # cut short, as the reader will say
         check_lines(self.lines, self.holds, self.trec.width, self.place)
         return self._layout(self._of_run() if self.holds == "run" else self._of_qrels())
 
@@ -167,7 +169,8 @@ class _Sample:
         beir = format in ("tsv", "beir") and [plain(name) for name in names] == ["queryid", "corpusid", "score"]
         if format == "beir" and not beir:
             return None
-        ignored = [name for name, column in zip(names, columns, strict=True) if column.startswith(IGNORED)]
+        pairs = zip(names, columns, strict=True)
+        ignored = [name or "one without a name" for name, column in pairs if column.startswith(IGNORED)]
         notes = (f"columns that are ignored: {', '.join(ignored)}",) if ignored else ()
         skip = self.skip + self._after_first()
         format, separator = "beir" if beir else format, _SEPARATORS[format]
@@ -205,6 +208,9 @@ class _Sample:
             if any(decimal(row[3]) % 1 for row in rows):
                 what = "looks like a run of MS MARCO, whose lines are 'qid pid rank score'"
                 raise self._error(what, "the order is RUN... QRELS: are they swapped?")
+        if self.trec is QRELS and _has_grades_for_docnos([line.split() for line in self.lines]):
+            what = f"has 4 fields in a line, and '{decode(fields[2])}' in the third, as grades are, and no docnos"
+            raise self._ambiguous(what, "topic,docno,grade,-", "trec")
         return number == number or (self.holds == "qrels" and _LABEL.fullmatch(fields[value]) is not None)
 
     def _counts(self, layout: LineLayout, surely: bool = False) -> bool:
@@ -281,6 +287,16 @@ def _rises(rows: list[list[bytes]]) -> bool:
     """Whether the scores of MS MARCO rise with the rank in every topic, as distances do."""
     pairs = [(before, row) for before, row in pairwise(rows) if before[0] == row[0]]
     return all(decimal(before[3]) < decimal(row[3]) for before, row in pairs)
+
+
+def _has_grades_for_docnos(rows: list[list[bytes]]) -> bool:
+    """Whether lines of qrels seem to be 'topic docno grade iteration', as ir_datasets exports tabs: grades of one
+    digit, of which there are fewer than names before them, and always the same after them."""
+    if {len(row) for row in rows} != {QRELS.width}:
+        return False
+    _, names, grades, last = (set(column) for column in zip(*rows, strict=True))
+    are_docnos = len(names) > len(grades) and any(len(name) > 2 or not name.isdigit() for name in names)
+    return are_docnos and len(last) == 1 and all(grade.isdigit() and len(grade) == 1 for grade in grades)
 
 
 def _may_have_ranks(rows: list[list[bytes]]) -> bool:

@@ -189,12 +189,13 @@ def looks_like(data: bytes, layout: LineLayout) -> bool:
 
 def is_trec(head: bytes, layout: LineLayout) -> bool:
     """Whether a text surely has the lines of a TREC layout: its first is one of them, with a number where a number
-    belongs. The lines of MS MARCO have as many fields as qrels, and ranks where docnos are."""
+    belongs. The lines of MS MARCO have as many fields as qrels, and ranks where docnos are; those of ir_datasets have
+    grades there."""
     fields = head[: head.find(b"\n")].split()
     if len(fields) != layout.width or head.startswith((b"#", *BYTE_ORDER_MARKS)):
         return False
     value = decimal(fields[4] if layout is RUN else fields[-1])
-    return value == value and (layout is not QRELS or fields[2] not in (b"0", b"1"))
+    return value == value and (layout is not QRELS or not fields[2].isdigit() or len(fields[2]) > 1)
 
 
 def decimal(token: bytes) -> float:

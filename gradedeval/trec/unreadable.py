@@ -17,7 +17,18 @@ _REFUSED = {
     b"\x80": ("is a Python pickle, which could run code when it is read", "save it as JSON, CSV or Parquet"),
     b"\x04\x22\x4d\x18": ("is packed with lz4 twice, as ranx packs CBOR", "save it from ranx as JSON or Parquet"),
     b"SQLite format 3\x00": ("is an SQLite database", "export the table as CSV"),
+    b"Obj\x01": ("is an Avro file", "save it as Parquet or CSV"),
+    b"ORC": ("is an ORC file", "save it as Parquet or CSV"),
+    b"\x93NUMPY": ("is a NumPy array", "save a table with columns as Parquet or CSV"),
+    b"______LightGBM_Binary_File_Token______": (
+        "is a Dataset of LightGBM, which holds no docids",
+        "its arrays are for evaluate_arrays in Python",
+    ),
 }
+_TEXT_OR_NOT = (b"\x80", b"ORC")
+"""Beginnings that text may have as well, in some encoding."""
+_BINARY = re.compile(rb"[\x00-\x08]")
+_MARKUP = re.compile(rb"\s*<(\?xml|!doctype|html|table)\b", re.IGNORECASE)
 _TAR = slice(257, 262)
 _WORKBOOK = b"[Content_Types].xml"
 LINES = 50
@@ -41,10 +52,12 @@ def check_bytes(head: bytes, place: str) -> None:
     if head[_TAR] == b"ustar":
         raise InputError(place, "is a tar archive", _UNPACK, kind="format")
     for magic, (what, hint) in _REFUSED.items():
-        if head.startswith(magic) and (magic != b"\x80" or head[1:2] in b"\x02\x03\x04\x05"):
+        if head.startswith(magic) and (magic not in _TEXT_OR_NOT or _BINARY.search(head, 1, 64)):
             if _WORKBOOK in head:
                 what, hint = "is an Excel workbook", "save the table as CSV"
             raise InputError(place, what, hint, kind="format")
+    if _MARKUP.match(head):
+        raise InputError(place, "is XML or HTML", "save the table as CSV", kind="format")
 
 
 def check_lines(lines: list[bytes], holds: str, width: int, place: str) -> None:
@@ -110,7 +123,8 @@ def cells(separator: bytes, line_of: bytes) -> list[str]:
     """The fields of a line as text, out of their quotes; none where the separator is not in it."""
     if separator and separator not in line_of:
         return []
-    line = decode(line_of.strip())
+    # pandas writes a tab before the header, above its index.
+    line = decode(line_of.rstrip().lstrip(b" " if separator == b"\t" else None))
     if not separator:
         return line.split()
     if '"' not in line:

@@ -63,6 +63,7 @@ def test_on_the_session_track_the_geometric_is_nearest() -> None:
     assert found[POISSON] == pytest.approx((7.71, 3.11), abs=6e-3)
 
 
+@pytest.mark.exhaustive
 def test_the_search_is_that_of_fit_weights() -> None:
     observation = clicks.observe(EXAMPLE)
     for scale in ("sum", "none"):

@@ -78,6 +78,7 @@ def test_relevance_by_document_is_pulled_to_a_half_by_the_prior() -> None:
     assert abs(bare[0] - tied[0]) < abs(alone[0] - tied[0])
 
 
+@pytest.mark.exhaustive
 def test_a_higher_grade_clicked_less_shares_a_gain_unless_free() -> None:
     odd = clicks.simulate("err(gain=0.4:0.2:0.7)", RUNS, QRELS, sessions=30_000)
     with pytest.warns(EvaluationWarning, match="a higher grade was clicked less than a lower one"):
@@ -152,6 +153,7 @@ def test_gains_go_back_into_a_measure(cascade: ClickLog, tmp_path: Any) -> None:
     assert learned == pytest.approx(true, abs=0.003)
 
 
+@pytest.mark.exhaustive
 def test_from_preferences(tmp_path: Any) -> None:
     generator = np.random.default_rng(3)
     table = pairs(lambda difference: int(np.sign(difference + generator.normal(0, 0.05))))

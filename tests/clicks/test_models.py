@@ -16,6 +16,7 @@ from gradedeval.clicks.items import Items
 from gradedeval.clicks.kinds import KINDS, read_models
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.model_files import model_text
+from support.examples import sampled
 from support.paths import DATA, shared
 
 TOPICS = [f"q{number}" for number in range(12)]
@@ -111,7 +112,9 @@ def test_the_log_likelihood_never_falls(name: str, judged: Qrels, runs: dict[str
         assert model.log_likelihood[-1] == pytest.approx(model.predicts(log).ll_session * 3_000, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in KNOWN if name != "sdbn"])  # whose closed form is no maximum
+@pytest.mark.parametrize(
+    "name", sampled([name for name in KNOWN if name != "sdbn"], 3)
+)  # whose closed form is no maximum
 def test_parameters_of_known_users_come_back(name: str, judged: Qrels, runs: dict[str, Any]) -> None:
     true = known_model(name, judged, **KNOWN[name])
     log = clicks.simulate(true, runs, judged, sessions=200_000, seed=2)
@@ -281,6 +284,7 @@ def clickmodel_wc(part: str) -> ClickLog:
     )
 
 
+@pytest.mark.exhaustive
 @shared
 def test_clickmodel_wc_and_the_published_dbn() -> None:
     with pytest.warns(EvaluationWarning, match="798 of 17910 documents shown are not in train_data"):

@@ -199,6 +199,7 @@ def test_names_that_are_markup_stand_there_as_text(cli: Command, tmp_path: Path)
     assert "49" not in page.table("Topics by err@5")[3][0]
 
 
+@pytest.mark.exhaustive
 def test_of_too_many_topics_the_rankings_that_differ_most_are_there_and_it_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -249,6 +250,7 @@ def test_runs_that_share_one_topic_are_not_compared_and_it_is_said() -> None:
     assert "The runs are not compared; the notes say why." in Page(text).words
 
 
+@pytest.mark.exhaustive
 def test_it_is_the_same_page_each_time_and_from_python() -> None:
     with pytest.warns(gradedeval.EvaluationWarning):
         text = gradedeval.html_report(RUNS, QRELS, MEASURES, draws=DRAWS, show=5)

@@ -12,7 +12,7 @@ from hypothesis import settings
 settings.register_profile("default", max_examples=12)
 settings.register_profile("ci", max_examples=100)
 
-LEAST = 3
+LEAST = 2
 
 
 def drawn(count: int, *, steady: bool = True) -> settings:

@@ -9,8 +9,10 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import pytest
 
 RUN = [
     ("51", "d7", 1, 12.5),
@@ -38,21 +40,29 @@ class Sample:
     format   what the signature says
     holds    run or qrels
     by       who writes such files
-    write    writes it
+    make     makes it
     words    options that it needs
     note     what is said of it on standard error
+    needs    the package of its tool, where the plain test command installs more than other test runs do
     """
 
     format: str
     holds: str
     by: str
-    write: Callable[[Path], object]
+    make: Callable[[Path], object]
     words: tuple[str, ...] = ()
     note: str = ""
+    needs: str = ""
 
     @property
     def files(self) -> tuple[str, str]:
         return files_with(self.holds)
+
+    def write(self, path: Path) -> None:
+        """Write the file, or skip the test where the tool is not installed."""
+        if self.needs:
+            pytest.importorskip(self.needs, reason=f"{self.needs} is not installed")
+        self.make(path)
 
     @property
     def name(self) -> str:
@@ -100,6 +110,25 @@ def arrow_stream(path: Path) -> None:
         writer.write_table(table)
 
 
+def polars(*columns: str) -> Any:
+    """The run as polars has it, or the qrels, if their columns are named."""
+    import polars as pl
+
+    return pl.DataFrame(QRELS if columns else RUN, schema=columns or ("qid", "docno", "rank", "score"), orient="row")
+
+
+def pyarrow_csv(path: Path) -> None:
+    """With quotes around all text, as is its default."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(pa.Table.from_pandas(run_frame(), preserve_index=False), str(path))
+
+
+def ranx_parquet(path: Path) -> None:
+    qrels_frame("q_id", "doc_id", "score").to_parquet(path, index=False)
+
+
 def packed(path: Path, name: str) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(name, TREC_RUN)
@@ -123,6 +152,7 @@ SAMPLES = [
     Sample("trec", "run", "any system", text(TREC_RUN)),
     Sample("trec", "run", "an editor that adds a byte order mark", text("\ufeff" + TREC_RUN),
            note="starts with a byte order mark, which is skipped"),
+    Sample("trec", "run", "ranx, without a last line end", text(TREC_RUN.rstrip("\n"))),
     Sample("trec+header", "run", "a script", text("qid Q0 docno rank score tag\n" + TREC_RUN),
            ("--run-format", "trec+header")),
     Sample("topic,type,docno,rank,score", "run", "a script", lines([(t, "Q0", d, r, s) for t, d, r, s in RUN], " "),
@@ -135,17 +165,36 @@ SAMPLES = [
            lambda path: run_frame("query_id", "doc_id").to_csv(path, sep="\t", index=False)),
     Sample("csv", "run", "pandas, a result of PyTerrier", lambda path: pyterrier().to_csv(path, index=False),
            note=f"{IGNORED}docid, query"),
+    Sample("csv", "run", "pandas, with its index", lambda path: run_frame().to_csv(path),
+           note=f"{IGNORED}one without a name"),
+    Sample("tsv", "run", "pandas, with its index", lambda path: run_frame().to_csv(path, sep="\t"),
+           note=f"{IGNORED}one without a name"),
+    Sample("csv", "run", "pyarrow, write_csv", pyarrow_csv),
+    Sample("csv", "run", "polars, write_csv", lambda path: polars().write_csv(path), needs="polars"),
     Sample("headed", "run", "pandas, with spaces", lambda path: run_frame().to_csv(path, sep=" ", index=False)),
     Sample("json", "run", "Python, json.dumps of a dict of dicts", text(json.dumps(nested(list(RUN))))),
     Sample("json", "run", "pandas, records", lambda path: run_frame().to_json(path, orient="records")),
     Sample("json", "run", "pandas, columns", lambda path: run_frame().to_json(path)),
+    Sample("json", "run", "pandas, split", lambda path: run_frame().to_json(path, orient="split")),
+    Sample("json", "run", "pandas, index", lambda path: run_frame().to_json(path, orient="index")),
+    Sample("json", "run", "pandas, table", lambda path: run_frame().to_json(path, orient="table")),
+    Sample("json", "run", "polars, write_json", lambda path: polars().write_json(path), needs="polars"),
+    Sample("json", "run", "ranx", text(json.dumps(nested(list(RUN)), indent=2))),
+    Sample("jsonl", "run", "pandas, records in lines",
+           lambda path: run_frame().to_json(path, orient="records", lines=True)),
+    Sample("jsonl", "run", "polars, write_ndjson", lambda path: polars().write_ndjson(path), needs="polars"),
+    Sample("jsonl", "run", "ir_datasets export", text("".join(
+        json.dumps({"query_id": t, "doc_id": d, "score": s}) + "\n" for t, d, s in PAIRS))),
     Sample("jsonl", "run", "a script", text("".join(json.dumps(row) + "\n" for row in RECORDS))),
     Sample("parquet", "run", "pandas", lambda path: run_frame().to_parquet(path)),
     Sample("parquet", "run", "pandas, with the names of ranx",
            lambda path: run_frame("q_id", "doc_id").drop(columns="rank").to_parquet(path)),
+    Sample("parquet", "run", "polars, write_parquet", lambda path: polars().write_parquet(path), needs="polars"),
+    Sample("arrow", "run", "polars, write_ipc", lambda path: polars().write_ipc(path), needs="polars"),
     Sample("arrow", "run", "pandas, Feather", lambda path: run_frame().to_feather(path)),
     Sample("arrow", "run", "pyarrow, a stream", arrow_stream),
     Sample("trec", "qrels", "any collection", text(TREC_QRELS)),
+    Sample("trec", "qrels", "ranx, without a last line end", text(TREC_QRELS.rstrip("\n"))),
     Sample("topic,docno,grade", "qrels", "a script", lines(list(QRELS), " ")),
     Sample("beir", "qrels", "BEIR", lines(list(QRELS), "\t", "query-id\tcorpus-id\tscore")),
     Sample("csv", "qrels", "an annotation tool", lines(list(QRELS), ",", "query,url,label")),
@@ -159,11 +208,53 @@ SAMPLES = [
         f"{g} qid:{t} 1:0.5 2:0.25 #docid = {d} inc = 1\n" for t, d, g in QRELS))),
     Sample("json", "qrels", "Python, json.dumps of a dict of dicts", text(json.dumps(nested(list(QRELS)), indent=1))),
     Sample("jsonl", "qrels", "an annotation tool", text("".join(json.dumps(row) + "\n" for row in LABELLED))),
+    Sample("jsonl", "qrels", "ir_datasets export", text("".join(
+        json.dumps({"query_id": t, "doc_id": d, "relevance": g, "iteration": "0"}) + "\n" for t, d, g in QRELS))),
+    Sample("csv", "qrels", "polars, write_csv",
+           lambda path: polars("query_id", "doc_id", "relevance").write_csv(path), needs="polars"),
+    Sample("parquet", "qrels", "ranx", ranx_parquet),
     Sample("parquet", "qrels", "pandas, with the names of BEIR",
            lambda path: qrels_frame("query-id", "corpus-id", "score").to_parquet(path)),
     Sample("arrow", "qrels", "pandas, Feather",
            lambda path: qrels_frame("q_id", "doc_id", "score").to_feather(path)),
 ]  # fmt: skip
+
+
+_NAMES = [(sample.format, sample.holds) for sample in SAMPLES]
+KINDS = [sample for at, sample in enumerate(SAMPLES) if _NAMES.index(_NAMES[at]) == at]
+"""The first file of each format of runs, and of qrels."""
+
+
+def cut_short(sample: Sample, path: Path) -> None:
+    """The file of a sample as a broken copy leaves it: without half of its last line, or of its bytes."""
+    sample.write(path)
+    content = path.read_bytes()
+    if sample.format in ("parquet", "arrow", "json"):
+        path.write_bytes(content[: len(content) // 2])
+    else:
+        *others, last = content.rstrip().split(b"\n")
+        path.write_bytes(b"\n".join([*others, last[: len(last) // 2]]))
+
+
+def with_a_word(sample: Sample, path: Path) -> None:
+    """The file of a sample, of which one score or grade is a word."""
+    name, value = ("score", 11.25) if sample.holds == "run" else ("grade", 0)
+    if sample.format in ("parquet", "arrow"):
+        frame = run_frame() if sample.holds == "run" else qrels_frame("qid", "docno", "grade")
+        frame = frame.assign(**{name: frame[name].astype(object).where(frame["docno"] != "d2", "high").astype(str)})
+        (frame.to_parquet if sample.format == "parquet" else frame.to_feather)(path)
+        return
+    sample.write(path)
+    content = path.read_text()
+    at = content.index("d2")
+    old = {"msmarco": "2", "ntcir": "L0"}.get(sample.format, str(value))
+    at = content.rindex("\n", 0, at) + 1 if sample.format == "letor" else content.index(old, at + len("d2"))
+    word = '"high"' if sample.format in ("json", "jsonl") else "high"
+    path.write_text(content[:at] + word + content[at + len(old) :])
+
+
+BROKEN = {"cut short": cut_short, "with a word for a number": with_a_word}
+"""What is done to a file of every format, so that it is refused."""
 
 
 @dataclass(frozen=True)
@@ -250,6 +341,20 @@ WRONG = [
     Wrong("qrels that count like ranks", "qrels", lines([row[:3] for row in RUN], " "),
           "FILE: has 3 fields in a line, and the third counts 1, 2, 3, … as the ranks of a run do; say what they are: "
           "--qrels-format topic,docno,grade"),
+    Wrong("qrels of ir_datasets with tabs", "qrels", lines([(*row, 0) for row in QRELS], "\t"),
+          "FILE: has 4 fields in a line, and '1' in the third, as grades are, and no docnos; say what they are: "
+          "--qrels-format topic,docno,grade,- or --qrels-format trec"),
+    Wrong("an Avro file", "run", lambda path: path.write_bytes(b"Obj\x01\x02\x16avro.schema" + bytes(30)),
+          "FILE: is an Avro file; save it as Parquet or CSV"),
+    Wrong("an ORC file", "qrels", lambda path: path.write_bytes(b"ORC\n\x06\x12\x04\x08" + bytes(30)),
+          "FILE: is an ORC file; save it as Parquet or CSV"),
+    Wrong("a NumPy array", "run", lambda path: path.write_bytes(b"\x93NUMPY\x01\x00v\x00" + bytes(30)),
+          "FILE: is a NumPy array; save a table with columns as Parquet or CSV"),
+    Wrong("a Dataset of LightGBM", "qrels",
+          lambda path: path.write_bytes(b"______LightGBM_Binary_File_Token______\n" + bytes(30)),
+          "FILE: is a Dataset of LightGBM, which holds no docids; its arrays are for evaluate_arrays in Python"),
+    Wrong("XML", "run", text('<?xml version="1.0" encoding="utf-8"?>\n<data>\n</data>\n'),
+          "FILE: is XML or HTML; save the table as CSV"),
     Wrong("scores for grades", "qrels", lines(PAIRS, "\t", "qid\tdocno\tscore"),
           "FILE: column 'score' holds fractions, no grades; is it a run? a column of grades that are fractions must be "
           "called 'grade'"),

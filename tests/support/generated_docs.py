@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import html
 import inspect
 import re
@@ -23,7 +24,8 @@ from gradedeval.formats import FORMATS
 from gradedeval.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.measures.table import LINES, MEASURES
 from gradedeval.trec.column_names import COLUMNS
-from support.file_formats import SAMPLES, TREC_QRELS, TREC_RUN, WRONG
+from support.file_formats import BROKEN, KINDS, SAMPLES, TREC_QRELS, TREC_RUN, WRONG
+from support.paths import ROOT
 from support.sessions import gradedeval as run_gradedeval
 from support.spellings import BY_INTENT, CWL_EVAL, DIFFERENT_WITHOUT_NOTE, IR_MEASURES, RANX, SEVERAL, TREC_EVAL
 
@@ -294,16 +296,50 @@ def column_names() -> str:
 
 
 def file_formats() -> str:
-    """Every format: what such a file begins with, and what the signature says when it has been read."""
-    rows = ["| format | of | written by | a line of it | options | the signature says |", "|---|---|---|---|---|---|"]
+    """Every format: what the signature says, how long a million lines take, and what is said of broken files."""
+    times = million_lines()
+    rows = [
+        f"| format | of | options | the signature says | a million lines | {' | '.join(BROKEN)} |",
+        "|---|---|---|---|---|" + "---|" * len(BROKEN),
+    ]
     with samples() as folder:
-        for sample in SAMPLES:
+        for sample in KINDS:
             sample.write(folder / "FILE")
             signature = run_gradedeval([*sample.files, "-m", "ap", *sample.words], folder, hushed=True).splitlines()[-1]
             said = [part for part in signature.split(" | ") if part.startswith(f"{sample.holds} format")]
-            shown = (code(sample.words[0] + " " + sample.words[1]) if sample.words else "", said[0] if said else "")
+            cells = [code(" ".join(sample.words)) if sample.words else "", said[0] if said else ""]
+            cells.append("; ".join(times[sample.format, sample.holds]))
+            for damage in BROKEN.values():
+                damage(sample, folder / "FILE")
+                cells.append(code(run_gradedeval([*sample.files, "-m", "ap", *sample.words], folder).strip()))
+            rows.append(f"| {sample.format} | {sample.holds} | {' | '.join(cells)} |")
+    return "\n" + "\n".join(rows) + "\n\n"
+
+
+def million_lines() -> dict[tuple[str, str], list[str]]:
+    """(format, run or qrels) -> seconds for a million lines, and how many times as long as in TREC form."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in time_rows():
+        ratio = "" if row["format"] == "trec" else f" ({row['ratio']} ×)"
+        time = f"{row['what']}: {row['seconds']} s{ratio}".removeprefix(": ")
+        found.setdefault((row["format"], row["holds"]), []).append(time)
+    return found
+
+
+def time_rows() -> list[dict[str, str]]:
+    """What the benchmark of file formats has measured."""
+    with open(ROOT / "tests/benchmarks/file_formats.tsv", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def written_files() -> str:
+    """Who writes files of a format, and what they begin with."""
+    rows = ["| format | of | written by | a line of it |", "|---|---|---|---|"]
+    with samples() as folder:
+        for sample in SAMPLES:
+            sample.write(folder / "FILE")
             line = first_line((folder / "FILE").read_bytes())
-            rows.append(f"| {sample.format} | {sample.holds} | {sample.by} | {line} | {' | '.join(shown)} |")
+            rows.append(f"| {sample.format} | {sample.holds} | {sample.by} | {line} |")
     return "\n" + "\n".join(rows) + "\n\n"
 
 
@@ -348,5 +384,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "python": python_api,
     "column names": column_names,
     "file formats": file_formats,
+    "written files": written_files,
     "refused files": refused_files,
 }

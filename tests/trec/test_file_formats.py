@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from gradedeval.errors import InputError
@@ -23,9 +24,10 @@ from gradedeval.trec.source import Source
 from gradedeval.trec.stream import Stream
 from support.broken import matches
 from support.commands import Command
+from support.file_formats import BROKEN, KINDS, SAMPLES, TREC_QRELS, TREC_RUN, WRONG, Sample, Wrong, nested
 from support.file_formats import QRELS as JUDGED
 from support.file_formats import RUN as ROWS
-from support.file_formats import SAMPLES, TREC_QRELS, TREC_RUN, WRONG, Sample, Wrong, nested
+from support.generated_docs import million_lines, time_rows
 from support.runs import named, outcome, read_by_line, read_in_blocks
 
 MARK = "starts with a byte order mark, which is skipped"
@@ -66,6 +68,27 @@ def test_what_is_wrong_is_one_line(wrong: Wrong, folder: Path, cli: Command) -> 
     assert refused.code in (1, 2)
     assert len(refused.messages) == 1, refused.messages
     assert matches(wrong.says, refused.messages[0]), refused.messages
+
+
+@pytest.mark.parametrize("sample", KINDS, ids=lambda sample: f"{sample.holds}, {sample.format}")
+@pytest.mark.parametrize("damage", BROKEN)
+def test_a_broken_file_of_every_format_is_one_line_that_names_it(
+    damage: str, sample: Sample, folder: Path, cli: Command
+) -> None:
+    BROKEN[damage](sample, folder / "FILE")
+    refused = cli(*sample.files, "-m", "ap", *sample.words)
+    assert (refused.code, refused.text) == (1, "")
+    assert len(refused.messages) == 1
+    assert matches("FILE…; …", refused.messages[0]), refused.messages
+
+
+def test_every_format_has_the_time_of_a_million_lines_and_tables_with_tabs_take_at_most_twice_as_long() -> None:
+    times = million_lines()
+    assert times.keys() == {(sample.format, sample.holds) for sample in SAMPLES}
+    for kind in ("beir", "msmarco"):
+        ratios = [float(row["ratio"]) for row in time_rows() if row["format"] == kind]
+        assert ratios
+        assert max(ratios) <= 2
 
 
 # The block reader and the line reader -----------------------------------------------------------------------------
@@ -298,6 +321,65 @@ def test_what_ranx_saves_is_read(kind: str, folder: Path, cli: Command) -> None:
     ranx.Qrels(nested(JUDGED)).save("ranx.qrels", kind=kind)
     plain, read = cli("trec.run", "trec.qrels", *MEASURES), cli("ranx.run", "ranx.qrels", *MEASURES)
     assert sorted(numbers(read.text)) == sorted(numbers(plain.text)), read.messages
+
+
+def test_what_ir_datasets_exports_is_read_or_refused(folder: Path, cli: Command) -> None:
+    export = pytest.importorskip("ir_datasets.commands.export", reason="ir_datasets is not installed")
+    formats = pytest.importorskip("ir_datasets.formats")
+    rows = {
+        "run": [formats.GenericScoredDoc(topic, docno, score) for topic, docno, _, score in ROWS],
+        "qrels": [formats.TrecQrel(*row, "0") for row in JUDGED],
+    }
+    plain = cli("trec.run", "trec.qrels", *MEASURES)
+    for holds, trec in (("run", export.TrecRunExporter), ("qrels", export.TrecQrelsExporter)):
+        files = ("FILE", "trec.qrels") if holds == "run" else ("trec.run", "FILE")
+        columns = {"run": "topic,docno,score", "qrels": "topic,docno,grade,-"}[holds]
+        for exporter in (trec, export.JsonlExporter, export.TsvExporter):
+            with open("FILE", "w") as file:
+                writer = exporter(type(rows[holds][0]), file)
+                for row in rows[holds]:
+                    writer.next(row)
+                writer.flush()
+            words = ()
+            if exporter is export.TsvExporter:
+                assert matches(f"FILE: …--{holds}-format {columns}…", *cli(*files).messages)
+                words = (f"--{holds}-format", columns)
+            assert numbers(cli(*files, *MEASURES, *words).text) == numbers(plain.text), exporter
+
+
+@pytest.mark.exhaustive
+def test_what_lightgbm_saves_has_no_docids_and_that_is_said(folder: Path, cli: Command) -> None:
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    data = lightgbm.Dataset(np.arange(400.0).reshape(200, 2), np.ones(200), group=[100, 100], params={"verbose": -1})
+    data.save_binary("FILE")
+    assert matches("FILE: is a Dataset of LightGBM, …evaluate_arrays in Python", *cli("trec.run", "FILE").messages)
+
+
+@pytest.mark.parametrize("grade", ["1", "2"])
+def test_numeric_docnos_and_subtopics_are_no_columns_of_ir_datasets(grade: str) -> None:
+    for lines in (f"1 0 3 {grade}\n1 0 4 1\n", "1 1 3 1\n1 2 3 1\n1 3 3 1\n", "1 d1 300 1\n1 d2 300 1\n"):
+        with closing(Stream(named(lines.encode()))) as stream:
+            assert format_of(stream, "qrels").format == "trec"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"columns": ["qid", "docno", "score", "score"], "data": [["51", "d7", 1, 2]]}',
+        '{"columns": ["qid", "docno", "score"], "data": [["51", "d7"]]}',
+        '{"columns": 3, "data": [4]}',
+        '{"columns": [3], "data": "x"}',
+    ],
+)
+def test_a_table_of_pandas_that_is_none_is_refused(content: str, folder: Path, cli: Command) -> None:
+    (folder / "FILE").write_text(content)
+    refused = cli("FILE", "trec.qrels")
+    assert (refused.code, len(refused.messages)) == (1, 1), refused.messages
+
+
+def test_docnos_called_as_columns_are_docnos(folder: Path, cli: Command) -> None:
+    (folder / "FILE").write_text('{"51": {"qid": 2, "docno": 1}}')
+    assert ",2" in cli("FILE", "trec.qrels", "-m", "num_ret", "--topics", "both", "-f", "csv").text
 
 
 def test_a_run_packed_with_lz4_is_read(folder: Path, cli: Command) -> None:

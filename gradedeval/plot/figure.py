@@ -52,6 +52,12 @@ def check_size(width: float, height: float | None = None, dpi: float = DPI) -> N
             raise InputError(flag, f"{value:g} is not a number from {low:g} to {high:g}", usage=True)
 
 
+def no_room(figure: Figure) -> InputError:
+    """What is said of a figure that its pictures do not fit into."""
+    inches = " × ".join(f"{side:g}" for side in figure.get_size_inches().tolist())
+    return InputError("--height", f"the picture has no room in {inches} inches", "leave it out", usage=True)
+
+
 def figure(panels: Sequence[Panel], width: float = WIDTH, height: float | None = None, signature: str = "") -> Figure:
     """A figure with the pictures below each other, in the style of the house and without pyplot.
 

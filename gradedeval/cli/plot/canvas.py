@@ -13,7 +13,7 @@ from gradedeval.cli.output import warn, write_bytes
 from gradedeval.errors import InputError, shorten
 from gradedeval.options.definition import OUTPUT
 from gradedeval.plot.appearance import WIDTH, need_matplotlib
-from gradedeval.plot.figure import DPI, EXTENSIONS, Panel, as_bytes, check_size, extension, figure
+from gradedeval.plot.figure import DPI, EXTENSIONS, Panel, as_bytes, check_size, extension, figure, no_room
 
 PICTURE_OPTIONS = [
     option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write the picture to FILE, completely or not at "
@@ -55,8 +55,7 @@ class Canvas:
             content = as_bytes(made, self.form, signature, self.dpi)
         said = dict.fromkeys(str(warning.message) for warning in caught)
         if any("collapsed to zero" in text for text in said):
-            inches = " × ".join(f"{side:g}" for side in made.get_size_inches())
-            raise InputError("--height", f"the picture has no room in {inches} inches", "leave it out", usage=True)
+            raise no_room(made)
         letters = {found[1]: text for text in said if (found := _NO_LETTER.match(text))}
         write_bytes(content, self.output)
         warn(f"{self.output}: {text}" for text in said if text not in letters.values())

@@ -21,7 +21,7 @@ from gradedeval.errors import InputError
 from gradedeval.parallel import executors
 from gradedeval.parallel.executors import in_order
 from gradedeval.parallel.workers import WorkerDied, Workers
-from support.processes import linux
+from support.processes import linux, nobody_is_left
 
 
 def squared(number: int) -> tuple[int, int]:
@@ -97,7 +97,7 @@ def test_each_task_is_done_once_and_its_result_comes_in_order(crew: Any) -> None
         assert squares == {task: task * task for task in tasks}
         if crew in (forked, spawned):
             assert os.getpid() not in {process for _, process in found}
-    assert multiprocessing.active_children() == []
+    assert nobody_is_left()
 
 
 def test_work_does_not_travel_with_every_task() -> None:
@@ -125,7 +125,7 @@ def test_what_work_raises_is_raised(jobs: int) -> None:
     assert [next(results), next(results), next(results)] == [0, 1, 2]
     with pytest.raises(InputError, match=r"^a\.run:3: what; cure$"):
         next(results)
-    assert multiprocessing.active_children() == []
+    assert nobody_is_left()
 
 
 @linux
@@ -137,7 +137,7 @@ def test_where_a_process_dies_its_tasks_are_done_by_another(tmp_path: Path) -> N
         return number
 
     assert list(Workers(2).imap(work, range(10))) == list(range(10))
-    assert multiprocessing.active_children() == []
+    assert nobody_is_left()
 
 
 @linux
@@ -152,7 +152,7 @@ def test_a_task_that_always_kills_is_named_and_no_other_is_lost() -> None:
     assert {number: number for number in range(10) if number not in (3, 7)}.items() <= found.items()
     with pytest.raises(WorkerDied, match="a process that shared the work died"):
         list(Workers(2).imap(work, range(10)))
-    assert multiprocessing.active_children() == []
+    assert nobody_is_left()
 
 
 @linux
@@ -176,7 +176,7 @@ def test_who_stops_early_leaves_nobody_behind() -> None:
     begin = time.monotonic()
     assert next(results) == (0, None)
     results.close()
-    assert multiprocessing.active_children() == []
+    assert nobody_is_left()
     assert time.monotonic() - begin < 50
 
 

@@ -6,7 +6,6 @@ import bz2
 import gzip
 import io
 import lzma
-import os
 import random
 from collections.abc import Callable
 from functools import partial
@@ -26,6 +25,7 @@ from gradedeval.trec import swar
 from gradedeval.trec.source import Source
 from support.examples import sampled
 from support.paths import shared
+from support.processes import nobody_is_left
 from support.runs import (
     SIZES,
     awkward,
@@ -225,8 +225,7 @@ def test_processes_share_a_large_file_and_give_the_same(files: int, tmp_path: Pa
                     read_in_blocks, Source(path), read, rules, jobs=jobs, large_file=1, segment=size, block=100
                 )
                 assert outcome(among_all) == simple
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)  # nobody is left behind
+    assert nobody_is_left()
 
 
 @pytest.mark.parametrize(("many", "jobs"), [(3, 2), (3, 4), (1 << 12, 3)])

@@ -24,7 +24,7 @@ FLAG_VALUES: dict[str, tuple[str, ...]] = {"--clicks-as": ("docno",), "--unjudge
 # What stands in backquotes is a command; then a flag, and the word behind it, which may be its value.
 _FLAG = re.compile(
     r"`[^`]*`|(?<![\w-])(?P<flag>--[a-z]+(?:-[a-z]+)*|(?<!trec_eval )-m(?![\w-]))(?P<place>:)?"
-    r"(?P<rest> (?P<value>[^\s;`]*[^\s;`,.:)])(?P<ends>(?=$|[;,:)]| --))?(?: or (?P<other>[a-z]+))?)?"
+    r"(?P<rest> (?P<value>(?!--)[^\s;`]*[^\s;`,.:)])(?P<ends>(?=$|[;,:)]| (?:or )?--))?(?: or (?P<other>[a-z]+))?)?"
 )
 # What Python calls otherwise, and what the command line alone has.
 _NAMES = {

@@ -370,6 +370,12 @@ def test_the_top_of_the_repository_holds_what_it_may() -> None:
     assert {name for name in names if not name.startswith(".")} <= TOP
 
 
+def test_what_is_skipped_is_listed_with_its_reason_beside_what_fails() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    (shown,) = (word[2:] for word in settings["addopts"].split() if word.startswith("-r"))
+    assert {*"fEs"} <= {*shown}
+
+
 def test_no_file_made_by_a_tool_is_tracked() -> None:
     made = ("__pycache__", ".pyc", ".egg-info", ".ipynb_checkpoints", ".DS_Store", "~")
     assert [name for name in tracked() if name.endswith(made) or "__pycache__" in name] == []

@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
-from gradedeval.errors import InputError, ProblemList, plural, reason, shorten
+from gradedeval.errors import InputError, ProblemList, plural, reason, shorten, warn_caller
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.scoring.scores import Scores
-from gradedeval.scoring.signature import Signature
+from gradedeval.scoring.signature import Signature, without_interval
 from gradedeval.scoring.summaries import summarize
 from gradedeval.trec.lines import decode
 from gradedeval.trec.source import Source
@@ -69,17 +69,26 @@ def append_history(
     time    ISO 8601, as in "2026-11-22T13:00:00Z" (without a zone it is UTC), or a datetime; None: now
     label   a commit, a version, a word
 
-    Several processes may append at the same time: each line is one write at the end of the file. Raises
+    Several processes may append at the same time: each line is one write at the end of the file. Intervals are at 95%;
+    where `scores` have others, that is a warning. Raises
     `gradedeval.InputError` where the file cannot be written, or the time is none.
     """
-    append_lines(path, lines_of(to_matrix(scores), scores.measures, {}, as_time(time), label))
+    warn_caller(append_scores(scores, path, {}, time, label))
 
 
 def append_scores(
-    scores: Scores, path: str, files: Mapping[str, str], time: str | None = None, label: str = ""
-) -> None:
-    """As `append_history`; without a time it is that of each run's file."""
+    scores: Scores,
+    path: str | os.PathLike[str],
+    files: Mapping[str, str],
+    time: str | datetime | None = None,
+    label: str = "",
+) -> list[str]:
+    """As `append_history`; without a time it is that of each run's file. Returns notes for the user."""
     append_lines(path, lines_of(to_matrix(scores), scores.measures, files, as_time(time), label))
+    level = scores.options.interval
+    if level is None or level == LEVEL:
+        return []
+    return [f"{os.fsdecode(path)}: keeps intervals at {LEVEL:.0%}, as every history does, not at {100 * level:.10g}%"]
 
 
 def as_time(time: str | datetime | None) -> datetime | None:
@@ -109,6 +118,7 @@ def lines_of(
     """
     from gradedeval.scoring.intervals import Scale, summary_intervals  # few evaluations need it
 
+    signature = without_interval(matrix.signature)
     rows = [row for row, run in enumerate(matrix.runs) if passed is None or run in passed]
     cells = [(matrix.score[row], matrix.included[row]) for row in rows]
     intervals = summary_intervals(cells, list(map(Scale.of, measures)), 1 - LEVEL)
@@ -128,7 +138,7 @@ def lines_of(
         entry = {KEY: VERSION, "time": _time_of(files.get(run), time), "label": label, "run": run}
         if passed is not None:
             entry["passed"] = passed[run]
-        lines.append(json.dumps({**entry, "signature": matrix.signature, "scores": found}, ensure_ascii=False))
+        lines.append(json.dumps({**entry, "signature": signature, "scores": found}, ensure_ascii=False))
     return lines
 
 

@@ -60,6 +60,7 @@ class Published:
     label: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "baselines", tuple(dict.fromkeys(self.baselines)))  # each counts once
         given = {"test": self.test, "correction": self.correction, "alpha": self.levels or None, "draws": self.draws,
                  "seed": self.seed}  # fmt: skip
         alone = [name for name, value in given.items() if value is not None]
@@ -72,9 +73,9 @@ class Published:
             for level in self.applied_levels:
                 replace(self.settings, alpha=level)  # which checks it
         marks = 1 if len(self.baselines) > 1 else len(SIGNS)
-        if len(self.levels) > marks:
+        if len(self.applied_levels) > marks:
             words = "the letters of several baselines mark one level" if marks == 1 else "there are two signs, † and ‡"
-            what = f"{len(self.levels)} levels, and {words}"
+            what = f"{len(self.applied_levels)} levels, and {words}"
             raise InputError("--alpha", what, "give it once" if marks == 1 else "give it once or twice", usage=True)
         if len(self.baselines) > len(LETTERS):
             what = f"{len(self.baselines)} baselines, and {len(LETTERS)} letters to mark them"
@@ -135,7 +136,7 @@ class Published:
     def style(self, scores: Scores, progress: Progress = no_progress) -> tuple[Style, list[str]]:
         """The table of these scores, and notes for the user."""
         style = Style(self.best, self.percent, caption=self.caption or "", label=self.label or "")
-        baselines = list(dict.fromkeys(self.baselines))
+        baselines = list(self.baselines)
         if not baselines or len(scores.runs) < 2:
             return style, []
         matrix = to_matrix(scores)

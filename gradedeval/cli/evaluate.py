@@ -123,7 +123,7 @@ def _keep(scores: Scores, files: Mapping[str, str], append_to: str, label: str |
     """Append the scores to a history."""
     from gradedeval.analysis.history import append_scores  # few evaluations are kept
 
-    append_scores(scores, append_to, files, time, label or "")
+    warn(append_scores(scores, append_to, files, time, label or ""))
 
 
 def _report(scores: Scores, output: str | None, written: bool) -> None:

@@ -69,16 +69,17 @@ def _html_table(table: Table, digits: int | None, caption: str) -> str:
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
-    "|": r"\textbar{}", '"': "''", "`": r"\textasciigrave{}", "≤": r"\ensuremath{\leq}", "≥": r"\ensuremath{\geq}",
-    "≠": r"\ensuremath{\neq}", "×": r"\ensuremath{\times}", "±": r"\ensuremath{\pm}", "−": r"\ensuremath{-}",
-    "→": r"\ensuremath{\rightarrow}", "∞": r"\ensuremath{\infty}", "α": r"\ensuremath{\alpha}",
+    "|": r"\textbar{}", '"': r"\char34{}", "`": r"\textasciigrave{}", "≤": r"\ensuremath{\leq}",
+    "≥": r"\ensuremath{\geq}", "≠": r"\ensuremath{\neq}", "×": r"\ensuremath{\times}", "±": r"\ensuremath{\pm}",
+    "−": r"\ensuremath{-}", "→": r"\ensuremath{\rightarrow}", "∞": r"\ensuremath{\infty}", "α": r"\ensuremath{\alpha}",
     "κ": r"\ensuremath{\kappa}", "τ": r"\ensuremath{\tau}", "Δ": r"\ensuremath{\Delta}",
     "†": r"\dag{}", "‡": r"\ddag{}",
 }  # fmt: skip
-# Two hyphens are a dash, and a bracket or an asterisk at the beginning of a row belongs to the command before it.
-_LIGATURES = re.compile(r"(?<=-)(?=-)|(?=^[\[*])")
+# Two hyphens are a dash, two commas or apostrophes quotation marks; a bracket or an asterisk at the beginning of a row
+# belongs to the command before it.
+_LIGATURES = re.compile(r"(?<=([-',]))(?=\1)|(?=^[\[*])")
 _RAW_BYTE = re.compile("[\udc80-\udcff]")
-_BEYOND_ASCII, _BEYOND_T1 = re.compile("[^\0-\x7f]"), re.compile("[^\0-\u017f–—‘’“”„…•™€]")
+_OF_T1, _BEYOND_T1 = re.compile(r"[^\0-\x7f]|\\char34\b"), re.compile("[^\0-\u017f–—‘’“”„…•™€]")
 
 
 def _plain_latex(text: str) -> str:
@@ -113,7 +114,7 @@ def as_latex(document: Document, digits: int | None) -> str:
 def _needed(text: str) -> str:
     """A comment that says what the text needs to be compiled."""
     body = "\n".join(line for line in text.split("\n") if not line.startswith("%"))
-    letters = r" and \usepackage[T1]{fontenc}" if _BEYOND_ASCII.search(body) else ""
+    letters = r" and \usepackage[T1]{fontenc}" if _OF_T1.search(body) else ""
     if _BEYOND_T1.search(body):
         letters = ", and LuaLaTeX or XeLaTeX with a font that has all its letters"
     return rf"% needs \usepackage{{booktabs}}{letters}"

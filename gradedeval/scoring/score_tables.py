@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -301,7 +302,8 @@ def best_two(printed: Sequence[str], sign: int) -> list[int]:
 
     sign  what a number is multiplied by so that more is better
     """
-    numbers = [sign * float(text) if text else None for text in printed]
+    read = [sign * float(text or "nan") for text in printed]
+    numbers = [None if math.isnan(number) else number for number in read]
     levels = sorted({number for number in numbers if number is not None}, reverse=True)[:2]
     if sum(number is not None for number in numbers) < 2:
         return [0] * len(numbers)

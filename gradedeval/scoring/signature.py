@@ -131,6 +131,11 @@ class Signature:
         return dict(zip(names, known, strict=True)) if part else {}
 
 
+def without_interval(text: str) -> str:
+    """The text of a signature without what it says of --interval."""
+    return " | ".join(part for part in _BETWEEN.split(text) if not part.endswith(INTERVAL))
+
+
 def _settings(part: str) -> Iterator[tuple[str, str]]:
     """What a part says of all measures: names and values."""
     if qrels := _QRELS.fullmatch(part):

@@ -52,6 +52,19 @@ def test_a_history_goes_by_time_not_by_line(tmp_path: Path) -> None:
     assert frame[frame["measure"] == "rr"]["score"].tolist() == [0.25, 0.5]
 
 
+def test_intervals_are_at_95_percent_and_no_signature_says_otherwise(tmp_path: Path, cli: Command) -> None:
+    file = tmp_path / "history.jsonl"
+    append_history(scores("abab"), file, time="2026-01-01")
+    with pytest.warns(EvaluationWarning, match=r"history.jsonl: keeps intervals at 95%, as every"):
+        append_history(scores("abab", interval=0.5), file, time="2026-01-01")
+    append_history(scores("abab", interval=0.95), file, time="2026-01-01")
+    plain, *others = file.read_text().splitlines()
+    assert others == [plain, plain]
+    done = cli(RUN, QRELS, "-m", "rr", "--interval", "0.5", "--append-to", "other.jsonl")
+    assert "other.jsonl: keeps intervals at 95%, as every history does, not at 50%" in done.messages
+    assert "interval" not in (tmp_path / "other.jsonl").read_text()
+
+
 def test_nothing_is_compared_across_other_qrels_or_options(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
     append_history(scores("aaaa"), file, time="2026-01-01")

@@ -73,6 +73,10 @@ def test_the_best_is_bold_and_the_second_underlined_by_the_direction_of_the_meas
         (["0.38", "", ""], 1, [0, 0, 0]),
         (["0.38", "", "0.40"], 1, [2, 0, 1]),
         (["", ""], 1, [0, 0]),
+        (["0.5", "nan", "0.7"], 1, [2, 0, 1]),
+        (["nan", "0.5", "0.7"], 1, [0, 2, 1]),
+        (["nan", "0.7", "0.5"], -1, [0, 2, 1]),
+        (["nan", "0.5"], 1, [0, 0]),
     ],
 )
 def test_equal_is_what_is_printed_alike(printed: list[str], sign: int, places: list[int]) -> None:
@@ -153,6 +157,15 @@ def test_the_command_prints_what_the_function_returns(files: Path, cli: Command)
     )
     assert list(cells(by_tag.text)) == ["GOOD", "POOR"]
     assert r"\label" not in cli(*words[:-2], "--append-to", "h.jsonl", "--label", "v1").text.replace(r"\label{v1}", "")
+
+
+def test_a_baseline_counts_once_however_often_it_is_given(files: Path, cli: Command) -> None:
+    words = ("good", "fair", "poor", "qrels", "-m", "rr", "--test", "t", "--baseline", "good")
+    once = cli(*words)
+    assert {"†", "‡"} <= set(once.text.partition("\n\n")[0] + once.text.partition("\n\n")[2])
+    assert cli(*words, "--baseline", str(files / "good")).text == once.text
+    two = ("--alpha", "0.05", "--alpha", "0.01")
+    assert cli(*words, "--baseline", "./good", *two, *two).text == once.text
 
 
 def test_a_baseline_that_cannot_be_scored_is_told(files: Path, cli: Command) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,8 +13,9 @@ import pytest
 
 from gradedeval.formats import Column, Document, Mark, Table
 from gradedeval.formats.markup import WRITERS, as_html, as_latex, as_markdown
+from support.paths import ROOT
 
-NAMES = [r"a_b%c&d#$~^\{}", '[x]--y---z "q" <p>|`*', "*Größe† ≤ 1", "a -- b\udcff"]
+NAMES = [r"a_b%c&d#$~^\{}", '[x]--y---z "q" <p>|`*,,', "*Größe† ≤ 1", "a -- b\udcff"]
 MARKS = {(0, 0): Mark(signs="a"), (0, 1): Mark(1, "†"), (1, 1): Mark(2, "†‡"), (2, 1): Mark()}
 
 
@@ -47,10 +49,11 @@ def test_latex_takes_nothing_in_a_name_for_a_command() -> None:
     lines = [line.split(" & ")[0].strip() for line in as_latex(document(), 2).splitlines() if line.endswith(r"\\")]
     assert lines[1:] == [
         r"a\_b\%c\&d\#\$\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}\textsuperscript{a}",
-        r"{}[x]-{}-y-{}-{}-z ''q'' \ensuremath{<}p\ensuremath{>}\textbar{}\textasciigrave{}*",
+        r"{}[x]-{}-y-{}-{}-z \char34{}q\char34{} \ensuremath{<}p\ensuremath{>}\textbar{}\textasciigrave{}*,{},",
         r"{}*Größe\dag{} \ensuremath{\leq} 1",
         r"a -{}- b\textbackslash{}xff",
     ]
+    assert r"x'{}'{}'y,{},z's" in as_latex(document(caption="x'''y,,z's"), 2)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +61,7 @@ def test_latex_takes_nothing_in_a_name_for_a_command() -> None:
     [
         ("a", r"% needs \usepackage{booktabs}"),
         ("é", "[T1]{fontenc}"),
+        ('"', "[T1]{fontenc}"),  # in other fonts it is a closing quotation mark
         ("日本", "LuaLaTeX or XeLaTeX"),
         ("≤", "booktabs}"),
     ],
@@ -85,14 +89,37 @@ def test_every_format_for_people_writes_a_document_without_marks() -> None:
     assert all("textbf" not in write(bare, None) and "sup" not in write(bare, None) for write in WRITERS.values())
 
 
-@pytest.mark.exhaustive
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex with booktabs")
-def test_latex_compiles(tmp_path: Path) -> None:
+@pytest.fixture
+def log_of(tmp_path: Path) -> Callable[..., str]:
+    """What pdflatex says of an article with a body and options."""
+    pdflatex, kpsewhich = shutil.which("pdflatex"), shutil.which("kpsewhich")
+    if not pdflatex or not kpsewhich or subprocess.run([kpsewhich, "booktabs.sty"], capture_output=True).returncode:
+        pytest.skip("NO LATEX: apt-get install texlive-latex-recommended; no table is compiled here")
+
+    def run(body: str, options: str = "") -> str:
+        preamble = rf"\documentclass[{options}]{{article}}\usepackage{{booktabs}}\usepackage[T1]{{fontenc}}"
+        text = f"{preamble}\\begin{{document}}\n{body}\n\\end{{document}}"
+        (tmp_path / "d.tex").write_text(text, "utf-8", "surrogateescape")
+        words = [pdflatex, "-draftmode", "-halt-on-error", "d.tex"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, re.findall("^!.*", done.stdout, re.M)) == (0, [])
+        return done.stdout
+
+    return run
+
+
+def test_latex_compiles(log_of: Callable[..., str]) -> None:
     tables = as_latex(document(), None) + as_latex(document(caption="{ % $ \\x", label="tab:a_1"), None)
-    preamble = r"\documentclass{article}\usepackage{booktabs}\usepackage[T1]{fontenc}\begin{document}"
-    (tmp_path / "d.tex").write_text(
-        f"{preamble}\n{tables}\n\\ref{{tab:a_1}}\\end{{document}}", "utf-8", "surrogateescape"
-    )
-    words = ["pdflatex", "-draftmode", "-halt-on-error", "d.tex"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, re.findall("^!.*", done.stdout, re.M)) == (0, [])
+    log_of(f"{tables}\n\\ref{{tab:a_1}}")
+
+
+@pytest.mark.exhaustive
+def test_the_table_of_the_documentation_fits_two_columns_as_it_says(log_of: Callable[..., str]) -> None:
+    page = (ROOT / "docs/how-to/latex-table.md").read_text(encoding="utf-8")
+    table = page[page.index("% needs") : page.index("\n% gradedeval")]
+    bare = re.sub(r"\\(caption|label)\{.*\}\n|\\(begin|end)\{table\}|\\centering\n", "", table)
+    assert "Overfull" in log_of(table, "twocolumn")
+    for begin in (r"\begin{table}\footnotesize", r"\begin{table*}"):
+        assert f"`{begin}" in page
+        end = begin.removesuffix(r"\footnotesize").replace("begin", "end")
+        assert "Overfull" not in log_of(f"{begin}\\centering\\caption{{x}}\n{bare}{end}", "twocolumn")

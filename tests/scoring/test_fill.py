@@ -51,7 +51,7 @@ def test_gains_of_all_that_is_unjudged_are_as_judgments() -> None:
 
 def test_all_other_measures_take_them_for_unjudged() -> None:
     others = "ndcg ap p@2 judged@4 bpref rr nerr gap num_rel_ret"
-    with pytest.warns(EvaluationWarning, match="--fill: documents that it fills stay unjudged in ndcg, ap, "):
+    with pytest.warns(EvaluationWarning, match="fill: documents that it fills stay unjudged in ndcg, ap, "):
         found = scores(others, fill=FILL)
     assert found == scores(others)
     assert scores(TAKES, fill=FILL) != scores(TAKES)
@@ -106,9 +106,9 @@ def test_comparisons_know_the_fill() -> None:
     [
         ({"fill": {"1": {"u": 1.5}}}, "fill: gain 1.5 of document 'u' of topic '1' is outside 0..1"),
         ({"fill": {}}, "fill: has no gains; expected lines of topic,docno,gain"),
-        ({"fill": 3}, "--fill: 3 is not a file, a dict or a DataFrame of gains"),
-        ({"fill": FILL, "judged_only": True}, "--fill: --judged-only drops the documents that it fills"),
-        ({"fill": FILL, "subtopics": True}, "--fill: cannot be combined with --subtopics"),
+        ({"fill": 3}, "fill: 3 is not a file, a dict or a DataFrame of gains"),
+        ({"fill": FILL, "judged_only": True}, "fill: judged_only=True drops the documents that it fills"),
+        ({"fill": FILL, "subtopics": True}, "fill: cannot be combined with subtopics=True"),
     ],
 )
 def test_what_is_wrong_with_it(options: Any, message: str) -> None:

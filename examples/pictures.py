@@ -34,18 +34,24 @@ def history(folder):
     return gradedeval.read_history(path)
 
 
+# A picture is drawn from a result, which knows what its numbers depend on; a history knows it of each evaluation.
 PICTURES = {
-    "pr": lambda folder: plot.pr(gradedeval.precision_recall(BM25, QRELS)),
-    "topics": lambda folder: plot.topics(evaluated("err@20", [BM25, DENSE])),
-    "runs": lambda folder: plot.runs(evaluated("rbp(p=0.9)")),
-    "weights": lambda folder: plot.weights(gradedeval.weights("rbp(p=0.9) dcg insq", ranks=50, normalize="sum")),
-    "fit": lambda folder: plot.fit(gradedeval.fit(RUNS, QRELS, "rbp(p=0.05..0.95)", "err@20", precision=0.01)),
-    "power": lambda folder: plot.power(gradedeval.power(evaluated("err@20 ap"))),
-    "correlate": lambda folder: plot.correlate(gradedeval.correlate(evaluated("err@20 ndcg@10 ap"), "pearson")),
-    "scatter": lambda folder: plot.scatter(evaluated("err@20 ndcg@10")),
-    "explain": lambda folder: plot.explain(gradedeval.explain(DENSE, QRELS, "err@20", topic="301")),
-    "history": lambda folder: plot.history(history(folder)),
+    "pr": lambda folder: gradedeval.precision_recall(BM25, QRELS),
+    "topics": lambda folder: evaluated("err@20", [BM25, DENSE]),
+    "runs": lambda folder: evaluated("rbp(p=0.9)"),
+    "weights": lambda folder: gradedeval.weights("rbp(p=0.9) dcg insq", ranks=50, normalize="sum"),
+    "fit": lambda folder: gradedeval.fit(RUNS, QRELS, "rbp(p=0.05..0.95)", "err@20", precision=0.01),
+    "power": lambda folder: gradedeval.power(evaluated("err@20 ap")),
+    "correlate": lambda folder: evaluated("err@20 ndcg@10 ap"),
+    "scatter": lambda folder: evaluated("err@20 ndcg@10"),
+    "explain": lambda folder: gradedeval.explain(DENSE, QRELS, "err@20", topic="301"),
+    "history": history,
 }
+
+
+def signature_of(result):
+    """What the numbers depend on, for the metadata of the file."""
+    return getattr(result, "signature", None) or "\n".join(dict.fromkeys(result.frame["signature"]))
 
 
 def draw(folder, names=PICTURES):
@@ -53,7 +59,9 @@ def draw(folder, names=PICTURES):
     for name in names:
         with plot.style():
             pyplot.close("all")
-            plot.save(PICTURES[name](Path(folder)), Path(folder) / f"{name}.svg")
+            result = PICTURES[name](Path(folder))
+            axes = getattr(plot, name)(result)
+            plot.save(axes, Path(folder) / f"{name}.svg", signature_of(result))
     pyplot.close("all")
 
 

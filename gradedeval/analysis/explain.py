@@ -73,6 +73,7 @@ class Explanation(InNotebook, document="analysis.explain_tables.own_document"):
     retrieved  how many documents the ranking has; `judged` of them are judged
     pool       how many documents of the topic are judged
     docnos     the whole ranking, below the cutoffs of the measures too
+    grades     all grades of the qrels, ascending
     notes      warnings
     """
 
@@ -84,6 +85,7 @@ class Explanation(InNotebook, document="analysis.explain_tables.own_document"):
     measures: list[Explained]
     signature: str
     docnos: list[str]
+    grades: list[float]
     notes: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -188,6 +190,7 @@ def _of_topic(name: str, topic: bytes, scorer: Scorer, grader: Grader, run: Grad
         explained,
         str(signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format])),
         list(map(decode, batch.docnos[topic])),
+        judged.labels.tolist(),
         [*scorer.notes, *(note for note in run.notes if getattr(note, "kind", "") not in elsewhere)],
     )
 

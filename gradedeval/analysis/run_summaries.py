@@ -25,8 +25,9 @@ def run_summaries(scores: AnyScores, level: float = LEVEL, *, allow_mismatch: bo
     Returns a frame with the columns measure, run, score, low, high (the interval, by the studentized bootstrap),
     unjudged (how far the unjudged documents of the run could raise the score), beyond (how far what lies beyond its end
     could), residual (both), topics, summary (mean, total or geometric) and sign (1 where more is better or neither is,
-    −1 where less is). What is not known is nan.
+    −1 where less is). What is not known is nan. Raises InputError (usage) unless the level is between 0 and 1.
     """
+    check_level(level)
     import pandas as pd  # not before it is needed
 
     matrix = comparable(scores, allow_mismatch)
@@ -60,6 +61,13 @@ def run_summaries(scores: AnyScores, level: float = LEVEL, *, allow_mismatch: bo
                 }
             )
     return pd.DataFrame(rows)
+
+
+def check_level(level: float) -> None:
+    """Raise InputError (usage) unless a level of an interval is between 0 and 1."""
+    if not 0 < level < 1:
+        hint = "give a number between 0 and 1, such as 0.95"
+        raise InputError("--level", f"{level:g} is not the level of an interval", hint, usage=True)
 
 
 def _scale(matrix: Matrix, column: int) -> Scale:

@@ -41,11 +41,16 @@ def check_draws(draws: int, alpha: float, seed: int = 0) -> None:
     """Raise InputError (usage) if draws are fewer than 1, the level is not between 0 and 1, or the seed is negative."""
     if draws < 1:
         raise InputError("--draws", f"{draws} draws are too few", "give 1 or more, for example 10000", usage=True)
+    check_alpha(alpha)
+    if seed < 0:
+        raise InputError("--seed", f"{seed} is negative", "give 0 or more", usage=True)
+
+
+def check_alpha(alpha: float) -> None:
+    """Raise InputError (usage) unless a significance level is between 0 and 1."""
     if not 0 < alpha < 1:
         hint = "give a number between 0 and 1, such as 0.05"
         raise InputError("--alpha", f"{alpha:g} is not a significance level", hint, usage=True)
-    if seed < 0:
-        raise InputError("--seed", f"{seed} is negative", "give 0 or more", usage=True)
 
 
 def p_values(differences: Floats, test: Test, draws: int, seed: int, progress: Progress = no_progress) -> Floats:

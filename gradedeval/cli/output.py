@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import click
 
@@ -29,55 +28,9 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    try:
-        if os.path.exists(target) and not os.path.isfile(target):
-            with open(target, "wb") as device:
-                device.write(content)
-        else:
-            _replace(target, content)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise InputError(target, f"cannot be written ({error.strerror})", "nothing was written") from None
+    from gradedeval.formats.files import write_file  # only for files
 
-
-def _replace(target: str, content: bytes) -> None:
-    import tempfile  # only for files
-    from pathlib import Path
-
-    path = Path(target).resolve()  # replaces the file that a link points to, not the link
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-    with _undisturbed():
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as beside:
-                beside.write(content)
-            Path(name).chmod(mode)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Signals that end this process wait meanwhile: none leaves a temporary file behind."""
-    import signal  # only for files
-
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    write_file(content, target)
 
 
 def say(text: str) -> None:

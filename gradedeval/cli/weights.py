@@ -28,10 +28,10 @@ from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 
+RANK_COUNT = click.IntRange(1, DEEPEST)
+MEASURE = measure_option("Measure, such as 'rbp(p=0.95)' or p@10.", default=())
+RANKS = option("--ranks", type=RANK_COUNT, default=DEPTH, metavar="N", help=f"Print ranks 1 to N. Default: {DEPTH}.")
 OPTIONS = [
-    measure_option("Measure, such as 'rbp(p=0.95)' or p@10.", default=()),
-    option("--ranks", type=click.IntRange(1, DEEPEST), default=DEPTH, metavar="N", help="Print ranks 1 to N. Default: "
-           f"{DEPTH}."),
     option("--normalize", type=click.Choice(NORMALIZE), default="none", help="'sum': scale the weights of ranks 1 to N "
            "to sum to 1; 'max': scale the largest to 1. Default: none."),
     option("--quantity", type=click.Choice(QUANTITIES), default="W", help="W: the weights; C: the probability of going "
@@ -43,6 +43,7 @@ OPTIONS = [
 @command_line(
     "weights",
     "[RUN... QRELS]",
+    [MEASURE, RANKS],
     OPTIONS,
     output_options(formats_for(), "csv", digits="6"),
     [MEASURES_FROM],

@@ -13,7 +13,7 @@ from gradedeval.analysis.score_matrix import AnyScores, Matrix, comparable
 from gradedeval.errors import InputError, plural
 from gradedeval.plot.appearance import GREY, LIGHT, drawn, legend, looks, shown
 from gradedeval.plot.figure import Panel
-from gradedeval.plot.frames import frame_of
+from gradedeval.plot.frames import LOWER, frame_of, lower
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,12 +42,12 @@ def agreement_panel(frame: pd.DataFrame) -> Panel:
 
 def draw_agreement(ax: Axes, frame: pd.DataFrame) -> None:
     """Draw the matrix of measures."""
-    names = list(dict.fromkeys(frame["measure"]))
+    names = list(dict.fromkeys([*frame["measure"], *frame["other"]]))
     cells = np.full((len(names), len(names)), np.nan)
     for measure, other, value in zip(frame["measure"], frame["other"], frame["agreement"], strict=True):
         cells[names.index(measure), names.index(other)] = value
     # Colors from the lowest agreement, so that they differ; where some disagree, white is 0.
-    lowest = float(np.nanmin(cells))
+    lowest = float(np.min(cells[np.isfinite(cells)], initial=1))
     low = -1.0 if lowest < 0 else min(lowest, 0.95)
     ax.imshow(cells, cmap="RdBu" if lowest < 0 else "Blues", vmin=low, vmax=1, aspect="auto")
     for (row, column), value in np.ndenumerate(cells):
@@ -65,7 +65,9 @@ def draw_agreement(ax: Axes, frame: pd.DataFrame) -> None:
     said = NAMES.get(kinds[0], kinds[0])
     if len(kinds) > 1:
         said = f"above the diagonal: {said}\nbelow: {NAMES.get(kinds[1], kinds[1])}"
-    ax.set_xlabel(said)
+    falling = [shown(name) for name in names if lower(name)]
+    turned = f"\nof {', '.join(falling)} the lower score is the better one" if falling else ""
+    ax.set_xlabel(f"{said}{turned}")
     ax.set_ylabel("measure")
 
 
@@ -117,7 +119,11 @@ def draw_scatter(ax: Axes, matrix: Matrix, columns: tuple[int, int]) -> None:
         ax.scatter(x, y, s=7, marker="osD^vP*"[row % 7] if few else "o", facecolors="none", edgecolors=color,
                    linewidths=0.6, label=shown(run) if few else None)  # fmt: skip
     ax.grid(color=LIGHT, linewidth=0.4)
-    ax.set_xlabel(f"{shown(matrix.measures[columns[0]])}, by run and topic")
-    ax.set_ylabel(f"{shown(matrix.measures[columns[1]])}, by run and topic")
+    x, y = (
+        f"{shown(matrix.measures[one])}, by run and topic{LOWER if matrix.reading(one).sign < 0 else ''}"
+        for one in columns
+    )
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
     if few:
         legend(ax)

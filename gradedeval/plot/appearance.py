@@ -21,11 +21,15 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = COLORS = (
 )
 DARK, GREY, PALE, LIGHT = "#333333", "#8c8c8c", "#b8b8b8", "#d0d0d0"
 LINES = ("-", "--", "-.", ":")
+EAST_ASIAN = (
+    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC", "Source Han Sans", "WenQuanYi Zen Hei"),
+    *("IPAexGothic", "Hiragino Sans", "PingFang SC", "Microsoft YaHei", "Yu Gothic", "MS Gothic", "Malgun Gothic"),
+)
+"""Fonts for letters that the others do not have: those that Linux, macOS and Windows come with."""
 MANY = len(COLORS)
 """Of more lines than these the others are grey."""
 
 STYLE: Mapping[str, Any] = {
-    "font.family": ["sans-serif"],
     "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica", "sans-serif"],
     "font.size": 7,
     "axes.titlesize": 7.5,
@@ -78,8 +82,12 @@ def style(width: float = WIDTH, height: float = HEIGHT) -> Iterator[None]:
     """
     need_matplotlib()
     import matplotlib.style
+    from matplotlib.font_manager import fontManager
 
-    with matplotlib.style.context(["default", {**STYLE, "figure.figsize": (width, height)}]):
+    # A family that is not installed would be complained of.
+    installed = {font.name for font in fontManager.ttflist}
+    families = {"font.family": ["sans-serif", *(name for name in EAST_ASIAN if name in installed)]}
+    with matplotlib.style.context(["default", {**STYLE, **families, "figure.figsize": (width, height)}]):
         yield
 
 
@@ -107,11 +115,17 @@ def looks(count: int) -> list[dict[str, Any]]:
     return [{"color": color, "linestyle": LINES[index // len(COLORS)]} for index, color in enumerate(colors)]
 
 
+def check_ranks(ranks: int | None) -> None:
+    """Raise InputError (usage) for a number of ranks that is none."""
+    if ranks is not None and not (ranks >= 1 and ranks % 1 == 0):
+        raise InputError("--ranks", f"{ranks} is not a whole number from 1", "for example 20", usage=True)
+
+
 def whole_numbers(ax: Axes) -> None:
     """Ticks at whole numbers alone, for ranks and counts."""
     from matplotlib.ticker import MaxNLocator
 
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
 
 
 def inches_of(ax: Axes) -> tuple[float, float]:
@@ -131,24 +145,24 @@ def shown(name: str, longest: int = LONGEST) -> str:
     if len(text) > longest:
         head = (longest - 1) * 2 // 3
         text = f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"
-    return text.replace("$", r"\$")
+    # A label that begins with _ stands in no legend of matplotlib: a space of no width before it helps.
+    return ("\u200b" if text.startswith("_") else "") + text.replace("$", r"\$")
 
 
 def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0) -> None:
-    """A legend above the axes, in as many columns as there is room for.
+    """A legend above the axes, in the letters of their ticks, in as many columns as there is room for.
 
     handles  what it has; nothing: all that has a label
     bottom   where it begins, in heights of the axes
     """
-    from matplotlib import rcParams
-    from matplotlib.font_manager import FontProperties
-
     handles = list(handles) or ax.get_legend_handles_labels()[0]
     if not handles:
         return
     labels = [str(handle.get_label()) for handle in handles]
     # A letter is about as wide as 0.58 of its height; beside it stand the line and two gaps.
-    size = FontProperties(size=rcParams["legend.fontsize"]).get_size_in_points() / 72
-    room, column = inches_of(ax)[0] * 1.05, size * (0.58 * max(map(len, labels)) + 3.8)
+    points = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
+    room, column = inches_of(ax)[0] * 1.05, points / 72 * (0.58 * max(map(len, labels)) + 3.8)
     columns = max(1, min(len(handles), int(room / column)))
-    ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, bottom), ncols=columns, borderaxespad=0.2)
+    looks = {name: STYLE[f"legend.{name}"] for name in ("frameon", "handlelength", "columnspacing", "borderpad")}
+    ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, bottom), ncols=columns, borderaxespad=0.2,
+              fontsize=points, **looks)  # fmt: skip

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.errors import plural
+from gradedeval.errors import plural, warn_caller
 from gradedeval.plot.appearance import LIGHT, MANY, drawn, legend, looks, shown
 from gradedeval.plot.figure import Panel
-from gradedeval.plot.frames import frame_of, of_measure
+from gradedeval.plot.frames import frame_of, grey_notes, of_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ TOGETHER = 8
 
 def pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
     """Interpolated precision over recall: the graded curve of each run, and thinner the binary ones, a kind of dashes
-    for each threshold.
+    for each threshold. Of more than 7 runs the first 7 are in color, with a warning.
 
     curves   what `gradedeval.precision_recall` returns, or its frame
     measure  draw only this one, such as "gap" or "gap(rel=2)"; None: all
@@ -37,7 +37,9 @@ def pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
     """
     frame = frame_of(curves, COLUMNS, "pr", "what gradedeval.precision_recall returns")
     frame = frame if measure is None else of_measure(frame, measure, "pr")
-    return drawn(partial(draw_curves, frame=frame), ax)
+    ax = drawn(partial(draw_curves, frame=frame), ax)
+    warn_caller(grey_notes(frame))
+    return ax
 
 
 def curve_panels(frame: pd.DataFrame) -> list[Panel]:
@@ -56,7 +58,9 @@ def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None
     few = frame["recall"].nunique() <= POINTS
     for measure, run in dict.fromkeys(zip(frame["measure"], frame["run"], strict=True)):
         own = frame[(frame["measure"] == measure) & (frame["run"] == run)]
-        marker: dict[str, Any] = {"marker": "o", "markersize": 2.5} if few and np.isnan(rel_of[measure]) else {}
+        marker: dict[str, Any] = (
+            {"marker": "o", "markersize": 2.5} if few and (np.isnan(rel_of[measure]) or len(measures) == 1) else {}
+        )
         marker = marker if run in list(look_of)[:MANY] else {}
         # Between two levels precision is that of the next one.
         steps: dict[str, Any] = {} if few else {"drawstyle": "steps-pre"}

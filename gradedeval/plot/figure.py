@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradedeval import __version__
 from gradedeval.errors import InputError
+from gradedeval.formats.files import write_file
 from gradedeval.plot.appearance import WIDTH, need_matplotlib, style
 
 if TYPE_CHECKING:
@@ -49,6 +50,12 @@ def check_size(width: float, height: float | None = None, dpi: float = DPI) -> N
     ):
         if value is not None and not low <= value <= high:
             raise InputError(flag, f"{value:g} is not a number from {low:g} to {high:g}", usage=True)
+
+
+def no_room(figure: Figure) -> InputError:
+    """What is said of a figure that its pictures do not fit into."""
+    inches = " × ".join(f"{side:g}" for side in figure.get_size_inches().tolist())
+    return InputError("--height", f"the picture has no room in {inches} inches", "leave it out", usage=True)
 
 
 def figure(panels: Sequence[Panel], width: float = WIDTH, height: float | None = None, signature: str = "") -> Figure:
@@ -114,10 +121,12 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str], signature: str = 
     picture    axes or a figure
     signature  what the numbers depend on, such as `scores.signature`: for the metadata of the file
 
-    Raises InputError (usage) for another extension.
+    The file is there completely or not at all. Raises InputError (usage) for another extension, and for what is neither
+    axes nor a figure; InputError where the file cannot be written.
     """
     form = extension(path)
-    whole: Any = picture if hasattr(picture, "savefig") else picture.get_figure()
-    content = as_bytes(whole, form, signature)
-    with open(path, "wb") as file:
-        file.write(content)
+    whole: Any = getattr(picture, "figure", picture)
+    if not hasattr(whole, "savefig"):
+        what = f"expected axes or a figure, not a {type(picture).__name__}"
+        raise InputError("plot.save", what, "give what a function of gradedeval.plot returns", usage=True)
+    write_file(as_bytes(whole, form, signature), os.fsdecode(path))

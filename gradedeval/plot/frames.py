@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from gradedeval.errors import InputError, did_you_mean, plural, shorten
-from gradedeval.measures.parse import canonical
-from gradedeval.plot.appearance import shown
+from gradedeval.measures.parse import canonical, parse_measures
+from gradedeval.plot.appearance import MANY, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+
+NUMBERS = frozenset({
+    *("agreement", "contribution", "difference", "grade", "high", "level", "low", "p", "precision", "rank", "recall"),
+    *("running", "score", "sign", "value"),
+})  # fmt: skip
+"""The columns that are drawn as numbers."""
 
 
 def frame_of(result: Any, columns: Collection[str], picture: str, source: str, part: str = "frame") -> pd.DataFrame:
@@ -20,18 +26,31 @@ def frame_of(result: Any, columns: Collection[str], picture: str, source: str, p
     source   where such a frame comes from, for a message
     part     what the result calls it
 
-    Raises InputError (usage) where it is no frame, lacks a column, or is empty.
+    Raises InputError (usage) where it is no frame, lacks a column, is empty, or has text in place of numbers.
     """
+    import pandas as pd  # not before it is needed
+
     place, hint = f"plot.{picture}", f"give {source}"
     frame = getattr(result, part, result)
-    if not hasattr(frame, "columns"):
+    if not isinstance(frame, pd.DataFrame):
         raise InputError(place, f"expected a frame, not a {type(result).__name__}", hint, usage=True)
     if missing := [name for name in columns if name not in frame.columns]:
         what = f"the frame has no {plural(len(missing), 'column')} {shorten(missing)}"
         raise InputError(place, what, hint, usage=True)
     if not len(frame):
         raise InputError(place, "the frame is empty", hint, usage=True)
-    return cast("pd.DataFrame", frame)
+    check_numbers(frame, [name for name in columns if name in NUMBERS], picture, source)
+    return frame
+
+
+def check_numbers(frame: pd.DataFrame, columns: Iterable[str], picture: str, source: str) -> None:
+    """Raise InputError (usage) where one of these columns holds something else than numbers and blanks."""
+    import pandas as pd
+
+    for name in columns:
+        known = frame[name][frame[name].notna()]
+        if pd.to_numeric(known, errors="coerce").isna().any():
+            raise InputError(f"plot.{picture}", f"column {name} holds other than numbers", f"give {source}", usage=True)
 
 
 def of_measure(frame: pd.DataFrame, measure: Any, picture: str) -> pd.DataFrame:
@@ -51,7 +70,22 @@ def of_measure(frame: pd.DataFrame, measure: Any, picture: str) -> pd.DataFrame:
     return cast("pd.DataFrame", frame[frame["measure"] == same[0]])
 
 
+def grey_notes(frame: pd.DataFrame) -> list[str]:
+    """A note where runs are more than can be told apart, and most are grey."""
+    count = frame["run"].nunique()
+    return [f"{count} runs: the first {MANY} are in color, the others grey"] if count > MANY else []
+
+
 LOWER = " (lower is better)"
+
+
+def lower(measure: str) -> bool:
+    """Whether the lower of two scores is the better one; not of a measure that is not known here."""
+    try:
+        (known,) = parse_measures(measure)
+    except (InputError, ValueError):
+        return False
+    return known.reading.sign < 0
 
 
 def summary_label(measure: str, summary: str, topics: Collection[int]) -> str:

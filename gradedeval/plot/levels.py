@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradedeval.analysis.significance import check_alpha
 from gradedeval.errors import InputError
 from gradedeval.plot.appearance import GREY, LIGHT, drawn, legend, looks, shown, whole_numbers
 from gradedeval.plot.figure import Panel
-from gradedeval.plot.frames import frame_of
+from gradedeval.plot.frames import check_numbers, frame_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,12 +28,14 @@ def power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> Axes:
     alpha   the level of the horizontal line
     ax      matplotlib axes to draw on; None: the current ones
 
-    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame.
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for an alpha that is no level.
     """
+    check_alpha(alpha)
     curve = frame_of(result, ["measure"], "power", SOURCE, "curve")
     level = next((name for name in ("level", "p") if name in curve.columns), None)
     if level is None:
         raise InputError("plot.power", "the frame has no levels and no p values", f"give {SOURCE}", usage=True)
+    check_numbers(curve, [level], "power", SOURCE)
     return drawn(partial(draw_levels, curve=curve, level=level, alpha=alpha), ax)
 
 
@@ -51,7 +54,7 @@ def draw_levels(ax: Axes, curve: pd.DataFrame, level: str, alpha: float) -> None
         ax.plot(np.arange(1, len(levels) + 1), levels, label=shown(str(measure)), **look, **marker)
     ax.axhline(alpha, color=GREY, linewidth=0.7, linestyle="--", label=f"α = {alpha:g}")
     ax.set_ylim(0, None)
-    ax.margins(x=0.02)
+    ax.set_xlim(0.5, most + 0.5)
     ax.grid(color=LIGHT, linewidth=0.4)
     ax.set_xlabel("pair of runs, by level" if most > 1 else "pair of runs")
     ax.set_ylabel("achieved significance level" if level == "level" else "p")

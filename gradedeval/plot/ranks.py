@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from gradedeval.analysis.explain import DOCUMENT, Explanation
 from gradedeval.arrays import Floats
 from gradedeval.errors import InputError
-from gradedeval.plot.appearance import BLACK, GREY, LIGHT, VERMILION, drawn, legend, shown, whole_numbers
+from gradedeval.plot.appearance import BLACK, GREY, LIGHT, VERMILION, check_ranks, drawn, legend, shown, whole_numbers
 from gradedeval.plot.figure import Panel
 from gradedeval.plot.frames import frame_of, of_measure
 
@@ -25,16 +26,18 @@ RANKS = 20
 
 def explain(explanation: Any, measure: Any = None, *, ranks: int | None = None, ax: Axes | None = None) -> Axes:
     """How the score of a topic comes about: what the document at each rank contributes, in the color of its grade, and
-    the score so far. A hatched bar is what an unjudged document could add.
+    the score so far. A hatched bar is what an unjudged document could add. A grade has one color for all runs, topics
+    and measures of the same qrels.
 
-    explanation  what `gradedeval.explain` returns, or its frame
+    explanation  what `gradedeval.explain` returns; or its frame, whose colors are those of the grades in it
     measure      which, where there are several
     ranks        how many; None: down to the cutoff of the measure, or 20
     ax           matplotlib axes to draw on; None: the current ones
 
-    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, one of several runs or topics, and where
-    it is not said which measure.
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, one of several runs or topics, where it
+    is not said which measure, and for ranks that are no number from 1.
     """
+    check_ranks(ranks)
     frame = frame_of(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
     own = of_measure(frame, measure, "explain")
     if len(own[["run", "topic"]].drop_duplicates()) > 1:
@@ -42,7 +45,8 @@ def explain(explanation: Any, measure: Any = None, *, ranks: int | None = None, 
     cutoff = None
     if isinstance(explanation, Explanation):
         cutoff = {one.measure.label: one.measure.cutoff for one in explanation.measures}[own["measure"].iloc[0]]
-    return drawn(partial(draw_ranks, frame=own, ranks=ranks or cutoff or RANKS), ax)
+    grades = explanation.grades if isinstance(explanation, Explanation) else frame["grade"].dropna().unique().tolist()
+    return drawn(partial(draw_ranks, frame=own, ranks=ranks or cutoff or RANKS, grades=grades), ax)
 
 
 def explanation_panels(explanation: Explanation, ranks: int | None) -> list[Panel]:
@@ -54,6 +58,7 @@ def explanation_panels(explanation: Explanation, ranks: int | None) -> list[Pane
                 draw_ranks,
                 frame=frame[frame["measure"] == one.measure.label],
                 ranks=ranks or one.measure.cutoff or RANKS,
+                grades=explanation.grades,
             ),
             2.0,
         )
@@ -61,8 +66,8 @@ def explanation_panels(explanation: Explanation, ranks: int | None) -> list[Pane
     ]
 
 
-def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int) -> None:
-    """Draw the first ranks of one topic by one measure."""
+def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int, grades: Sequence[float]) -> None:
+    """Draw the first ranks of one topic by one measure, in the colors of these grades."""
     from matplotlib.patches import Patch
 
     documents = frame[(frame["part"] == DOCUMENT) & (frame["rank"] <= ranks)] if "part" in frame else frame[:ranks]
@@ -70,12 +75,11 @@ def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int) -> None:
         raise InputError("plot.explain", "the ranking has no documents", "choose another topic", usage=True)
     names = ("rank", "contribution", "running", "grade")
     rank, contribution, running, grade = (documents[name].to_numpy(dtype=float) for name in names)
-    colors = _colors(grade)
+    colors = _colors(grades)
     painted = [colors.get(value, "white") for value in grade.tolist()]
     ax.bar(rank, contribution, width=0.8, color=painted, edgecolor=BLACK, linewidth=0.3, label="contribution")
     handles: list[Any] = [
-        Patch(label=f"grade {value:g}", facecolor=colors[value], edgecolor=BLACK, linewidth=0.3)
-        for value in _few(list(colors))
+        Patch(label=name, facecolor=color, edgecolor=BLACK, linewidth=0.3) for name, color in _named(grade, colors)
     ]
     # The grade of every document, whatever it contributes: cells above the axes.
     hatches = ["////" if np.isnan(value) else "" for value in grade.tolist()]
@@ -102,19 +106,22 @@ def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int) -> None:
     legend(ax, handles=[*handles, line], bottom=1.06)
 
 
-def _colors(grades: Floats) -> dict[float, Any]:
-    """The color of each grade that occurs, from the lowest to the highest: grey where it is not relevant."""
+def _colors(grades: Sequence[float]) -> dict[float, Any]:
+    """The color of each of all grades: grey where it is not relevant."""
     from matplotlib import colormaps
 
-    known = sorted(set(grades[np.isfinite(grades)].tolist()))
+    known = sorted(map(float, grades))
     relevant = [value for value in known if value > 0]
     scale = colormaps["viridis_r"]
     colors: dict[float, Any] = dict.fromkeys(known, LIGHT)
     return colors | {value: scale((place + 1) / len(relevant)) for place, value in enumerate(relevant)}
 
 
-def _few(grades: list[float], most: int = 8) -> list[float]:
-    """Grades for a legend: all, or some of very many from the lowest to the highest."""
-    if len(grades) <= most:
-        return grades
-    return [grades[round(place)] for place in np.linspace(0, len(grades) - 1, most).tolist()]
+def _named(drawn: Floats, colors: Mapping[float, Any], most: int = 8) -> list[tuple[str, Any]]:
+    """The grades that occur, for a legend: those that are not relevant as one; of very many some, from the lowest to
+    the highest."""
+    known = sorted(set(drawn[np.isfinite(drawn)].tolist()))
+    below, above = ([value for value in known if (value > 0) == relevant] for relevant in (False, True))
+    named = [(f"grade {below[0]:g}" if len(below) == 1 else "grade ≤ 0", LIGHT)] if below else []
+    places = np.linspace(0, len(above) - 1, min(len(above), most - len(named))).round().astype(int).tolist()
+    return named + [(f"grade {above[place]:g}", colors[above[place]]) for place in places]

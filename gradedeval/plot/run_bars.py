@@ -66,6 +66,7 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
     frame = frame.iloc[order]
     place = np.arange(len(frame))
     score, unjudged, beyond = (frame[name].to_numpy(dtype=float) for name in ("score", "unjudged", "beyond"))
+    ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
     ax.barh(place, score, color=BLUE, height=0.7, label="score")
     left = score
     for part, color, hatch, name in ((unjudged, SKY, "", "unjudged"), (beyond, "white", "//////", "beyond the run")):
@@ -82,6 +83,8 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float) -> None:
                     capsize=1.5, label=f"{100 * level:g}% interval")  # fmt: skip
     ax.set_yticks(place, [shown(run) for run in frame["run"]])
     ax.set_ylim(len(frame) - 0.4, -0.6)
+    if ax.dataLim.x0 >= 0:
+        ax.set_xlim(0, None)
     ax.axvline(0, color=BLACK, linewidth=0.6)
     ax.grid(axis="x", color=LIGHT, linewidth=0.4)
     ax.set_ylabel("run")

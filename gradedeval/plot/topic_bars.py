@@ -9,6 +9,7 @@ import numpy as np
 
 from gradedeval.analysis.score_matrix import AnyScores
 from gradedeval.analysis.topic_differences import topic_differences
+from gradedeval.arrays import Bools, Floats
 from gradedeval.errors import plural, warn_caller
 from gradedeval.plot.appearance import BLACK, BLUE, DARK, LIGHT, PALE, VERMILION, drawn, inches_of, legend, shown
 from gradedeval.plot.figure import Panel
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 COLUMNS = ("measure", "topic", "baseline", "run", "difference", "low", "high", "settled", "sign")
 NAMED = 12
 """Topics an inch: of more the names would be too small to read."""
+MANY = 400
+"""Topics: the bars of more would be thinner than a dot, and so are drawn as areas."""
 
 
 def topics(
@@ -72,21 +75,40 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
         (~open_ & (better < 0), VERMILION, f"{before} better"),
         (open_, PALE, "not settled"),
     )
+    handles: list[Any] = []
+    tied = ~open_ & (better == 0)
     ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
     for chosen, color, name in kinds:
         if chosen.any():
-            ax.bar(place[chosen], difference[chosen], width=0.8, color=color, label=f"{name}: {chosen.sum()}")
+            label = f"{name}: {chosen.sum()}"
+            handles.append(_draw(ax, chosen, difference, width=0.8, color=color, label=label))
+    if tied.any():
+        marks: dict[str, Any] = {"marker": "d", "linestyle": "", "markersize": 2, "color": BLACK, "clip_on": False}
+        handles += ax.plot(place[tied], difference[tied], label=f"tied: {tied.sum()}", **marks)
     known = np.isfinite(low) & np.isfinite(high) & (high > low)
     if known.any():
-        height = (high - low)[known]
-        ax.bar(place[known], height, bottom=low[known], width=0.25, color=DARK, label="with all judged")
+        alpha = 0.4 if len(frame) > MANY else 1
+        label = "range if all were judged"
+        handles.append(_draw(ax, known, high, low, width=0.25, color=DARK, label=label, alpha=alpha))
+    elif tied.all():
+        ax.set_ylim(-1, 1)
     ax.axhline(0, color=BLACK, linewidth=0.6)
     ax.grid(axis="y", color=LIGHT, linewidth=0.4)
     room = max(0.7, (8 - len(frame)) / 2)
     ax.set_xlim(-room, len(frame) - 1 + room)
     _name_topics(ax, frame["topic"].tolist())
     ax.set_ylabel(f"difference in {shown(frame['measure'].iloc[0])}{LOWER if frame['sign'].iloc[0] < 0 else ''}")
-    legend(ax)
+    legend(ax, handles=handles)
+
+
+def _draw(ax: Axes, chosen: Bools, ends: Floats, begins: Floats | None = None, *, width: float, **look: Any) -> Any:
+    """Draw bars on the chosen topics, from 0 or where they begin to where they end; of very many topics an area."""
+    begins = np.zeros(len(ends)) if begins is None else begins
+    place = np.arange(len(ends))
+    if len(ends) <= MANY:
+        return ax.bar(place[chosen], (ends - begins)[chosen], bottom=begins[chosen], width=width, **look)
+    first, last = (np.where(chosen, side, 0.0) for side in (begins, ends))
+    return ax.fill_between(place, first, last, step="mid", linewidth=0, **look)
 
 
 def _name_topics(ax: Axes, names: list[str]) -> None:

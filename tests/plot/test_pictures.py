@@ -106,7 +106,8 @@ def test_topics_are_differences_in_order_and_grey_where_open(scores: gradedeval.
         assert found == {place: heights[place] for place in own.index[kind.astype(bool)]}, name
     known = own[own["high"] > own["low"]]
     np.testing.assert_allclose(
-        [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in drawn["with all judged"]], known[["low", "high"]]
+        [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in drawn["range if all were judged"]],
+        known[["low", "high"]],
     )
     assert ax.get_xlabel() == f"{len(own)} topics, by difference"
 
@@ -387,6 +388,186 @@ def test_names_of_runs_are_text_whatever_is_in_them(ax: Axes) -> None:
     ax.figure.canvas.draw()  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("level", [-1, 0, 1, 95, float("nan")])
+def test_an_interval_has_a_level_between_0_and_1(level: float, scores: gradedeval.Scores, cli: Command) -> None:
+    said = f"{level:g} is not the level of an interval; give a number between 0 and 1, such as 0.95"
+    for draw in (gradedeval.plot.runs, gradedeval.run_summaries):
+        with pytest.raises(InputError) as raised:
+            draw(scores, level=level)
+        assert str(raised.value) == f"level: {said}"
+    outcome = cli("plot", "runs", *RUNS, QRELS, "-o", "x.svg", "--level", str(level))
+    assert (outcome.code, outcome.messages) == (2, [f"--level: {said}"])
+
+
+def test_what_is_no_frame_of_a_picture_is_one_line(
+    scores: gradedeval.Scores, ax: Axes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plot, ranks = gradedeval.plot, pd.DataFrame({"rank": [1, 2]})
+    curve = pd.DataFrame({"measure": ["ap"], "level": [0.5]})
+    explained = gradedeval.explain(RUNS[2], QRELS, topic="301")
+    monkeypatch.chdir(tmp_path)
+    for message, call in {
+        "plot.power: expected a frame, not a Scores; give what": lambda: plot.power(scores, ax=ax),
+        "plot.power: column level holds other than numbers; give what": lambda: plot.power(
+            curve.assign(level="x"), ax=ax
+        ),
+        "alpha: 7 is not a significance level; give a number": lambda: plot.power(curve, alpha=7, ax=ax),
+        "plot.weights: the frame has no column but rank; give what": lambda: plot.weights(ranks, ax=ax),
+        "plot.weights: column p holds other than numbers; give what": lambda: plot.weights(
+            ranks.assign(p=["a", "b"]), ax=ax
+        ),
+        "ranks: 0 is not a whole number from 1": lambda: plot.weights(ranks, ranks=0, ax=ax),
+        "ranks: -3 is not a whole number from 1": lambda: plot.explain(explained, ranks=-3, ax=ax),
+        "plot.save: expected axes or a figure, not a Scores; give what": lambda: plot.save(scores, "x.png"),  # type: ignore[arg-type]
+        "no/x.svg: cannot be written (No such file or directory); nothing": lambda: plot.save(ax, "no/x.svg"),
+    }.items():
+        with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+            call()
+    assert list(tmp_path.iterdir()) == []
+    half = pd.DataFrame({"measure": ["a", "a"], "other": ["b", "c"], "kind": "pearson", "agreement": [0.5, 0.25]})
+    plot.correlate(half, ax=ax)
+    assert names(ax.get_yticklabels()) == ["a", "b", "c"]
+
+
+def saved(scores_of: dict[str, list[float]], measure: str = "ap", **more: Any) -> pd.DataFrame:
+    """Saved scores by one measure, a score for each topic."""
+    rows = [(run, str(topic), score) for run, scores in scores_of.items() for topic, score in enumerate(scores)]
+    return pd.DataFrame(rows, columns=["run", "topic", "score"]).assign(measure=measure, **more)
+
+
+def test_a_run_whose_name_begins_with_a_line_is_in_legends(ax: Axes) -> None:
+    frame = saved({"_base": [0.1, 0.6, 0.5], "_x": [0.3, 0.2, 0.5]}, residual=0.0)
+    gradedeval.plot.topics(frame, ax=ax)
+    legend = [text.strip("\u200b") for text in names(ax.get_legend().get_texts())]  # type: ignore[union-attr]
+    assert legend == ["_x better: 1", "_base better: 1", "tied: 1"]
+    other = Figure().subplots()
+    gradedeval.plot.scatter(pd.concat([frame, frame.assign(measure="rr")]), ax=other)
+    assert [text.strip("\u200b") for text in names(other.get_legend().get_texts())] == ["_base", "_x"]  # type: ignore[union-attr]
+
+
+def test_runs_that_tie_on_every_topic_are_a_picture(ax: Axes) -> None:
+    gradedeval.plot.topics(saved({"a": [0.5, 0.25], "b": [0.5, 0.25]}, residual=0.0), ax=ax)
+    assert names(ax.get_legend().get_texts()) == ["tied: 2"]  # type: ignore[union-attr]
+    assert ax.get_ylim() == (-1, 1)
+
+
+def test_bars_of_very_many_topics_are_areas(ax: Axes) -> None:
+    rng = np.random.default_rng(3)
+    frame = saved({"a": rng.random(1000).tolist(), "b": rng.random(1000).tolist()}, residual=0.1)
+    gradedeval.plot.topics(frame, ax=ax)
+    assert not ax.patches
+    own = gradedeval.topic_differences(frame)
+    after, before, open_, reach = (area.get_paths()[0].vertices for area in ax.collections)
+    assert before[:, 1].min() == own["difference"].min()  # type: ignore[index]
+    assert after[:, 1].max() == own["difference"].max()  # type: ignore[index]
+    assert np.abs(open_).max(axis=0)[1] <= 0.1  # type: ignore[arg-type]
+    assert (reach[:, 1].min(), reach[:, 1].max()) == (own["low"].min(), own["high"].max())  # type: ignore[index]
+
+
+def test_a_grade_has_one_color_in_all_pictures_of_the_same_qrels() -> None:
+    found: dict[str, set[Any]] = {}
+    for run, topic, measure in (
+        (RUNS[0], "303", "ndcg@10"), (RUNS[2], "303", "ndcg@10"), (RUNS[0], "301", "ap"), (RUNS[0], "301", "err@3")
+    ):  # fmt: skip
+        ax = Figure().subplots()
+        gradedeval.plot.explain(gradedeval.explain(run, QRELS, measure, topic=topic), ax=ax)
+        legend = ax.get_legend()
+        assert legend is not None
+        for patch, text in zip(legend.legend_handles, names(legend.get_texts()), strict=True):
+            if text.startswith("grade"):
+                found.setdefault(text, set()).add(patch.get_facecolor())  # type: ignore[union-attr]
+    assert {"grade 1", "grade 2", "grade 3"} <= found.keys()
+    assert not {"grade -2", "grade 0"} <= found.keys()
+    colors = [color for own in found.values() for color in own]
+    assert len(colors) == len(set(colors)) + max(0, sum("≤ 0" in name or name == "grade 0" for name in found) - 1)
+    assert {len(own) for own in found.values()} == {1}
+
+
+def test_neighbours_in_a_history_that_are_not_comparable_have_a_line_between(tmp_path: Path, ax: Axes) -> None:
+    path = tmp_path / "h.jsonl"
+    for day, run, depth in ((1, "a", None), (2, "a", 10), (3, "b", None), (4, "b", None)):
+        scores = gradedeval.evaluate({run: RUNS[0]}, QRELS, "err@20", depth=depth)
+        gradedeval.append_history(scores, path, time=f"2026-11-0{day}", label=f"v{day}")
+    gradedeval.plot.history(gradedeval.read_history(path), ax=ax)
+    marks = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"]  # type: ignore[index]
+    assert marks == [0.5, 1.5]
+
+
+def test_weights_are_drawn_down_to_where_they_can_be_read(ax: Axes) -> None:
+    gradedeval.plot.weights(gradedeval.weights("rbp(p=0.8) p@10"), ax=ax)
+    assert [len(points) for points in lines(ax).values()] == [50, 50]
+    assert 0 < ax.get_xlim()[0] < 1
+    log = Figure().subplots()
+    weights = gradedeval.weights("rbp(p=0.8) p@1")
+    gradedeval.plot.weights(weights, log=True, ax=log)
+    assert log.get_ylim()[0] == pytest.approx(1e-6 * weights.values[0].min())
+    assert [line.get_marker() for line in log.lines] == ["None", "s"]  # a single point is seen
+
+
+def test_axes_say_where_lower_is_better(tmp_path: Path, ax: Axes) -> None:
+    frame = pd.concat([saved({"a": [3, 1], "b": [2, 4]}, name) for name in ("esl", "ap")])
+    gradedeval.plot.scatter(frame, ax=ax)
+    assert ax.get_xlabel() == "esl, by run and topic (lower is better)"
+    assert ax.get_ylabel() == "ap, by run and topic"
+    heat = Figure().subplots()
+    gradedeval.plot.correlate(frame, ax=heat)
+    assert heat.get_xlabel().endswith("\nof esl the lower score is the better one")
+    gradedeval.append_history(gradedeval.evaluate(RUNS[0], QRELS, "esl"), tmp_path / "h", time="2026-11-01")
+    course = Figure().subplots()
+    gradedeval.plot.history(gradedeval.read_history(tmp_path / "h"), ax=course)
+    assert course.get_ylabel() == "esl, 95% interval (lower is better)"
+
+
+def test_the_longest_bar_ends_inside_the_axes(scores: gradedeval.Scores, ax: Axes) -> None:
+    gradedeval.plot.runs(scores, "err@20", ax=ax)
+    assert ax.get_xlim()[0] == 0
+    assert ax.get_xlim()[1] > ax.dataLim.x1
+
+
+def test_a_legend_has_the_letters_of_the_ticks_and_no_frame(scores: gradedeval.Scores) -> None:
+    with gradedeval.plot.style():
+        ax = Figure().subplots()
+    gradedeval.plot.runs(scores, "err@20", ax=ax)
+    legend = ax.get_legend()
+    assert legend is not None
+    assert not legend.get_frame_on()
+    assert {text.get_fontsize() for text in legend.get_texts()} == {6.5}
+
+
+def test_letters_that_no_font_has_are_one_note(cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "\ue123\ue124").write_text("1 Q0 a 1 3 t\n", encoding="utf-8")
+    (tmp_path / "q").write_text("1 0 a 1\n", encoding="utf-8")
+    words = ("plot", "runs", "\ue123\ue124", "q", "-m", "p@5", "--dpi", "30", "-o")
+    note = "x.png: no font here has \ue123, \ue124; install one, or write .svg, which keeps the text"
+    assert [line for line in cli(*words, "x.png").messages if "font" in line] == [note]
+    assert not [line for line in cli(*words, "x.svg").messages if "font" in line]
+    from matplotlib.font_manager import fontManager
+
+    entry = SimpleNamespace(name="IPAexGothic")
+    monkeypatch.setattr(fontManager, "ttflist", [*fontManager.ttflist, entry])
+    with gradedeval.plot.style():
+        assert rcParams["font.family"] == ["sans-serif", "IPAexGothic"]
+
+
+def test_a_picture_that_has_no_room_is_not_written(cli: Command, tmp_path: Path) -> None:
+    outcome = cli("plot", "weights", "-m", "p@3", "--height", "0.5", "-o", "x.svg", "--quiet")
+    message = "--height: the picture has no room in 3.3 × 0.5 inches; leave it out"
+    assert (outcome.code, outcome.messages, list(tmp_path.iterdir())) == (2, [message], [])
+
+
+def test_runs_beyond_the_colors_are_said(ax: Axes) -> None:
+    rows = [("gap", float("nan"), f"r{run}", 0.1 * level, 0.5, 3) for run in range(9) for level in range(11)]
+    frame = pd.DataFrame(rows, columns=["measure", "rel", "run", "recall", "precision", "topics"])
+    with pytest.warns(gradedeval.EvaluationWarning, match=r"^9 runs: the first 7 are in color, the others grey$"):
+        gradedeval.plot.pr(frame, ax=ax)
+
+
+def test_a_single_pair_stands_at_1(ax: Axes) -> None:
+    gradedeval.plot.power(pd.DataFrame({"measure": ["ap"], "level": [0.5]}), ax=ax)
+    low, high = ax.get_xlim()
+    assert [tick for tick in ax.get_xticks() if low <= tick <= high] == [1]
+
+
 @pytest.fixture(scope="module")
 def examples() -> Any:
     spec = importlib.util.spec_from_file_location("pictures", ROOT / "examples" / "pictures.py")
@@ -409,6 +590,7 @@ def test_the_pictures_of_the_readme_are_as_the_example_draws_them(
     stored = ROOT / "docs" / "pictures" / f"{name}.svg"
     examples.draw(tmp_path, [name])
     now = (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
+    assert "<dc:description>gradedeval 0.1.0 | qrels " in now
     if request.config.getoption("--golden"):
         stored.write_text(now, encoding="utf-8")
     before = stored.read_text(encoding="utf-8")

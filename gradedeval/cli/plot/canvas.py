@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -9,10 +10,10 @@ from typing import Any
 from gradedeval.cli.arguments import check_output
 from gradedeval.cli.options import option
 from gradedeval.cli.output import warn, write_bytes
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, shorten
 from gradedeval.options.definition import OUTPUT
 from gradedeval.plot.appearance import WIDTH, need_matplotlib
-from gradedeval.plot.figure import DPI, EXTENSIONS, Panel, as_bytes, check_size, extension, figure
+from gradedeval.plot.figure import DPI, EXTENSIONS, Panel, as_bytes, check_size, extension, figure, no_room
 
 PICTURE_OPTIONS = [
     option("-o", "--output", section=OUTPUT, metavar="FILE", help="Write the picture to FILE, completely or not at "
@@ -52,5 +53,15 @@ class Canvas:
             warnings.simplefilter("always", UserWarning)  # as of letters that the font does not have
             made = figure(panels, *self.size, signature if self.signed else "")
             content = as_bytes(made, self.form, signature, self.dpi)
+        said = dict.fromkeys(str(warning.message) for warning in caught)
+        if any("collapsed to zero" in text for text in said):
+            raise no_room(made)
+        letters = {found[1]: text for text in said if (found := _NO_LETTER.match(text))}
         write_bytes(content, self.output)
-        warn(dict.fromkeys(f"{self.output}: {warning.message}" for warning in caught))
+        warn(f"{self.output}: {text}" for text in said if text not in letters.values())
+        if letters and self.form != "svg":
+            lacking = shorten(chr(int(number)) for number in letters)
+            warn([f"{self.output}: no font here has {lacking}; install one, or write .svg, which keeps the text"])
+
+
+_NO_LETTER = re.compile(r"Glyph (\d+) .*missing from")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.analysis.run_summaries import LEVEL, run_summaries
+from gradedeval.analysis.run_summaries import LEVEL, check_level, run_summaries
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, matrix_from
 from gradedeval.cli.options import command_line, option
 from gradedeval.cli.output import warn
@@ -25,6 +25,7 @@ def command(level: float, **keywords: Any) -> None:
     Several measures are drawn below each other.
     """
     canvas = Canvas(keywords)
+    check_level(level)
     matrix, _ = matrix_from(keywords, paired=False)
     summaries = run_summaries(matrix, level)
     frames = [frame for _, frame in summaries.groupby("measure", sort=False)]

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradedeval.analysis.rank_weights import DEPTH
 from gradedeval.cli.options import MEASURES_FROM, command_line, option, registered
 from gradedeval.cli.output import warn
 from gradedeval.cli.plot.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.weights import OPTIONS, weights_of
-from gradedeval.plot.rank_lines import weight_panel
+from gradedeval.cli.weights import MEASURE, OPTIONS, RANK_COUNT, weights_of
+from gradedeval.plot.rank_lines import RANKS, weight_panel
 
-LOG = option("--log", is_flag=True, help="Logarithmic axes.")
+RANK_OPTION = option("--ranks", type=RANK_COUNT, metavar="N", help=f"Draw ranks 1 to N. Default: {RANKS}; with --log "
+                     f"{DEPTH}.")  # fmt: skip
+LOG = option("--log", is_flag=True, help="Logarithmic axes, down to a millionth of the largest weight of each measure.")
 
 
-@command_line("weights", "[RUN... QRELS]", OPTIONS, [LOG], PICTURE_OPTIONS, [MEASURES_FROM], registered("reading"))
+@command_line(
+    "weights",
+    "[RUN... QRELS]",
+    [MEASURE, RANK_OPTION],
+    OPTIONS,
+    [LOG],
+    PICTURE_OPTIONS,
+    [MEASURES_FROM],
+    registered("reading"),
+)
 def command(log: bool, **keywords: Any) -> None:
     """Draw the weight of each rank, a line for each measure; with runs and qrels also the background weights of ap, rr,
     sp, bpref and q.
@@ -21,6 +33,7 @@ def command(log: bool, **keywords: Any) -> None:
     With --quantity C or L: the probability that a user with these weights goes on from a rank, or stops there.
     """
     canvas = Canvas(keywords)
+    keywords["ranks"] = keywords["ranks"] or (DEPTH if log else RANKS)
     weights = weights_of(keywords)
     warn([*weights.notes, *weights.remarks])
     canvas.draw([weight_panel(weights, log)], weights.signature)

@@ -111,14 +111,14 @@ def compare(
     ratios, 1 where the runs are equal. With bayes, better, equivalent and worse stand in place of p: the probabilities
     that the true difference is above rope, within ±rope, and below −rope, or the other way round where lower is better;
     low and high are a credible interval. `conclusive` is False where the difference is no larger than the residual of
-    the lower run: judging its unjudged documents could reverse the order; blank where the measure has no residual.
-    `flip` is how many of its `unjudged` documents would have to turn out relevant, in both runs, with the top gain and
-    all else as it is, to reverse the order: the fewest where what a document adds depends on its rank alone, else a
-    number that suffices. `flip_share` is their share, `flip_rank` the lowest rank among them. They are blank where the
-    order is conclusive, where none were found that reverse it, for saved or standardized scores, and for runs that
-    cannot be read again. `.attrs` has the `test` with its correction, `alpha` and the `signature`. What cannot be
+    the lower run: judging its unjudged documents could reverse the order, unless both list the same ones; blank where
+    the measure has no residual. `flip` is how many of its `unjudged` documents would have to be relevant, in both runs,
+    with the top gain and all else as it is, to reverse the order: the fewest where what a document adds depends on its
+    rank alone, else a number that suffices. `flip_share` is their share, `flip_rank` the lowest rank among them. Blank
+    where the order is conclusive, where none were found that reverse it, for saved or standardized scores, and for runs
+    that cannot be read again. `.attrs` has the `test` with its correction, `alpha` and the `signature`. What cannot be
     significant, has an interval without an end, is taken for a mean, or leaves out topics is told in a warning of the
-    class `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and for a measure with one topic.
+    class `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and a measure with one topic.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)

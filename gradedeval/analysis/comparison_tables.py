@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings) -> str:
+FLIP_SHARE = 0.1
+"""A table tells how many documents turn an order round where they are no more than this share of the unjudged ones."""
+
+
+def comparison_settings(
+    frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings, share: float = FLIP_SHARE
+) -> str:
     """What differences are from, how they were tested, and what the interval is."""
     measures = list(dict.fromkeys(frame["measure"]))
     pairs, tests = len(frame) // len(measures), tests_of(frame, matrix, test_settings)
@@ -33,7 +39,8 @@ def comparison_settings(frame: pd.DataFrame, matrix: Matrix, test_settings: Test
         "bayes": (f"* probability ≥ {1 - alpha:.10g}", f"{confidence} credible interval"),
     }.get(test_settings.test, (f"* p ≤ {alpha:g}", bootstrap))
     against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
-    flips = f"order flips: unjudged documents of the lower run, told up to {FLIP_SHARE:.0%} of them"
+    flips = "order flips: unjudged documents of the lower run"
+    flips += f", told up to {share:.0%} of them" if share < 1 else ", given the top grade"
     told = [flips] if frame["flip"].notna().any() else []
     return " | ".join([*against, *tests, mark, interval, *told, *readings(matrix, measures)])
 
@@ -50,7 +57,12 @@ def whole(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:
 
 
 def comparison_document(
-    frame: pd.DataFrame, matrix: Matrix, test_settings: TestSettings, settings: str, layout: Layout
+    frame: pd.DataFrame,
+    matrix: Matrix,
+    test_settings: TestSettings,
+    settings: str,
+    layout: Layout,
+    share: float = FLIP_SHARE,
 ) -> Document:
     """The result of `compare`; with anova the analysis of variance too."""
     one_pair = len(frame) == frame["measure"].nunique()
@@ -65,7 +77,7 @@ def comparison_document(
         WON: _won,
         Column("effect", "signed", digits=2): itemgetter("effect"),
         **_verdict(test_settings, title),
-        Column("order"): lambda row: _order(row, matrix),
+        Column("order"): lambda row: _order(row, matrix, share),
     }
     document = frame_document(frame, layout, shown, signature_lines(settings, matrix.signature), signed=True)
     if test_settings.test != "anova":
@@ -90,11 +102,7 @@ def _won(row: Row) -> str:
     return f"–/{tied}/–" if won is None else f"{won}/{tied}/{lost}"
 
 
-FLIP_SHARE = 0.1
-"""A table tells how many documents turn an order round where they are no more than this share of the unjudged ones."""
-
-
-def _order(row: Row, matrix: Matrix) -> str:
+def _order(row: Row, matrix: Matrix, share: float) -> str:
     """Whether judging could turn the order of two runs round, and what it takes."""
     if row["conclusive"] is None:
         scored = set() if matrix.scores is None else {run.run for run in matrix.scores.runs}
@@ -104,9 +112,10 @@ def _order(row: Row, matrix: Matrix) -> str:
         return "conclusive"
     if row["flip"] is None:
         return "inconclusive" if row["unjudged"] is None else "not by unjudged alone"
-    if row["flip_share"] > FLIP_SHARE:
-        return f"flips above {FLIP_SHARE:.0%}"
-    return f"flips if {row['flip']} of {row['unjudged']} unjudged are relevant (rank ≤ {row['flip_rank']})"
+    if row["flip_share"] > share:
+        return f"flips above {share:.0%}"
+    are = "have the top grade" if share == 1 else "are relevant"
+    return f"flips if {row['flip']} of {row['unjudged']} unjudged {are} (rank ≤ {row['flip_rank']})"
 
 
 def _has_residual(measure: str) -> bool:

@@ -18,6 +18,7 @@ from gradedeval.rankings.batch import EVERY_TOPIC, Batch
 from gradedeval.scoring.run_parts import grade_run
 from gradedeval.scoring.scorer import Scorer
 from gradedeval.scoring.scores import Scores
+from gradedeval.scoring.summaries import tested
 from gradedeval.trec.source import Source, is_file
 
 if TYPE_CHECKING:
@@ -32,11 +33,13 @@ TRIES = 2
 
 class Flip(NamedTuple):
     """What turns an order round: so many `documents` of all `unjudged` ones that the measure looks at, down to some
-    `rank`; nan where not even all of them do."""
+    `rank`; nan where not even all of them do. Then `reach` is by how much the sum could rise above the other's at
+    most, by them and by what lies beyond the end of the run."""
 
     documents: float
     unjudged: int
     rank: float
+    reach: float = np.inf
 
 
 Asked = tuple[str, str, Paired, float]
@@ -63,8 +66,12 @@ class Judging:
         searches: list[Search | None] = []
         for run, ahead, paired, needed in asked:
             behind, other = self._judged(run, paired), self._judged(ahead, paired)
-            known = behind is not None and other is not None
-            searches.append(_search(behind, other, needed) if known else None)  # type: ignore[arg-type]
+            if behind is None or other is None:
+                searches.append(None)
+                continue
+            row = paired.runs.index(run)
+            most = tested(paired.score[row] + paired.residual[row], paired.reading.summary)
+            searches.append(_search(behind, other, needed, float((most - behind.most).sum())))
         return _side_by_side(searches)
 
     def _judged(self, run: str, paired: Paired) -> Judged | None:
@@ -122,17 +129,22 @@ def _side_by_side(searches: Sequence[Search | None]) -> list[Flip | None]:
     return found
 
 
-def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
+def _search(behind: Judged, ahead: Judged, needed: float, beyond: float) -> Search:
     """Asks by how much more the run behind rises than the run ahead where some documents are relevant, by number, and
     is told.
 
     The documents that raise the run behind most and the run ahead least are taken until the order turns round. Where
     what a document adds depends on its rank alone, that is the fewest. Elsewhere both runs are scored again with the
     documents, and more are taken until it really turns round.
+
+    beyond  by how much what lies beyond the end could lift the run behind
     """
-    unjudged = len(behind.number)
-    if float((behind.most - behind.base).sum()) <= needed:
-        return Flip(np.nan, unjudged, np.nan)
+    unjudged, bounded = len(behind.number), behind.bounded or ahead.bounded
+    reach = float((behind.most - behind.base).sum())
+    if behind.fixed is not None and ahead.fixes is not None and not bounded:
+        reach = float(np.maximum(_net(behind, behind.fixed, ahead.fixes), 0).sum())
+    if reach <= needed:
+        return Flip(np.nan, unjudged, np.nan, reach + beyond)
 
     def found(chosen: Ints) -> Flip:
         return Flip(len(chosen), unjudged, int(behind.rank[chosen].max()))
@@ -140,15 +152,12 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
     if behind.fixed is not None and ahead.fixes is not None:
         order, rises, _ = _best(behind, behind.fixed, ahead.fixes, needed)
         chosen = order[: int(np.searchsorted(rises, needed, side="right")) + 1]
-        bounded = behind.bounded or ahead.bounded
         if len(chosen) and rises[len(chosen) - 1] > needed:
             if not bounded:
                 return found(chosen)
             rise = yield behind.number[chosen], behind, ahead
             if rise > needed:
                 return found(chosen)
-        if not bounded:
-            return Flip(np.nan, unjudged, np.nan)
     order, rises, complete = _best(behind, behind.weight, ahead.weights, needed)
     few, many, target = 0, 0, needed
     while few < len(rises):
@@ -162,8 +171,7 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
     else:
         return None
     for _ in range(TRIES):
-        less = int(np.searchsorted(rises, rises[many - 1] - 0.9 * (reached - needed)))
-        less = min(less, many - 1)
+        less = min(many - 1, int(np.searchsorted(rises, rises[many - 1] - 0.9 * (reached - needed))))
         if less <= few:
             break
         reached_then = yield behind.number[order[:less]], behind, ahead
@@ -173,13 +181,19 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
     return found(order[:many])
 
 
-def _best(behind: Judged, weight: Floats, of_ahead: Floats, reach: float) -> tuple[Ints, Floats, bool]:
-    """The documents that lift the run behind above the run ahead, the best first, and the sums of what they do: so many
-    that these pass `reach`, and whether they are all there are.
+def _net(behind: Judged, weight: Floats, of_ahead: Floats) -> Floats:
+    """What each unjudged document of the run behind adds to it, less what it adds to the run ahead.
 
     of_ahead  number of a document -> its weight in the run ahead
     """
-    net = weight - of_ahead[np.minimum(behind.number, len(of_ahead) - 1)]
+    net: Floats = weight - of_ahead[np.minimum(behind.number, len(of_ahead) - 1)]
+    return net
+
+
+def _best(behind: Judged, weight: Floats, of_ahead: Floats, reach: float) -> tuple[Ints, Floats, bool]:
+    """The documents that lift the run behind above the run ahead, the best first, and the sums of what they do: so many
+    that these pass `reach`, and whether they are all there are."""
+    net = _net(behind, weight, of_ahead)
     lifting = np.flatnonzero(net > 0)  # by topic and rank
     count, every = SORTED, net[lifting]
     while True:
@@ -194,7 +208,8 @@ def _best(behind: Judged, weight: Floats, of_ahead: Floats, reach: float) -> tup
 
 def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], scores: Scores | None) -> dict[str, Any]:
     """The columns flip, unjudged, flip_share and flip_rank of a comparison, None where blank: what would turn round the
-    order of the pairs that are not conclusive.
+    order of the pairs that are not conclusive; and conclusive, True where nothing could, as both runs list the same
+    unjudged documents.
 
     measures  name -> the scores that are compared
     scores    those of the evaluation, where they are of one
@@ -205,20 +220,27 @@ def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], scores: Sc
     rows = sorted(_behind(frame, scores))
     listed = {name: frame[name].tolist() for name in ("run", "baseline", "measure", "difference")}
     asked: list[Asked] = []
+    conclusive, settled = frame["conclusive"].tolist(), {row: True for _, row in rows}
     for run, row in rows:
         paired, difference = measures[listed["measure"][row]], listed["difference"][row]
         values = paired.values[[paired.runs.index(listed[name][row]) for name in ("run", "baseline")]]
         needed = 0.0 if difference == 0 else abs(float((values[0] - values[1]).sum()))
         ahead = listed["baseline" if listed["run"][row] == run else "run"][row]
         asked.append((run, ahead, paired, needed + TOLERANCE * len(paired.topics)))
-    for (_, row), found in zip(rows, Judging(scores).flips(asked), strict=True):
-        if found is None or (columns["flip"][row] or math.inf) <= found.documents:
+    for (_, row), (*_, paired, needed), found in zip(rows, asked, Judging(scores).flips(asked), strict=True):
+        slack = 2 * TOLERANCE * len(paired.topics) if listed["difference"][row] else 0.0
+        settled[row] &= found is not None and found.reach <= needed - slack  # a lead that could shrink to a tie is open
+        if found is None or not (
+            columns["unjudged"][row] is None or found.documents < (columns["flip"][row] or math.inf)
+        ):
             continue
         columns["unjudged"][row] = found.unjudged
         if not math.isnan(found.documents):
             columns["flip"][row], columns["flip_rank"][row] = found.documents, found.rank
             columns["flip_share"][row] = found.documents / found.unjudged
-    return columns
+    for row in (row for row, sure in settled.items() if sure):
+        conclusive[row], columns["unjudged"][row] = True, None
+    return {**columns, "conclusive": conclusive}
 
 
 def _can_flip(scores: Scores) -> bool:

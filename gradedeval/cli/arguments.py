@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import closing
@@ -170,10 +171,12 @@ def form_of(output: str | None, forms: Collection[str], default: str = "table") 
 
 
 def check_output(output: str | None, files: Collection[str]) -> None:
-    """Raise InputError where the output would overwrite an input file."""
+    """Raise InputError where the output would overwrite an input file, or its folder is not there."""
     read = [file for file in files if os.path.exists(file)]
     if output and os.path.isfile(output) and any(os.path.samefile(file, output) for file in read):
         raise InputError("-o", f"'{output}' is also an input file", "choose another output file", usage=True)
+    if output and not os.path.exists(os.path.dirname(output) or "."):
+        raise InputError(output, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")
 
 
 def check_history(history: str | None, flag: str, keywords: Mapping[str, Any], files: Collection[str]) -> None:

@@ -146,7 +146,7 @@ OPTIONS: dict[str, Option] = {
 }
 """The registry: name -> option."""
 
-FLAG_VALUES.update((described.flag, described.words) for described in OPTIONS.values())
+FLAG_VALUES.update((described.flag, described.words) for described in OPTIONS.values() if described.words)
 
 
 class OptionKwargs(TypedDict, total=False):

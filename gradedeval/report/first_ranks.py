@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -60,6 +61,41 @@ def _rounded(values: Floats) -> list[float | None]:
 
 def _grade(grade: float) -> float | None:
     return None if np.isnan(grade) else int(grade) if float(grade).is_integer() else float(grade)
+
+
+UNJUDGED = "gu"
+
+
+def grade_classes(found: Findings) -> dict[str, str]:
+    """The grades of the qrels, ascending, and how each is drawn: hatched where it counts as unjudged, else from the
+    color of what is not relevant to that of the top grade."""
+    grader = found.ranked.grader
+    labels, judged = grader.qrels.labels.tolist(), grader.judged[: len(grader.qrels.labels)].tolist()
+    known = [(label, is_judged) for label, is_judged in zip(labels, judged, strict=True) if not np.isnan(label)]
+    top = max((label for label, _ in known), default=0.0)
+    return {f"{_grade(label)}": _class(label, top) if is_judged else UNJUDGED for label, is_judged in known}
+
+
+def _class(grade: float, top: float) -> str:
+    if grade <= 0:
+        return "g0"
+    return f"g{max(1, min(COLORS, round(grade) if top <= COLORS else math.ceil(COLORS * grade / top)))}"
+
+
+COLORS = 4
+"""Colors of relevant documents."""
+
+
+def legend(found: Findings) -> list[tuple[str, str, str]]:
+    """Each way to draw a grade that occurs: its class, the grades, and what they are, where colors do not say it."""
+    classes = grade_classes(found)
+    drawn = []
+    for name in sorted(set(classes.values()) - {UNJUDGED}):
+        grades = [grade for grade, of in classes.items() if of == name]
+        text = grades[0] if len(grades) == 1 else f"{grades[0]} to {grades[-1]}"
+        drawn.append((name, text, "not relevant" if name == "g0" else ""))
+    hatched = ["?", *(grade for grade, of in classes.items() if of == UNJUDGED)]
+    return [*drawn, (UNJUDGED, ", ".join(hatched), "unjudged")]
 
 
 def scores_of_topics(found: Findings) -> list[Any]:

@@ -34,7 +34,8 @@ def run_rows(found: Findings) -> list[dict[str, Any]]:
     columns = []
     for column, measure in enumerate(found.measures):
         rows = [summaries[run, measure.label] for run in found.runs]
-        scale, best = _scale(rows), _best(rows, found.matrix.reading(column).better)
+        alike = not _differing(found, column)
+        scale, best = _scale(rows), _best(rows, found.matrix.reading(column).better) if alike else None
         columns.append(
             [
                 _cell(row, measure, pairs.get((row.run, row.measure)), found, scale)
@@ -55,6 +56,28 @@ def run_rows(found: Findings) -> list[dict[str, Any]]:
     ]
 
 
+def _differing(found: Findings, column: int) -> list[int]:
+    """How many topics the mean of each run is over, where these are not the same topics; else nothing."""
+    included = found.matrix.included[:, :, column]
+    return [] if (included == included[0]).all() else included.sum(1).tolist()
+
+
+def different_topics(found: Findings) -> Iterator[str]:
+    """A line for each measure by which the means of runs are over different topics."""
+    for column, measure in enumerate(found.measures):
+        if counts := _differing(found, column):
+            of = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{counts[0]} each"
+            what = f"the means are over different topics ({of}), so that none is called the best"
+            shared = _on_topics(found, column)
+            yield f"{measure.label}: {what}; " + (f"runs are compared{shared}" if shared else "nothing is compared")
+
+
+def _on_topics(found: Findings, column: int) -> str:
+    """Which topics runs are compared on, where it is not all of them."""
+    shared, topics = int(found.matrix.included[:, :, column].all(0).sum()), len(found.matrix.topics)
+    return f" on the {shared} of {topics} topics that all runs are scored on" if 0 < shared < topics else ""
+
+
 def _ends(row: Row) -> dict[str, float]:
     """What a bar shows, as far as it is known: the score, the ends of its interval, and what it could be at most."""
     most = None if row.score is None or row.residual is None else row.score + row.residual
@@ -70,9 +93,9 @@ def _scale(rows: list[Row]) -> tuple[float, float]:
 
 
 def _best(rows: list[Row], better: str) -> float | None:
-    """The best score; None of a single run, and where neither more nor less is better."""
+    """The best score; None of a single one, and where neither more nor less is better."""
     scores = [row.score for row in rows if row.score is not None]
-    if better == "neither" or len(rows) < 2 or not scores:
+    if better == "neither" or len(scores) < 2:
         return None
     return min(scores) if better == "lower" else max(scores)
 
@@ -87,7 +110,7 @@ def _cell(
     if {"low", "high"} <= ends.keys():
         words.append(f"{level} interval {number(ends['low'])} to {number(ends['high'])}")
     if "most" in ends:
-        words.append(f"at most {number(ends['most'])} if all that is open were relevant")
+        words.append(f"at most {number(ends['most'])} if all that is open had the top grade")
     places = {name: round(100 * (value - low) / (high - low), 2) for name, value in {**ends, "zero": 0.0}.items()}
     cell: dict[str, Any] = {"text": number(row.score, measure), "value": row.score, "words": "; ".join(words)}
     cell["bar"] = dict.fromkeys(("score", "low", "high", "most")) | places
@@ -112,52 +135,62 @@ def _mark(pair: dict[str, Any], test: TestSettings) -> tuple[str, str]:
 
 
 def unknowns(found: Findings) -> list[dict[str, Any]]:
-    """By measure, what is not known of the order of each run and the baseline: how many pairs are settled, and a
-    sentence for each other one, those that turn round most easily first."""
+    """By measure, what is not known of the order of each run and the baseline: which pairs are settled, and a sentence
+    for each other one, those that turn round most easily first."""
     parts = []
-    for measure in found.measures:
+    for column, measure in enumerate(found.measures):
         own = [row for row in found.compared.rows if row["measure"] == measure.label]
-        if not own:
-            continue
-        settled = sum(row["conclusive"] is True for row in own)
         open_ = [row for row in own if row["conclusive"] is False]
         open_.sort(key=lambda row: (row["flip"] is None, row["flip"] or 0))
+        topics = _on_topics(found, column)
         parts.append(
             {
                 "measure": measure.label,
-                "settled": _settled(settled, len(own), len(own) - settled - len(open_), str(found.baseline)),
-                "sentences": [_turning(row) for row in open_],
+                "settled": _settled(own, topics),
+                "sentences": [_turning(row, topics) for row in open_],
             }
         )
     return parts
 
 
-def _settled(settled: int, pairs: int, without: int, baseline: str) -> str:
-    if without == pairs:
+NAMED = 5
+"""Up to so many runs are named in a sentence; more are counted."""
+
+
+def _settled(own: list[dict[str, Any]], topics: str) -> str:
+    """What is settled of the pairs of a measure."""
+    if not own:
+        return "Not compared: there is no topic that all runs are scored on."
+    if all(row["conclusive"] is None for row in own):
         return "This measure has no residual: what unjudged documents could change is not known."
-    of = f"{settled} of {pairs} {plural(pairs, 'run')}"
-    turn = "is settled: no judgment of unjudged documents could turn it round"
-    if settled == pairs:
-        return f"The order of {'the run' if pairs == 1 else 'each run'} and {baseline} {turn}."
-    return f"The order of {of} and {baseline} {turn}." if settled else "No order is settled."
+    parts, settled = [], [row for row in own if row["conclusive"] is True]
+    for sign, order in ((1, "higher than"), (-1, "lower than"), (0, "equal to")):
+        runs = [row["run"] for row in settled if (row["difference"] > 0) - (row["difference"] < 0) == sign]
+        if runs:
+            named = ", ".join(runs) if len(runs) <= NAMED else f"{len(runs)} runs"
+            parts.append(f"{named} {'is' if len(runs) == 1 else 'are'} {order} {own[0]['baseline']}")
+    if not parts:
+        return "No order is settled."
+    count = "" if len(own) == 1 else f" ({len(settled)} of {len(own)} runs)"
+    return f"Settled{count}: {'; '.join(parts)}{topics}; no judgment of unjudged documents could turn it round."
 
 
-def _turning(row: dict[str, Any]) -> str:
+def _turning(row: dict[str, Any], topics: str) -> str:
     """What could turn the order of a run and the baseline round."""
     run, baseline, difference = row["run"], row["baseline"], row["difference"]
     ahead, behind = (run, baseline) if difference > 0 else (baseline, run)
-    pair = f"The order of {ahead} (higher by {abs(difference):.4f}) and {behind}"
+    pair = f"The order of {ahead} (higher by {abs(difference):.4f}{topics}) and {behind}"
     if difference == 0:
-        pair = f"The tie of {run} and {baseline}"
+        pair = f"The tie of {run} and {baseline}{topics}"
     if row["flip"] is None:
         if row["unjudged"] is None:
-            return f"{pair} is open: unjudged documents, or what lies beyond the end of a run, could turn it round"
+            return f"{pair} is open: the residual leaves room for it to turn round, but it is not known whether it can"
         return (
-            f"{pair} is open, though not by unjudged documents alone: what lies beyond the end of a run could turn it "
-            "round"
+            f"{pair} is open, though unjudged documents could bring a tie at most: to turn it round takes documents "
+            "beyond the end of a run"
         )
     count, of = row["flip"], row["unjudged"]
-    were = f"{count} of {of} unjudged {plural(of, 'document')} {'was' if count == 1 else 'were'} judged relevant"
+    were = f"{count} of {of} unjudged {plural(of, 'document')} {'was' if count == 1 else 'were'} given the top grade"
     return f"{pair} could turn if {were}, the lowest of them at rank {row['flip_rank']}"
 
 

@@ -20,7 +20,7 @@ from gradedeval.options import OptionKwargs
 from gradedeval.options.presets import resolve_options
 from gradedeval.report import judgments, overview, topics
 from gradedeval.report.findings import SHOW, Findings, ReportSettings, find
-from gradedeval.report.first_ranks import most_different, rankings, scores_of_topics
+from gradedeval.report.first_ranks import grade_classes, legend, most_different, rankings, scores_of_topics
 from gradedeval.report.markup import as_json, inline, template_of
 from gradedeval.scoring.run_names import named_runs
 
@@ -58,12 +58,16 @@ def html_report(
     at        the depth down to which unjudged documents are counted beside the scores
     show      how many ranks of a ranking are shown
 
-    The other arguments are those of `evaluate`; `residuals` and `interval` are not among them. Needs jinja2
-    (`pip install 'gradedeval[report]'`). Raises InputError as `evaluate` and `compare` do; what is skipped or assumed
-    is a warning, and stands on the page.
+    The other arguments are those of `evaluate`, but for `residuals` and `interval`, which the page always has. Needs
+    jinja2 (`pip install 'gradedeval[report]'`). Raises InputError as `evaluate` and `compare` do; what is skipped or
+    assumed is a warning, and stands on the page.
     """
     template_of("report.html")  # whether it can be written is known before runs are read
     settings = ReportSettings(TestSettings(test, correction, draws, alpha, seed, rope), at, show)
+    for name in ("residuals", "interval"):
+        if keywords.get(name) is not None:
+            hint = "leave it out" if name == "residuals" else "give alpha, as in alpha=0.05"
+            raise InputError("", f"{name} is not an argument of a report, which always has both", hint, usage=True)
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
@@ -118,6 +122,7 @@ def _context(found: Findings, command: str) -> dict[str, Any]:
         "overview": overview,
         "judgments": judgments,
         "sortable": sortable,
+        "legend": legend(found),
         "mapped": mapped,
         "many": len(mapped) > NAMED_IN_MAP,
         "heat_maps": [topics.heat_map(found, column, mapped) for column in columns],
@@ -129,7 +134,7 @@ def _context(found: Findings, command: str) -> dict[str, Any]:
             "runs": list(map(visible, found.runs)),
             "topics": list(map(visible, matrix.topics)),
             "show": found.settings.show,
-            "top": float(found.scores.qrels.labels[-1]),
+            "grades": grade_classes(found),
             "mapped": mapped,
             "pair": pair,
         },

@@ -45,7 +45,7 @@ def topic_rows(found: Findings, column: int, pair: tuple[int, int | None]) -> li
     """A row for each topic by one measure: the scores of two runs, their difference and residuals, and the median, best
     and worst over all runs; blank where not every run is scored on it."""
     matrix, measure = found.matrix, found.measures[column].label
-    own = found.topics[found.topics["measure"] == measure].iloc[:: len(matrix.runs)]
+    own = found.topics[found.topics["measure"] == measure].drop_duplicates("topic")
     across = dict(zip(own["topic"], own[list(ACROSS)].to_numpy().tolist(), strict=True))
     score, residual = (
         np.where(matrix.included, part, np.nan)[:, :, column] for part in (matrix.score, matrix.residual)

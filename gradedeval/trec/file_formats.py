@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradedeval.errors import InputError, did_you_mean
+from gradedeval.errors import FLAG_VALUES, InputError, did_you_mean
 from gradedeval.trec.column_names import COLUMNS, find_column, plain
 
 BOTH = ("run", "qrels")
@@ -35,6 +35,9 @@ IGNORED = "-"
 def formats_of(holds: str) -> list[str]:
     """The names of the formats that a run or qrels may have."""
     return [name for name, (of, _) in FORMATS.items() if holds in of]
+
+
+FLAG_VALUES.update((f"--{holds}-format", tuple(formats_of(holds))) for holds in BOTH)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

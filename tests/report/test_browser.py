@@ -4,6 +4,7 @@ nothing that stands in files, and can be printed and read on a telephone."""
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from support.commands import Command
 from support.markup import hostile_runs
-from support.paths import SAMPLES
+from support.paths import DATA, SAMPLES, shared
 
 pytest.importorskip("jinja2")
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -115,16 +116,24 @@ def test_a_topic_is_chosen_everywhere_by_mouse_by_keyboard_and_by_address(report
     tab.page.locator("#measure").select_option(label="ap")
     assert tab.texts("#topics h3:visible") == ["ap"]
     assert chosen(tab) == ["310"] * 4
-    assert tab.page.evaluate("location.hash").startswith("#measure=1&topic=9&")
+    assert tab.page.evaluate("location.hash").startswith("#measure=ap&topic=310&a=rivers-")
     documents = tab.texts(view)
     tab.page.locator("#a").select_option(index=0)
     tab.page.locator("#b").select_option(index=1)
     pair = [text.split(" · ")[0] for text in tab.texts("#view caption")]
     assert pair == tab.texts(".by-topic:visible thead th[data-name] bdi") == tab.texts("#a option")[:2]
     assert tab.page.locator("#view .lines path").count() > 0
-    tab.page.goto(f"{report.as_uri()}#measure=1&topic=9&a=1&b=2")
+    tab.page.goto(f"{report.as_uri()}#topic=312&a=rivers-dense.run")
     tab.page.reload()
-    assert chosen(tab) == ["310"] * 4
+    assert chosen(tab) == ["312"] * 4
+    assert tab.page.locator("#a option:checked").inner_text() == "rivers-dense.run"
+    assert tab.page.evaluate("Math.abs(document.querySelector('#ranks').getBoundingClientRect().top - 88) < 20")
+    assert not tab.page.locator("#missing").is_visible()
+    assert re.match(r"Topic 312: rivers-dense.run [\d.]+, rivers-\w+.run [\d.]+$", tab.page.inner_text("#said"))
+    assert tab.page.locator("[aria-live]").count() == 0
+    tab.page.goto(f"{report.as_uri()}#topic=99&b=x%2By")
+    assert tab.page.inner_text("#missing") == "Not on this page: topic 99, run x+y"
+    assert chosen(tab) == ["312"] * 4
     assert len(tab.texts(view)) == len(documents)
     tab.page.close()
     assert tab.problems == []
@@ -163,6 +172,58 @@ def test_it_fits_a_screen_and_paper(width: int, scheme: str, report: Path, brows
         wide = "found => Math.min(...found.map(one => one.getBoundingClientRect().width))"
         assert tab.page.locator("#view td.doc").evaluate_all(wide) > 60
     tab.close(report)
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_what_has_the_focus_is_not_behind_the_choices_above(width: int, report: Path, browser: Any) -> None:
+    tab = Tab(browser, report, viewport={"width": width, "height": 700})
+    seen = 0
+    for _ in range(40):
+        tab.page.keyboard.press("Tab")
+        hidden = tab.page.evaluate(
+            "(() => { const one = document.activeElement, bar = document.querySelector('#choices');"
+            " const box = one.getBoundingClientRect(), edge = bar.getBoundingClientRect();"
+            " if (bar.contains(one) || getComputedStyle(bar).position !== 'sticky') return 0;"
+            " return Math.min(box.bottom, edge.bottom) - Math.max(box.top, edge.top); })()"
+        )
+        assert hidden <= 0, tab.page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+        seen += 1
+    assert seen == 40
+    tab.close(report)
+
+
+def test_topics_sort_as_numbers_only_where_they_are_numbers(cli: Command, tmp_path: Path, browser: Any) -> None:
+    topics = ["1.2.3", "10", "9", "1,2", "1.10.3", "b"]
+    (tmp_path / "r").write_text("".join(f"{topic} Q0 d 1 1 t\n" for topic in topics))
+    (tmp_path / "q").write_text("".join(f"{topic} 0 d 1\n" for topic in topics))
+    assert cli("report", "r", "q", "-m", "p@1", "--quiet", "-o", "report.html").code == 0
+    tab = Tab(browser, tmp_path / "report.html")
+    tab.page.locator(".by-topic thead button").first.click()
+    assert tab.texts(".by-topic tbody th") == ["1,2", "1.2.3", "1.10.3", "9", "10", "b"]
+    tab.close(tmp_path / "report.html")
+
+
+@shared
+def test_48_runs_fit_paper_and_their_names_a_telephone(cli: Command, tmp_path: Path, browser: Any) -> None:
+    folder = DATA / "covid-round1"
+    runs = sorted(map(str, (folder / "runs").iterdir()))
+    done = cli("report", *runs, str(folder / "qrels.txt"), "--draws", "100", "--quiet", "-o", "report.html")
+    assert done.code == 0
+    tab = Tab(browser, tmp_path / "report.html", viewport={"width": 1280, "height": 900})
+    cut = "found => found.filter(one => one.scrollWidth > one.clientWidth).length"
+    assert tab.page.locator("#runs .scroll").first.evaluate("one => one.scrollWidth <= one.clientWidth")
+    for topic in (0, 12, 29):  # rows stand beside each other, however long a name is
+        tab.page.locator("#topic").select_option(index=topic)
+        tops = "found => new Set(found.map(one => Math.round(one.getBoundingClientRect().top))).size"
+        assert tab.page.locator("#view tbody").evaluate_all(tops) == 1
+    tab.page.set_viewport_size({"width": 400, "height": 900})
+    assert tab.page.locator(".overview tbody th").evaluate_all(cut) == 0
+    tab.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    tab.page.emulate_media(media="print")
+    tab.page.set_viewport_size({"width": 688, "height": 900})
+    ends = "found => Math.max(...found.map(one => one.getBoundingClientRect().right))"
+    assert tab.page.locator("table:not(.heat) td").evaluate_all(ends) <= 688
+    tab.close(tmp_path / "report.html")
 
 
 def test_without_scripts_all_but_the_rankings_is_there(report: Path, browser: Any) -> None:

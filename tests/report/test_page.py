@@ -7,9 +7,11 @@ import re
 import sys
 import time
 from base64 import b64encode
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +20,10 @@ from gradedeval.analysis.compare import TestSettings as Settings
 from gradedeval.analysis.explain import explain_topics
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
+from gradedeval.report import overview
 from gradedeval.report import page as pages
 from gradedeval.report.findings import Findings, ReportSettings, find
+from gradedeval.scoring.scores import Row
 from support.commands import Command
 from support.markup import HOSTILE, hostile_runs
 from support.pages import Page
@@ -78,9 +82,92 @@ def test_marks_wins_and_sentences_are_those_of_compare() -> None:
     flips = frame[frame["flip"].notna()]
     assert len(flips)
     for flip in flips.to_dict("records"):
-        said = f"could turn if {flip['flip']} of {flip['unjudged']} unjudged documents were judged relevant, the lowest"
-        assert f"{said} of them at rank {flip['flip_rank']}" in whole().words
+        said = f"could turn if {flip['flip']} of {flip['unjudged']} unjudged documents were given the top grade"
+        assert f"{said}, the lowest of them at rank {flip['flip_rank']}" in whole().words
     assert whole().words.count("The order of rivers") == int(frame["conclusive"].eq(False).sum())
+
+
+def test_a_settled_order_names_the_run_ahead_and_the_topics_where_means_are_of_others() -> None:
+    sources = dict(zip(NAMES[:2], RUNS[:2], strict=True))
+    options = Options(max_residual=0.05)
+    seen = find(sources, QRELS, parse_measures("err@20"), options, None, ReportSettings(Settings(draws=20)))
+    (settled,) = [row for row in seen.compared.rows if row["measure"] == "err@20"]
+    means = {row.run: row.score for row in seen.scores.rows(by_topic=False) if row.measure == "err@20"}
+    assert settled["difference"] < 0 < (means[NAMES[1]] or 0) - (means[NAMES[0]] or 0)  # the other way round
+    page = Page(pages.page(seen))
+    on = f"on the {settled['topics']} of 50 topics that all runs are scored on"
+    assert f"Settled: {NAMES[1]} is lower than {NAMES[0]} {on}; no judgment" in page.words
+    assert "err@20: the means are over different topics (" in page.words
+    assert not [text for row in page.table("Scores of all runs") for text in row if "best" in text]
+
+
+def small(runs: dict[str, Any], qrels: Any, measures: str, options: Options | None = None) -> Page:
+    seen = find(runs, qrels, parse_measures(measures), options or Options(), None, ReportSettings(Settings(draws=20)))
+    return Page(pages.page(seen))
+
+
+THREE = "123"
+
+
+def test_an_order_that_both_runs_unjudged_documents_cannot_turn_is_settled() -> None:
+    ahead = {topic: {"r": 9.0, "u": 8.0, "v": 7.0} for topic in THREE}
+    behind = {topic: {"u": 9.0, "v": 8.0, "n": 7.0} for topic in THREE}
+    page = small({"A": ahead, "B": behind}, {topic: {"r": 1, "n": 0} for topic in THREE}, "p@3")
+    assert "Settled: B is lower than A; no judgment" in page.words
+    same = small({"A": ahead, "B": ahead}, {topic: {"r": 1} for topic in THREE}, "p@3")
+    assert "Settled: B is equal to A; no judgment" in same.words
+    assert "end of a run" not in page.words + same.words
+
+
+def test_what_turns_an_order_is_the_top_grade_and_not_any_relevant_one() -> None:
+    runs = {name: {topic: {f"{name}{topic}": 1.0} for topic in THREE} for name in ("G", "U")}
+    qrels = {topic: {f"G{topic}": 2, "z": 4} for topic in THREE}
+    page = small(runs, qrels, "err@5")
+    assert "could turn if 1 of 3 unjudged documents was given the top grade, the lowest of them at rank 1" in page.words
+    assert "flips if 1 of 3 unjudged have the top grade (rank ≤ 1)" in page.words
+    assert "if all that is open had the top grade" in page.words
+    assert "relevant (rank" not in page.words
+    for topic in THREE:
+        qrels[topic][f"U{topic}"] = 1
+    means = gradedeval.evaluate(runs, qrels, "err@5").means_by_run
+    assert means["G"]["err@5"] > means["U"]["err@5"]  # type: ignore[operator]
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_one_score_is_not_the_best_and_a_measure_without_shared_topics_is_not_compared() -> None:
+    qrels = {"1": {"a": 1}, "2": {"a": 1}}
+    runs = {"one": {"1": {"a": 1.0}, "2": {"a": 1.0}}, "two": {"1": {"b": 1.0}, "2": {"b": 1.0}}}
+    seen = find(runs, qrels, parse_measures("p@1 ap"), Options(), None, ReportSettings(Settings(draws=20)))
+    included = seen.matrix.included.copy()
+    included[1, :, 1] = False
+    matrix = replace(seen.matrix, included=included)
+    rows = [row for row in seen.compared.rows if row["measure"] == "p@1"]
+    (_, part) = overview.unknowns(replace(seen, matrix=matrix, compared=replace(seen.compared, rows=rows)))
+    assert part["settled"] == "Not compared: there is no topic that all runs are scored on."
+    scored = Row("one", "all", "ap", 0.0)
+    assert overview._best([scored, Row("two", "all", "ap", None)], "higher") is None
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_the_legend_has_the_grades_that_there_are_and_unjudged_ones_are_hatched() -> None:
+    legend = "grade, from low to high: "
+    assert f"{legend}-2 to 0 not relevant, 1, 2, 3, 4, ? unjudged" in whole().words
+    runs = {"A": {topic: {"r": 2.0, "m": 1.0} for topic in THREE}}
+    qrels = {topic: {"r": 2, "n": 0, "m": -2} for topic in THREE}
+    for negative, hatched, plain in (("unjudged", "?, -2 unjudged", "0"), ("judged", "? unjudged", "-2 to 0")):
+        page = small(runs, qrels, "ap", Options(negative=negative))  # type: ignore[arg-type]
+        assert f"{legend}{plain} not relevant, 2, {hatched}" in page.words
+        assert page.data("data")["grades"]["-2"] == ("gu" if negative == "unjudged" else "g0")
+
+
+def test_arguments_that_a_report_does_not_take_are_refused() -> None:
+    for words, message in (
+        ({"residuals": True}, "residuals is not an argument of a report"),
+        ({"interval": 0.9}, "interval is not an argument of a report"),
+        ({"at": "a"}, "at: a is no rank; give a whole number, 1 or more"),
+    ):
+        with pytest.raises(gradedeval.InputError, match=message):
+            gradedeval.html_report(RUNS, QRELS, MEASURES, **words)  # type: ignore[arg-type]
 
 
 def test_topics_have_the_scores_and_the_median_best_and_worst_of_topic_table() -> None:

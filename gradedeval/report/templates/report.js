@@ -17,12 +17,13 @@
 
   // Sorting
 
-  const NUMBER = /^[+\-−<]?[\d.,]+%?\*?$/;
+  const NUMBER = /^[+\-−<]?(\d+|\d{1,3}(,\d{3})+)?(\.\d+)?%?\*?$/;
   const keyOf = (cell) => {
     const text = cell.dataset.v ?? cell.textContent.trim();
     if (text === "") return null;
-    return cell.dataset.v !== undefined || NUMBER.test(text)
-      ? Number(text.replace(/[%*,<+]/g, "").replace("−", "-")) : text;
+    const number = cell.dataset.v !== undefined || NUMBER.test(text)
+      ? Number(text.replace(/[%*,<+]/g, "").replace("−", "-")) : NaN;
+    return Number.isFinite(number) ? number : text;
   };
   const compare = (one, other) => typeof one === "number" && typeof other === "number"
     ? one - other : String(one).localeCompare(String(other), undefined, { numeric: true });
@@ -60,16 +61,16 @@
   fill(selects.topic, data.topics);
   fill(selects.a, data.runs);
   fill(selects.b, data.runs);
-  const limits = { measure: data.measures.length, topic: data.topics.length, a: data.runs.length, b: data.runs.length };
+  const names = { measure: data.measures, topic: data.topics, a: data.runs, b: data.runs };
 
   function choose(wanted) {
     const before = { ...view };
     for (const [name, value] of Object.entries(wanted)) {
-      if (Number.isInteger(value) && value >= 0 && value < limits[name] && view[name] !== null) view[name] = value;
+      if (Number.isInteger(value) && value >= 0 && value < names[name].length && view[name] !== null) view[name] = value;
     }
     show(before);
     history.replaceState(null, "", "#" + Object.entries(view).filter(([, value]) => value !== null)
-      .map(([name, value]) => `${name}=${value}`).join("&"));
+      .map(([name, value]) => `${name}=${encodeURIComponent(names[name][value])}`).join("&"));
   }
 
   for (const [name, select] of Object.entries(selects)) {
@@ -79,9 +80,22 @@
   byId("next").addEventListener("click", () => choose({ topic: view.topic + 1 }));
   byId("choices").addEventListener("submit", (event) => event.preventDefault());
 
-  const fromAddress = () => Object.fromEntries([...new URLSearchParams(location.hash.slice(1))]
-    .filter(([name, value]) => name in limits && value !== "").map(([name, value]) => [name, Number(value)]));
-  addEventListener("hashchange", () => { if (location.hash.includes("=")) choose(fromAddress()); });
+  // What the address names is chosen, and what is not on the page is said; a + in a name is a + and no blank.
+  function fromAddress() {
+    const asked = [...new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"))].filter(([name]) => name in names);
+    const missing = asked.filter(([name, value]) => !names[name].includes(value));
+    byId("missing").textContent = "Not on this page: " + missing.map(([name, value]) =>
+      `${name.length === 1 ? "run" : name} ${value}`).join(", ");
+    byId("missing").hidden = missing.length === 0;
+    return Object.fromEntries(asked.map(([name, value]) => [name, names[name].indexOf(value)]));
+  }
+  const toRankings = (wanted) => { if (wanted.topic >= 0) byId("ranks").scrollIntoView(); };
+  addEventListener("hashchange", () => {
+    if (!location.hash.includes("=")) return;
+    const wanted = fromAddress();
+    choose(wanted);
+    toRankings(wanted);
+  });
 
   // Topics
 
@@ -172,8 +186,7 @@
 
   // Rankings
 
-  const gradeClass = (grade) => grade === null ? "gu" : grade <= 0 ? "g0"
-    : "g" + Math.max(1, Math.min(4, data.top <= 4 ? Math.round(grade) : Math.ceil(4 * grade / data.top)));
+  const gradeClass = (grade) => data.grades[String(grade)] || "gu";
 
   function ranking(run, other, documents, runs) {
     const own = runs[run], label = data.runs[run], measure = view.measure;
@@ -194,12 +207,13 @@
     const most = Math.max(...runs.filter((one) => one).flatMap((one) => one[2][measure][3].map(Math.abs)), 1e-9);
     table.append(make("tbody", {}, ...listed.map((document, index) => {
       const [docno, grade] = documents[document];
+      const said = [grade === null ? "" : `grade ${grade}`, gradeClass(grade) === "gu" ? "unjudged" : ""].filter(Boolean).join(", ");
       const width = `${Math.min(100, 100 * Math.abs(adds[index]) / most)}%`;
       return make("tr", { "data-d": document },
         make("th", { scope: "row" }, String(index + 1)),
         beside ? make("td", {}, there.has(document) ? String(there.get(document)) : deeper) : null,
-        make("td", {}, make("i", { class: `grade ${gradeClass(grade)}`, title: grade === null ? "unjudged" : `grade ${grade}` },
-          grade === null ? "?" : String(grade)), grade === null ? make("span", { class: "sr" }, "unjudged") : null),
+        make("td", {}, make("i", { class: `grade ${gradeClass(grade)}`, title: said },
+          grade === null ? "?" : String(grade)), gradeClass(grade) === "gu" ? make("span", { class: "sr" }, "unjudged") : null),
         make("td", { class: "doc", title: docno }, make("bdi", {}, docno)),
         make("td", { class: "adds" }, fixed(adds[index]),
           make("svg", { "aria-hidden": "true" }, make("rect", { width, height: 4, class: adds[index] < 0 ? "minus" : null }))),
@@ -239,6 +253,7 @@
     const head = make("h3", {}, "Topic ", make("bdi", {}, data.topics[view.topic]));
     if (!found) {
       place.replaceChildren(head, make("p", {}, "The rankings of this topic are not on this page."));
+      byId("said").textContent = place.textContent;
       return;
     }
     const [documents, runs] = found;
@@ -247,6 +262,8 @@
       ranking(view.a, second, documents, runs),
       second === null ? null : make("svg", { class: "lines", "aria-hidden": "true" }),
       second === null ? null : ranking(second, view.a, documents, runs)));
+    byId("said").textContent = `Topic ${data.topics[view.topic]}: ` + [view.a, second].filter((run) => run !== null)
+      .map((run) => `${data.runs[run]} ${runs[run] ? fixed(runs[run][2][view.measure][0]) : "does not count"}`).join(", ");
     drawLines();
   }
   for (const [type, lit] of [["mouseover", true], ["mouseout", false]]) {
@@ -277,7 +294,8 @@
 
   byId("choices").hidden = false;
   byId("grades").hidden = false;
-  Object.assign(view, Object.fromEntries(Object.entries(fromAddress())
-    .filter(([name, value]) => Number.isInteger(value) && value >= 0 && value < limits[name] && view[name] !== null)));
+  const wanted = fromAddress();
+  Object.assign(view, Object.fromEntries(Object.entries(wanted).filter(([name, value]) => value >= 0 && view[name] !== null)));
   show(null);
+  toRankings(wanted);
 })();

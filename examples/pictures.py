@@ -41,7 +41,7 @@ PICTURES = {
     "runs": lambda folder: evaluated("rbp(p=0.9)"),
     "weights": lambda folder: gradedeval.weights("rbp(p=0.9) dcg insq", ranks=50, normalize="sum"),
     "fit": lambda folder: gradedeval.fit(RUNS, QRELS, "rbp(p=0.05..0.95)", "err@20", precision=0.01),
-    "power": lambda folder: gradedeval.power(evaluated("err@20 ap")),
+    "power": lambda folder: evaluated("err@20 ap"),
     "correlate": lambda folder: evaluated("err@20 ndcg@10 ap"),
     "scatter": lambda folder: evaluated("err@20 ndcg@10"),
     "explain": lambda folder: gradedeval.explain(DENSE, QRELS, "err@20", topic="301"),
@@ -60,7 +60,7 @@ def draw(folder, names=PICTURES):
         with plot.style():
             pyplot.close("all")
             result = PICTURES[name](Path(folder))
-            axes = getattr(plot, name)(result)
+            axes = getattr(plot, name)(gradedeval.power(result) if name == "power" else result)
             plot.save(axes, Path(folder) / f"{name}.svg", signature_of(result))
     pyplot.close("all")
 

@@ -83,11 +83,12 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
             label = f"{name}: {chosen.sum()}"
             handles.append(_draw(ax, chosen, difference, width=0.8, color=color, label=label))
     if tied.any():
-        marks: dict[str, Any] = {"marker": "d", "linestyle": "", "markersize": 2, "color": BLACK, "clip_on": False}
+        size = 2 if len(frame) <= MANY else 1
+        marks: dict[str, Any] = {"marker": "d", "linestyle": "", "markersize": size, "color": BLACK, "clip_on": False}
         handles += ax.plot(place[tied], difference[tied], label=f"tied: {tied.sum()}", **marks)
     known = np.isfinite(low) & np.isfinite(high) & (high > low)
     if known.any():
-        alpha = 0.4 if len(frame) > MANY else 1
+        alpha = 0.7 if len(frame) > MANY else 1
         label = "range if all were judged"
         handles.append(_draw(ax, known, high, low, width=0.25, color=DARK, label=label, alpha=alpha))
     elif tied.all():

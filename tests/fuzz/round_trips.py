@@ -19,7 +19,7 @@ from support.commands import Outcome
 
 LATEX = {
     r"\textbar{}": "|",
-    "''": '"',
+    r"\char34{}": '"',
     r"\textbackslash{}": "\\",
     r"\textasciitilde{}": "~",
     r"\textasciicircum{}": "^",

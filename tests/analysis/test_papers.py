@@ -49,6 +49,7 @@ def test_the_filter_keeps_the_pairs_that_it_should() -> None:
     assert round(float(matrix.score.max()), 3) == 0.863
 
 
+@pytest.mark.exhaustive
 @shared
 @pytest.mark.parametrize(
     ("measure", "by", "expected"),

@@ -58,6 +58,7 @@ def test_no_smaller_number_suffices_by_the_noncentral_t(difference: float, alpha
     assert row["needed"] == 2 or power(row["needed"] - 1) < 1 - beta
 
 
+@pytest.mark.exhaustive
 def test_against_statsmodels() -> None:
     power = pytest.importorskip("statsmodels.stats.power")
     for systems, difference in ((3, 0.1), (10, 0.05), (30, 0.2)):

@@ -98,7 +98,8 @@ def test_a_signal_while_a_file_is_written_leaves_nothing_beside_it(
 
 
 @linux
-@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_the_work_of_a_killed_child_is_done_again(number: signal.Signals, folder: Path) -> None:
     process = started(folder, *MANY, seconds=0.5)
     wait_for(lambda: len(processes_of(process.pid)) == 3)

@@ -73,6 +73,7 @@ def test_a_measure_is_a_function_and_its_name_in_the_table(copy: Path) -> None:
     assert {"half_life", "half_life@3", "half_life(rel=2)"} <= set(python(copy, "-c", tested).splitlines())
 
 
+@pytest.mark.exhaustive
 def test_an_output_format_is_a_function_and_its_row(copy: Path) -> None:
     walk = section("Add an output format")
     (function,), (row,), (session,) = (blocks(walk, kind) for kind in ("python", "diff", "console"))
@@ -106,6 +107,7 @@ def test_a_command_is_a_file_and_a_line(copy: Path) -> None:
     assert "  topics  " in python(copy, "-m", "gradedeval", "--help")
 
 
+@pytest.mark.exhaustive
 def test_an_option_is_one_definition(copy: Path) -> None:
     walk = section("Add an option")
     *lines, (session,) = *blocks(walk, "diff"), blocks(walk, "console")

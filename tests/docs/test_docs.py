@@ -20,7 +20,15 @@ def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+# Their commands take a second and more.
+SLOW = ("compare-measures.md", "compare-two-systems.md", "keep-a-history.md", "use-click-logs.md", "gate-ci.md")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.exhaustive if page.name in SLOW else ()) for page in PAGES],
+    ids=name_of,
+)
 def test_a_page_is_as_its_blocks_and_the_code_write_it(
     page: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

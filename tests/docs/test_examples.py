@@ -85,6 +85,7 @@ def test_a_script_for_pytrec_eval_runs_with_one_import_changed(reader: Path, tmp
     assert shell("python theirs.py", reader) == printed
 
 
+@pytest.mark.exhaustive
 def test_frames_of_polars_are_scored_as_they_are(reader: Path) -> None:
     pytest.importorskip("polars", reason="polars is not installed")
     printed = shell("python examples/polars_frames.py", reader).splitlines()

@@ -230,6 +230,7 @@ def first(wrong: Any, rows: Sequence[int]) -> Topic | None:
     return SHORT[rows[places[0]]] if len(places) else None
 
 
+@pytest.mark.exhaustive
 @every(UNSATED)
 def test_moving_the_better_document_up_never_hurts(measures: Sequence[Measure]) -> None:
     before, after = _swaps()

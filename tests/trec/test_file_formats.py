@@ -196,7 +196,7 @@ def test_the_content_says_the_format(holds: str, content: bytes, format: str) ->
 def test_what_could_be_two_things_is_refused(holds: str, content: bytes, says: str) -> None:
     with closing(Stream(named(content))) as stream, pytest.raises(InputError) as refused:
         format_of(stream, holds)
-    assert matches(f"…: {says}", refused.value.at_prompt), refused.value
+    assert matches(f"…: {says}", str(refused.value)), refused.value
 
 
 def test_a_column_beside_the_rank_that_holds_whole_numbers_is_no_score(folder: Path, cli: Command) -> None:

@@ -7,7 +7,7 @@ import re
 from gradedeval.errors import InputError
 from gradedeval.trec.column_names import COLUMNS, DOCNO, TOPIC, find_column
 from gradedeval.trec.file_formats import HEADER, IGNORED
-from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode
+from gradedeval.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 
 _UNPACK = "unpack it, and give its files"
 _REFUSED = {
@@ -89,7 +89,7 @@ def check_lines(lines: list[bytes], holds: str, width: int, place: str) -> None:
 
 
 def _is_number(cell: str) -> bool:
-    number = decimal(cell.encode())
+    number = decimal(encode(cell))
     return number == number
 
 

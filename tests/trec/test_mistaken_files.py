@@ -225,3 +225,9 @@ def test_json_lines_are_read_in_pieces(folder: Path, cli: Command, monkeypatch: 
     held = [len(records) for _, records in pieces]
     assert max(held) <= 4
     assert [line for numbers, _ in pieces for line in numbers] == [*range(1, 81)]
+
+
+def test_a_header_of_bytes_that_are_no_text_is_shown(folder: Path, cli: Command) -> None:
+    (folder / "odd.csv").write_bytes(b"r\xffun,topic,measure,score\nr,2,ap,0.5\n")
+    (message,) = cli("odd.csv", "trec.qrels", "-m", "ap").messages
+    assert message.startswith("odd.csv: no known name for a ")

@@ -59,6 +59,7 @@ def started(folder: Path, *words: str, seconds: float = 1.0, seen: str = "") -> 
 # Signals --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @linux
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_command_leaves_no_file_and_no_process_whatever_it_waits_for(

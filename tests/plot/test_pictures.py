@@ -504,6 +504,7 @@ def test_weights_are_drawn_down_to_where_they_can_be_read(ax: Axes) -> None:
     assert [line.get_marker() for line in log.lines] == ["None", "s"]  # a single point is seen
 
 
+@pytest.mark.exhaustive
 def test_axes_say_where_lower_is_better(tmp_path: Path, ax: Axes) -> None:
     frame = pd.concat([saved({"a": [3, 1], "b": [2, 4]}, name) for name in ("esl", "ap")])
     gradedeval.plot.scatter(frame, ax=ax)

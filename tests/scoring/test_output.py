@@ -675,6 +675,7 @@ def test_a_named_pipe_is_written_directly(files: Path, process: Command) -> None
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("device", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_standard_output_under_its_name_of_a_device_is_standard_output(
     device: str, files: Path, process: Command

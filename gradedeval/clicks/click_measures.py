@@ -11,7 +11,7 @@ from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.clicks.lists import batch_of
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import read_log
-from gradedeval.errors import InputError, plural, warn_caller
+from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.rankings.qrels import Qrels
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ CLICK_MEASURES = {
 }
 """Each is worked out for a session, 0 without a click, then averaged over the sessions of a configuration."""
 
-SS_REL = 2
+SS_REL: float = 2
 """The lowest grade that search success counts, of 0 to 4: fair and bad are not."""
 
 
@@ -112,6 +112,18 @@ def relevant_shown(log: ClickLog, qrels: Qrels, rel: float) -> Bools:
     """configurations × ranks: whether the document shown has a grade of `rel` or more."""
     relevant = np.append(qrels.labels >= rel, [False, False])
     return np.asarray(relevant[batch_of(log, qrels).codes])
+
+
+def of_lists(log: ClickLog, name: str, qrels: Qrels | None = None, ss_rel: float = SS_REL) -> Floats:
+    """configurations: the mean of one click measure over their sessions; nan where there is none.
+
+    Raises InputError (usage) for an unknown measure, and for `ss` without grades.
+    """
+    check_choice(name, tuple(CLICK_MEASURES), "--click-measure")
+    if name == "ss" and qrels is None:
+        raise InputError("ss", "needs the grades of documents", "give qrels", usage=True)
+    relevant = relevant_shown(log, qrels, ss_rel) if name == "ss" and qrels is not None else None
+    return by_configuration(log, relevant)[1][:, list(CLICK_MEASURES).index(name)]
 
 
 def by_configuration(log: ClickLog, relevant: Bools | None = None) -> tuple[Ints, Floats]:

@@ -21,16 +21,6 @@ def centred(values: Floats, count: Floats) -> Floats:
     return found
 
 
-def weighted_correlation(x: Floats, y: Floats, count: Floats) -> float:
-    """The correlation of two values of lists that stand for so many sessions; nan where one is constant.
-
-    Chapelle et al., CIKM 2009, section 6.2.
-    """
-    a, b = centred(x, count), centred(y, count)
-    norm = np.sqrt((a @ a) * (b @ b))
-    return float(a @ b / norm) if norm > 1e-12 * count.sum() else np.nan
-
-
 def best_steps(steps: Floats, y: Floats, count: Floats, free: bool) -> Floats:
     """columns: the factors, 0 or more unless they are free, with which columns of lists × columns add up to what
     correlates best with `y`: least squares, since the nearest point of a cone has the largest cosine."""

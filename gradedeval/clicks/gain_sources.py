@@ -9,13 +9,13 @@ import numpy as np
 
 from gradedeval.arrays import Floats
 from gradedeval.clicks.click_models import fitted_model, listed
+from gradedeval.clicks.correlation import weighted_correlation
 from gradedeval.clicks.gain_search import (
     ADDITIVE,
     best_utility,
     isotonic,
     linear_gains,
     searched,
-    weighted_correlation,
 )
 from gradedeval.clicks.going_down import Prior
 from gradedeval.clicks.graded_lists import GradedLists, Scored, graded_lists, scored_by
@@ -108,7 +108,7 @@ def from_correlation(
     scored = scored_by(measure, lists.code.shape[1])
     if scored.cascade:
         gains = searched(
-            lambda gains: _or_worst(weighted_correlation(scored.scores(lists.gains(gains)), y, count)),
+            lambda gains: _or_worst(_correlation(scored.scores(lists.gains(gains)), y, count)),
             len(lists.grades),
             shape.free,
             shape.zero,
@@ -118,7 +118,7 @@ def from_correlation(
         gains = linear_gains(lists, scored, y, count, shape.free) * shape.top
         more = ["of a sum of gains only the steps between grades are known, up to a factor: grade 0 gains 0, and "
                 f"the largest gain is {shape.top:g}"]  # fmt: skip
-    reached = weighted_correlation(scored.scores(lists.gains(gains)), y, count)
+    reached = _correlation(scored.scores(lists.gains(gains)), y, count)
     settings = f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | {measure} against {called}{_said(shape)}"
     score = (f"correlation with {called}", reached)
     return Learned("gain", lists.grades.tolist(), gains, settings, None, score, notes + more)
@@ -139,11 +139,15 @@ def utility_from_correlation(
     worth = gain_table(gain, Grades(lists.grades, top)).worth
     phi = best_utility(lists.gains(worth), y, count, shape.free)
     scored = Scored(gain, phi, True)
-    reached = weighted_correlation(scored.scores(lists.gains(worth)), y, count)
+    reached = _correlation(scored.scores(lists.gains(worth)), y, count)
     said = "free" if shape.free else "never rising"
     settings = f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | R of {gain} | against {called} | {said}"
     score = (f"correlation with {called}", reached)
     return Learned("phi", list(range(1, len(phi) + 1)), phi, settings, None, score, notes)
+
+
+def _correlation(scores: Floats, clicked: Floats, count: Floats) -> float:
+    return float(weighted_correlation(scores[:, None], clicked[:, None], count)[0, 0])
 
 
 def _or_worst(correlation: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from gradedeval.clicks.click_measures import SS_REL, of_lists
 from gradedeval.clicks.click_models import ITERATIONS
 from gradedeval.clicks.gain_sources import (
     from_correlation,
@@ -18,7 +19,6 @@ from gradedeval.clicks.learned import Learned, Shape
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.preferences import read_preferences
 from gradedeval.clicks.read import read_log
-from gradedeval.clicks.session_measures import SS_REL, per_list
 from gradedeval.errors import InputError, check_choice, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
@@ -111,7 +111,7 @@ def learn(
     if lesson.target == "gap":
         return thresholds_from_clicks(log, qrels, "share" if lesson.share else "steps")
     if lesson.learn_from == "correlation":
-        clicked = per_list(log, lesson.click_measure, qrels, lesson.ss_rel)
+        clicked = of_lists(log, lesson.click_measure, qrels, lesson.ss_rel)
         learner = utility_from_correlation if lesson.target == "utility" else from_correlation
         return learner(log, qrels, clicked, lesson.click_measure, measure, shape)
     chosen = read_models(lesson.model)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gradedeval import Qrels, clicks, evaluate
-from gradedeval.clicks.agreement import paired_correlation, weighted_correlation
+from gradedeval.clicks.correlation import paired_correlation, weighted_correlation
 from gradedeval.clicks.log import ClickLog
 from support.clicks import SESSION_TRACK, session_track
 from support.commands import Command
@@ -175,7 +175,7 @@ def test_pairs_are_those_of_their_seed_whatever_the_parts(monkeypatch: pytest.Mo
         return [round(value, 12) for value in found.frame["correlation"]]
 
     whole = pairs(1)
-    monkeypatch.setattr("gradedeval.clicks.agreement.CELLS", 1)
+    monkeypatch.setattr("gradedeval.clicks.correlation.CELLS", 1)
     assert pairs(1) == whole != pairs(2)
 
 

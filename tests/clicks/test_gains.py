@@ -11,9 +11,9 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError, Qrels, clicks
+from gradedeval.clicks.click_measures import CLICK_MEASURES, of_lists
 from gradedeval.clicks.gain_search import isotonic
 from gradedeval.clicks.log import ClickLog
-from gradedeval.clicks.session_measures import CLICK_MEASURES, per_list
 from support.paths import DATA, shared
 
 TOPICS = [f"q{number}" for number in range(15)]
@@ -114,7 +114,7 @@ def test_gains_of_a_sum_are_exact_and_known_up_to_a_factor(readers: ClickLog) ->
     assert scaled.values == pytest.approx(learned.values / 2)
     assert learned.score is not None
     # No other gains correlate as well: not those next to them.
-    y, count = per_list(readers, "qctr"), np.bincount(readers.configuration, readers.count)
+    y, count = of_lists(readers, "qctr"), np.bincount(readers.configuration, readers.count)
     weights = 0.2 * 0.8 ** np.arange(10)
     grades = np.array([GRADES[TOPICS.index(t), [int(d[1:]) for d in s]] for t, s in
                        zip(readers.topics, readers.shown, strict=True)])  # fmt: skip
@@ -216,7 +216,7 @@ def test_click_measures_by_hand() -> None:
     log = ClickLog(
         ["q0"], [("d1", "d2", "d3", "d4")], [(), (2, 4), (1,)], np.zeros(3, int), np.arange(3), np.array([1, 2, 1])
     )
-    found = {name: per_list(log, name, QRELS).tolist() for name in CLICK_MEASURES}
+    found = {name: of_lists(log, name, QRELS).tolist() for name in CLICK_MEASURES}
     good = GRADES[0] >= 2
     success = (2 * bool(good[2] or good[4]) + bool(good[1])) / 4
     assert found == {

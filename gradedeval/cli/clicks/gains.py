@@ -11,10 +11,10 @@ from gradedeval.cli.arguments import Destination, measure_table, one_measure, us
 from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
 from gradedeval.cli.options import MEASURES_FROM, command_line, option, output_options
 from gradedeval.cli.output import warn
+from gradedeval.clicks.click_measures import CLICK_MEASURES, SS_REL
 from gradedeval.clicks.click_models import ITERATIONS
 from gradedeval.clicks.learned import Shape, learned_document
 from gradedeval.clicks.learned_gains import CLICK_MEASURE, MEASURE, MODEL, SOURCES, TARGETS, Lesson, learn
-from gradedeval.clicks.session_measures import CLICK_MEASURES, SS_REL
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 from gradedeval.rankings.qrels import Qrels

@@ -120,38 +120,46 @@ def forked(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> It
 
     Raises CannotShare, on entry or when the first task is handed over, which starts them.
     """
-    import multiprocessing
-    import warnings
-    from concurrent.futures import ProcessPoolExecutor
-
     key = max(_INHERITED, default=0) + 1
     _INHERITED[key] = work, tasks
-    others = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("fork")
-    pool = None
     try:
-        pool = ProcessPoolExecutor(count, context, _begin, (os.getpid(),))
-
-        def submit(number: int, with_work: bool = False) -> Future[Any]:
-            assert pool is not None
-            try:
-                return pool.submit(_inherited_task, key, number)
-            except OSError:
-                raise CannotShare from None
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of threads that sleep inside numpy's libraries
-            yield submit
-    except BaseException as error:  # nobody waits for what they do
-        for process in set(multiprocessing.active_children()) - others:
-            process.kill()
-        if pool is None and isinstance(error, OSError):  # a system without shared memory for semaphores
-            raise CannotShare from None
-        raise
+        with _processes("fork", count) as pool:
+            yield lambda number, with_work=False: _handed_over(pool, _inherited_task, key, number)
     finally:
         del _INHERITED[key]
-        if pool is not None:
-            pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _processes(method: str, count: int) -> Iterator[Executor]:
+    """So many processes of our own. Where the block ends by an error nobody waits for what they do."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    others = set(multiprocessing.active_children())
+    try:
+        pool = ProcessPoolExecutor(count, multiprocessing.get_context(method), _begin, (os.getpid(),))
+    except OSError:  # a system without shared memory for semaphores
+        raise CannotShare from None
+    try:
+        yield pool
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - others:
+            process.kill()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _handed_over(pool: Executor, task: Callable[..., Any], *given: Any) -> Future[Any]:
+    """The task handed over to a pool, which starts its processes for the first one."""
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads that sleep inside numpy's libraries
+            return pool.submit(task, *given)
+    except OSError:
+        raise CannotShare from None
 
 
 def _begin(parent: int) -> None:
@@ -160,7 +168,7 @@ def _begin(parent: int) -> None:
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
-    with suppress(OSError, AttributeError):  # a system without prctl: it ends when its queue is closed
+    with suppress(OSError, AttributeError, TypeError):  # a system without prctl: it ends when its queue is closed
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # which ended before the system knew
         os._exit(0)
@@ -184,27 +192,15 @@ def shared_array(count: int, kind: Any) -> Any:
 
 @contextmanager
 def spawned(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> Iterator[Submit]:
-    """So many new processes, which import what they need. They end with the block."""
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    with (
-        ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin_anew) as pool,
-        lent(pool, work, tasks) as submit,
-    ):
+    """So many new processes, which import what they need. They end with the block, as those of `forked`."""
+    with _processes("spawn", count) as pool, lent(pool, work, tasks) as submit:
         yield submit
-
-
-def _begin_anew() -> None:
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
 def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task]) -> Iterator[Submit]:
-    """An executor of somebody else. Work is sent to a worker that does not know it, and is then not sent again: which
-    worker takes a task only the executor knows."""
+    """An executor whose workers inherit nothing. Which of them takes a task only the executor knows: so a task goes
+    without the work at first, and again with it where a worker answers that it does not know it."""
     from concurrent.futures import ThreadPoolExecutor
     from uuid import uuid4
 

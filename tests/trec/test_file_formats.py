@@ -34,14 +34,6 @@ MARK = "starts with a byte order mark, which is skipped"
 MEASURES = ("-m", "err@20 ap num_ret", "-q", "-f", "csv", "--digits", "6")
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "trec.run").write_text(TREC_RUN)
-    (tmp_path / "trec.qrels").write_text(TREC_QRELS)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def numbers(text: str) -> list[str]:
     """The lines of a table of scores without their run and signature."""
     return [",".join(line.split(",")[1:4]) for line in text.splitlines() if not line.startswith("#")]

@@ -15,15 +15,7 @@ from gradedeval.rankings.qrels import Qrels
 from gradedeval.trec import documents
 from gradedeval.trec.skipped import Skipped
 from support.commands import Command
-from support.file_formats import TREC_QRELS, TREC_RUN, WRONG, Wrong
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "trec.run").write_text(TREC_RUN)
-    (tmp_path / "trec.qrels").write_text(TREC_QRELS)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+from support.file_formats import TREC_RUN, WRONG, Wrong
 
 
 def test_json_of_records_by_topic_is_read(folder: Path, cli: Command) -> None:

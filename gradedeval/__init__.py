@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.published import table as table
     from gradedeval.analysis.rank_weights import Weights as Weights
     from gradedeval.analysis.rank_weights import weights as weights
+    from gradedeval.analysis.report.page import html_report as html_report
     from gradedeval.analysis.risk import risk as risk
     from gradedeval.analysis.run_summaries import run_summaries as run_summaries
     from gradedeval.analysis.standardize import standardize as standardize
@@ -75,7 +76,6 @@ if TYPE_CHECKING:
     from gradedeval.measures.table import MEASURES as MEASURES
     from gradedeval.options import Options as Options
     from gradedeval.rankings.qrels import Qrels as Qrels
-    from gradedeval.report.page import html_report as html_report
     from gradedeval.scoring.evaluate import evaluate as evaluate
     from gradedeval.scoring.evaluate_arrays import evaluate_arrays as evaluate_arrays
     from gradedeval.scoring.scores import Scores as Scores
@@ -103,6 +103,7 @@ _PUBLIC = {
     "analysis.precision_recall": "PrecisionRecall precision_recall",
     "analysis.published": "table",
     "analysis.rank_weights": "Weights weights",
+    "analysis.report.page": "html_report",
     "analysis.risk": "risk",
     "analysis.run_summaries": "run_summaries",
     "analysis.standardize": "standardize",
@@ -121,7 +122,6 @@ _PUBLIC = {
     "measures.table": "MEASURES",
     "options": "Options",
     "rankings.qrels": "Qrels",
-    "report.page": "html_report",
     "scoring.evaluate": "evaluate",
     "scoring.evaluate_arrays": "evaluate_arrays",
     "scoring.scores": "Scores",

@@ -11,6 +11,9 @@ import click
 from gradedeval.analysis.baseline import Baseline
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.pool.statistics import AT
+from gradedeval.analysis.report.findings import SHOW, ReportSettings, find
+from gradedeval.analysis.report.markup import template_of
+from gradedeval.analysis.report.page import page
 from gradedeval.cli.arguments import check_output, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TEST_OPTIONS, prepared
 from gradedeval.cli.options import command_line, measure_option, option
@@ -19,9 +22,6 @@ from gradedeval.errors import InputError
 from gradedeval.options.definition import OUTPUT
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
-from gradedeval.report.findings import SHOW, ReportSettings, find
-from gradedeval.report.markup import template_of
-from gradedeval.report.page import page
 from gradedeval.scoring.run_names import named_runs
 
 EXTENSIONS = (".html", ".htm")

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from gradedeval.analysis.report.findings import Findings
+from gradedeval.analysis.report.markup import as_json
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import visible
-from gradedeval.report.findings import Findings
-from gradedeval.report.markup import as_json
 
 DIGITS = 5
 

@@ -18,11 +18,11 @@ import pytest
 import gradedeval
 from gradedeval.analysis.compare import TestSettings as Settings
 from gradedeval.analysis.explain import explain_topics
+from gradedeval.analysis.report import overview
+from gradedeval.analysis.report import page as pages
+from gradedeval.analysis.report.findings import Findings, ReportSettings, find
 from gradedeval.measures.parse import parse_measures
 from gradedeval.options import Options
-from gradedeval.report import overview
-from gradedeval.report import page as pages
-from gradedeval.report.findings import Findings, ReportSettings, find
 from gradedeval.scoring.scores import Row
 from support.commands import Command
 from support.markup import HOSTILE, hostile_runs

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from gradedeval.analysis.report.findings import Findings
 from gradedeval.analysis.topic_table import ACROSS
 from gradedeval.arrays import Floats
 from gradedeval.formats import Column
-from gradedeval.report.findings import Findings
 
 LEVELS = 9
 """Colors of the heat map."""

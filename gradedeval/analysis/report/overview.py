@@ -8,12 +8,12 @@ from typing import Any
 
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.frames import frame_rows
+from gradedeval.analysis.report.findings import Findings
 from gradedeval.analysis.significance import p_value
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import plural
 from gradedeval.formats import Column
 from gradedeval.measures.definition import Measure
-from gradedeval.report.findings import Findings
 from gradedeval.scoring.scores import Row
 
 SCORE = Column("", "score")

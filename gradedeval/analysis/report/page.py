@@ -11,6 +11,10 @@ from typing import Any, Unpack
 from gradedeval import __version__
 from gradedeval.analysis.compare import TestSettings
 from gradedeval.analysis.pool.statistics import AT
+from gradedeval.analysis.report import judgments, overview, topics
+from gradedeval.analysis.report.findings import SHOW, Findings, ReportSettings, find
+from gradedeval.analysis.report.first_ranks import grade_classes, legend, most_different, rankings, scores_of_topics
+from gradedeval.analysis.report.markup import as_json, inline, template_of
 from gradedeval.analysis.significance import Correction, Test
 from gradedeval.errors import InputError, visible, warn_caller
 from gradedeval.formats import Table
@@ -18,10 +22,6 @@ from gradedeval.measures.definition import AnyMeasure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import OptionKwargs
 from gradedeval.options.presets import resolve_options
-from gradedeval.report import judgments, overview, topics
-from gradedeval.report.findings import SHOW, Findings, ReportSettings, find
-from gradedeval.report.first_ranks import grade_classes, legend, most_different, rankings, scores_of_topics
-from gradedeval.report.markup import as_json, inline, template_of
 from gradedeval.scoring.run_names import named_runs
 
 MOST_BYTES = 20_000_000

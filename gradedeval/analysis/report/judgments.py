@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.analysis.pool.tables import shown
+from gradedeval.analysis.report.findings import Findings
 from gradedeval.errors import plural
 from gradedeval.formats import Column, Kind, Table
-from gradedeval.report.findings import Findings
 
 NAMED = 100
 """The documents of a run that the list of what it alone found names; the others are counted."""

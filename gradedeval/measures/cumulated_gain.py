@@ -8,7 +8,7 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.parameters import NOT_NEGATIVE
-from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.properties import RankingWeights, Structure
 
 
 def divisor(rank: Floats, log: float | None = None) -> Floats:
@@ -49,7 +49,9 @@ def _blended_ratio(g: Gains, *, beta: float = 1.0) -> Floats:
 LOG = {"log": ("a base above 1", lambda base: isinstance(base, int | float) and base > 1)}
 
 
-@measure(gain="linear", residual="within_run", over_ties=True, checks=LOG, details=_discounts)
+@measure(
+    gain="linear", residual="within_run", over_ties=True, structure=Structure("sum"), checks=LOG, details=_discounts
+)
 def dcg(g: Gains, *, log: float | None = None) -> Floats:
     """Discounted cumulated gain; log=b for the discount of Järvelin & Kekäläinen.
 
@@ -68,6 +70,7 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
     cutoff="renormalizes",
     ceiling=1,
     over_ties=True,
+    structure=Structure("sum", "ideal"),
     checks=LOG,
     details=_discounts_and_ideal,
 )

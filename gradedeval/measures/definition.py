@@ -19,7 +19,7 @@ from gradedeval.measures.decorator import decorator
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.notation import IA, LAST_CUTOFF, UNIFORM, Spelling, Value, cutoff_too_large
 from gradedeval.measures.parameters import Parameters
-from gradedeval.measures.properties import Better, CWLProperties, MeasureProperties, Reading, Residual
+from gradedeval.measures.properties import Better, CWLProperties, MeasureProperties, Reading, Residual, Structure
 
 ArrayTies = Literal["file", "best", "worst", "average"]
 """Orders of documents with equal scores that need no docnos; `file`: as arrays list them."""
@@ -218,6 +218,14 @@ class Measure:
             return "none"
         residual = self.definition.residual
         return residual(self.arguments) if callable(residual) else residual
+
+    @property
+    def structure(self) -> Structure | None:
+        """What its scores are made of, where that is known."""
+        definition = self.definition
+        if self.by_intent or self.arguments.get("of", "eu") != "eu":
+            return None
+        return Structure("sum") if definition.cwl and definition.over_ties else definition.structure
 
     @property
     def monotone(self) -> bool:

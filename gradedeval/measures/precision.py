@@ -8,7 +8,7 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import BELOW_1, NOT_NEGATIVE, POSITIVE, SHARE, Check
-from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.properties import RankingWeights, Structure
 
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
@@ -73,6 +73,7 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
     residual="within_run",
     ceiling=1,
     over_ties=True,
+    structure=Structure("precision", "relevant"),
     details=_precision_and_ideal,
     weights_in_ranking=RankingWeights(_precision, divided_by_r=True),
 )
@@ -89,6 +90,7 @@ def ap(g: Gains) -> Floats:
 @measure(
     residual="within_run",
     over_ties=True,
+    structure=Structure("precision"),
     details=lambda g: {"precision": _precision(g)},
     weights_in_ranking=RankingWeights(_precision),
 )
@@ -102,7 +104,7 @@ def sp(g: Gains) -> Floats:
     return summed_precision(g)
 
 
-@measure(residual="beyond_run", cutoff="required", ceiling=1, over_ties=True)
+@measure(residual="beyond_run", cutoff="required", ceiling=1, over_ties=True, structure=Structure("sum"))
 def p(g: Gains) -> Floats:
     """Precision: the share of the first k that is relevant; k also where fewer are retrieved.
 
@@ -113,7 +115,7 @@ def p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
 
 
-@measure(residual="within_run", ceiling=1, over_ties=True)
+@measure(residual="within_run", ceiling=1, over_ties=True, structure=Structure("sum", "relevant"))
 def recall(g: Gains) -> Floats:
     """The share of the relevant documents that is retrieved.
 

@@ -48,6 +48,20 @@ class RankingWeights:
     finite: bool = False
 
 
+class Structure(NamedTuple):
+    """What a score is made of: so far as it is known, it is told what the difference of two scores can become.
+
+    kind  `sum`: Σ_i w_i gain_i; `cascade`: Σ_i w_i gain_i Π_{j<i} (1 − gain_j), w does not rise; `precision`: the sum
+          of precisions at the relevant documents, over users whose threshold is each level of gain. The weights depend
+          on the rank alone
+    over  what it is divided by, the same for all runs: `ideal`, what the pool gives in descending order of gain, down
+          to the cutoff; `relevant`, the sum of the gains of the pool; or nothing
+    """
+
+    kind: Literal["sum", "cascade", "precision"]
+    over: Literal["", "ideal", "relevant"] = ""
+
+
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Properties:
     """What a measure reads of the judgments.
@@ -69,6 +83,7 @@ class Properties:
     ceiling    the highest possible score
     over_ties  whether `--ties average` gives its mean over all orders of tied documents: the score is linear in the
                gains, which are mean gains then, or its function looks at `Gains.first`
+    structure  see `Structure`; None where it is none of these. A C/W/L measure with `over_ties` is a sum
     summary    how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, where scores below
                0.00001 are raised to that
     better     whether `higher` scores are better, `lower` ones, or `neither`; of a C/W/L measure, expected utility
@@ -97,6 +112,7 @@ class Properties:
     floor: float = 0.0
     ceiling: float = np.inf
     over_ties: bool = False
+    structure: Structure | None = None
     summary: Summary = "mean"
     better: Better = "higher"
     checks: Checks | None = None

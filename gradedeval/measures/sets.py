@@ -8,9 +8,10 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import NOT_NEGATIVE
+from gradedeval.measures.properties import Structure
 
 
-@measure(residual="within_run", cutoff="required", ceiling=1, over_ties=True)
+@measure(residual="within_run", cutoff="required", ceiling=1, over_ties=True, structure=Structure("sum", "ideal"))
 def relative_p(g: Gains) -> Floats:
     """Precision as a share of the best possible at the cutoff.
 
@@ -43,7 +44,7 @@ def set_relative_p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, np.minimum(g.retrieved, g.num_relevant))
 
 
-@measure(residual="within_run", ceiling=1, over_ties=True)
+@measure(residual="within_run", ceiling=1, over_ties=True, structure=Structure("sum", "relevant"))
 def set_recall(g: Gains) -> Floats:
     """Recall of the retrieved set.
 
@@ -92,7 +93,7 @@ def f1(g: Gains) -> Floats:
     return safe_divide(2 * g.num_relevant_retrieved, g.effective_depth + g.num_relevant)
 
 
-@measure(residual="within_run", over_ties=True)
+@measure(residual="within_run", over_ties=True, structure=Structure("sum"))
 def hits(g: Gains) -> Floats:
     """Number of relevant documents retrieved, averaged over topics: num_rel_ret, which adds them up, as a mean.
 

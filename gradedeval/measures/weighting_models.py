@@ -15,7 +15,7 @@ from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure, measure
 from gradedeval.measures.gains import Gains, row_sums
 from gradedeval.measures.parameters import POSITIVE, Check, needs_file, of_file
-from gradedeval.measures.properties import Arguments
+from gradedeval.measures.properties import Arguments, Structure
 from gradedeval.trec.small_tables import small_table
 
 
@@ -50,7 +50,7 @@ def weighting(**properties: Any) -> Callable[[Callable[..., Weights]], Measure]:
 
         update_wrapper(function, model)
         unit: Any = {"gain": "linear", "scale": "unit", "residual": "beyond_run", "ceiling": 1, "over_ties": True}
-        return measure(**unit, **properties, details=details)(function)
+        return measure(**unit, **properties, structure=Structure("sum"), details=details)(function)
 
     return define
 

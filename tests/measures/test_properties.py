@@ -79,13 +79,14 @@ def check_company(measures: Sequence[Measure], topics: list[Topic], cells: int, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workers, "LIMITS", workers.Limits(cells=cells))
         together = evaluated(run, qrels, measures)
-    for name in names:
-        chosen = ("anchor", name)
-        alone = evaluated(
-            {key: run[key] for key in chosen if key in run}, {key: qrels[key] for key in chosen}, measures
-        )
-        restricted = evaluated(run, qrels, measures, topics_from=chosen)
-        assert alone.bits(name) == together.bits(name) == restricted.bits(name)
+    for half in filter(None, (names[::2], names[1::2])):
+        restricted = evaluated(run, qrels, measures, topics_from=("anchor", *half))
+        for name in half:
+            chosen = ("anchor", name)
+            alone = evaluated(
+                {key: run[key] for key in chosen if key in run}, {key: qrels[key] for key in chosen}, measures
+            )
+            assert alone.bits(name) == together.bits(name) == restricted.bits(name)
 
 
 @every(VARIANTS)

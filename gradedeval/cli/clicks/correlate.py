@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from gradedeval.cli.arguments import Destination, measure_table, usage
-from gradedeval.cli.clicks.log_options import LOG_OPTIONS, QRELS_OPTIONS, log_from
+from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
 from gradedeval.cli.clicks.measures import SS_REL_OPTION
+from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS
 from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, one_registered, option, output_options
 from gradedeval.cli.output import warn
 from gradedeval.clicks.agreement import DECILE, UNJUDGED, ClickCorrelations, Settings, correlate_log

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from gradedeval.cli.arguments import Destination, measure_table, one_measure, usage
-from gradedeval.cli.clicks.log_options import LOG_OPTIONS, QRELS_OPTIONS, log_from, qrels_from
+from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
+from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS, qrels_from
 from gradedeval.cli.options import MEASURES_FROM, command_line, option, output_options
 from gradedeval.cli.output import warn
 from gradedeval.clicks.click_measures import CLICK_MEASURES, SS_REL

@@ -6,7 +6,8 @@ from functools import partial
 from typing import Any
 
 from gradedeval.cli.arguments import Destination, usage
-from gradedeval.cli.clicks.log_options import LOG_OPTIONS, QRELS_OPTIONS, log_from, qrels_from
+from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
+from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS, qrels_from
 from gradedeval.cli.options import command_line, option, output_options
 from gradedeval.cli.output import warn
 from gradedeval.clicks.click_measures import SS_REL, click_measures

@@ -10,7 +10,7 @@ from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.parameters import UP_TO_1, Check, of_file
-from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.properties import Bounds, RankingWeights
 
 # The best case past the last column is summed until at most this probability is left, or over this many ranks.
 NEGLIGIBLE, DEEPEST = 1e-13, 1_000_000
@@ -108,7 +108,16 @@ def _nerr_details(g: Gains) -> dict[str, Floats]:
     return {**stops(g), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
 
 
-@measure(gain="exp", scale="unit", residual="beyond_run", ceiling=1, over_ties=True, takes_fill=True, details=stops)
+@measure(
+    gain="exp",
+    scale="unit",
+    residual="beyond_run",
+    bounds="rises",
+    ceiling=1,
+    over_ties=True,
+    takes_fill=True,
+    details=stops,
+)
 def err(g: Gains) -> Floats:
     """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops.
 
@@ -123,6 +132,7 @@ def err(g: Gains) -> Floats:
     gain="exp",
     scale="unit",
     residual="within_run",
+    bounds=Bounds("cascade.share_of_ideal", exact=False, but="low is exact, high where few documents are unjudged"),
     cutoff="renormalizes",
     ceiling=1,
     over_ties=True,
@@ -147,6 +157,7 @@ _UTILITY = Check(
     gain="exp",
     scale="unit",
     residual="beyond_run",
+    bounds="rises",
     over_ties=True,
     takes_fill=True,
     checks={
@@ -176,6 +187,7 @@ def _first_relevant(g: Gains) -> Floats:
 
 @measure(
     residual="beyond_run",
+    bounds="rises",
     ceiling=1,
     over_ties=True,
     details=stops,
@@ -193,7 +205,7 @@ def rr(g: Gains) -> Floats:
     return 1 / g.ranks_of_relevant[:, 0] if g.ranks_of_relevant.shape[1] else np.zeros(len(g.gain))
 
 
-@measure(residual="beyond_run", ceiling=1, over_ties=True, details=lambda g: stops(g, "one"))
+@measure(residual="beyond_run", bounds="rises", ceiling=1, over_ties=True, details=lambda g: stops(g, "one"))
 def success(g: Gains) -> Floats:
     """Whether there is a relevant document.
 

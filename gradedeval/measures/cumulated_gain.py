@@ -8,7 +8,7 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.parameters import NOT_NEGATIVE
-from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.properties import Bounds, RankingWeights
 
 
 def divisor(rank: Floats, log: float | None = None) -> Floats:
@@ -49,7 +49,7 @@ def _blended_ratio(g: Gains, *, beta: float = 1.0) -> Floats:
 LOG = {"log": ("a base above 1", lambda base: isinstance(base, int | float) and base > 1)}
 
 
-@measure(gain="linear", residual="within_run", over_ties=True, checks=LOG, details=_discounts)
+@measure(gain="linear", residual="within_run", bounds="rises", over_ties=True, checks=LOG, details=_discounts)
 def dcg(g: Gains, *, log: float | None = None) -> Floats:
     """Discounted cumulated gain; log=b for the discount of Järvelin & Kekäläinen.
 
@@ -65,6 +65,7 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
 @measure(
     gain="linear",
     residual="within_run",
+    bounds=Bounds("discounted.share_of_ideal"),
     cutoff="renormalizes",
     ceiling=1,
     over_ties=True,
@@ -86,6 +87,7 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 @measure(
     gain="linear",
     residual="within_run",
+    bounds=Bounds("blended.blended", exact="binary", but="exact with gains of 0 and 1"),
     ceiling=1,
     checks={"beta": NOT_NEGATIVE},
     details=_blend_details,

@@ -8,6 +8,7 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.precision import summed_precision
+from gradedeval.measures.properties import Bounds
 
 # Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` settles it
 # before the function runs.
@@ -38,7 +39,15 @@ def precision_at_relevant(g: Gains) -> Floats:
     return safe_divide(_terms(g), g.gain)
 
 
-@measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1, over_ties=True, details=_gap_details)
+@measure(
+    gain="thresholds",
+    scale="thresholds",
+    residual="within_run",
+    bounds=Bounds("precision.graded_average"),
+    ceiling=1,
+    over_ties=True,
+    details=_gap_details,
+)
 def gap(g: Gains) -> Floats:
     """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades.
 
@@ -55,7 +64,14 @@ def gap(g: Gains) -> Floats:
     return safe_divide(precisions, row_sums(g.ideal))
 
 
-@measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1, over_ties=True)
+@measure(
+    gain="thresholds",
+    scale="thresholds",
+    residual="within_run",
+    bounds=Bounds("precision.graded_recall"),
+    ceiling=1,
+    over_ties=True,
+)
 def grecall(g: Gains) -> Floats:
     """Graded recall: the expected share of the documents a user regards as relevant that is retrieved.
 
@@ -66,7 +82,15 @@ def grecall(g: Gains) -> Floats:
     return safe_divide(row_sums(g.gain), row_sums(g.ideal))
 
 
-@measure(gain="thresholds", scale="thresholds", residual="beyond_run", cutoff="required", ceiling=1, over_ties=True)
+@measure(
+    gain="thresholds",
+    scale="thresholds",
+    residual="beyond_run",
+    bounds="rises",
+    cutoff="required",
+    ceiling=1,
+    over_ties=True,
+)
 def gprecision(g: Gains) -> Floats:
     """Graded precision: the expected share of the first k that a user regards as relevant.
 

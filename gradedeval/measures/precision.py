@@ -8,7 +8,7 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import BELOW_1, NOT_NEGATIVE, POSITIVE, SHARE, Check
-from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.properties import Bounds, RankingWeights
 
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
@@ -23,7 +23,7 @@ def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
     return row_sums(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
 
 
-def found(g: Gains, depth: Ints) -> Ints | Floats:
+def found(g: Gains, depth: Ints | Floats) -> Ints | Floats:
     """topics: the number of relevant documents among so many first ones; over ties the sum of mean gains."""
     if g.first is not None:
         return row_sums(np.where(g.rank <= depth[:, None], g.gain, 0.0))
@@ -71,6 +71,7 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
 
 @measure(
     residual="within_run",
+    bounds=Bounds("precision.graded_average"),
     ceiling=1,
     over_ties=True,
     details=_precision_and_ideal,
@@ -88,6 +89,7 @@ def ap(g: Gains) -> Floats:
 
 @measure(
     residual="within_run",
+    bounds="rises",
     over_ties=True,
     details=lambda g: {"precision": _precision(g)},
     weights_in_ranking=RankingWeights(_precision),
@@ -102,7 +104,7 @@ def sp(g: Gains) -> Floats:
     return summed_precision(g)
 
 
-@measure(residual="beyond_run", cutoff="required", ceiling=1, over_ties=True)
+@measure(residual="beyond_run", bounds="rises", cutoff="required", ceiling=1, over_ties=True)
 def p(g: Gains) -> Floats:
     """Precision: the share of the first k that is relevant; k also where fewer are retrieved.
 
@@ -113,7 +115,7 @@ def p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
 
 
-@measure(residual="within_run", ceiling=1, over_ties=True)
+@measure(residual="within_run", bounds="counts", ceiling=1, over_ties=True)
 def recall(g: Gains) -> Floats:
     """The share of the relevant documents that is retrieved.
 
@@ -188,6 +190,7 @@ def unjudged(g: Gains) -> Floats:
     return safe_divide(g.retrieved - row_sums(g.judged), g.effective_depth)
 
 
+INTERPOLATED = Bounds("precision.interpolated", exact=False, but="exact at recall=0")
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -202,7 +205,12 @@ def interpolated(g: Gains, recall: float, add: float) -> Floats:
     return safe_divide(value, np.minimum(g.num_relevant, 1))
 
 
-@measure(residual="within_run", ceiling=1, checks={"recall": SHARE, "add": BELOW_1})
+@measure(
+    residual="within_run",
+    bounds=INTERPOLATED,
+    ceiling=1,
+    checks={"recall": SHARE, "add": BELOW_1},
+)
 def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
     """Interpolated precision: the highest precision at a rank that reaches a level of recall, or at any rank below it.
 
@@ -219,7 +227,12 @@ def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
 SHARES = Check("numbers in [0, 1]", lambda shares: all(0 <= share <= 1 for share in np.atleast_1d(shares)))
 
 
-@measure(residual="within_run", ceiling=1, checks={"recall": SHARES, "add": BELOW_1})
+@measure(
+    residual="within_run",
+    bounds=INTERPOLATED,
+    ceiling=1,
+    checks={"recall": SHARES, "add": BELOW_1},
+)
 def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5) -> Floats:
     """Interpolated precision averaged over levels of recall, of which there are eleven by tradition.
 
@@ -253,7 +266,7 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
 EPSILON = 0.00001
 
 
-@measure(residual="within_run", ceiling=1, summary="geometric")
+@measure(residual="within_run", bounds=Bounds("precision.graded_average"), ceiling=1, summary="geometric")
 def gm_ap(g: Gains) -> Floats:
     """Average precision, summed up over topics by the geometric mean.
 

@@ -10,7 +10,8 @@ import numpy as np
 from gradedeval.errors import InputError, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
-from gradedeval.measures.gains import Gains, Intents, Pool
+from gradedeval.measures.gains import Gains
+from gradedeval.measures.intents import Intents, Pool
 from gradedeval.measures.notation import UNIFORM
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.subtopics import NO_INTENT
@@ -73,7 +74,7 @@ class ByIntent:
             return self._pool(topics[row])
 
         if self.prior is None:
-            return Intents(each, known.astype(np.float64), listed, pools, best, listed & ~known & best)
+            return Intents(each, known.astype(np.float64), listed, pools, best, listed & ~known)
         weight = np.zeros((len(each), len(topics)))
         for column, topic in enumerate(topics):
             chances = self._probabilities(topic, np.flatnonzero(known[:, column]).tolist())

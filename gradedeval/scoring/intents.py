@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,11 +12,13 @@ from gradedeval.errors import InputError, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
 from gradedeval.measures.gains import Gains
-from gradedeval.measures.intents import Intents, Pool
 from gradedeval.measures.notation import UNIFORM
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.subtopics import NO_INTENT
 from gradedeval.trec.lines import decode, encode
+
+if TYPE_CHECKING:
+    from gradedeval.measures.intents import Intents, Pool
 
 
 def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
@@ -64,6 +67,8 @@ class ByIntent:
 
         best  in the best case, where any intent may turn out to have a relevant document
         """
+        from gradedeval.measures.intents import Intents  # few evaluations are by intent
+
         least = 1 if self.qrels.subtopics is None else 0
         counts = np.array([max(least, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
         each = [gains_of(table) for table in self.tables[: int(counts.max(initial=1))]]
@@ -92,6 +97,8 @@ class ByIntent:
         return [given.get(name, 0.0) for name in names]
 
     def _pool(self, topic: bytes) -> Pool:
+        from gradedeval.measures.intents import Pool
+
         if topic not in self.pools:
             documents = self.qrels.codes.get(topic, {})
             codes = [documents[docno] for docno in sorted(documents, reverse=True)]

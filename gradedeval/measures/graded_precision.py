@@ -8,7 +8,7 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.precision import summed_precision
-from gradedeval.measures.properties import Bounds
+from gradedeval.measures.properties import Bounds, RankSum
 
 # Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` settles it
 # before the function runs.
@@ -39,6 +39,11 @@ def precision_at_relevant(g: Gains) -> Floats:
     return safe_divide(_terms(g), g.gain)
 
 
+def _ideal(g: Gains) -> Floats:
+    """topics: the expected number of documents that a user regards as relevant."""
+    return row_sums(g.ideal)
+
+
 @measure(
     gain="thresholds",
     scale="thresholds",
@@ -47,6 +52,7 @@ def precision_at_relevant(g: Gains) -> Floats:
     ceiling=1,
     over_ties=True,
     details=_gap_details,
+    rank_sum=RankSum("precision", over=_ideal),
 )
 def gap(g: Gains) -> Floats:
     """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades.
@@ -61,7 +67,7 @@ def gap(g: Gains) -> Floats:
         (step * summed_precision(g, level) for step, level in zip(steps, g.levels, strict=True)),
         start=np.zeros(len(g.gain)),
     )
-    return safe_divide(precisions, row_sums(g.ideal))
+    return safe_divide(precisions, _ideal(g))
 
 
 @measure(
@@ -71,6 +77,7 @@ def gap(g: Gains) -> Floats:
     bounds=Bounds("precision.graded_recall"),
     ceiling=1,
     over_ties=True,
+    rank_sum=RankSum("gain", over=_ideal),
 )
 def grecall(g: Gains) -> Floats:
     """Graded recall: the expected share of the documents a user regards as relevant that is retrieved.
@@ -79,7 +86,7 @@ def grecall(g: Gains) -> Floats:
 
     Robertson et al., SIGIR 2010, section 3.2.
     """
-    return safe_divide(row_sums(g.gain), row_sums(g.ideal))
+    return safe_divide(row_sums(g.gain), _ideal(g))
 
 
 @measure(
@@ -90,6 +97,7 @@ def grecall(g: Gains) -> Floats:
     cutoff="required",
     ceiling=1,
     over_ties=True,
+    rank_sum=RankSum("gain", over=lambda g: g.effective_depth),
 )
 def gprecision(g: Gains) -> Floats:
     """Graded precision: the expected share of the first k that a user regards as relevant.

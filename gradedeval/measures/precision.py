@@ -8,7 +8,7 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import BELOW_1, NOT_NEGATIVE, POSITIVE, SHARE, Check
-from gradedeval.measures.properties import Bounds, RankingWeights
+from gradedeval.measures.properties import Bounds, RankingWeights, RankSum
 
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
@@ -76,6 +76,7 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
     over_ties=True,
     details=_precision_and_ideal,
     weights_in_ranking=RankingWeights(_precision, divided_by_r=True),
+    rank_sum=RankSum("precision", over=lambda g: g.num_relevant),
 )
 def ap(g: Gains) -> Floats:
     """Average precision.
@@ -93,6 +94,7 @@ def ap(g: Gains) -> Floats:
     over_ties=True,
     details=lambda g: {"precision": _precision(g)},
     weights_in_ranking=RankingWeights(_precision),
+    rank_sum=RankSum("precision"),
 )
 def sp(g: Gains) -> Floats:
     """Sum of precisions: average precision without the number of relevant documents.
@@ -104,7 +106,14 @@ def sp(g: Gains) -> Floats:
     return summed_precision(g)
 
 
-@measure(residual="beyond_run", bounds="rises", cutoff="required", ceiling=1, over_ties=True)
+@measure(
+    residual="beyond_run",
+    bounds="rises",
+    cutoff="required",
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", over=lambda g: g.effective_depth),
+)
 def p(g: Gains) -> Floats:
     """Precision: the share of the first k that is relevant; k also where fewer are retrieved.
 
@@ -115,7 +124,13 @@ def p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
 
 
-@measure(residual="within_run", bounds="counts", ceiling=1, over_ties=True)
+@measure(
+    residual="within_run",
+    bounds="counts",
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", over=lambda g: g.num_relevant),
+)
 def recall(g: Gains) -> Floats:
     """The share of the relevant documents that is retrieved.
 
@@ -126,7 +141,12 @@ def recall(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, g.num_relevant)
 
 
-@measure(cutoff="none", ceiling=1, over_ties=True)
+@measure(
+    cutoff="none",
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", lambda g: g.rank <= g.num_relevant[:, None], over=lambda g: g.num_relevant),
+)
 def rprec(g: Gains) -> Floats:
     """R-precision: precision at rank R.
 
@@ -262,10 +282,6 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     return safe_divide(found(g, depth), depth)
 
 
-# trec_eval's guard against a sample without a document above.
-EPSILON = 0.00001
-
-
 @measure(residual="within_run", bounds=Bounds("precision.graded_average"), ceiling=1, summary="geometric")
 def gm_ap(g: Gains) -> Floats:
     """Average precision, summed up over topics by the geometric mean.
@@ -299,22 +315,3 @@ def yaap(g: Gains) -> Floats:
     summed = summed_precision(g)
     odds: Floats = np.log((1 + summed) / (1 + g.num_relevant - summed))
     return np.where(g.num_relevant > 0, odds, 0.0)
-
-
-@measure(ceiling=1, uses_unsampled=True)
-def infap(g: Gains) -> Floats:
-    """Inferred average precision: average precision estimated where only a sample of the pool is judged.
-
-    1/R Σ_{i relevant} 1/i + (i−1)/i · (pooled above i)/(i−1) · (relevant above + ε) / (judged above + 2ε), ε=0.00001
-
-    Yilmaz & Aslam, CIKM 2006; trec_eval's infAP. With --negative unjudged a grade below 0 says pooled and not sampled.
-    """
-    relevant_above = g.ordinal - 1
-    sampled = relevant_above + g.nonrelevant_above
-    pooled = sampled
-    if g.unsampled is not None:
-        pooled = sampled + g.at_relevant((g.unsampled & ~g.judged).cumsum(1))
-    precision_above = (relevant_above + EPSILON) / (sampled + 2 * EPSILON)
-    with np.errstate(invalid="ignore"):  # past the last relevant document found
-        expected = 1 / g.ranks_of_relevant + pooled / g.ranks_of_relevant * precision_above
-    return safe_divide(row_sums(np.where(np.isfinite(g.ranks_of_relevant), expected, 0.0)), g.num_relevant)

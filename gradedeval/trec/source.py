@@ -12,7 +12,7 @@ from importlib import import_module
 from io import BytesIO
 from typing import IO, Any, TypeGuard
 
-from gradedeval.errors import InputError, reason
+from gradedeval.errors import InputError, reason, url_place
 
 SLICE = 1 << 16
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
@@ -40,7 +40,8 @@ class Source:
     def place(self) -> str:
         """The name that messages use."""
         if isinstance(self.target, str | os.PathLike):
-            return "<stdin>" if os.fspath(self.target) == "-" else os.fspath(self.target)
+            place = os.fspath(self.target)
+            return "<stdin>" if place == "-" else url_place(place) if is_url(place) else place
         return str(getattr(self.target, "name", "<file>"))
 
     @property
@@ -93,7 +94,8 @@ def remote(url: Any) -> IO[bytes]:
     """The bytes of a URL. Raises InputError where it cannot be opened."""
     from gradedeval.trec.remote import fetched  # few evaluations read one
 
-    return fetched(url)
+    with temporary_file_errors():
+        return fetched(url)
 
 
 def standard_input(place: str) -> IO[bytes]:

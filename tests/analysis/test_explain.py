@@ -103,7 +103,7 @@ def test_contributions_sum_to_the_score(measures: Sequence[Measure], topic: Topi
 @every(one for one in VARIANTS if not one.definition.cwl)
 @drawn(12)
 @given(topic=any_topic)
-@example(topic=TYPICAL)
+@also(topic=TYPICAL)
 def test_the_running_score_is_that_of_the_documents_so_far_for_all_but_users_who_look_ahead(
     measures: Sequence[Measure], topic: Topic
 ) -> None:

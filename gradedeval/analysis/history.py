@@ -143,14 +143,13 @@ def lines_of(
 
 
 def _time_of(file: str | None, time: datetime | None) -> str:
-    if time is None:
-        if is_url(file):
-            from gradedeval.trec.remote import modified  # most runs are here
+    if time is None and is_url(file):
+        from gradedeval.trec.remote import modified  # most runs are here
 
-            return (modified(str(file)) or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds")
-        there = file is not None and os.path.isfile(file)
-        time = datetime.fromtimestamp(os.path.getmtime(str(file)), UTC) if there else datetime.now(UTC)
-    return time.isoformat(timespec="seconds")
+        time = modified(str(file))
+    elif time is None and file is not None and os.path.isfile(file):
+        time = datetime.fromtimestamp(os.path.getmtime(file), UTC)
+    return (time or datetime.now(UTC)).isoformat(timespec="seconds")
 
 
 def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:

@@ -80,7 +80,7 @@ def modified(url: str) -> datetime | None:
         time: datetime = asked(url, files.modified, name)
     except InputError:  # most file systems know none
         return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def stored(url: str, content: bytes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import IO, Any
 
@@ -93,15 +93,15 @@ def stored(url: str, content: bytes) -> None:
         raise error.replace(problem=what, hint=f"nothing was written; {error.hint}") from None
 
 
-def appended(url: str, content: bytes) -> None:
-    """Write more at the end of a file that a URL names: all of it anew, for storages of objects append nothing."""
+def appended(url: str, lines: Iterable[str]) -> None:
+    """Write lines at the end of a file that a URL names: all of it anew, for storages of objects append nothing."""
     files, name = file_system(url)
     before = b""
     if asked(url, files.exists, name):
         with fetched(url) as file:
             before = file.read()
         before += b"" if before.endswith(b"\n") or not before else b"\n"
-    stored(url, before + content)
+    stored(url, before + "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
 
 
 def matching(url: str) -> list[str]:

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import import_module
 from io import BytesIO
 from typing import IO, Any, TypeGuard
@@ -53,6 +54,15 @@ class Source:
             return _size_of_url(self.target) if is_url(self.target) else os.path.getsize(self.target)
         except (OSError, InputError):
             return None
+
+    @property
+    def modified(self) -> datetime | None:
+        """When a file was written; None where that is not known."""
+        if is_url(self.target):
+            from gradedeval.trec.remote import modified  # few evaluations read one
+
+            return modified(str(self.target))
+        return datetime.fromtimestamp(os.path.getmtime(self.place), UTC)
 
     @property
     def is_read_once(self) -> bool:

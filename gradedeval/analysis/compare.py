@@ -112,17 +112,16 @@ def compare(
     `difference`, or `ratio` for geometric means: effect, p and the interval are then of differences of logarithms, and
     low and high are ratios, 1 where the runs are equal. With bayes, better, equivalent and worse stand in place of p:
     the probabilities that the true difference is above rope, within ±rope, and below −rope, or the other way round
-    where lower is better; low and high are a credible interval. No completion of the judgments takes the difference out
-    of `lowest` to `highest`: what one of the two retrieved and nobody judged has any grade or none, the same for both.
-    `conclusive`: no judging can reverse the order, by these bounds; or else, by measures that no judgment lowers, as
-    the difference is larger than the residual of the lower run. Blank where nothing is known. `flip` is how many of its
-    `unjudged` documents would have to be relevant, in both runs, with the top gain and all else as it is, to reverse
-    the order: the fewest where what a document adds depends on its rank alone, else a number that suffices.
+    where lower is better; low and high are a credible interval. The difference stays between `lowest` and `highest`
+    whatever the unjudged documents of both are, each the same in both. `conclusive`: no judging can reverse the order,
+    by these bounds; or else, by measures that no judgment lowers, by the residual of the lower run. `flip` is how many
+    of the `unjudged` documents of the lower run would have to be relevant, with the top gain and all else as it is, to
+    reverse the order: the fewest where what a document adds depends on its rank alone, else a number that suffices.
     `flip_share` is their share, `flip_rank` the lowest rank among them. Blank where the order is conclusive, where none
-    were found that reverse it, for saved or standardized scores, and for runs that cannot be read again. `.attrs` has
-    the `test` with its correction, `alpha` and the `signature`. What cannot be significant, has an interval without an
-    end, is taken for a mean, or leaves out topics is told in a warning of the class `gradedeval.EvaluationWarning`.
-    Raises InputError for fewer than two runs, and a measure with one topic.
+    were found, and for scores of runs that cannot be read again. `.attrs` has the `test` with its correction, `alpha`
+    and the `signature`. What cannot be significant, has an interval without an end, is taken for a mean, or leaves out
+    topics is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs,
+    and a measure with one topic.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)

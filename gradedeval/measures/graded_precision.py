@@ -8,7 +8,7 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.precision import summed_precision
-from gradedeval.measures.properties import Structure
+from gradedeval.measures.properties import Bounds, RankSum
 
 # Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` settles it
 # before the function runs.
@@ -39,14 +39,20 @@ def precision_at_relevant(g: Gains) -> Floats:
     return safe_divide(_terms(g), g.gain)
 
 
+def _ideal(g: Gains) -> Floats:
+    """topics: the expected number of documents that a user regards as relevant."""
+    return row_sums(g.ideal)
+
+
 @measure(
     gain="thresholds",
     scale="thresholds",
     residual="within_run",
+    bounds=Bounds("precision.graded_average"),
     ceiling=1,
     over_ties=True,
-    structure=Structure("precision", "relevant"),
     details=_gap_details,
+    rank_sum=RankSum("precision", over=_ideal, pool="relevant"),
 )
 def gap(g: Gains) -> Floats:
     """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades.
@@ -61,16 +67,17 @@ def gap(g: Gains) -> Floats:
         (step * summed_precision(g, level) for step, level in zip(steps, g.levels, strict=True)),
         start=np.zeros(len(g.gain)),
     )
-    return safe_divide(precisions, row_sums(g.ideal))
+    return safe_divide(precisions, _ideal(g))
 
 
 @measure(
     gain="thresholds",
     scale="thresholds",
     residual="within_run",
+    bounds=Bounds("precision.graded_recall"),
     ceiling=1,
     over_ties=True,
-    structure=Structure("sum", "relevant"),
+    rank_sum=RankSum("gain", over=_ideal, pool="relevant"),
 )
 def grecall(g: Gains) -> Floats:
     """Graded recall: the expected share of the documents a user regards as relevant that is retrieved.
@@ -79,17 +86,18 @@ def grecall(g: Gains) -> Floats:
 
     Robertson et al., SIGIR 2010, section 3.2.
     """
-    return safe_divide(row_sums(g.gain), row_sums(g.ideal))
+    return safe_divide(row_sums(g.gain), _ideal(g))
 
 
 @measure(
     gain="thresholds",
     scale="thresholds",
     residual="beyond_run",
+    bounds="rises",
     cutoff="required",
     ceiling=1,
     over_ties=True,
-    structure=Structure("sum"),
+    rank_sum=RankSum("gain", over=lambda g: g.effective_depth),
 )
 def gprecision(g: Gains) -> Floats:
     """Graded precision: the expected share of the first k that a user regards as relevant.

@@ -48,18 +48,49 @@ class RankingWeights:
     finite: bool = False
 
 
-class Structure(NamedTuple):
-    """What a score is made of: so far as it is known, it is told what the difference of two scores can become.
+@dataclass(frozen=True, eq=False, repr=False)
+class RankSum:
+    """A score as a sum over the ranks, with weights that no order of the documents changes.
 
-    kind  `sum`: Σ_i w_i gain_i; `cascade`: Σ_i w_i gain_i Π_{j<i} (1 − gain_j), w does not rise; `precision`: the sum
-          of precisions at the relevant documents, over users whose threshold is each level of gain. The weights depend
-          on the rank alone
-    over  what it is divided by, the same for all runs: `ideal`, what the pool gives in descending order of gain, down
-          to the cutoff; `relevant`, the sum of the gains of the pool; or nothing
+    of       what the weights multiply: the document's `gain`; the probability that a user who is satisfied with the
+             probability that the gain says will `stop` there; or graded `precision`: 1/n Σ_{m≤n} min(gain_m, gain_n)
+    weights  a function of the gains and the parameters: topics × ranks, or ranks; None: 1 each
+    over     what they are divided by, a function of the same: topics, or a number; where it is 0, weights are 0
+    pool     what that is of the pool, where judging changes it: the score of its `ideal` ranking down to the cutoff, or
+             the sum of the gains of what is `relevant`; then the weights depend on the rank alone
     """
 
-    kind: Literal["sum", "cascade", "precision"]
-    over: Literal["", "ideal", "relevant"] = ""
+    of: Literal["gain", "stop", "precision"]
+    weights: Callable[..., Any] | None = None
+    over: Callable[..., Any] | None = None
+    pool: Literal["", "ideal", "relevant"] = ""
+
+    def at_ranks(self, g: Any, arguments: Arguments) -> Floats:
+        """topics × ranks: the weights that the ranks of a batch of gains have."""
+        weights = np.zeros(g.gain.shape) + (1.0 if self.weights is None else self.weights(g, **arguments))
+        if self.over is None:
+            return weights
+        whole = np.reshape(self.over(g, **arguments), (-1, 1))
+        return np.divide(weights, whole, out=np.zeros(weights.shape), where=np.broadcast_to(whole > 0, weights.shape))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds:
+    """How low and how high a score can come, whatever the unjudged documents turn out to be: for `--bounds`.
+
+    function  a function of the gains and the parameters: topics, topics: the lowest and the highest score. As text it
+              is `module.name` in `gradedeval.measures.bounds`, which only who asks for bounds has to import
+    exact     whether both are reached; `binary`: where gains are 0 and 1
+    but       in words, which are reached where not both are
+    """
+
+    function: Callable[..., tuple[Floats, Floats]] | str
+    exact: bool | Literal["binary"] = True
+    but: str = ""
+
+
+Rule = Bounds | Literal["rises", "intents", "counts", "none"]
+"""How the bounds of a score come about: see `Properties`."""
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
@@ -79,11 +110,15 @@ class Properties:
                documents could; `none`: no residual is printed, because filling in the unjudged documents gives no
                bound: some judgment of them can lift a score above score + residual; a function of the arguments where
                it depends on them
+    bounds     what is known of all scores that judging unjudged documents can lead to: `rises`: none of them is below
+               the score or above score + residual; `intents`: so it is of each intent of which the score is the mean;
+               `counts`: the score follows from the number of relevant documents found and that of all, rises with the
+               first, falls with the second, and does not fall where both grow by one; `Bounds` for others; `none`; a
+               function of the arguments where it depends on them. A measure without residual has none
     floor      the lowest possible score
     ceiling    the highest possible score
     over_ties  whether `--ties average` gives its mean over all orders of tied documents: the score is linear in the
                gains, which are mean gains then, or its function looks at `Gains.first`
-    structure  see `Structure`; None where it is none of these. A C/W/L measure with `over_ties` is a sum
     summary    how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, where scores below
                0.00001 are raised to that
     better     whether `higher` scores are better, `lower` ones, or `neither`; of a C/W/L measure, expected utility
@@ -109,10 +144,10 @@ class Properties:
     intents: bool = False
     cutoff: Cutoff = "truncates"
     residual: Residual | Callable[[Arguments], Residual] = "none"
+    bounds: Rule | Callable[[Arguments], Rule] = "none"
     floor: float = 0.0
     ceiling: float = np.inf
     over_ties: bool = False
-    structure: Structure | None = None
     summary: Summary = "mean"
     better: Better = "higher"
     checks: Checks | None = None
@@ -137,10 +172,12 @@ class MeasureProperties(Properties):
                         `contribution` is what each rank adds to the score, where that is not the difference that it
                         makes to end the ranking one rank later
     weights_in_ranking  see `RankingWeights`, for `gradedeval weights`
+    rank_sum            see `RankSum`: how the score changes when two documents change places, for `gradedeval.ltr`
     """
 
     details: Callable[..., Mapping[str, Floats]] | None = None
     weights_in_ranking: RankingWeights | None = None
+    rank_sum: RankSum | None = None
 
 
 @dataclass(repr=False, eq=False, kw_only=True)

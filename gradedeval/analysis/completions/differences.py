@@ -24,7 +24,7 @@ from gradedeval.measures.applied import run_measure, scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parse import parse_measures
-from gradedeval.measures.properties import Structure
+from gradedeval.measures.properties import RankSum
 from gradedeval.scoring.summaries import summarize
 
 CELLS = 1 << 18
@@ -77,12 +77,12 @@ class Differences:
         self.rankings: dict[str, Ranking | None] = {}
 
     @cached_property
-    def structure(self) -> Structure | None:
-        """What is known of the measure that counts here."""
-        structure, options = self.measure.structure, self.scorer.options
+    def rank_sum(self) -> RankSum | None:
+        """What is known of the measure, where it counts here."""
+        options, measure = self.scorer.options, self.measure
         moved = options.ties == "average" or options.costs is not None or options.residual_depth == "full"
-        unsummed = self.measure.reading.summary == "geometric"
-        return None if moved or unsummed or self.table.top <= 0 else structure
+        mean = measure.residual != "none" and measure.reading.summary != "geometric" and not measure.by_intent
+        return measure.rank_sum if mean and not moved and self.table.top > 0 else None
 
     def bounds(self, first: Ints, second: Ints) -> tuple[Floats, Floats]:
         """pairs × topics: how low and how high second − first can come; nan where it is not known."""
@@ -92,7 +92,7 @@ class Differences:
         chosen = [
             number
             for number, (baseline, run) in enumerate(pairs)
-            if self.structure is not None and self._ranking(names[baseline]) and self._ranking(names[run])
+            if self.rank_sum is not None and self._ranking(names[baseline]) and self._ranking(names[run])
         ]
         size = max(1, CELLS // max(topics * self.depth, 1)) if chosen else 1
         for begin in range(0, len(chosen), size):
@@ -152,7 +152,7 @@ class Differences:
 
     @property
     def over(self) -> str:
-        return self.structure.over if self.structure is not None else ""
+        return self.rank_sum.pool if self.rank_sum is not None else ""
 
     @cached_property
     def deepest(self) -> int:
@@ -205,13 +205,13 @@ class Differences:
 
     def _greatest(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
         """pairs · topics: what first − second does not exceed."""
-        assert self.structure is not None
+        assert self.rank_sum is not None
         own, other = (np.concatenate([ranking.gain for ranking in rankings]) for rankings in (first, second))
-        of = {"sum": self._of_sum, "cascade": self._of_cascade, "precision": self._of_precision}[self.structure.kind]
+        of = {"gain": self._of_gain, "stop": self._of_stop, "precision": self._of_precision}[self.rank_sum.of]
         greatest: Floats = of(own, other, unknown) + np.concatenate([ranking.beyond for ranking in first])
         return greatest
 
-    def _of_sum(self, first: Floats, second: Floats, unknown: Unknown) -> Floats:
+    def _of_gain(self, first: Floats, second: Floats, unknown: Unknown) -> Floats:
         weights = np.append(self.weights[: self.depth], 0.0)
         difference = (first - second) @ weights[:-1]
         if not self.over:
@@ -221,7 +221,7 @@ class Differences:
         value = np.append(0.0, self.weights.cumsum()) if self.over == "ideal" else np.arange(most + 0.0)
         return greatest_share(difference, unknown, weights, Ideal(self.steps, counts, value))
 
-    def _of_cascade(self, first: Floats, second: Floats, unknown: Unknown) -> Floats:
+    def _of_stop(self, first: Floats, second: Floats, unknown: Unknown) -> Floats:
         top, utility = self.table.top, self.weights[: self.depth]
         found = greatest_cascade(Cascade(first, utility), Cascade(second, utility), unknown, top)
         if not self.over:
@@ -268,4 +268,4 @@ def never_falls(label: str, reread: Reread | None) -> bool:
         (measure,) = parse_measures(label) if reread is None else [reread.scorer.measures[reread.column[label]]]
     except (InputError, ValueError):
         return False
-    return measure.structure is not None and not measure.structure.over
+    return measure.bounds == "rises"

@@ -35,8 +35,8 @@ class Reread:
         self.batches: dict[str, list[Batch]] = {}
         self.known: dict[tuple[str, tuple[str, ...]], list[Part] | None] = {}
         # What is relevant below the cutoff changes what scores are divided by.
-        structures = [measure.structure for measure in self.scorer.measures]
-        self.whole = any(structure is not None and structure.over for structure in structures)
+        sums = [measure.rank_sum for measure in self.scorer.measures]
+        self.whole = any(each is not None and each.pool for each in sums)
 
     def parts(self, run: str, topics: Sequence[str]) -> list[Part] | None:
         """These topics of a run; None where it cannot be read again."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,17 @@ import pytest
 
 import gradedeval
 from gradedeval.analysis.completions import cascades, precisions
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
 
 Ranking = dict[str, float]
 TOPICS = ("1", "2", "3")
 UNJUDGED = -1
 EXACT = (
-    "dcg@3", "p@2", "rbp(p=0.8)@3", "sdcg@3", "zipf@3", "gprecision@2", "hits", "sp", "err@2", "err@3", "rr@3",
+    "dcg@3", "p@2", "rbp(p=0.8)@3", "sdcg@3", "zipf@3", "gprecision@2", "sp", "err@2", "err@3", "rr@3",
     "success@2", "cascade(gamma=0.9,gain=linear)@3", "ndcg", "ndcg@2", "ndcg(gain=exp)@3", "ndcg(gain=0.1:0.5:1)",
-    "recall@2", "grecall", "relative_p@2", "set_recall", "ap", "ap@2", "gap", "gap(g=1:3)@2",
+    "recall@2", "grecall", "ap", "ap@2", "gap", "gap(g=1:3)@2",
 )  # fmt: skip
 SAFE = ("nerr", "nerr@2")
 
@@ -105,7 +107,7 @@ def test_where_the_documents_are_too_many_to_try_all_ways_the_bounds_are_safe(
     frame, ends = compared(runs, qrels, (*EXACT, *SAFE)), every_way(runs, qrels, (*EXACT, *SAFE))
     assert (frame["lowest"] <= ends["least"] + 1e-12).all()
     assert (frame["highest"] >= ends["largest"] - 1e-12).all()
-    sums = [name for name in EXACT if (MEASURES[name.split("(")[0].split("@")[0]].structure or ("",))[0] == "sum"]
+    sums = [name for name in EXACT if getattr(parse_measures(name)[0].rank_sum, "of", "") == "gain"]
     np.testing.assert_allclose(frame.loc[sums, "highest"], ends.loc[sums, "largest"], rtol=0, atol=1e-12)
 
 
@@ -117,9 +119,12 @@ def test_what_lies_past_the_end_of_a_run_may_be_relevant_too() -> None:
     assert not row["conclusive"]
 
 
-def test_every_structure_that_a_measure_states_is_tried() -> None:
-    tried = {MEASURES[name.split("(")[0].split("@")[0]].structure for name in (*EXACT, *SAFE)}
-    assert tried == {measure.structure for measure in MEASURES.values()} - {None}
+def test_every_kind_of_sum_over_ranks_is_tried() -> None:
+    def kinds(measures: Iterable[Measure]) -> set[tuple[str, str]]:
+        sums = [measure.rank_sum for measure in measures if measure.residual != "none"]
+        return {(each.of, each.pool) for each in sums if each is not None}
+
+    assert kinds(parse_measures(" ".join((*EXACT, *SAFE)))) == kinds(MEASURES.values())
 
 
 def test_judging_may_turn_an_order_that_the_residual_of_the_lower_run_calls_known() -> None:

@@ -106,22 +106,21 @@ def compare(
 
     Returns a frame with the columns measure, run, baseline, topics, mean (or total, or geometric mean: what `evaluate`
     gives), baseline_mean, difference (run − baseline), relative (difference / |baseline_mean|, blank for a mean of 0),
-    wins, ties, losses (topics, of the run; where lower is better, a lower score wins; blank where neither is), effect
-    (mean difference / deviation), low, high (the interval, by the studentized bootstrap; of anova Tukey's simultaneous
-    one), p, p_corrected, lowest, highest, conclusive, flip, unjudged, flip_share, flip_rank, tested. `tested` is
-    `difference`, or `ratio` for geometric means: effect, p and the interval are then of differences of logarithms, and
-    low and high are ratios, 1 where the runs are equal. With bayes, better, equivalent and worse stand in place of p:
-    the probabilities that the true difference is above rope, within ±rope, and below −rope, or the other way round
-    where lower is better; low and high are a credible interval. The difference stays between `lowest` and `highest`
-    whatever the unjudged documents of both are, each the same in both. `conclusive`: no judging can reverse the order,
-    by these bounds; or else, by measures that no judgment lowers, by the residual of the lower run. `flip` is how many
-    of the `unjudged` documents of the lower run would have to be relevant, with the top gain and all else as it is, to
-    reverse the order: the fewest where what a document adds depends on its rank alone, else a number that suffices.
-    `flip_share` is their share, `flip_rank` the lowest rank among them. Blank where the order is conclusive, where none
-    were found, and for scores of runs that cannot be read again. `.attrs` has the `test` with its correction, `alpha`
-    and the `signature`. What cannot be significant, has an interval without an end, is taken for a mean, or leaves out
-    topics is told in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs,
-    and a measure with one topic.
+    wins, ties, losses (topics, of the run; blank where neither score is better), effect (mean difference / deviation),
+    low, high (the interval, by the studentized bootstrap; of anova Tukey's simultaneous one), p, p_corrected, lowest,
+    highest, conclusive, flip, unjudged, flip_share, flip_rank, tested. `tested` is `difference`, or `ratio` for
+    geometric means: effect and p are then of differences of logarithms, and low and high are ratios. With bayes,
+    better, equivalent and worse stand in place of p: the probabilities that the true difference is above rope, within
+    ±rope, and below −rope, or the other way round where lower is better; low and high are a credible interval. The
+    difference stays between `lowest` and `highest` whatever the unjudged documents of both are, each the same in both.
+    `conclusive`: no judging can reverse the order, by these bounds; or else, by measures that no judgment lowers, by
+    the residual of the lower run. `flip` is how many of the `unjudged` documents of the lower run would have to be
+    relevant, with the top gain and all else as it is, to reverse the order: the fewest where what a document adds
+    depends on its rank alone, else a number that suffices. `flip_share` is their share, `flip_rank` the lowest rank
+    among them. Blank where the order is conclusive, where none were found, and for scores of runs that cannot be read
+    again. `.attrs` has the `test` with its correction, `alpha` and the `signature`. What cannot be significant, has an
+    interval without an end, is taken for a mean, or leaves out topics is told in a warning of the class
+    `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and a measure with one topic.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)

@@ -10,7 +10,7 @@ from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.measures.cumulated_gain import q
 from gradedeval.measures.gains import Gains
 
-ANCHORS = 16
+ANCHORS = 8
 """For how many numbers of relevant documents the score is worked out at a time."""
 
 

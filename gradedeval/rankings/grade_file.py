@@ -63,6 +63,10 @@ class SegmentPart:
         own = replace(self.segment)
         return BlocksPart(blocks(own, grader.limits.block, own.at, self.layout), self.is_large).grade(grader)
 
+    def closed(self) -> SegmentPart:
+        """The same of a file that need not stay open."""
+        return replace(self, segment=replace(self.segment, file=self.segment.file.closed()))
+
 
 def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Batch]:
     numbers = TopicCodes(grader.limits)
@@ -85,11 +89,19 @@ class RunFile:
         next is asked for; and how many there are about, where that is known."""
         limits, file = self.grader.limits, self.file
         if file is not None and workers.count > 1:
-            cut = segments(file, workers.count, limits.segment, FIRST * limits.block, self.layout)
-            return [SegmentPart(segment, self.layout, self.is_large) for segment in cut], len(cut)
+            cut = self.segments(workers)
+            return cut, len(cut)
         count = None if file is None else (file.end - file.at) // limits.block
         parts = None if count is None else 1 + max(0, count + BLOCKS - FIRST - 1) // BLOCKS
         return self._in_turn(blocks(self.stream, limits.block, layout=self.layout)), parts
+
+    def segments(self, workers: Workers) -> list[SegmentPart]:
+        """All of a file on disk in parts that processes can share."""
+        if self.file is None:
+            return []
+        limits = self.grader.limits
+        cut = segments(self.file, workers.count, limits.segment, FIRST * limits.block, self.layout)
+        return [SegmentPart(segment, self.layout, self.is_large) for segment in cut]
 
     def _in_turn(self, following: Iterator[Block]) -> Iterator[RunPart]:
         count = FIRST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -79,6 +79,15 @@ class RunScores:
             return float(summarize(score, summary))
         return float(summarize_rises(score, getattr(self, part)[kept, column], summary))
 
+    def count(self, column: int) -> int:
+        """How many topics are kept by one measure."""
+        return int(self.included[:, column].sum())
+
+    def is_zero(self, topics: Sequence[str], column: int) -> bool:
+        """Whether all of some topics score 0, as far as they count."""
+        row_of = {topic: row for row, topic in enumerate(self.topics)}
+        return not self.score[[row_of[topic] for topic in topics if topic in row_of], column].any()
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores(InNotebook, document="scoring.score_tables.document"):
@@ -117,12 +126,13 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
 
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
         """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
-        kept, summary = run.included[:, column], self.measures[column].definition.summary
+        summary = self.measures[column].definition.summary
         names = ("score", "residual", "unjudged")
         known = names if self.options.wants_residuals else names[:1]  # all others are blank
         parts = [np.array([run.summary(part, column, summary) if part in known else np.nan]) for part in names]
         topics: list[str] = []
         if by_topic:
+            kept = run.included[:, column]
             topics = list(compress(run.topics, kept))
             parts = [np.append(getattr(run, name)[kept, column], part) for name, part in zip(names, parts, strict=True)]
         score, residual, unjudged = parts
@@ -136,7 +146,7 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
             "residual": _blanked(residual),
             "unjudged": _blanked(unjudged),
             "beyond": _blanked(beyond),
-            "topics": [None] * len(topics) + [int(kept.sum())],
+            "topics": [None] * len(topics) + [run.count(column)],
         }
 
     @cached_property

@@ -31,6 +31,17 @@ def is_file(source: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class PlacedPath(os.PathLike[str]):
+    """A path that processes in other folders can open; `place` is what messages call it."""
+
+    path: str
+    place: str
+
+    def __fspath__(self) -> str:
+        return self.path
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Source:
     """A named place to read from: `target` is a path, `-` for standard input, or an open file."""
 
@@ -40,7 +51,8 @@ class Source:
     def place(self) -> str:
         """The name that messages use."""
         if isinstance(self.target, str | os.PathLike):
-            return "<stdin>" if os.fspath(self.target) == "-" else os.fspath(self.target)
+            path = os.fspath(self.target)
+            return "<stdin>" if path == "-" else str(getattr(self.target, "place", path))
         return str(getattr(self.target, "name", "<file>"))
 
     @property

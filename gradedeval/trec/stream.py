@@ -46,8 +46,37 @@ class OpenFile:
     def read_into(self, view: memoryview, at: int) -> int:
         return os.preadv(self.number, [view], at)
 
+    def closed(self) -> ClosedFile:
+        """The same by its path alone."""
+        return ClosedFile(os.path.abspath(self.path), self.path, _state(self.number))
+
     def __reduce__(self) -> Any:
         return _reopened, (os.path.abspath(self.path), self.path, _state(self.number))
+
+
+class ClosedFile(OpenFile):
+    """A file that is opened whenever some of it is read, so that any number of them may be known at a time.
+
+    path    where it is, for any process of this machine or of others that see it there
+    place   what messages call it
+    state   its size and time when it was first met; it is an error if they are others later
+    """
+
+    def __init__(self, path: str, place: str, state: tuple[int, int]) -> None:
+        self.path, self._known = place, (path, place, state)
+
+    @property
+    def size(self) -> int:
+        return self._known[2][0]
+
+    def token(self, begin: int, start: int, length: int) -> bytes:
+        return _reopened(*self._known).token(begin, start, length)
+
+    def read_into(self, view: memoryview, at: int) -> int:
+        return _reopened(*self._known).read_into(view, at)
+
+    def __reduce__(self) -> Any:
+        return ClosedFile, self._known
 
 
 class _Reopened(OpenFile):

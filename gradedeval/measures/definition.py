@@ -19,7 +19,7 @@ from gradedeval.measures.decorator import decorator
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.notation import IA, LAST_CUTOFF, UNIFORM, Spelling, Value, cutoff_too_large
 from gradedeval.measures.parameters import Parameters
-from gradedeval.measures.properties import Better, CWLProperties, MeasureProperties, Reading, Residual
+from gradedeval.measures.properties import Better, CWLProperties, MeasureProperties, RankSum, Reading, Residual
 
 ArrayTies = Literal["file", "best", "worst", "average"]
 """Orders of documents with equal scores that need no docnos; `file`: as arrays list them."""
@@ -224,6 +224,11 @@ class Measure:
         """Whether a better document moved up never lowers its score."""
         monotone = self.definition.monotone
         return monotone(self.arguments) if callable(monotone) else monotone
+
+    @property
+    def rank_sum(self) -> RankSum | None:
+        """Its score as a sum over ranks; None where it is none, as of the C/W/L quantities but expected utility."""
+        return self.definition.rank_sum if self.arguments.get("of", "eu") == "eu" else None
 
     @property
     def reading(self) -> Reading:

@@ -8,7 +8,7 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import BELOW_1, NOT_NEGATIVE, POSITIVE, SHARE, Check
-from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.properties import RankingWeights, RankSum
 
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
@@ -75,6 +75,7 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
     over_ties=True,
     details=_precision_and_ideal,
     weights_in_ranking=RankingWeights(_precision, divided_by_r=True),
+    rank_sum=RankSum("precision", over=lambda g: g.num_relevant),
 )
 def ap(g: Gains) -> Floats:
     """Average precision.
@@ -91,6 +92,7 @@ def ap(g: Gains) -> Floats:
     over_ties=True,
     details=lambda g: {"precision": _precision(g)},
     weights_in_ranking=RankingWeights(_precision),
+    rank_sum=RankSum("precision"),
 )
 def sp(g: Gains) -> Floats:
     """Sum of precisions: average precision without the number of relevant documents.
@@ -102,7 +104,13 @@ def sp(g: Gains) -> Floats:
     return summed_precision(g)
 
 
-@measure(residual="beyond_run", cutoff="required", ceiling=1, over_ties=True)
+@measure(
+    residual="beyond_run",
+    cutoff="required",
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", over=lambda g: g.effective_depth),
+)
 def p(g: Gains) -> Floats:
     """Precision: the share of the first k that is relevant; k also where fewer are retrieved.
 
@@ -113,7 +121,7 @@ def p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
 
 
-@measure(residual="within_run", ceiling=1, over_ties=True)
+@measure(residual="within_run", ceiling=1, over_ties=True, rank_sum=RankSum("gain", over=lambda g: g.num_relevant))
 def recall(g: Gains) -> Floats:
     """The share of the relevant documents that is retrieved.
 
@@ -124,7 +132,12 @@ def recall(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, g.num_relevant)
 
 
-@measure(cutoff="none", ceiling=1, over_ties=True)
+@measure(
+    cutoff="none",
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", lambda g: g.rank <= g.num_relevant[:, None], over=lambda g: g.num_relevant),
+)
 def rprec(g: Gains) -> Floats:
     """R-precision: precision at rank R.
 

@@ -48,6 +48,29 @@ class RankingWeights:
     finite: bool = False
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class RankSum:
+    """A score as a sum over the ranks, with weights that no order of the documents changes.
+
+    of       what the weights multiply: the document's `gain`; the probability that a user who is satisfied with the
+             probability that the gain says will `stop` there; or graded `precision`: 1/n Σ_{m≤n} min(gain_m, gain_n)
+    weights  a function of the gains and the parameters: topics × ranks, or ranks; None: 1 each
+    over     what they are divided by, a function of the same: topics, or a number; where it is 0, weights are 0
+    """
+
+    of: Literal["gain", "stop", "precision"]
+    weights: Callable[..., Any] | None = None
+    over: Callable[..., Any] | None = None
+
+    def at_ranks(self, g: Any, arguments: Arguments) -> Floats:
+        """topics × ranks: the weights that the ranks of a batch of gains have."""
+        weights = np.zeros(g.gain.shape) + (1.0 if self.weights is None else self.weights(g, **arguments))
+        if self.over is None:
+            return weights
+        whole = np.reshape(self.over(g, **arguments), (-1, 1))
+        return np.divide(weights, whole, out=np.zeros(weights.shape), where=np.broadcast_to(whole > 0, weights.shape))
+
+
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Properties:
     """What a measure reads of the judgments.
@@ -121,10 +144,12 @@ class MeasureProperties(Properties):
                         `contribution` is what each rank adds to the score, where that is not the difference that it
                         makes to end the ranking one rank later
     weights_in_ranking  see `RankingWeights`, for `gradedeval weights`
+    rank_sum            see `RankSum`: how the score changes when two documents change places, for `gradedeval.ltr`
     """
 
     details: Callable[..., Mapping[str, Floats]] | None = None
     weights_in_ranking: RankingWeights | None = None
+    rank_sum: RankSum | None = None
 
 
 @dataclass(repr=False, eq=False, kw_only=True)

@@ -26,6 +26,9 @@ NO_FILE = "no such file"
 UNKNOWN_SIZE = 1 << 20
 """Bytes that a run counts for that is no file on disk."""
 
+ASKED = 100
+"""Runs at URLs whose sizes are asked for: a large one is cut into parts. Where there are more each is taken whole."""
+
 Run = tuple[int, str, Any]
 """The number of a run, its name and what it is read from."""
 
@@ -101,7 +104,7 @@ def tasks_of(
     if workers.count == 1 and not far:
         return [Task(run[0], (run,), by_topic=by_topic) for run in listed]
     listed = [(number, name, _seen_from_afar(source)) for number, name, source in listed] if far else listed
-    sizes = [_size(source) for _, _, source in listed]
+    sizes = _sizes([source for _, _, source in listed])
     tasks, whole = list[Task](), list[Run]()
     for run in listed:
         parts = _parts(run[2], sizes[run[0]], scorer, workers)
@@ -135,17 +138,25 @@ def _seen_from_afar(source: Any) -> Any:
 def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence[RunPart]:
     """The parts of a file that is so large that workers share it; none of another run, or of one that cannot be read,
     which is told by who reads it whole."""
-    if is_file(source) and size > workers.limits.large_file and not is_read_once(source):
+    if is_file(source) and size > workers.limits.large_file and not _stays(source):
         with suppress(InputError):
             return run_parts(source, scorer.grader, workers)
     return []
 
 
-def is_read_once(source: Any) -> bool:
-    return is_file(source) and Source(source).is_read_once
+def _sizes(sources: Sequence[Any]) -> list[int]:
+    """Bytes of each run, as far as that is quickly known. Servers are asked of a few."""
+    urls = [is_path(source) and is_url(source) for source in sources]
+    asked = sum(urls) <= ASKED
+    return [_size(source, asked) if url else _size(source) for source, url in zip(sources, urls, strict=True)]
 
 
-def _size(source: Any) -> int:
+def _size(source: Any, asked: bool = False) -> int:
+    if asked:
+        from gradedeval.trec.remote import size_of
+
+        with suppress(InputError):  # which who reads it tells
+            return size_of(os.fspath(source))
     size = Source(source).size if is_file(source) else None
     return UNKNOWN_SIZE if size is None else size
 
@@ -214,7 +225,7 @@ class Collector:
             self.unread += [replace(task, runs=(run,)) for run in task.runs]
         else:
             ((number, name, source),) = task.runs
-            error = WorkerDied(name, "run it again from a file") if is_read_once(source) else WorkerDied(name)
+            error = WorkerDied(name, "run it again from a file") if _stays(source) else WorkerDied(name)
             yield number, RunResult(name, error=error)
 
     def _part(self, task: Task, result: Result) -> Iterator[tuple[int, RunResult]]:
@@ -262,8 +273,9 @@ def score_runs(
     """The number of each run and its result, as they are done. The progress of parts is shown of a single run."""
     raise_malloc_threshold()
     alone = len(runs) == 1
-    small = not alone and sum(_size(source) for _, source in runs) <= workers.limits.small_runs
-    workers = workers.serial() if small and workers.executor is None else workers
+    if workers.count > 1 and workers.executor is None and not alone:
+        small = sum(_size(source) for _, source in runs) <= workers.limits.small_runs
+        workers = workers.serial() if small else workers
     tasks = tasks_of(runs, scorer, workers, by_topic)
     collector, parts = Collector(tasks, scorer), alone and len(tasks) > 1
     do = (
@@ -284,9 +296,13 @@ def score_runs(
 
 
 def _stays(source: Any) -> bool:
-    """Whether only this process can read a run: standard input, a pipe, an open file."""
-    return is_read_once(source) and not (is_path(source) and is_url(source))
+    """Whether a run can be read by this process or its children alone, or only once."""
+    if is_path(source) and is_url(source):
+        from gradedeval.trec.remote import is_here_alone  # few evaluations read a URL
+
+        return is_here_alone(os.fspath(source))
+    return is_file(source) and Source(source).is_read_once
 
 
 def _is_begun_once(task: Task) -> bool:
-    return any(is_read_once(source) for *_, source in task.runs)
+    return any(_stays(source) for *_, source in task.runs)

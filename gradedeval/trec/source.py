@@ -12,7 +12,7 @@ from importlib import import_module
 from io import BytesIO
 from typing import IO, Any, TypeGuard
 
-from gradedeval.errors import InputError, reason
+from gradedeval.errors import InputError, reason, url_place
 
 SLICE = 1 << 16
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
@@ -52,7 +52,8 @@ class Source:
         """The name that messages use."""
         if isinstance(self.target, str | os.PathLike):
             path = os.fspath(self.target)
-            return "<stdin>" if path == "-" else str(getattr(self.target, "place", path))
+            place = str(getattr(self.target, "place", path))
+            return "<stdin>" if path == "-" else url_place(place) if is_url(place) else place
         return str(getattr(self.target, "name", "<file>"))
 
     @property
@@ -105,7 +106,8 @@ def remote(url: Any) -> IO[bytes]:
     """The bytes of a URL. Raises InputError where it cannot be opened."""
     from gradedeval.trec.remote import fetched  # few evaluations read one
 
-    return fetched(url)
+    with temporary_file_errors():
+        return fetched(url)
 
 
 def standard_input(place: str) -> IO[bytes]:

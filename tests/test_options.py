@@ -80,10 +80,12 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         )  # a command that reads no run, or reads it in its own way, takes none of them
         wanted = {described.flag for described in OPTIONS.values() if level and described.is_of(level)}  # type: ignore[arg-type]
         wanted |= {"--run-format", "--qrels-format", "--labels"} if name == "lint" else set()
-        wanted |= {"--depth", "--lenient"} if name.startswith("clicks ") else set()  # of the log
-        judged = {"--qrels-format", "--labels"}  # and of the qrels beside it
-        wanted |= judged if name in ("clicks measures", "clicks correlate") else set()
-        wanted |= {"--gain", "--top-grade", "--negative"} if name == "clicks correlate" else set()
+        of_logs = {"plot clicks": "clicks correlate", "plot observation": "clicks fit"}.get(name, name)
+        wanted |= {"--depth", "--lenient"} if of_logs.startswith("clicks ") else set()
+        judged = {"--qrels-format", "--labels"}  # of the qrels beside them
+        with_qrels = {f"clicks {verb}" for verb in ("measures", "correlate", "gains", "models")}
+        wanted |= judged if of_logs in with_qrels else set()
+        wanted |= {"--gain", "--top-grade", "--negative"} if of_logs == "clicks correlate" else set()
         offered = {flag for param in parameters(name) for flag in param.opts}
         assert {described.flag for described in OPTIONS.values()} & offered == wanted
 

@@ -10,7 +10,7 @@ from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.parameters import UP_TO_1, Check, of_file
-from gradedeval.measures.properties import RankingWeights, RankSum
+from gradedeval.measures.properties import Bounds, RankingWeights, RankSum
 
 # The best case past the last column is summed until at most this probability is left, or over this many ranks.
 NEGLIGIBLE, DEEPEST = 1e-13, 1_000_000
@@ -121,6 +121,7 @@ def _nerr_details(g: Gains) -> dict[str, Floats]:
     gain="exp",
     scale="unit",
     residual="beyond_run",
+    bounds="rises",
     ceiling=1,
     over_ties=True,
     takes_fill=True,
@@ -141,6 +142,7 @@ def err(g: Gains) -> Floats:
     gain="exp",
     scale="unit",
     residual="within_run",
+    bounds=Bounds("cascade.share_of_ideal", exact=False, but="low is exact, high where few documents are unjudged"),
     cutoff="renormalizes",
     ceiling=1,
     over_ties=True,
@@ -166,6 +168,7 @@ _UTILITY = Check(
     gain="exp",
     scale="unit",
     residual="beyond_run",
+    bounds="rises",
     over_ties=True,
     takes_fill=True,
     checks={
@@ -196,6 +199,7 @@ def _first_relevant(g: Gains) -> Floats:
 
 @measure(
     residual="beyond_run",
+    bounds="rises",
     ceiling=1,
     over_ties=True,
     details=stops,
@@ -216,6 +220,7 @@ def rr(g: Gains) -> Floats:
 
 @measure(
     residual="beyond_run",
+    bounds="rises",
     ceiling=1,
     over_ties=True,
     details=lambda g: stops(g, "one"),

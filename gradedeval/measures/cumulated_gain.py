@@ -8,7 +8,7 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.parameters import NOT_NEGATIVE
-from gradedeval.measures.properties import RankingWeights, RankSum
+from gradedeval.measures.properties import Bounds, RankingWeights, RankSum
 
 
 def divisor(rank: Floats, log: float | None = None) -> Floats:
@@ -60,6 +60,7 @@ LOG = {"log": ("a base above 1", lambda base: isinstance(base, int | float) and 
 @measure(
     gain="linear",
     residual="within_run",
+    bounds="rises",
     over_ties=True,
     checks=LOG,
     details=_discounts,
@@ -80,6 +81,7 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
 @measure(
     gain="linear",
     residual="within_run",
+    bounds=Bounds("discounted.share_of_ideal"),
     cutoff="renormalizes",
     ceiling=1,
     over_ties=True,
@@ -102,6 +104,7 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 @measure(
     gain="linear",
     residual="within_run",
+    bounds=Bounds("blended.blended", exact="binary", but="exact with gains of 0 and 1"),
     ceiling=1,
     checks={"beta": NOT_NEGATIVE},
     details=_blend_details,

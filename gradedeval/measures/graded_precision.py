@@ -8,7 +8,7 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.precision import summed_precision
-from gradedeval.measures.properties import RankSum
+from gradedeval.measures.properties import Bounds, RankSum
 
 # Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` settles it
 # before the function runs.
@@ -48,6 +48,7 @@ def _ideal(g: Gains) -> Floats:
     gain="thresholds",
     scale="thresholds",
     residual="within_run",
+    bounds=Bounds("precision.graded_average"),
     ceiling=1,
     over_ties=True,
     details=_gap_details,
@@ -73,6 +74,7 @@ def gap(g: Gains) -> Floats:
     gain="thresholds",
     scale="thresholds",
     residual="within_run",
+    bounds=Bounds("precision.graded_recall"),
     ceiling=1,
     over_ties=True,
     rank_sum=RankSum("gain", over=_ideal),
@@ -91,6 +93,7 @@ def grecall(g: Gains) -> Floats:
     gain="thresholds",
     scale="thresholds",
     residual="beyond_run",
+    bounds="rises",
     cutoff="required",
     ceiling=1,
     over_ties=True,

@@ -52,7 +52,14 @@ def weighting(**properties: Any) -> Callable[[Callable[..., Weights]], Measure]:
             return {"W": np.broadcast_to(at_ranks(g, **parameters), g.gain.shape)}
 
         update_wrapper(function, model)
-        unit: Any = {"gain": "linear", "scale": "unit", "residual": "beyond_run", "ceiling": 1, "over_ties": True}
+        unit: Any = {
+            "gain": "linear",
+            "scale": "unit",
+            "residual": "beyond_run",
+            "bounds": "rises",
+            "ceiling": 1,
+            "over_ties": True,
+        }
         return measure(**unit, **properties, details=details, rank_sum=RankSum("gain", at_ranks))(function)
 
     return define

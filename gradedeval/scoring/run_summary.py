@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gradedeval.measures.properties import Summary
+from gradedeval.scoring.run_scores import BOUNDS, RunScores
 from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.scores import RunScores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunSummary(RunScores):
     """A run's scores without those of topics.
 
-    summaries  "score", "residual" or "unjudged" -> the summary by each measure
+    summaries  "score", or a part of the residual, or a bound -> the summary by each measure
     counts     how many topics each measure's is over
     zero       the measures by which the topics without anything relevant all score 0
     """
@@ -38,11 +38,12 @@ class RunSummary(RunScores):
 def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
     """The summaries of a run, and the little else that messages need."""
     kinds = [measure.definition.summary for measure in scorer.measures]
-    parts = ("score", "residual", "unjudged") if scorer.options.wants_residuals else ("score",)
+    parts = ["score", *(("residual", "unjudged") if scorer.options.wants_residuals else ())]
+    parts += BOUNDS if scorer.options.bounds else ()
     none = np.empty((0, len(kinds)))
     empty = scorer.without_relevant.items() if scorer.grades.top > 0 else ()
     return RunSummary(
-        *(run.run, run.topics, run.missing, none, none, none, none.astype(bool), run.format, run.empty),
+        *(run.run, run.topics, run.missing, none, none, none, none.astype(bool), run.format, run.empty, None),
         {part: [run.summary(part, column, kind) for column, kind in enumerate(kinds)] for part in parts},
         [run.count(column) for column in range(len(kinds))],
         frozenset(column for topics, columns in empty for column in columns if run.is_zero(topics, column)),

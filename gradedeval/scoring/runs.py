@@ -8,8 +8,8 @@ from typing import Any
 from gradedeval.errors import InputError, Note
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_parts import FileContents, GradedRun, map_run
+from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.scorer import BatchScores, Scorer
-from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.source import Source, is_file
 
 

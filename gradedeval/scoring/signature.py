@@ -29,10 +29,10 @@ INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEE
 
 FREE = re.compile(
     r"(gradedeval|(run|qrels) format|topics|names|\d+ chosen topics?|max gain|max residual|residual depth"
-    r"|signed differences|[\d.]+% interval)\b"
+    r"|unseen|signed differences|[\d.]+% interval)\b"
 )
 """The parts that may differ between scores that are compared: the version, formats of files, which topics count, what
-residuals and intervals are, what measures are called."""
+residuals, bounds and intervals are, what measures are called."""
 _BETWEEN = re.compile(r' \| (?=(?:[^"]*"[^"]*")*[^"]*$)')  # parts, not the words of a quoted file name
 _QRELS = re.compile(r"qrels (?P<qrels>\w+), grades [^,]+, top (?P<top>[^,]+)(, intents [^,]+)?(, \d+ strata)?")
 _GAINS = re.compile(r'(?P<measures>[^"]+?): (?P<scheme>.+)')

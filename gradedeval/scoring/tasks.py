@@ -145,18 +145,13 @@ def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence
 
 
 def _sizes(sources: Sequence[Any]) -> list[int]:
-    """Bytes of each run, as far as that is quickly known. Servers are asked of a few."""
+    """Bytes of each run, as far as that is quickly known: servers are asked of a few."""
     urls = [is_path(source) and is_url(source) for source in sources]
-    asked = sum(urls) <= ASKED
-    return [_size(source, asked) if url else _size(source) for source, url in zip(sources, urls, strict=True)]
+    ask = sum(urls) <= ASKED
+    return [UNKNOWN_SIZE if url and not ask else _size(source) for source, url in zip(sources, urls, strict=True)]
 
 
-def _size(source: Any, asked: bool = False) -> int:
-    if asked:
-        from gradedeval.trec.remote import size_of
-
-        with suppress(InputError):  # which who reads it tells
-            return size_of(os.fspath(source))
+def _size(source: Any) -> int:
     size = Source(source).size if is_file(source) else None
     return UNKNOWN_SIZE if size is None else size
 
@@ -274,7 +269,8 @@ def score_runs(
     raise_malloc_threshold()
     alone = len(runs) == 1
     if workers.count > 1 and workers.executor is None and not alone:
-        small = sum(_size(source) for _, source in runs) <= workers.limits.small_runs
+        near = [_size(source) for _, source in runs if not (is_path(source) and is_url(source))]
+        small = len(near) == len(runs) and sum(near) <= workers.limits.small_runs
         workers = workers.serial() if small else workers
     tasks = tasks_of(runs, scorer, workers, by_topic)
     collector, parts = Collector(tasks, scorer), alone and len(tasks) > 1

@@ -12,7 +12,8 @@ from gradedeval.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.rankings.run_columns import grade_whole_topics, read_rows
 from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.layouts import LineLayout
-from gradedeval.trec.stream import Segment, Stream
+from gradedeval.trec.open_files import Segment
+from gradedeval.trec.stream import Stream
 from gradedeval.trec.topic_blocks import Block, Stretch, blocks, segments
 
 FIRST = 2

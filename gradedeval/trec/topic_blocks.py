@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from gradedeval.trec.layouts import RUN, LineLayout
-from gradedeval.trec.stream import Segment, Stream
+from gradedeval.trec.open_files import Segment
+from gradedeval.trec.stream import Stream
 from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, padded, words_at
 from gradedeval.trec.tokenizer import Lines, lines_of, separate
 

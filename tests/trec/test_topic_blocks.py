@@ -12,9 +12,9 @@ from gradedeval.trec import open_files, topic_blocks
 def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path, looked = tmp_path / "run", []
     path.write_bytes(b"".join(b"1 Q0 d%d 1 1 t\n" % at for at in range(20000)))
-    read_into = stream.Segment.read_into
+    read_into = open_files.Segment.read_into
     monkeypatch.setattr(
-        stream.Segment, "read_into", lambda self, view: looked.append(len(view)) or read_into(self, view)
+        open_files.Segment, "read_into", lambda self, view: looked.append(len(view)) or read_into(self, view)
     )
     with path.open("rb") as file:
         whole = open_files.Segment(open_files.OpenFile(str(path), file.fileno()), 0, path.stat().st_size)

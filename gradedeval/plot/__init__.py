@@ -15,6 +15,7 @@ from gradedeval.plot.appearance import style as style
 from gradedeval.plot.course import history as history
 from gradedeval.plot.curves import pr as pr
 from gradedeval.plot.figure import save as save
+from gradedeval.plot.inferred import informative as informative
 from gradedeval.plot.levels import power as power
 from gradedeval.plot.parameter import fit as fit
 from gradedeval.plot.rank_lines import weights as weights
@@ -23,5 +24,6 @@ from gradedeval.plot.run_bars import runs as runs
 from gradedeval.plot.topic_bars import topics as topics
 
 __all__ = [
-    *("correlate", "explain", "fit", "history", "power", "pr", "runs", "save", "scatter", "style", "topics", "weights"),
+    *("correlate", "explain", "fit", "history", "informative", "power", "pr", "runs", "save", "scatter", "style"),
+    *("topics", "weights"),
 ]

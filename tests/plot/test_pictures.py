@@ -336,6 +336,7 @@ def test_every_picture_is_drawn_at_the_prompt_with_the_options_of_its_command(cl
     assert cli(*runs, "-m", "ap", "--append-to", "h.jsonl").code == 0
     pictures = {
         "pr": (*runs, "--points", "all", "-m", "gap@50", "--depth", "100"),
+        "informative": (*runs, "-m", "gap ap", "--depth", "100", "--min-found", "2"),
         "topics": (*RUNS[:1], QRELS, "--baseline", RUNS[1], "-m", "err@20 ap", "--quiet"),
         "runs": (*runs, "-m", "rbp", "--level", "0.9", "--judged-only"),
         "weights": ("-m", "ap rr rbp", *runs, "--ranks", "50", "--normalize", "sum", "--log"),

@@ -11,7 +11,7 @@ import matplotlib
 from matplotlib import pyplot
 
 import gradedeval
-from gradedeval import plot
+from gradedeval import clicks, plot
 
 matplotlib.use("svg")
 
@@ -46,13 +46,16 @@ PICTURES = {
     "correlate": lambda folder: evaluated("err@20 ndcg@10 ap"),
     "scatter": lambda folder: evaluated("err@20 ndcg@10"),
     "explain": lambda folder: gradedeval.explain(DENSE, QRELS, "err@20", topic="301"),
+    "observation": lambda folder: clicks.fit("qrels_samples/zhang-clicks.tsv", ranks=20),
+    "clicks": lambda folder: clicks.correlate("qrels_samples/rivers-clicks.tsv", QRELS, "err", by="kind"),
     "history": history,
 }
 
 
 def signature_of(result):
     """What the numbers depend on, for the metadata of the file."""
-    return getattr(result, "signature", None) or "\n".join(dict.fromkeys(result.frame["signature"]))
+    known = (getattr(result, name, None) for name in ("signature", "settings"))
+    return next(filter(None, known), None) or "\n".join(dict.fromkeys(result.frame["signature"]))
 
 
 def draw(folder, names=PICTURES):

@@ -18,6 +18,15 @@ SHOWN = 10
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
+_URL = re.compile(
+    r"(?P<protocol>\b[a-z][a-z0-9+.-]*)://(?P<user>[^\s/@'\"]*@)?(?P<path>[^\s?'\"]*)(?P<query>\?[^\s'\"]*)?"
+)
+_SECRET: dict[str, str] = {}
+"""URL that says something of a user -> the same without it."""
+
+_CONTAINERS = ("abfs", "abfss", "wasb", "wasbs")
+"""Protocols whose URLs have a container, and no user, before the @."""
+
 FLAG_VALUES: dict[str, tuple[str, ...]] = {"--clicks-as": ("docno",), "--unjudged": ("keep",)}
 """Flag -> the words that are its values, with `True` where it may stand alone; `options` adds its own."""
 
@@ -215,8 +224,29 @@ def reason(error: Exception) -> str:
 
 def visible(text: str) -> str:
     """Text for people in one line, characters that nobody sees as escapes: names of files may hold any of them, and
-    must neither add a row to a table nor change the colors of a terminal."""
+    must neither add a row to a table nor change the colors of a terminal. URLs that were opened are as `url_place`."""
+    for url, shown in _SECRET.items():
+        text = text.replace(url, shown)
     return text if text.isprintable() else _UNSEEN.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def redacted(text: str) -> str:
+    """Text without what URLs in it say of a user: names, passwords, and signatures behind a question mark."""
+    return _URL.sub(_without_user, text) if "://" in text else text
+
+
+def url_place(url: str) -> str:
+    """What messages call a URL: as `redacted`. From then on no message has it otherwise."""
+    shown = redacted(url)
+    if shown != url:
+        _SECRET[url] = shown
+    return shown
+
+
+def _without_user(url: re.Match[str]) -> str:
+    user = url["user"] or ""
+    shown = user if url["protocol"] in _CONTAINERS and ":" not in user else "…@" if user else ""
+    return f"{url['protocol']}://{shown}{url['path']}{'?…' if url['query'] else ''}"
 
 
 def shorten(words: Iterable[str], maximum: int = 5) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,6 +28,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--golden"):  # some pages are rewritten by tests that the quick run leaves out
         config.option.markexpr = ""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected is large and stays to the end: the garbage collector need not look for garbage in it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture

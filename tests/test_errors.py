@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,9 @@ def test_no_code_compares_or_searches_the_text_of_an_error() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in sorted((ROOT / "gradedeval").rglob("*.py"))
-        for line in searches(ast.parse(path.read_text(encoding="utf-8")))
+        for text in [path.read_text(encoding="utf-8")]
+        if re.search(r"except|problem|hint", text)  # otherwise there is nothing to be found, and parsing takes long
+        for line in searches(ast.parse(text))
     ]
     assert found == []
 

@@ -13,7 +13,8 @@ from gradedeval.errors import InputError
 from gradedeval.measures.applied import scores_of
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import Sample
-from gradedeval.measures.gains import Gains, Intents
+from gradedeval.measures.gains import Gains
+from gradedeval.measures.intents import Intents
 from gradedeval.parallel import workers
 
 

@@ -15,7 +15,8 @@ from gradedeval.arrays import Floats
 from gradedeval.errors import InputError, did_you_mean, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import canonical
-from gradedeval.scoring.scores import RunScores, Scores
+from gradedeval.scoring.run_scores import RunScores
+from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.signature import Signature
 from gradedeval.trec.small_tables import headed_table
 
@@ -171,4 +172,4 @@ def _run(run: RunScores, measures: list[Measure], reference: Reference) -> RunSc
             z = (run.score[row, column] - standard.mean) / standard.deviation if standard.deviation > 0 else 0.0
             score[row, column] = 0.5 * math.erfc(-z / math.sqrt(2))
     blank = np.full(score.shape, np.nan)
-    return replace(run, score=score, residual=blank, unjudged=blank)
+    return replace(run, score=score, residual=blank, unjudged=blank, bounds=None)

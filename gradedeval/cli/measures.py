@@ -12,14 +12,16 @@ from gradedeval.cli.options import MEASURES_FROM, command_line, option
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError
 from gradedeval.formats import Column, Document, Table, formats_for, render
+from gradedeval.measures.bounds.of_measure import kept
 from gradedeval.measures.definition import Definition, Measure
 from gradedeval.measures.notation import IA, write_value
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.plugins import offered
+from gradedeval.measures.properties import Bounds
 from gradedeval.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.options.definition import OUTPUT
 
-HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "source")
+HEADER = ("measure", "what it is", "parameters", "gains", "cutoff", "residual", "bounds", "source")
 
 OPTIONS = [
     MEASURES_FROM,
@@ -65,6 +67,7 @@ def _page(measure: Measure) -> str:
         "gains": _gains(measure),
         "cutoff": _CUTOFF[definition.cutoff],
         "residual": _RESIDUAL[_residual(definition)],
+        "bounds": _bounds_in_words(measure),
         "ties": "--ties average takes the mean over all their orders" if definition.over_ties else "",
         "over topics": definition.summary,
         "better": _BETTER[measure.reading.better],
@@ -93,7 +96,7 @@ def _list(table: Mapping[str, Measure]) -> str:
     rows = [_row(measure, formula=False)[:3] for measure in table.values()]
     text = tabulate(rows, headers=HEADER[:3], disable_numparse=True, maxcolwidths=[None, 56, 34])
     return (
-        f"{text}\n\n`gradedeval measures NAME` shows formula, gains, residual and source.\n"
+        f"{text}\n\n`gradedeval measures NAME` shows formula, gains, residual, bounds and source.\n"
         f"{IA}(MEASURE) is the mean of MEASURE over the intents of a topic; see --subtopics.\n"
     )
 
@@ -109,12 +112,24 @@ def _row(measure: Measure, formula: bool = True) -> list[str]:
         _gains(measure),
         definition.cutoff,
         _residual(definition),
+        _bounds(measure),
         source,
     ]
 
 
 def _residual(definition: Definition) -> str:
     return "depends" if callable(definition.residual) else definition.residual
+
+
+def _bounds(measure: Measure) -> str:
+    return "depends" if callable(measure.definition.residual) else kept(measure)
+
+
+def _bounds_in_words(measure: Measure) -> str:
+    rule = measure.definition.bounds
+    if isinstance(rule, Bounds) and rule.exact is not True:
+        return f"safe; {rule.but}"
+    return "exact; safe with norm=best" if callable(rule) else _BOUNDS[_bounds(measure)]
 
 
 def _parameters(measure: Measure) -> str:
@@ -158,4 +173,10 @@ _RESIDUAL = {
     "within_run": "bound; of the retrieved documents alone",
     "none": "none: no bound",
     "depends": "bound where no gain that is found changes a weight, else none",
+}
+_BOUNDS = {
+    "exact": "exact",
+    "safe": "safe",
+    "none": "none",
+    "depends": "exact where it has a residual, else none",
 }

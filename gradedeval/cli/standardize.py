@@ -34,9 +34,10 @@ def standardization(keywords: dict[str, Any], allow_mismatch: bool) -> Callable[
         raise InputError("--save-reference", what, "leave out one of them", usage=True)
     if not any(taken.values()):
         return None
-    if keywords.get("residuals"):
-        what = "standardized scores have no residuals"
-        raise InputError(given(taken)[0], what, "leave out --residuals", usage=True)
+    for name in ("residuals", "bounds", "unseen"):
+        if keywords.get(name):
+            what = f"standardized scores have no {'residuals' if name == 'residuals' else 'bounds'}"
+            raise InputError(given(taken)[0], what, f"leave out --{name}", usage=True)
 
     def standardized(scores: Scores) -> Scores:
         from gradedeval.analysis.standardize import Reference, standardize  # a plain evaluation does without

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
+from gradedeval.arrays import Floats, Ints
 from gradedeval.clicks.click_measures import CLICK_MEASURES, SS_REL, by_configuration, only, relevant_shown, with_lists
 from gradedeval.clicks.correlation import paired_correlation, weighted_correlation
 from gradedeval.clicks.lists import batch_of
@@ -37,11 +38,15 @@ class ClickCorrelations:
     frame     a row for each measure and click measure, and each part of the log where it is split: by (the value of the
               column), measure, clicks (the click measure), correlation (nan where one of the two is the same
               everywhere), topics, configurations, sessions
+    lists     a row for each configuration, and each part of the log where it is split: by, topic, shown (docnos with
+              blanks between them), sessions, then a column for each measure and each click measure. None where pairs
+              of engines are correlated
     settings  what it was taken over
     notes     notes for the user
     """
 
     frame: pd.DataFrame
+    lists: pd.DataFrame | None
     settings: str
     notes: list[str]
 
@@ -108,31 +113,39 @@ def correlate_log(
         raise InputError(f"'{types[0]}'", "a click log has no types of documents", "leave it out", usage=True)
     scores = scorer.score_batch(batch_of(log, qrels)).values[0]
     relevant = relevant_shown(log, qrels, settings.ss_rel)
-    rows: list[tuple[Any, ...]] = []
+    import pandas as pd  # not before it is needed
+
+    rows, lists = list[tuple[Any, ...]](), list[pd.DataFrame]()
+    labels = [measure.label for measure in scorer.measures]
     for part, some in _parts(log, settings.by):
         sessions, clicked = by_configuration(some, relevant)
         here = np.flatnonzero(sessions)
-        names = [log.topics[code] for code in here.tolist()]
-        if settings.pairs is None:
-            found = weighted_correlation(scores[here], clicked[here], sessions[here])
-        else:
-            order = sorted(range(len(here)), key=lambda code: (names[code], log.shown[int(here[code])]))
-            found = paired_correlation(
-                [names[code] for code in order],
-                scores[here[order]],
-                clicked[here[order]],
-                settings.pairs,
-                settings.seed,
-            )
-        counts = len(set(names)), len(here), int(sessions.sum())
-        for measure, row in zip(scorer.measures, found.tolist(), strict=True):
-            rows += [(part, measure.label, *cell, *counts) for cell in zip(CLICK_MEASURES, row, strict=True)]
-    import pandas as pd  # not before it is needed
+        topics, shown = [log.topics[code] for code in here.tolist()], [log.shown[code] for code in here.tolist()]
+        found = _correlations(topics, shown, scores[here], clicked[here], sessions[here], settings)
+        counts = len(set(topics)), len(here), int(sessions.sum())
+        for label, row in zip(labels, found.tolist(), strict=True):
+            rows += [(part, label, *cell, *counts) for cell in zip(CLICK_MEASURES, row, strict=True)]
+        known = {"by": part, "topic": topics, "shown": [" ".join(docnos) for docnos in shown]}
+        values = dict(zip([*labels, *CLICK_MEASURES], [*scores[here].T, *clicked[here].T], strict=True))
+        lists.append(pd.DataFrame({**known, "sessions": sessions[here], **values}))
+    frame, each = pd.DataFrame(rows, columns=["by", *COLUMNS]), pd.concat(lists, ignore_index=True)
+    counted = [(len(set(log.topics)), 0)]
+    said = "\n".join([_said(settings, frame), str(signature(qrels, options, scorer.measures, counted))])
+    if not settings.by:
+        frame, each = (one.drop(columns="by") for one in (frame, each))
+    notes = [*log.notes, *scorer.notes]
+    return ClickCorrelations(frame, each if settings.pairs is None else None, said, notes)
 
-    frame = pd.DataFrame(rows, columns=["by", *COLUMNS])
-    topics = [(len(set(log.topics)), 0)]
-    said = "\n".join([_said(settings, frame), str(signature(qrels, options, scorer.measures, topics))])
-    return ClickCorrelations(frame if settings.by else frame[list(COLUMNS)], said, [*log.notes, *scorer.notes])
+
+def _correlations(
+    topics: Sequence[str], shown: Sequence[Any], scores: Floats, clicked: Floats, sessions: Ints, settings: Settings
+) -> Floats:
+    """measures × click measures, over lists or pairs of engines."""
+    if settings.pairs is None:
+        return weighted_correlation(scores, clicked, sessions)
+    order = sorted(range(len(topics)), key=lambda row: (topics[row], shown[row]))
+    ordered = [topics[row] for row in order]
+    return paired_correlation(ordered, scores[order], clicked[order], settings.pairs, settings.seed)
 
 
 COLUMNS = ("measure", "clicks", "correlation", "topics", "configurations", "sessions")

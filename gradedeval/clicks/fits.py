@@ -36,11 +36,13 @@ class Fits:
               searched), divergence (Kullback–Leibler, in nats; infinite where a rank that is looked at weighs nothing),
               low and high (the range of values within 0.001 nats), scaled (whether to sum 1 over these ranks), covered
               (what the weights sum to as they are)
+    curves    rank, observation, and the weights of each row of `frame` as they were compared, under its measure
     settings  how the weights were compared, and how the observation was made
     notes     notes for the user
     """
 
     frame: pd.DataFrame
+    curves: pd.DataFrame
     settings: str
     notes: list[str]
 
@@ -98,30 +100,37 @@ def fit_observation(
     ranges = [word for word in words if ".." in word]
     searched = read_ranges(ranges, table) if ranges else []
     fixed = [measure for word in words if word not in ranges for measure in parse_measures(word, table)]
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[dict[str, Any], Floats]] = []
     notes = list(observation.notes)
     for scaled in {"sum": [True], "none": [False], "both": [True, False]}[scale]:
         if searched:
             found = fit_weights(looked, searched, renormalize=scaled, precision=precision)
             notes += found.notes
             for range_, row in zip(searched, frame_rows(found.frame), strict=True):
-                row["measure"], row["scaled"] = str(range_.at(row["value"])), scaled
-                rows.append({name: row[name] for name in COLUMNS})
-        rows += [_row(str(measure), _fixed(measure, len(looked)), looked, scaled, notes) for measure in fixed]
-    rows += [_row(name, vector, looked, True, notes) for name, vector in _vectors(weights, len(looked))]
+                nearest = range_.at(row["value"])
+                row["measure"], row["scaled"] = str(nearest), scaled
+                rows.append((row, static_weights(nearest, len(looked), tried=True)))
+        for measure in fixed:
+            vector = _fixed(measure, len(looked))
+            rows.append((_row(str(measure), vector, looked, scaled, notes), vector))
+    rows += [(_row(name, vector, looked, True, notes), vector) for name, vector in _vectors(weights, len(looked))]
     if not rows:
         raise InputError("", "no measure and no weights given", "for example -m 'rbp(p=0.05..0.99)'", usage=True)
     import pandas as pd  # not before it is needed
 
-    rows.sort(key=lambda row: float(row["divergence"]))
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    rows.sort(key=lambda row: float(row[0]["divergence"]))
+    frame = pd.DataFrame([row for row, _ in rows], columns=list(COLUMNS))
+    curves = {"rank": np.arange(1, len(looked) + 1), "observation": looked}
+    for row, vector in rows:
+        as_it_is = " as it is" if scale == "both" and not row["scaled"] else ""
+        curves[row["measure"] + as_it_is] = vector / row["covered"] if row["scaled"] else vector
     over = f"over {len(looked)} {plural(len(looked), 'rank')}"
     said = {
         "sum": f"weights scaled to sum 1 {over}, as the observation is",
         "none": f"the observation scaled to sum 1 {over}, weights as they are",
         "both": f"the observation scaled to sum 1 {over}, weights scaled and as they are",
     }
-    return Fits(frame, f"{said[scale]}\n{observation.settings}", notes)
+    return Fits(frame, pd.DataFrame(curves), f"{said[scale]}\n{observation.settings}", notes)
 
 
 COLUMNS = ("measure", "parameter", "value", "divergence", "low", "high", "scaled", "covered")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -130,7 +132,7 @@ class _Reader:
         self.patterns: dict[tuple[int, ...], int] = {(): 0}
         self.lists = _Interned(self._shown, _Shown("", ()))
         self.clicks = _Interned(self._pattern, (0, 0, 0, 0))
-        self.users, self.names = _Interned(), _Interned(lambda name: None)
+        self.users, self.names = _Interned(), defaultdict[bytes, int](itertools.count().__next__)
         self.counts, self.kept = _Interned(_count, 1), {name: _Interned() for name in kept}
         self.sessions: set[bytes] = set()
         self.rows: list[list[Ints]] = []  # configuration, pattern, user, the columns that are kept, count
@@ -154,7 +156,9 @@ class _Reader:
             count = self.counts.numbers(self.counts.codes(given["count"], faults))
         user = np.full(len(lines), -1)
         if any(given.get("user", ())):
-            user = np.fromiter((self.users[name] if name else -1 for name in given["user"]), np.int64)
+            names = given["user"]
+            known = map(self.users.__getitem__, filter(None, names))
+            user[np.fromiter(map(bool, names), bool)] = np.fromiter(known, np.int64)
         kept = [codes.codes(given.get(name, blank), faults) for name, codes in self.kept.items()]
         if self.idle is not None:
             self._keep_times(given, blank, faults)
@@ -211,7 +215,8 @@ class _Reader:
         for index in np.flatnonzero(np.isnan(seconds)).tolist():
             what = f"time '{decode(given['time'][index])}' is not a number"
             faults.setdefault(index, InputError("", what, "expected seconds, such as 12.5"))
-        self.times.append((self.names.codes(given.get("session", blank), faults), seconds))
+        names = map(self.names.__getitem__, given.get("session", blank))
+        self.times.append((np.fromiter(names, np.int64), seconds))
 
     def _collapse(self) -> None:
         keys, count = collapse([np.concatenate(parts) for parts in zip(*self.rows, strict=True)][:-1], self._counts())

@@ -566,16 +566,6 @@ class _GmBpref(Measure):
 
 gm_bpref: _GmBpref
 
-class _Infap(Measure):
-    """Inferred average precision: average precision estimated where only a sample of the pool is judged."""
-
-    @overload
-    def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
-
-infap: _Infap
-
 class _Yaap(Measure):
     """Yet another average precision: the log odds of average precision, kept finite by one document on either side."""
 
@@ -585,6 +575,16 @@ class _Yaap(Measure):
     def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 yaap: _Yaap
+
+class _Infap(Measure):
+    """Inferred average precision: average precision estimated where only a sample of the pool is judged."""
+
+    @overload
+    def __call__(self, /, *, rel: float = ...) -> Measure: ...
+    @overload
+    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
+
+infap: _Infap
 
 class _Xinfap(Measure):
     """Extended inferred average precision: average precision estimated from a stratified sample (`--strata`)."""

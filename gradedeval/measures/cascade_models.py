@@ -10,7 +10,7 @@ from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.parameters import UP_TO_1, Check, of_file
-from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.properties import Bounds, RankingWeights, RankSum
 
 # The best case past the last column is summed until at most this probability is left, or over this many ranks.
 NEGLIGIBLE, DEEPEST = 1e-13, 1_000_000
@@ -102,13 +102,32 @@ def stops(g: Gains, utility: str = "rr", gamma: float = 1.0) -> dict[str, Floats
     return {"reached": reached, "stops": reached * g.gain, "utility": useful(np.ones(reached.shape), g.rank, utility)}
 
 
+def _utilities(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Floats:
+    """ranks: φ(rank) γ^(rank−1)."""
+    return useful(gamma ** (g.rank - 1), g.rank, utility)
+
+
+def _ideal(g: Gains) -> Floats:
+    return expected_utility(g.ideal_batch)
+
+
 def _nerr_details(g: Gains) -> dict[str, Floats]:
     ideal = stops(g.ideal_batch)
     terms = with_remainder(ideal["stops"] * ideal["utility"], g.gain.shape[1])
     return {**stops(g), "ideal": g.ideal_at_ranks(), "ideal_term": terms}
 
 
-@measure(gain="exp", scale="unit", residual="beyond_run", ceiling=1, over_ties=True, takes_fill=True, details=stops)
+@measure(
+    gain="exp",
+    scale="unit",
+    residual="beyond_run",
+    bounds="rises",
+    ceiling=1,
+    over_ties=True,
+    takes_fill=True,
+    details=stops,
+    rank_sum=RankSum("stop", _utilities),
+)
 def err(g: Gains) -> Floats:
     """Expected reciprocal rank: how soon a user who stops at the first satisfying document stops.
 
@@ -123,10 +142,12 @@ def err(g: Gains) -> Floats:
     gain="exp",
     scale="unit",
     residual="within_run",
+    bounds=Bounds("cascade.share_of_ideal", exact=False, but="low is exact, high where few documents are unjudged"),
     cutoff="renormalizes",
     ceiling=1,
     over_ties=True,
     details=_nerr_details,
+    rank_sum=RankSum("stop", _utilities, over=_ideal),
 )
 def nerr(g: Gains) -> Floats:
     """ERR as a share of the ideal ranking's.
@@ -135,7 +156,7 @@ def nerr(g: Gains) -> Floats:
 
     Chapelle et al., CIKM 2009, eq. 5, over the ideal as Järvelin & Kekäläinen, TOIS 2002.
     """
-    return safe_divide(expected_utility(g), expected_utility(g.ideal_batch))
+    return safe_divide(expected_utility(g), _ideal(g))
 
 
 _UTILITY = Check(
@@ -147,6 +168,7 @@ _UTILITY = Check(
     gain="exp",
     scale="unit",
     residual="beyond_run",
+    bounds="rises",
     over_ties=True,
     takes_fill=True,
     checks={
@@ -154,6 +176,7 @@ _UTILITY = Check(
         "gamma": UP_TO_1,
     },
     details=stops,
+    rank_sum=RankSum("stop", _utilities),
 )
 def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
     """Cascade measure with any utility of the rank (rr, dcg, one, or a file) and a chance γ of going on unsatisfied.
@@ -176,10 +199,12 @@ def _first_relevant(g: Gains) -> Floats:
 
 @measure(
     residual="beyond_run",
+    bounds="rises",
     ceiling=1,
     over_ties=True,
     details=stops,
     weights_in_ranking=RankingWeights(_first_relevant, finite=True),
+    rank_sum=RankSum("stop", _utilities),
 )
 def rr(g: Gains) -> Floats:
     """Reciprocal rank of the first relevant document.
@@ -193,7 +218,14 @@ def rr(g: Gains) -> Floats:
     return 1 / g.ranks_of_relevant[:, 0] if g.ranks_of_relevant.shape[1] else np.zeros(len(g.gain))
 
 
-@measure(residual="beyond_run", ceiling=1, over_ties=True, details=lambda g: stops(g, "one"))
+@measure(
+    residual="beyond_run",
+    bounds="rises",
+    ceiling=1,
+    over_ties=True,
+    details=lambda g: stops(g, "one"),
+    rank_sum=RankSum("stop", lambda g: _utilities(g, "one")),
+)
 def success(g: Gains) -> Floats:
     """Whether there is a relevant document.
 

@@ -8,7 +8,7 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.parameters import NOT_NEGATIVE
-from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.properties import Bounds, RankingWeights, RankSum
 
 
 def divisor(rank: Floats, log: float | None = None) -> Floats:
@@ -28,7 +28,15 @@ def ideally_discounted(g: Gains, log: float | None = None) -> Floats:
 
 
 def _discounts(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
-    return {"discount": np.broadcast_to(1 / divisor(g.rank, log), g.gain.shape)}
+    return {"discount": np.broadcast_to(_discount(g, log=log), g.gain.shape)}
+
+
+def _discount(g: Gains, *, log: float | None = None) -> Floats:
+    return 1 / divisor(g.rank, log)
+
+
+def _ideal(g: Gains, *, log: float | None = None) -> Floats:
+    return row_sums(ideally_discounted(g, log))
 
 
 def _discounts_and_ideal(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
@@ -49,7 +57,15 @@ def _blended_ratio(g: Gains, *, beta: float = 1.0) -> Floats:
 LOG = {"log": ("a base above 1", lambda base: isinstance(base, int | float) and base > 1)}
 
 
-@measure(gain="linear", residual="within_run", over_ties=True, checks=LOG, details=_discounts)
+@measure(
+    gain="linear",
+    residual="within_run",
+    bounds="rises",
+    over_ties=True,
+    checks=LOG,
+    details=_discounts,
+    rank_sum=RankSum("gain", _discount),
+)
 def dcg(g: Gains, *, log: float | None = None) -> Floats:
     """Discounted cumulated gain; log=b for the discount of Järvelin & Kekäläinen.
 
@@ -65,11 +81,13 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
 @measure(
     gain="linear",
     residual="within_run",
+    bounds=Bounds("discounted.share_of_ideal"),
     cutoff="renormalizes",
     ceiling=1,
     over_ties=True,
     checks=LOG,
     details=_discounts_and_ideal,
+    rank_sum=RankSum("gain", _discount, over=_ideal),
 )
 def ndcg(g: Gains, *, log: float | None = None) -> Floats:
     """DCG as a share of the ideal ranking's.
@@ -80,12 +98,13 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 
     log  the base: no discount down to that rank, then by log_base(i); without it log2(i+1)
     """
-    return safe_divide(row_sums(discounted(g, log)), row_sums(ideally_discounted(g, log)))
+    return safe_divide(row_sums(discounted(g, log)), _ideal(g, log=log))
 
 
 @measure(
     gain="linear",
     residual="within_run",
+    bounds=Bounds("blended.blended", exact="binary", but="exact with gains of 0 and 1"),
     ceiling=1,
     checks={"beta": NOT_NEGATIVE},
     details=_blend_details,

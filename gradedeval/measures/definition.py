@@ -19,7 +19,7 @@ from gradedeval.measures.decorator import decorator
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.notation import IA, LAST_CUTOFF, UNIFORM, Spelling, Value, cutoff_too_large
 from gradedeval.measures.parameters import Parameters
-from gradedeval.measures.properties import Better, CWLProperties, MeasureProperties, Reading, Residual
+from gradedeval.measures.properties import Better, CWLProperties, MeasureProperties, RankSum, Reading, Residual, Rule
 
 ArrayTies = Literal["file", "best", "worst", "average"]
 """Orders of documents with equal scores that need no docnos; `file`: as arrays list them."""
@@ -220,10 +220,21 @@ class Measure:
         return residual(self.arguments) if callable(residual) else residual
 
     @property
+    def bounds(self) -> Rule:
+        """How the bounds of its scores come about; `none` where it has no residual."""
+        rule = self.definition.bounds if self.residual != "none" else "none"
+        return rule(self.arguments) if callable(rule) else rule
+
+    @property
     def monotone(self) -> bool:
         """Whether a better document moved up never lowers its score."""
         monotone = self.definition.monotone
         return monotone(self.arguments) if callable(monotone) else monotone
+
+    @property
+    def rank_sum(self) -> RankSum | None:
+        """Its score as a sum over ranks; None where it is none, as of the C/W/L quantities but expected utility."""
+        return self.definition.rank_sum if self.arguments.get("of", "eu") == "eu" else None
 
     @property
     def reading(self) -> Reading:

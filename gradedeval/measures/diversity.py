@@ -11,7 +11,8 @@ from gradedeval.errors import InputError
 from gradedeval.measures.cascade_models import DEEPEST, NEGLIGIBLE, expected_utility
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
-from gradedeval.measures.gains import Gains, Intents, Pool, row_sums, safe_divide
+from gradedeval.measures.gains import Gains, row_sums, safe_divide
+from gradedeval.measures.intents import Intents, Pool
 from gradedeval.measures.notation import PRIOR, UNIFORM, is_prior
 from gradedeval.measures.parameters import BELOW_1, SHARE, UP_TO_1, Check
 from gradedeval.measures.properties import Arguments
@@ -27,7 +28,7 @@ def by_intent(g: Gains) -> Intents:
     has_relevant = (g.num_relevant > 0)[None]
     pools = [Pool(ideal[ideal > 0][:, None]) for ideal in g.ideal]
     weight, listed, best = has_relevant.astype(np.float64), np.ones_like(has_relevant), g.tail > 0
-    return Intents([g], weight, listed, pools.__getitem__, best, ~has_relevant & best)
+    return Intents([g], weight, listed, pools.__getitem__, best, ~has_relevant)
 
 
 def novel(g: Gains, alpha: float) -> tuple[Floats, Floats]:
@@ -48,6 +49,7 @@ def stopping(g: Gains, stop: float) -> Gains:
     gain="exp",
     scale="unit",
     residual="beyond_run",
+    bounds="intents",
     ceiling=1,
     intents=True,
     checks={"stop": UP_TO_1, "norm": NORM, "prior": PRIORS},
@@ -103,7 +105,13 @@ def _check_finite(arguments: Arguments, cutoff: int | None) -> None:
         raise InputError("'alpha_dcg'", what, hint, usage=True)
 
 
-@measure(residual="within_run", intents=True, checks={"alpha": SHARE, "norm": NORM}, validate=_check_finite)
+@measure(
+    residual="within_run",
+    bounds=lambda arguments: "intents" if arguments.get("norm") == "best" else "rises",
+    intents=True,
+    checks={"alpha": SHARE, "norm": NORM},
+    validate=_check_finite,
+)
 def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
     """DCG where a document is worth less for an intent with each relevant one above it.
 
@@ -136,7 +144,7 @@ def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
     return safe_divide(intents.total(_novel_dcg(intents, alpha)), row_sums(ideal / divisor(_ranks(ideal))))
 
 
-@measure(residual="beyond_run", ceiling=1, intents=True, checks={"alpha": SHARE, "beta": BELOW_1})
+@measure(residual="beyond_run", bounds="intents", ceiling=1, intents=True, checks={"alpha": SHARE, "beta": BELOW_1})
 def nrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     """Novelty- and rank-biased precision: RBP with patience β where repeated information is worth less.
 
@@ -168,7 +176,7 @@ def nnrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
     return safe_divide(score, row_sums(ideal * beta ** (_ranks(ideal) - 1)))
 
 
-@measure(residual="beyond_run", ceiling=1, intents=True)
+@measure(residual="beyond_run", bounds="intents", ceiling=1, intents=True)
 def strec(g: Gains) -> Floats:
     """Subtopic recall: the share of the intents with a relevant document that the first k documents cover.
 

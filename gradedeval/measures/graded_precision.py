@@ -8,6 +8,7 @@ from gradedeval.arrays import Floats
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide, with_remainder
 from gradedeval.measures.precision import summed_precision
+from gradedeval.measures.properties import Bounds, RankSum
 
 # Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` settles it
 # before the function runs.
@@ -38,7 +39,21 @@ def precision_at_relevant(g: Gains) -> Floats:
     return safe_divide(_terms(g), g.gain)
 
 
-@measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1, over_ties=True, details=_gap_details)
+def _ideal(g: Gains) -> Floats:
+    """topics: the expected number of documents that a user regards as relevant."""
+    return row_sums(g.ideal)
+
+
+@measure(
+    gain="thresholds",
+    scale="thresholds",
+    residual="within_run",
+    bounds=Bounds("precision.graded_average"),
+    ceiling=1,
+    over_ties=True,
+    details=_gap_details,
+    rank_sum=RankSum("precision", over=_ideal),
+)
 def gap(g: Gains) -> Floats:
     """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades.
 
@@ -52,10 +67,18 @@ def gap(g: Gains) -> Floats:
         (step * summed_precision(g, level) for step, level in zip(steps, g.levels, strict=True)),
         start=np.zeros(len(g.gain)),
     )
-    return safe_divide(precisions, row_sums(g.ideal))
+    return safe_divide(precisions, _ideal(g))
 
 
-@measure(gain="thresholds", scale="thresholds", residual="within_run", ceiling=1, over_ties=True)
+@measure(
+    gain="thresholds",
+    scale="thresholds",
+    residual="within_run",
+    bounds=Bounds("precision.graded_recall"),
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", over=_ideal),
+)
 def grecall(g: Gains) -> Floats:
     """Graded recall: the expected share of the documents a user regards as relevant that is retrieved.
 
@@ -63,10 +86,19 @@ def grecall(g: Gains) -> Floats:
 
     Robertson et al., SIGIR 2010, section 3.2.
     """
-    return safe_divide(row_sums(g.gain), row_sums(g.ideal))
+    return safe_divide(row_sums(g.gain), _ideal(g))
 
 
-@measure(gain="thresholds", scale="thresholds", residual="beyond_run", cutoff="required", ceiling=1, over_ties=True)
+@measure(
+    gain="thresholds",
+    scale="thresholds",
+    residual="beyond_run",
+    bounds="rises",
+    cutoff="required",
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", over=lambda g: g.effective_depth),
+)
 def gprecision(g: Gains) -> Floats:
     """Graded precision: the expected share of the first k that a user regards as relevant.
 

@@ -41,13 +41,13 @@ def score_arrays(
     check_finite(scores, "y_score")
     labels, codes = grade_codes(grades, "y_true")
     table = _table(measure, labels, top_grade)
-    if grades.ndim == 1 and top_grade is None and _depends_on_top(measure):
+    if grades.ndim == 1 and top_grade is None and depends_on_top(measure):
         what = f"{measure}: the highest grade in y_true is taken for the top of the scale; say top_grade="
         warnings.warn(what, EvaluationWarning, stacklevel=3)
     order, first, tied = ordered(np.atleast_2d(codes), np.atleast_2d(scores), len(labels), ties)
     if tied and ties is None:
         warnings.warn(f"y_score: {TIED}", EvaluationWarning, stacklevel=3)
-    found = scores_of(measure, _gains(measure, table, order, first, labels))
+    found = scores_of(measure, gains_of(measure, table, order, labels, first=first))
     return float(found[0]) if grades.ndim == 1 else found
 
 
@@ -144,7 +144,7 @@ def ordered(
     return ranked, None, ties is None and bool((same & (ranked[:, 1:] != ranked[:, :-1])).any())
 
 
-def _depends_on_top(measure: Measure) -> bool:
+def depends_on_top(measure: Measure) -> bool:
     """Whether what a grade is worth depends on the top grade of the scale."""
     scale = measure.definition.scale if measure.rel is None else None
     return scale == "thresholds" or (scale == "unit" and measure.gain in ("linear", "exp", "ntcir"))
@@ -167,8 +167,21 @@ def _known_table(measure: Measure, labels: tuple[float, ...], top: float) -> Gai
     return gain_table(measure, Grades(np.array(labels), top))
 
 
-def _gains(measure: Measure, table: GainTable, codes: NDArray[Any], first: Ints | None, labels: Floats) -> Gains:
-    """The batch as the measure sees it: what `GainsCache` makes of a run."""
+def gains_of(
+    measure: Measure,
+    table: GainTable,
+    codes: NDArray[Any],
+    labels: Floats,
+    *,
+    first: Ints | None = None,
+    lengths: Ints | int | None = None,
+) -> Gains:
+    """The batch as the measure sees it: what `GainsCache` makes of a run.
+
+    codes    topics × ranks: index into labels; their number where it is unjudged, or past the end
+    first    topics × ranks: the column where the documents tied with each one begin, for means over ties
+    lengths  topics: how many documents; None: as many as there are columns
+    """
     last, unjudged = last_rank(measure), len(labels)
     gain = uncut = np.append(table.worth, 0.0)[codes]
     if first is not None:
@@ -181,7 +194,7 @@ def _gains(measure: Measure, table: GainTable, codes: NDArray[Any], first: Ints 
         gain[:, :last],
         judged[:, :last],
         ideal,
-        np.full(len(codes), width),
+        np.minimum(width, np.broadcast_to(codes.shape[1] if lengths is None else lengths, len(codes))),
         np.count_nonzero(judged, axis=1),
         table.levels,
         measure.cutoff,

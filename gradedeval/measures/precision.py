@@ -8,7 +8,7 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import BELOW_1, NOT_NEGATIVE, POSITIVE, SHARE, Check
-from gradedeval.measures.properties import RankingWeights
+from gradedeval.measures.properties import Bounds, RankingWeights, RankSum
 
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
@@ -23,7 +23,7 @@ def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
     return row_sums(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
 
 
-def found(g: Gains, depth: Ints) -> Ints | Floats:
+def found(g: Gains, depth: Ints | Floats) -> Ints | Floats:
     """topics: the number of relevant documents among so many first ones; over ties the sum of mean gains."""
     if g.first is not None:
         return row_sums(np.where(g.rank <= depth[:, None], g.gain, 0.0))
@@ -71,10 +71,12 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
 
 @measure(
     residual="within_run",
+    bounds=Bounds("precision.graded_average"),
     ceiling=1,
     over_ties=True,
     details=_precision_and_ideal,
     weights_in_ranking=RankingWeights(_precision, divided_by_r=True),
+    rank_sum=RankSum("precision", over=lambda g: g.num_relevant),
 )
 def ap(g: Gains) -> Floats:
     """Average precision.
@@ -88,9 +90,11 @@ def ap(g: Gains) -> Floats:
 
 @measure(
     residual="within_run",
+    bounds="rises",
     over_ties=True,
     details=lambda g: {"precision": _precision(g)},
     weights_in_ranking=RankingWeights(_precision),
+    rank_sum=RankSum("precision"),
 )
 def sp(g: Gains) -> Floats:
     """Sum of precisions: average precision without the number of relevant documents.
@@ -102,7 +106,14 @@ def sp(g: Gains) -> Floats:
     return summed_precision(g)
 
 
-@measure(residual="beyond_run", cutoff="required", ceiling=1, over_ties=True)
+@measure(
+    residual="beyond_run",
+    bounds="rises",
+    cutoff="required",
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", over=lambda g: g.effective_depth),
+)
 def p(g: Gains) -> Floats:
     """Precision: the share of the first k that is relevant; k also where fewer are retrieved.
 
@@ -113,7 +124,13 @@ def p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)
 
 
-@measure(residual="within_run", ceiling=1, over_ties=True)
+@measure(
+    residual="within_run",
+    bounds="counts",
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", over=lambda g: g.num_relevant),
+)
 def recall(g: Gains) -> Floats:
     """The share of the relevant documents that is retrieved.
 
@@ -124,7 +141,12 @@ def recall(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, g.num_relevant)
 
 
-@measure(cutoff="none", ceiling=1, over_ties=True)
+@measure(
+    cutoff="none",
+    ceiling=1,
+    over_ties=True,
+    rank_sum=RankSum("gain", lambda g: g.rank <= g.num_relevant[:, None], over=lambda g: g.num_relevant),
+)
 def rprec(g: Gains) -> Floats:
     """R-precision: precision at rank R.
 
@@ -188,6 +210,7 @@ def unjudged(g: Gains) -> Floats:
     return safe_divide(g.retrieved - row_sums(g.judged), g.effective_depth)
 
 
+INTERPOLATED = Bounds("precision.interpolated", exact=False, but="exact at recall=0")
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -202,7 +225,12 @@ def interpolated(g: Gains, recall: float, add: float) -> Floats:
     return safe_divide(value, np.minimum(g.num_relevant, 1))
 
 
-@measure(residual="within_run", ceiling=1, checks={"recall": SHARE, "add": BELOW_1})
+@measure(
+    residual="within_run",
+    bounds=INTERPOLATED,
+    ceiling=1,
+    checks={"recall": SHARE, "add": BELOW_1},
+)
 def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
     """Interpolated precision: the highest precision at a rank that reaches a level of recall, or at any rank below it.
 
@@ -219,7 +247,12 @@ def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
 SHARES = Check("numbers in [0, 1]", lambda shares: all(0 <= share <= 1 for share in np.atleast_1d(shares)))
 
 
-@measure(residual="within_run", ceiling=1, checks={"recall": SHARES, "add": BELOW_1})
+@measure(
+    residual="within_run",
+    bounds=INTERPOLATED,
+    ceiling=1,
+    checks={"recall": SHARES, "add": BELOW_1},
+)
 def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5) -> Floats:
     """Interpolated precision averaged over levels of recall, of which there are eleven by tradition.
 
@@ -249,11 +282,7 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     return safe_divide(found(g, depth), depth)
 
 
-# trec_eval's guard against a sample without a document above.
-EPSILON = 0.00001
-
-
-@measure(residual="within_run", ceiling=1, summary="geometric")
+@measure(residual="within_run", bounds=Bounds("precision.graded_average"), ceiling=1, summary="geometric")
 def gm_ap(g: Gains) -> Floats:
     """Average precision, summed up over topics by the geometric mean.
 
@@ -286,22 +315,3 @@ def yaap(g: Gains) -> Floats:
     summed = summed_precision(g)
     odds: Floats = np.log((1 + summed) / (1 + g.num_relevant - summed))
     return np.where(g.num_relevant > 0, odds, 0.0)
-
-
-@measure(ceiling=1, uses_unsampled=True)
-def infap(g: Gains) -> Floats:
-    """Inferred average precision: average precision estimated where only a sample of the pool is judged.
-
-    1/R Σ_{i relevant} 1/i + (i−1)/i · (pooled above i)/(i−1) · (relevant above + ε) / (judged above + 2ε), ε=0.00001
-
-    Yilmaz & Aslam, CIKM 2006; trec_eval's infAP. With --negative unjudged a grade below 0 says pooled and not sampled.
-    """
-    relevant_above = g.ordinal - 1
-    sampled = relevant_above + g.nonrelevant_above
-    pooled = sampled
-    if g.unsampled is not None:
-        pooled = sampled + g.at_relevant((g.unsampled & ~g.judged).cumsum(1))
-    precision_above = (relevant_above + EPSILON) / (sampled + 2 * EPSILON)
-    with np.errstate(invalid="ignore"):  # past the last relevant document found
-        expected = 1 / g.ranks_of_relevant + pooled / g.ranks_of_relevant * precision_above
-    return safe_divide(row_sums(np.where(np.isfinite(g.ranks_of_relevant), expected, 0.0)), g.num_relevant)

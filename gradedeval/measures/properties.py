@@ -48,6 +48,48 @@ class RankingWeights:
     finite: bool = False
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class RankSum:
+    """A score as a sum over the ranks, with weights that no order of the documents changes.
+
+    of       what the weights multiply: the document's `gain`; the probability that a user who is satisfied with the
+             probability that the gain says will `stop` there; or graded `precision`: 1/n Σ_{m≤n} min(gain_m, gain_n)
+    weights  a function of the gains and the parameters: topics × ranks, or ranks; None: 1 each
+    over     what they are divided by, a function of the same: topics, or a number; where it is 0, weights are 0
+    """
+
+    of: Literal["gain", "stop", "precision"]
+    weights: Callable[..., Any] | None = None
+    over: Callable[..., Any] | None = None
+
+    def at_ranks(self, g: Any, arguments: Arguments) -> Floats:
+        """topics × ranks: the weights that the ranks of a batch of gains have."""
+        weights = np.zeros(g.gain.shape) + (1.0 if self.weights is None else self.weights(g, **arguments))
+        if self.over is None:
+            return weights
+        whole = np.reshape(self.over(g, **arguments), (-1, 1))
+        return np.divide(weights, whole, out=np.zeros(weights.shape), where=np.broadcast_to(whole > 0, weights.shape))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds:
+    """How low and how high a score can come, whatever the unjudged documents turn out to be: for `--bounds`.
+
+    function  a function of the gains and the parameters: topics, topics: the lowest and the highest score. As text it
+              is `module.name` in `gradedeval.measures.bounds`, which only who asks for bounds has to import
+    exact     whether both are reached; `binary`: where gains are 0 and 1
+    but       in words, which are reached where not both are
+    """
+
+    function: Callable[..., tuple[Floats, Floats]] | str
+    exact: bool | Literal["binary"] = True
+    but: str = ""
+
+
+Rule = Bounds | Literal["rises", "intents", "counts", "none"]
+"""How the bounds of a score come about: see `Properties`."""
+
+
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Properties:
     """What a measure reads of the judgments.
@@ -65,6 +107,11 @@ class Properties:
                documents could; `none`: no residual is printed, because filling in the unjudged documents gives no
                bound: some judgment of them can lift a score above score + residual; a function of the arguments where
                it depends on them
+    bounds     what is known of all scores that judging unjudged documents can lead to: `rises`: none of them is below
+               the score or above score + residual; `intents`: so it is of each intent of which the score is the mean;
+               `counts`: the score follows from the number of relevant documents found and that of all, rises with the
+               first, falls with the second, and does not fall where both grow by one; `Bounds` for others; `none`; a
+               function of the arguments where it depends on them. A measure without residual has none
     floor      the lowest possible score
     ceiling    the highest possible score
     over_ties  whether `--ties average` gives its mean over all orders of tied documents: the score is linear in the
@@ -94,6 +141,7 @@ class Properties:
     intents: bool = False
     cutoff: Cutoff = "truncates"
     residual: Residual | Callable[[Arguments], Residual] = "none"
+    bounds: Rule | Callable[[Arguments], Rule] = "none"
     floor: float = 0.0
     ceiling: float = np.inf
     over_ties: bool = False
@@ -121,10 +169,12 @@ class MeasureProperties(Properties):
                         `contribution` is what each rank adds to the score, where that is not the difference that it
                         makes to end the ranking one rank later
     weights_in_ranking  see `RankingWeights`, for `gradedeval weights`
+    rank_sum            see `RankSum`: how the score changes when two documents change places, for `gradedeval.ltr`
     """
 
     details: Callable[..., Mapping[str, Floats]] | None = None
     weights_in_ranking: RankingWeights | None = None
+    rank_sum: RankSum | None = None
 
 
 @dataclass(repr=False, eq=False, kw_only=True)

@@ -9,7 +9,9 @@ from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.definition import measure
 from gradedeval.measures.gain_schemes import Sample
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
-from gradedeval.measures.precision import EPSILON
+
+# trec_eval's guard against a sample without a document above.
+EPSILON = 0.00001
 
 
 def _sample(g: Gains) -> Sample:
@@ -20,6 +22,25 @@ def _sample(g: Gains) -> Sample:
     return Sample(
         1, np.where(g.judged, 0, -1), g.judged, g.judged.astype(np.float64), counts.reshape(-1, len(g.gain)).T
     )
+
+
+@measure(ceiling=1, uses_unsampled=True)
+def infap(g: Gains) -> Floats:
+    """Inferred average precision: average precision estimated where only a sample of the pool is judged.
+
+    1/R Σ_{i relevant} 1/i + (i−1)/i · (pooled above i)/(i−1) · (relevant above + ε) / (judged above + 2ε), ε=0.00001
+
+    Yilmaz & Aslam, CIKM 2006; trec_eval's infAP. With --negative unjudged a grade below 0 says pooled and not sampled.
+    """
+    relevant_above = g.ordinal - 1
+    sampled = relevant_above + g.nonrelevant_above
+    pooled = sampled
+    if g.unsampled is not None:
+        pooled = sampled + g.at_relevant((g.unsampled & ~g.judged).cumsum(1))
+    precision_above = (relevant_above + EPSILON) / (sampled + 2 * EPSILON)
+    with np.errstate(invalid="ignore"):  # past the last relevant document found
+        expected = 1 / g.ranks_of_relevant + pooled / g.ranks_of_relevant * precision_above
+    return safe_divide(row_sums(np.where(np.isfinite(g.ranks_of_relevant), expected, 0.0)), g.num_relevant)
 
 
 @measure(ceiling=1, uses_strata=True, uses_unsampled=True)

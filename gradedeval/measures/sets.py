@@ -10,7 +10,7 @@ from gradedeval.measures.gains import Gains, row_sums, safe_divide
 from gradedeval.measures.parameters import NOT_NEGATIVE
 
 
-@measure(residual="within_run", cutoff="required", ceiling=1, over_ties=True)
+@measure(residual="within_run", bounds="counts", cutoff="required", ceiling=1, over_ties=True)
 def relative_p(g: Gains) -> Floats:
     """Precision as a share of the best possible at the cutoff.
 
@@ -21,7 +21,7 @@ def relative_p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, np.minimum(g.effective_depth, g.num_relevant))
 
 
-@measure(residual="within_run", cutoff="renormalizes", ceiling=1, over_ties=True)
+@measure(residual="within_run", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
 def set_p(g: Gains) -> Floats:
     """Precision of the retrieved set.
 
@@ -32,7 +32,7 @@ def set_p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, g.retrieved)
 
 
-@measure(residual="within_run", cutoff="renormalizes", ceiling=1, over_ties=True)
+@measure(residual="within_run", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
 def set_relative_p(g: Gains) -> Floats:
     """Precision of the retrieved set as a share of the best possible for a set of its size.
 
@@ -43,7 +43,7 @@ def set_relative_p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, np.minimum(g.retrieved, g.num_relevant))
 
 
-@measure(residual="within_run", ceiling=1, over_ties=True)
+@measure(residual="within_run", bounds="counts", ceiling=1, over_ties=True)
 def set_recall(g: Gains) -> Floats:
     """Recall of the retrieved set.
 
@@ -54,7 +54,7 @@ def set_recall(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, g.num_relevant)
 
 
-@measure(residual="within_run", cutoff="renormalizes", ceiling=1)
+@measure(residual="within_run", bounds="counts", cutoff="renormalizes", ceiling=1)
 def set_map(g: Gains) -> Floats:
     """Precision times recall of the retrieved set: its average precision where nothing is known of the order.
 
@@ -65,7 +65,9 @@ def set_map(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved**2, g.retrieved * g.num_relevant)
 
 
-@measure(residual="within_run", cutoff="renormalizes", ceiling=1, checks={"x": NOT_NEGATIVE}, over_ties=True)
+@measure(
+    residual="within_run", bounds="counts", cutoff="renormalizes", ceiling=1, checks={"x": NOT_NEGATIVE}, over_ties=True
+)
 def set_f(g: Gains, *, x: float = 1.0) -> Floats:
     """F: the weighted harmonic mean of the set's precision and recall; a larger x favors recall.
 
@@ -81,7 +83,7 @@ def set_f(g: Gains, *, x: float = 1.0) -> Floats:
     return safe_divide((x + 1) * precision * recall, recall + x * precision)
 
 
-@measure(residual="within_run", cutoff="renormalizes", ceiling=1, over_ties=True)
+@measure(residual="within_run", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
 def f1(g: Gains) -> Floats:
     """F1 at the cutoff: the harmonic mean of p@k and recall@k, where a run shorter than k counts as filled up.
 
@@ -92,7 +94,7 @@ def f1(g: Gains) -> Floats:
     return safe_divide(2 * g.num_relevant_retrieved, g.effective_depth + g.num_relevant)
 
 
-@measure(residual="within_run", over_ties=True)
+@measure(residual="within_run", bounds="rises", over_ties=True)
 def hits(g: Gains) -> Floats:
     """Number of relevant documents retrieved, averaged over topics: num_rel_ret, which adds them up, as a mean.
 

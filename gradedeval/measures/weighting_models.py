@@ -15,7 +15,7 @@ from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure, measure
 from gradedeval.measures.gains import Gains, row_sums
 from gradedeval.measures.parameters import POSITIVE, Check, needs_file, of_file
-from gradedeval.measures.properties import Arguments
+from gradedeval.measures.properties import Arguments, RankSum
 from gradedeval.trec.small_tables import small_table
 
 
@@ -45,12 +45,22 @@ def weighting(**properties: Any) -> Callable[[Callable[..., Weights]], Measure]:
                 score += g.tail * np.array([weights.beyond(length) for length in lengths.tolist()])[topic]
             return score
 
+        def at_ranks(g: Gains, **parameters: Any) -> Floats:
+            return model(g.last_rank, **parameters).at(g.rank)
+
         def details(g: Gains, **parameters: Any) -> dict[str, Floats]:
-            return {"W": np.broadcast_to(model(g.last_rank, **parameters).at(g.rank), g.gain.shape)}
+            return {"W": np.broadcast_to(at_ranks(g, **parameters), g.gain.shape)}
 
         update_wrapper(function, model)
-        unit: Any = {"gain": "linear", "scale": "unit", "residual": "beyond_run", "ceiling": 1, "over_ties": True}
-        return measure(**unit, **properties, details=details)(function)
+        unit: Any = {
+            "gain": "linear",
+            "scale": "unit",
+            "residual": "beyond_run",
+            "bounds": "rises",
+            "ceiling": 1,
+            "over_ties": True,
+        }
+        return measure(**unit, **properties, details=details, rank_sum=RankSum("gain", at_ranks))(function)
 
     return define
 

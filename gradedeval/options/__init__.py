@@ -11,6 +11,7 @@ from gradedeval.errors import FLAG_VALUES, InputError
 from gradedeval.measures.notation import Value
 from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Option, elsewhere, name_only, option
 from gradedeval.options.values import (
+    MOST_UNSEEN,
     Costs,
     Fill,
     Labels,
@@ -21,6 +22,7 @@ from gradedeval.options.values import (
     read_gain,
     read_labels,
     read_topics,
+    read_unseen,
 )
 from gradedeval.trec.file_formats import formats_of
 
@@ -88,6 +90,11 @@ class Options:
         section=RESIDUALS, commands="scoring")
     max_residual: float | None = option(None, "Leave out of each measure's mean the topics whose residual exceeds X.",
         section=RESIDUALS, commands="scoring", metavar="X", minimum=0)
+    bounds: bool = option(False, "Report how low and how high each score can come, whatever the documents turn out to "
+        "be that the run retrieved and nobody judged.", section=RESIDUALS, commands="eval", signature=elsewhere)
+    unseen: float | int | None = option(None, "Let N documents that the run did not retrieve be relevant "
+        "too in --bounds; inf: any number.", section=RESIDUALS, commands="eval", metavar="N|inf", default_text="0",
+        accepts=f"a whole number from 0 to {MOST_UNSEEN:,}, or inf", read=read_unseen)
     interval: float | None = option(None, "Report the standard error and the interval of each summary over topics, "
         "at level 0.95 or as given, by the studentized bootstrap of topics.", section=OUTPUT, commands="eval",
         metavar="[LEVEL]", above=0, below=1, optional_value=True, signature=elsewhere,
@@ -131,9 +138,13 @@ class Options:
                 raise OPTIONS["ties"].error(f"average cannot be combined with {flag}", hint)
         if self.judged_only and self.fill is not None:
             raise OPTIONS["fill"].error("--judged-only drops the documents that it fills", "leave out one of them")
-        if self.judged_only and self.wants_residuals:
-            what = "a condensed list has no residual: a document judged later could enter above others"
-            raise OPTIONS["judged_only"].error(what, "leave out --judged-only or the residuals")
+        if self.judged_only and (self.wants_residuals or self.bounds):
+            wanted = ("residual", "residuals") if self.wants_residuals else ("bounds", "bounds")
+            what = f"a condensed list has no {wanted[0]}: a document judged later could enter above others"
+            raise OPTIONS["judged_only"].error(what, f"leave out --judged-only or the {wanted[1]}")
+        if self.bounds and self.interval is not None:
+            what = "--interval has columns low and high too"
+            raise OPTIONS["bounds"].error(what, "ask for one of them")
 
     @property
     def wants_residuals(self) -> bool:
@@ -171,6 +182,8 @@ class OptionKwargs(TypedDict, total=False):
     residuals: Residuals | bool | None
     residual_depth: Depth | None
     max_residual: float | None
+    bounds: bool
+    unseen: float | str | None
     interval: float | bool | None
     judged_only: bool
     lenient: bool

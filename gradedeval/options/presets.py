@@ -79,6 +79,8 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     # Who says where the best case ends wants to see it.
     if "residual_depth" in explicit and "max_residual" not in explicit:
         explicit.setdefault("residuals", True)
+    if explicit.get("unseen"):
+        explicit.setdefault("bounds", True)
     if explicit.get("residuals") is True:
         bound = like is None or explicit.keys() & {"residual_depth", "max_residual"}
         explicit["residuals"] = "total" if bound else PRESETS[str(like)].residuals

@@ -22,6 +22,27 @@ def read_gain(gain: Any) -> Any:
     return read_scheme(value, "--gain") if isinstance(value, str | tuple | int | float) else value
 
 
+MOST_UNSEEN = 1_000_000
+"""The most documents that a bound supposes to be relevant and not retrieved, one by one."""
+
+
+def read_unseen(value: Any) -> Any:
+    """How many documents may be relevant that were not retrieved, from text: a whole number or infinity.
+
+    Raises InputError (usage) for anything else.
+    """
+    try:
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else -1.0
+    except ValueError:
+        number = -1.0
+    if number == math.inf:
+        return number
+    if not (0 <= number <= MOST_UNSEEN and number.is_integer()):
+        hint = f"give a whole number from 0 to {MOST_UNSEEN:,}, or inf for any number"
+        raise InputError("--unseen", f"{value!r} is not a number of documents", hint, usage=True)
+    return int(number)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Costs:
     """The cost of a document of each type, in any unit: seconds, characters, documents. `of`: type -> cost, above 0.

@@ -12,6 +12,8 @@ from __future__ import annotations
 from gradedeval.plot.agreement import correlate as correlate
 from gradedeval.plot.agreement import scatter as scatter
 from gradedeval.plot.appearance import style as style
+from gradedeval.plot.attention import observation as observation
+from gradedeval.plot.click_points import clicks as clicks
 from gradedeval.plot.course import history as history
 from gradedeval.plot.curves import pr as pr
 from gradedeval.plot.figure import save as save
@@ -24,6 +26,6 @@ from gradedeval.plot.run_bars import runs as runs
 from gradedeval.plot.topic_bars import topics as topics
 
 __all__ = [
-    *("correlate", "explain", "fit", "history", "informative", "power", "pr", "runs", "save", "scatter", "style"),
-    *("topics", "weights"),
+    *("clicks", "correlate", "explain", "fit", "history", "informative", "observation", "power", "pr", "runs", "save"),
+    *("scatter", "style", "topics", "weights"),
 ]

@@ -37,6 +37,7 @@ class Batch:
     types      what column 2 of the run calls its documents, where that was asked for
     kinds      topics × ranks: index into `types`, −1 beyond the end; None where it was not asked for
     first      topics × ranks: the column where the documents tied with each one begin, for `--ties average`
+    below      topics: how many documents that nobody judged stand below these ranks; None: none, or nobody asked
     """
 
     topics: list[bytes]
@@ -47,6 +48,7 @@ class Batch:
     types: list[bytes] = field(default_factory=list)
     kinds: Ints | None = None
     first: Ints | None = None
+    below: Ints | None = None
 
     @property
     def unjudged(self) -> int:
@@ -116,6 +118,16 @@ def judged_codes(labels: Floats, options: Options, sampled: bool) -> Bools:
     return np.append(judged, [False, False])
 
 
+def count_unjudged(codes: Codes, judged: Bools) -> Ints:
+    """topics: how many of these documents nobody judged.
+
+    codes   topics × ranks
+    judged  code: whether it is judged; the last code is beyond the end
+    """
+    counts: Ints = np.count_nonzero(~judged[codes] & (codes != len(judged) - 1), axis=1)
+    return counts
+
+
 def by_width(widths: Ints, cells: int) -> Iterator[Ints]:
     """Topics in batches of at most so many cells, or of one topic. Topics of similar width share one, so that a topic
     of a million documents does not widen thousands of ten."""
@@ -166,4 +178,5 @@ def _concatenate(batches: list[Batch]) -> Batch:
         np.concatenate([batch.pool for batch in batches]),
         {topic: docnos for batch in batches for topic, docnos in batch.docnos.items()},
         first=first,
+        below=None if batches[0].below is None else np.concatenate([batch.below for batch in batches]),
     )

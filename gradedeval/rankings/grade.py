@@ -15,7 +15,7 @@ from gradedeval.arrays import Bools, Floats
 from gradedeval.options import Options
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits
-from gradedeval.rankings.batch import Batch, Documents, by_width, judged_codes
+from gradedeval.rankings.batch import Batch, Documents, by_width, count_unjudged, judged_codes
 from gradedeval.rankings.frames import NONE
 from gradedeval.rankings.order import to_batch
 from gradedeval.rankings.qrels import Qrels
@@ -93,7 +93,9 @@ class Grader:
             batch = to_batch(some, pool[rows], self.judged, self.options, self.keep_docnos_for, self.keep_ties)
             if self.last_rank is not None:
                 kinds = batch.kinds[:, : self.last_rank] if batch.kinds is not None else None
-                batch = replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds)
+                deeper = batch.codes[:, self.last_rank :]
+                below = count_unjudged(deeper, self.judged) if self.options.bounds else None
+                batch = replace(batch, codes=batch.codes[:, : self.last_rank], kinds=kinds, below=below)
             yield batch
 
     def countable(self, documents: Documents) -> Documents:

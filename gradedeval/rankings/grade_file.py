@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 
 from gradedeval.parallel.workers import Workers
@@ -13,7 +13,7 @@ from gradedeval.rankings.run_columns import grade_whole_topics, read_rows
 from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.stream import Segment, Stream
-from gradedeval.trec.topic_blocks import Block, blocks, segments
+from gradedeval.trec.topic_blocks import Block, Stretch, blocks, segments
 
 FIRST = 2
 """Blocks of the first part: the second tells whether topics take turns."""
@@ -53,15 +53,24 @@ class BlocksPart:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SegmentPart:
-    """A segment of a run file, which any process can read, and again where one died."""
+    """A segment of a run file, which any process can read, and again where one died: of a URL on any machine.
 
-    segment: Segment
+    Raises InputError where the file is not the one that was cut.
+    """
+
+    segment: Segment | Stretch
     layout: LineLayout
     is_large: bool = False
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
-        own = replace(self.segment)
-        return BlocksPart(blocks(own, grader.limits.block, own.at, self.layout), self.is_large).grade(grader)
+        own = self.segment.own()
+        if own.at == own.end:
+            return PartResult([])
+        read = blocks(own, grader.limits.block, own.at, self.layout)
+        try:
+            return BlocksPart(read, self.is_large).grade(grader)
+        finally:
+            own.file.check()
 
 
 def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Batch]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,10 @@ from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.layouts import LineLayout
 from gradedeval.trec.source import temporary_file_errors
 from gradedeval.trec.stream import Segment, Stream
-from gradedeval.trec.topic_blocks import Block, blocks, segments
+from gradedeval.trec.topic_blocks import Block, Stretch, blocks, segments
+
+KEPT = 1 << 32
+"""Bytes of a file far away that are fetched to be read a second time; what is larger is read where it is."""
 
 
 def gather_topics(
@@ -30,6 +33,7 @@ def gather_topics(
 
     Raises NeedsLineReader where a line is no line of a run, and WorkerDied.
     """
+    stream.keep(KEPT)
     stream.again()
     gathered, file = InterleavedTopics(stream, grader.limits), stream.file
     size = 4 * grader.limits.block  # there may be thousands of topics in each
@@ -62,12 +66,14 @@ class ListedColumns:
 
 
 def _read_segment(
-    layout: LineLayout, grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment
+    layout: LineLayout, grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment | Stretch
 ) -> ListedColumns:
-    topics, begin = TopicCodes(grader.limits), segment.at
-    read = blocks(replace(segment), size, begin, layout)
+    topics, own = TopicCodes(grader.limits), segment.own()
+    begin = own.at
+    read = blocks(own, size, begin, layout) if begin < own.end else ()
     columns = [_columns(block, grade_as_listed(block, grader, topics, only)) for block in read]
-    return ListedColumns(topics.names, columns, segment.end - begin)
+    own.file.check()
+    return ListedColumns(topics.names, columns, own.end - begin)
 
 
 def _columns(block: Block, rows: Rows) -> dict[str, NDArray[Any]]:

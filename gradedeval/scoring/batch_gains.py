@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradedeval.arrays import Bools, Floats
+from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.measures.applied import last_rank
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Sample
 from gradedeval.measures.gains import Gains
 from gradedeval.options.values import Costs
-from gradedeval.rankings.batch import Batch
+from gradedeval.rankings.batch import Batch, count_unjudged
 from gradedeval.rankings.grade import Grader
 from gradedeval.scoring.intents import ByIntent
 
@@ -28,6 +28,8 @@ class GainsCache:
         # The ideal rankings of all topics are those of every run.
         self.all_ideals = grader.ideals if batch.topics == grader.qrels.topics else None
         self.cost = _costs(batch, grader.options.costs)
+        self.unseen = grader.options.unseen or 0
+        self.below: dict[int | None, Ints] | None = {} if grader.options.bounds else None
         self.judged_code = judged = grader.judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
@@ -84,7 +86,19 @@ class GainsCache:
             unsampled=unsampled[self.batch.codes[:, :last]] if unsampled.any() else None,
             first=first,
             uncut=uncut,
+            below=self._below(last),
+            unseen=self.unseen,
         )
+
+    def _below(self, last: int | None) -> Ints | None:
+        """topics: how many unjudged documents were retrieved below a rank, where bounds are asked for."""
+        if self.below is None:
+            return None
+        if last not in self.below:
+            deeper = self.batch.codes[:, last if last is not None else self.batch.codes.shape[1] :]
+            counted = 0 if self.batch.below is None else self.batch.below
+            self.below[last] = count_unjudged(deeper, self.judged_code) + counted
+        return self.below[last]
 
     def _sample(self, table: GainTable, last: int | None) -> Sample:
         """The documents as a sample: of the strata of the qrels, or of one, where the judged ones are the sample."""

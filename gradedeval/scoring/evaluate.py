@@ -17,9 +17,10 @@ from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import check_intents
 from gradedeval.scoring.relevance import relevance_notes
 from gradedeval.scoring.run_names import named_runs
+from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.runs import RunResult, score_runs
 from gradedeval.scoring.scorer import scorer_for
-from gradedeval.scoring.scores import RunScores, Scores
+from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.swapped import check_files_swapped, check_values_swapped
 
 if TYPE_CHECKING:

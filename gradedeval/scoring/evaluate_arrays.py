@@ -96,14 +96,14 @@ def _by_topic(grades: Any, scores: Any, group: Any, qid: Any) -> tuple[list[byte
         what = "say more than once which documents are of a topic"
         raise InputError("grades", f"{what}: group, qid and two dimensions", "give one of them", usage=True)
     if qid is not None:
-        topics, counts, order = _topics_of(qid, len(graded))
+        topics, counts, order = topics_of(qid, len(graded))
         return topics, counts, graded[order], scored[order]
     counts = np.full(len(graded), graded.shape[1]) if graded.ndim == 2 else np.array([len(graded)])
-    counts = counts if group is None else _sizes(group, len(graded))
+    counts = counts if group is None else topic_sizes(group, len(graded))
     return [b"%d" % number for number in range(1, len(counts) + 1)], counts, graded.ravel(), scored.ravel()
 
 
-def _sizes(group: Any, documents: int) -> Ints:
+def topic_sizes(group: Any, documents: int) -> Ints:
     """The sizes of topics. Raises InputError where they do not add up."""
     sizes = numbers(group, "group")
     if sizes.ndim != 1 or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
@@ -114,7 +114,7 @@ def _sizes(group: Any, documents: int) -> Ints:
     return sizes.astype(np.int64)
 
 
-def _topics_of(qid: Any, documents: int) -> tuple[list[bytes], Ints, NDArray[Any]]:
+def topics_of(qid: Any, documents: int) -> tuple[list[bytes], Ints, NDArray[Any]]:
     """Topics in order of appearance, how many documents each has, and the positions of all, topic after topic."""
     ids = np.asarray(qid)
     if ids.shape != (documents,):

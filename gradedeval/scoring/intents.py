@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradedeval.errors import InputError, plural, shorten
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
-from gradedeval.measures.gains import Gains, Intents, Pool
+from gradedeval.measures.gains import Gains
 from gradedeval.measures.notation import UNIFORM
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.rankings.subtopics import NO_INTENT
 from gradedeval.trec.lines import decode, encode
+
+if TYPE_CHECKING:
+    from gradedeval.measures.intents import Intents, Pool
 
 
 def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
@@ -63,6 +67,8 @@ class ByIntent:
 
         best  in the best case, where any intent may turn out to have a relevant document
         """
+        from gradedeval.measures.intents import Intents  # few evaluations are by intent
+
         least = 1 if self.qrels.subtopics is None else 0
         counts = np.array([max(least, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
         each = [gains_of(table) for table in self.tables[: int(counts.max(initial=1))]]
@@ -73,7 +79,7 @@ class ByIntent:
             return self._pool(topics[row])
 
         if self.prior is None:
-            return Intents(each, known.astype(np.float64), listed, pools, best, listed & ~known & best)
+            return Intents(each, known.astype(np.float64), listed, pools, best, listed & ~known)
         weight = np.zeros((len(each), len(topics)))
         for column, topic in enumerate(topics):
             chances = self._probabilities(topic, np.flatnonzero(known[:, column]).tolist())
@@ -91,6 +97,8 @@ class ByIntent:
         return [given.get(name, 0.0) for name in names]
 
     def _pool(self, topic: bytes) -> Pool:
+        from gradedeval.measures.intents import Pool
+
         if topic not in self.pools:
             documents = self.qrels.codes.get(topic, {})
             codes = [documents[docno] for docno in sorted(documents, reverse=True)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradedeval.errors import Note, shorten
+from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.scores import RunScores
 
 
 def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:

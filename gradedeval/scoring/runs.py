@@ -12,8 +12,8 @@ from gradedeval.errors import InputError, Note
 from gradedeval.parallel.executors import raise_malloc_threshold
 from gradedeval.parallel.workers import WorkerDied, Workers
 from gradedeval.scoring.run_parts import GradedRun, map_run
+from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.scorer import BatchScores, Scorer
-from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.source import Source, is_file
 
 UNKNOWN_SIZE = 1 << 20

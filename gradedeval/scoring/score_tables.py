@@ -15,6 +15,7 @@ from gradedeval.measures.definition import QUANTITIES, Measure
 from gradedeval.measures.table import MEASURES
 from gradedeval.options import Options
 from gradedeval.options.presets import PRESETS
+from gradedeval.scoring.run_scores import BOUNDS
 from gradedeval.scoring.scores import ALL, INTERVAL, Row, Scores, row_signatures
 
 FORMATS = formats_for("wide", "trec", "long")
@@ -224,6 +225,7 @@ def _quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
     sources = {of: (number, "score") for number, of in enumerate(QUANTITIES)}  # column -> quantity, and what of it
     if scores.options.residuals == "difference":
         sources |= {f"{of}.residual": (number, "residual") for number, of in enumerate(QUANTITIES)}
+        sources |= {end: (0, end) for end in BOUNDS if scores.options.bounds}
     else:  # only expected utility has a residual that is a bound
         sources |= {part: (0, part) for part in PARTS if part in scores.columns}
     keys = ["run", "topic"] if layout == "long" else _keys(scores, by_topic)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.batch_gains import GainsCache
 from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.intents import ByIntent, check_intents
-from gradedeval.scoring.scores import RunScores
+from gradedeval.scoring.measure_notes import bounds_notes, name_notes, worth_notes
+from gradedeval.scoring.run_scores import RunScores
 from gradedeval.trec.lines import decode
 
 REMEMBERED = 16
@@ -56,6 +57,7 @@ class BatchScores:
     """Scores of some topics of a run.
 
     values  3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
+    bounds  2 × topics × measures: the lowest and the highest score, where asked for; nan where blank
     types   what column 2 of the run calls its documents, where that was asked for
     judged  whether any of the documents is judged; None where there is no document
     empty   the topics without a document
@@ -66,6 +68,7 @@ class BatchScores:
     types: list[bytes]
     judged: bool | None
     empty: Sequence[bytes] = ()
+    bounds: Floats | None = None
 
 
 class Scorer:
@@ -122,8 +125,7 @@ class Scorer:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, "use --top-grade to set the top grade", kind="no-positive-grade"))
         notes += self.fill_notes
-        notes += self._worth_notes()
-        notes += self._name_notes()
+        notes += worth_notes(self) + name_notes(self)
         sampled = dict.fromkeys(measure.name for measure in self.measures if measure.definition.uses_unsampled)
         if sampled and self.options.negative == "judged" and self.qrels.strata is None and self.qrels.labels[0] < 0:
             what = f"{self.qrels.place}: grades below 0 count as judged and not relevant in {', '.join(sampled)}"
@@ -146,36 +148,7 @@ class Scorer:
             if unbounded:
                 have = "has" if len(unbounded) == 1 else "have"
                 notes.append(f"--max-residual: {', '.join(unbounded)} {have} no residual; all topics count there")
-        return notes
-
-    def _name_notes(self) -> list[str]:
-        """Which names are of the same measure, and which other tools have another number under."""
-        notes = [
-            f"{', '.join(measure.asked)}: the same measure, shown as {measure.label}"
-            for measure in self.measures
-            if len(measure.asked) > 1
-        ]
-        foreign = [measure.label for measure in self.measures if measure.label != str(measure)]
-        if not foreign:
-            return notes
-        # For which most evaluations need not wait.
-        from gradedeval.measures.spellings import note_of, note_of_cwl_eval
-
-        notes += filter(None, [note_of_cwl_eval(self.measures)])
-        lowest = float(self.qrels.labels[0]) if self.options.negative == "judged" else 0.0
-        return notes + list(filter(None, (note_of(label, lowest, self.grades.top) for label in foreign)))
-
-    def _worth_notes(self) -> list[str]:
-        """What grade 1 is worth as the top grade, where nobody said that there are no others: with exp gains ½."""
-        shares: dict[float, list[str]] = {}
-        for measure, table in zip(self.measures, self.tables, strict=True):
-            if measure.definition.scale == "unit" and measure.gain in ("exp", "ntcir") and measure.rel is None:
-                shares.setdefault(float(table.worth[-1]), []).append(measure.label)
-        if self.options.top_grade is not None or self.grades.top != 1:
-            return []
-        what = f"{self.qrels.place}: no grade above 1, so a relevant document is worth"
-        hint = "use --top-grade if the scale goes on, or rel=1 in a measure to make it 1"
-        return [Note(f"{what} {share:g} to {', '.join(names)}", hint) for share, names in shares.items()]
+        return notes + (bounds_notes(self) if self.options.bounds else [])
 
     def score_part(self, part: RunPart) -> PartResult[BatchScores]:
         """The scores of a part of a run, in the process that reads it."""
@@ -193,9 +166,12 @@ class Scorer:
         """
         scored = [topic for batch in batches for topic in batch.topics]
         values = np.concatenate([batch.values for batch in batches], axis=1)
+        limits = [batch.bounds for batch in batches if batch.bounds is not None]
+        bounds = np.concatenate(limits, axis=1) if limits else None
         if scored != topics:
             row = {topic: index for index, topic in enumerate(scored)}
-            values = values[:, [row[topic] for topic in topics]]
+            chosen = [row[topic] for topic in topics]
+            values, bounds = values[:, chosen], bounds[:, chosen] if bounds is not None else None
         score, unjudged, residual = values
         included = np.ones(score.shape, dtype=bool)
         if self.options.max_residual is not None:
@@ -203,7 +179,7 @@ class Scorer:
         # Thousands of runs share one list of names.
         names = self.topics if topics == self.qrels.topics else [decode(topic) for topic in topics]
         empty = frozenset(decode(topic) for batch in batches for topic in batch.empty)
-        return RunScores(name, names, missing, score, unjudged, residual, included, format, empty)
+        return RunScores(name, names, missing, score, unjudged, residual, included, format, empty, bounds)
 
     def type_notes(self, place: str, batches: Sequence[BatchScores]) -> list[str]:
         """What is said of types that only a run or only a measure's file knows."""
@@ -242,6 +218,7 @@ class Scorer:
     def score_batch(self, batch: Batch) -> BatchScores:
         """The scores and residuals of a batch."""
         values = np.full((3, len(batch.topics), len(self.measures)), np.nan)
+        bounds = np.full((2, *values.shape[1:]), np.nan) if self.options.bounds else None
         gains_of = self.gains_cache(batch)
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             score = values[0, :, column] = scores_of(measure, gains_of(table, measure))
@@ -250,10 +227,12 @@ class Scorer:
             elif self.options.wants_residuals and measure.residual != "none" and table.top > 0:
                 # The last bits of two sums may differ where nothing is unknown.
                 values[1:, :, column] = np.maximum(np.array(self._best(measure, table, gains_of)) - score, 0)
+            if bounds is not None and measure.bounds != "none" and table.top > 0:
+                bounds[:, :, column] = self._bounds(measure, table, gains_of, score)
         lowest = batch.codes.min(initial=batch.beyond)
         judged = None if lowest == batch.beyond else bool(lowest < len(self.qrels.labels))
         empty = [batch.topics[row] for row in np.flatnonzero(batch.retrieved == 0).tolist()]
-        return BatchScores(batch.topics, values, batch.types, judged, empty)
+        return BatchScores(batch.topics, values, batch.types, judged, empty, bounds)
 
     def _difference(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
@@ -263,10 +242,20 @@ class Scorer:
         with np.errstate(invalid="ignore"):
             return best - score
 
-    def _best(self, measure: Measure, table: GainTable, gains_of: GainsCache) -> tuple[Floats, Floats]:
+    def _bounds(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
+        """2 × topics: the lowest and the highest score, down to the cutoff."""
+        from gradedeval.measures.bounds.of_measure import bounds_of  # few evaluations ask for bounds
+
+        plain, best = gains_of(table, measure), partial(gains_of, table, measure, unjudged=table.top)
+        highest = partial(self._best, measure, table, gains_of)
+        return bounds_of(measure, score, plain, best, lambda: highest(to_cutoff=True)[1])
+
+    def _best(
+        self, measure: Measure, table: GainTable, gains_of: GainsCache, to_cutoff: bool = False
+    ) -> tuple[Floats, Floats]:
         """The best cases: every unjudged document at the top gain; and every rank beyond the end as well."""
         definition, residual = measure.definition, measure.residual
-        if self.options.residual_depth == "full" and measure.only_truncates:
+        if self.options.residual_depth == "full" and measure.only_truncates and not to_cutoff:
             measure = replace(measure, cutoff=None)
         inside = np.minimum(run_measure(measure, gains_of(table, measure, unjudged=table.top)), definition.ceiling)
         if residual == "within_run":

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradedeval.arrays import Bools, Floats, merge_close
+from gradedeval.arrays import Floats, merge_close
 from gradedeval.errors import InputError
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.properties import Summary
 from gradedeval.options import Options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.by_measure import ByMeasure, index_of
+from gradedeval.scoring.run_scores import BOUNDS, RunScores
 from gradedeval.scoring.signature import signature
-from gradedeval.scoring.summaries import summarize, summarize_rises
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +32,7 @@ INTERVAL = ("se", "low", "high")
 
 class Row(NamedTuple):
     """A line of the tidy table: blank parts are None; a summary has the topic `all`, a standard error, the ends of its
-    interval, and counts its `topics`."""
+    interval or its bounds, and counts its `topics`."""
 
     run: str
     topic: str
@@ -46,38 +45,6 @@ class Row(NamedTuple):
     unjudged: float | None = None
     beyond: float | None = None
     topics: int | None = None
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RunScores:
-    """One run's scores: topics × measures, nan where blank.
-
-    missing   how many of the topics the run lacks; they count as empty rankings
-    score     the score
-    unjudged  how far it could rise by the unjudged documents of the run
-    residual  how far it could rise in all
-    included  whether the pair is certain enough for `max_residual`
-    format    what its file was read as; empty for objects in memory
-    empty     the topics for which it retrieved nothing
-    """
-
-    run: str
-    topics: list[str]
-    missing: int
-    score: Floats
-    unjudged: Floats
-    residual: Floats
-    included: Bools
-    format: str = ""
-    empty: frozenset[str] = frozenset()
-
-    def summary(self, part: str, column: int, summary: Summary) -> float:
-        """The summary of one measure over the topics kept, or of a part of its residual; nan where there are none."""
-        kept = self.included[:, column]
-        score = self.score[kept, column]
-        if part == "score":
-            return float(summarize(score, summary))
-        return float(summarize_rises(score, getattr(self, part)[kept, column], summary))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,26 +85,23 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
         """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
         kept, summary = run.included[:, column], self.measures[column].definition.summary
-        names = ("score", "residual", "unjudged")
-        known = names if self.options.wants_residuals else names[:1]  # all others are blank
-        parts = [np.array([run.summary(part, column, summary) if part in known else np.nan]) for part in names]
+        names = ("score", "residual", "unjudged", *(BOUNDS if self.options.bounds else ()))
+        known = names if self.options.wants_residuals else (names[0], *names[3:])  # all others are blank
+        parts = {name: np.array([run.summary(name, column, summary) if name in known else np.nan]) for name in names}
         topics: list[str] = []
         if by_topic:
             topics = list(compress(run.topics, kept))
-            parts = [np.append(getattr(run, name)[kept, column], part) for name, part in zip(names, parts, strict=True)]
-        score, residual, unjudged = parts
-        interval = _blanked(self.intervals[self.runs.index(run), column])
+            parts = {name: np.append(run.part(name)[kept, column], part) for name, part in parts.items()}
         with np.errstate(invalid="ignore"):  # infinite costs have no difference
-            beyond = residual - unjudged
-        return {
+            parts["beyond"] = parts["residual"] - parts["unjudged"]
+        interval = _blanked(self.intervals[self.runs.index(run), column])
+        filled: dict[str, list[Any]] = {
             "topic": [*topics, ALL],
-            "score": _blanked(score),
             **{name: [None] * len(topics) + [value] for name, value in zip(INTERVAL, interval, strict=True)},
-            "residual": _blanked(residual),
-            "unjudged": _blanked(unjudged),
-            "beyond": _blanked(beyond),
+            **{name: _blanked(values) for name, values in parts.items()},
             "topics": [None] * len(topics) + [int(kept.sum())],
         }
+        return {name: filled[name] for name in Row._fields if name in filled}
 
     @cached_property
     def intervals(self) -> Floats:
@@ -185,14 +149,15 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
     def columns(self) -> list[str]:
         """The columns of the tidy table, which depend on the options."""
         columns = ["run", "topic", "measure", "score", *(INTERVAL if self.options.interval is not None else ())]
+        columns += BOUNDS if self.options.bounds else ()
         columns += ["residual"] if self.options.wants_residuals else []
         columns += ["unjudged", "beyond"] if self.options.residuals == "split" else []
         return columns + (["topics"] if self.options.max_residual is not None else [])
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The tidy table as a DataFrame: run, topic, measure, score[, se, low, high][, residual][, unjudged, beyond]
-        [, topics], signature (of the summaries; None elsewhere)."""
+        """The tidy table as a DataFrame: run, topic, measure, score[, se, low, high][, low, high][, residual]
+        [, unjudged, beyond][, topics], signature (of the summaries; None elsewhere)."""
         import pandas as pd  # not for a plain evaluation: it takes longer to import than a run takes to score
 
         rows = list(self.rows())
@@ -227,6 +192,28 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
     def residuals_by_run(self) -> dict[str, ByMeasure]:
         """run -> measure -> mean residual, however many runs there are."""
         return self._summaries("residual")
+
+    @property
+    def bounds(self) -> ByMeasure:
+        """The lowest and the highest mean, a pair for each measure, as `means`; None where it has no bounds or they
+        were not asked for. All topics at their bounds bound the mean."""
+        return self.bounds_by_run[self._only_run("bounds", "use .bounds_by_run: run -> measure -> (low, high)")]
+
+    @property
+    def bounds_by_run(self) -> dict[str, ByMeasure]:
+        """run -> measure -> (low, high), however many runs there are."""
+        low, high = (self._summaries(end) for end in BOUNDS)
+        return {
+            run: ByMeasure(
+                self.measures,
+                self.options,
+                [
+                    None if least is None else (least, most)
+                    for least, most in zip(low[run].values(), high[run].values(), strict=True)
+                ],
+            )
+            for run in low
+        }
 
     def __getitem__(self, measure: AnyMeasure) -> float | None:
         """The mean of the only run by a measure, as in `scores["map"]`. Raises as `means`, and KeyError for no such

@@ -18,6 +18,7 @@ class NeedsLineReader(Exception):
 
 # Bytes that no text line holds: control characters, and a carriage return that does not end the line.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\r(?!\n|\Z)")
+_CONTROLS = bytes({*range(32)} - {*b"\t\n"})
 BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _DECIMAL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _HASH = 35
@@ -131,7 +132,8 @@ def check_text(data: bytes, place: str, first: int = 1) -> None:
     """
     if data.startswith(BYTE_ORDER_MARKS):
         raise InputError(f"{place}:{first}", *_STARTS_WITH_MARK, kind="format")
-    if control := _CONTROL.search(data):
+    # The pattern takes thirteen times as long as looking whether there is any such byte.
+    if len(data.translate(None, _CONTROLS)) < len(data) and (control := _CONTROL.search(data)):
         line = data.count(b"\n", 0, control.start()) + first
         raise InputError(f"{place}:{line}", *about_control(control[0]), kind="format")
 

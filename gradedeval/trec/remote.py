@@ -1,51 +1,128 @@
-"""Files that a URL names, as s3://bucket/run.txt: fsspec opens them."""
+"""Files that a URL names, as s3://bucket/run.txt: opened, listed, written."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import IO, Any
 
-from gradedeval.errors import InputError, reason
+from gradedeval.errors import InputError, url_place
+from gradedeval.trec.remote_file import WINDOW, RangedReader, RemoteFile, asked, file_system, state_of
 
 IN_MEMORY = 1 << 23
 """Bytes that are kept in memory; more go to a temporary file."""
 
+LARGE = 1 << 25
+"""Bytes of a file that is read in ranges, and not fetched before."""
+
+_HERE_ALONE, _STREAMS = {"memory"}, {"http", "https"}
+"""File systems that other processes do not see, and those whose servers may give a file as a whole alone."""
+
+
+def opened(url: str) -> IO[bytes] | RangedReader:
+    """The bytes of a URL: of a large file in ranges, as they are asked for; of any other all of them."""
+    info, protocols = _described(url)
+    if (info["size"] or 0) > LARGE and info.get("partial", True) and not protocols & _HERE_ALONE:
+        file = RemoteFile(url, state_of(info))
+        if file.knows_ranges:
+            return RangedReader(file)
+    return _kept(url, info, protocols)
+
 
 def fetched(url: str) -> IO[bytes]:
-    """The bytes of a URL, all of them: each of the libraries behind fsspec fails in its own way, and only here."""
-    from shutil import copyfileobj  # few evaluations read a URL
-    from tempfile import SpooledTemporaryFile
+    """The bytes of a URL, all of them, in memory or in a temporary file. Raises OSError of that file alone."""
+    return _kept(url, *_described(url))
 
-    fsspec, file = _fsspec(url), SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - it is read later
+
+def _described(url: str) -> tuple[dict[str, Any], set[str]]:
+    """What its server says of a file, and the names of its protocol. Raises InputError where it is none."""
+    files, name = file_system(url)
+    info = asked(url, files.info, name)
+    if info.get("type") == "directory":
+        raise InputError(url_place(url), "is a folder", "add / for the files in it")
+    return {"size": None, **info}, {files.protocol} if isinstance(files.protocol, str) else set(files.protocol)
+
+
+def _kept(url: str, info: dict[str, Any], protocols: set[str]) -> IO[bytes]:
+    from tempfile import SpooledTemporaryFile  # few evaluations read a URL
+
+    file, far = SpooledTemporaryFile(IN_MEMORY), RemoteFile(url, state_of(info))  # noqa: SIM115 - it is read later
     try:
-        with fsspec.open(url, "rb") as remote:
-            copyfileobj(remote, file)
-    except Exception as error:
+        for piece in _in_turn(url) if info["size"] is None or protocols & _STREAMS else far.windows():
+            file.write(piece)
+        far.check()
+    except BaseException:
         file.close()
-        raise _failed(url, error) from None
+        raise
     file.seek(0)
     return file
 
 
+def _in_turn(url: str) -> Iterator[bytes]:
+    """The bytes of a file by one request, for servers that may know no ranges."""
+    files, name = file_system(url)
+    with asked(url, files.open, name, "rb", block_size=0) as remote:
+        while piece := asked(url, remote.read, WINDOW):
+            yield piece
+
+
+def size_of(url: str) -> int | None:
+    """How many bytes a URL has, where its server says so. Who listed a folder knows it already."""
+    files, name = file_system(url)
+    size: int | None = asked(url, files.info, name).get("size")
+    return size
+
+
+def modified(url: str) -> datetime | None:
+    """When a URL was written, where its server says so."""
+    files, name = file_system(url)
+    try:
+        time: datetime = asked(url, files.modified, name)
+    except InputError:  # most file systems know none
+        return None
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def stored(url: str, content: bytes) -> None:
+    """Write a file that a URL names: storages of objects take all of it or nothing."""
+    files, name = file_system(url)
+    try:
+        asked(url, files.pipe_file, name, content)
+    except InputError as error:
+        what = error.problem.replace("cannot be opened", "cannot be written")
+        raise error.replace(problem=what, hint=f"nothing was written; {error.hint}") from None
+
+
+def appended(url: str, lines: Iterable[str]) -> None:
+    """Write lines at the end of a file that a URL names: all of it anew, for storages of objects append nothing."""
+    files, name = file_system(url)
+    before = b""
+    if asked(url, files.exists, name):
+        with fetched(url) as file:
+            before = file.read()
+        before += b"" if before.endswith(b"\n") or not before else b"\n"
+    stored(url, before + "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
+
+
 def matching(url: str) -> list[str]:
-    """The URLs that a pattern, or a folder that ends with /, names."""
-    fsspec = _fsspec(url)
+    """The URLs that a pattern, or a folder that ends with /, names; sorted. Hidden ones are none of a folder's."""
+    pattern = f"{url}[!.]*" if url.endswith("/") else url
+    files, path = file_system(pattern)
+    found = asked(url, files.glob, path, detail=True)
+    if not found and "bucket" in (missing := _missing(url, files, path)):
+        raise InputError(url_place(url), missing, "check the URL")
+    before = pattern.removesuffix(path) if pattern.endswith(path) else None
+    return [
+        files.unstrip_protocol(name) if before is None else f"{before}{name}"
+        for name in sorted(found)
+        if found[name]["type"] == "file"
+    ]
+
+
+def _missing(url: str, files: Any, pattern: str) -> str:
+    """Why a pattern names nothing, where that is known."""
     try:
-        files, path = fsspec.core.url_to_fs(f"{url}*" if url.endswith("/") else url)
-        return [files.unstrip_protocol(name) for name in sorted(files.glob(path)) if files.isfile(name)]
-    except Exception as error:
-        raise _failed(url, error) from None
-
-
-def _fsspec(url: str) -> Any:
-    try:
-        return import_module("fsspec")
-    except ImportError:
-        raise InputError(url, "is a URL, which fsspec opens", "pip install 'gradedeval[remote]'") from None
-
-
-def _failed(url: str, error: Exception) -> InputError:
-    if isinstance(error, FileNotFoundError):
-        return InputError(url, "no such file", "check the URL")
-    why = " ".join(reason(error).split())
-    return InputError(url, f"cannot be opened ({why})", "check the URL, and what its protocol needs installed")
+        asked(url, files.ls, pattern.partition("*")[0].rpartition("/")[0])
+    except InputError as error:
+        return error.problem
+    return ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import IO, Any
+from dataclasses import dataclass, replace
+from typing import IO, Any, Protocol
 
 from gradedeval.errors import InputError
 from gradedeval.trec.decompression import BackgroundDecompressor
@@ -24,12 +24,41 @@ IN_MEMORY = 1 << 23
 """Bytes of a pipe that are kept in memory; more go to a temporary file."""
 
 
+class AnyFile(Protocol):
+    """A file that is read from any place, and that pickle can write: another process opens it again.
+
+    path    what messages call it
+    is_far  whether each look at it takes its time
+    """
+
+    path: str
+    is_far: bool
+
+    @property
+    def size(self) -> int: ...
+
+    def own(self) -> AnyFile:
+        """The same for one reader alone."""
+
+    def token(self, begin: int, start: int, length: int) -> bytes:
+        """So many bytes, from `start` on where the file counts from `begin`."""
+
+    def read_into(self, view: memoryview, at: int, end: int) -> int:
+        """Fill the view with what is at `at`, and say how many bytes there are; the caller reads no further than
+        `end`."""
+
+    def check(self) -> None:
+        """Raise InputError where the file has changed since it was opened."""
+
+
 class OpenFile:
     """A file on disk, read from any place. Another process opens it again by its path, and checks that it is the same.
 
     path    where it is
     number  its descriptor
     """
+
+    is_far = False
 
     def __init__(self, path: str, number: int) -> None:
         self.path, self.number = path, number
@@ -38,13 +67,18 @@ class OpenFile:
     def size(self) -> int:
         return os.fstat(self.number).st_size
 
+    def own(self) -> OpenFile:
+        return self  # it keeps no bytes
+
     def token(self, begin: int, start: int, length: int) -> bytes:
-        """So many bytes, from `start` on where the file counts from `begin`."""
         with file_errors(self.path):
             return os.pread(self.number, length, begin + start)
 
-    def read_into(self, view: memoryview, at: int) -> int:
+    def read_into(self, view: memoryview, at: int, end: int) -> int:
         return os.preadv(self.number, [view], at)
+
+    def check(self) -> None:
+        pass  # who opens it again looks
 
     def __reduce__(self) -> Any:
         return _reopened, (os.path.abspath(self.path), self.path, _state(self.number))
@@ -74,16 +108,20 @@ def _state(number: int) -> tuple[int, int]:
 class Segment:
     """Bytes `at` to `end` of a file; reading does not move the position of the file."""
 
-    file: OpenFile
+    file: AnyFile
     at: int
     end: int
+
+    def own(self) -> Segment:
+        """The same, to be read by one alone."""
+        return replace(self, file=self.file.own())
 
     def read_into(self, view: memoryview) -> int:
         """Fill the view as far as there are bytes; returns their number."""
         return _fill(view, self._some)
 
     def _some(self, view: memoryview) -> int:
-        count = self.file.read_into(view[: self.end - self.at], self.at)
+        count = self.file.read_into(view[: self.end - self.at], self.at, self.end)
         self.at += count
         return count
 
@@ -110,6 +148,7 @@ class Stream:
         with file_errors(self.place):
             self._raw = _opened(source)
             self._opened_here = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
+            self._target, self._is_url = source.target, is_url(source.target)
             self._replay = None if self._raw.seekable() else ReplayablePipe(self._raw)
             self._begin = self._raw.tell() if self._replay is None else 0
         self._decompressor: BackgroundDecompressor | None = None
@@ -141,6 +180,12 @@ class Stream:
             self._peeked = known + more[: self.read_into(memoryview(more))]
         return self._peeked[:size]
 
+    def keep(self, most: int) -> None:
+        """Have the bytes here from now on, as those of most sources are, where there are at most so many."""
+        if (file := self.file) is not None and file.file.is_far and file.end <= most:
+            self._raw = remote(self._target)
+            self.again()
+
     @property
     def plain(self) -> bool:
         """Whether the bytes are those of the file, at the same offsets."""
@@ -149,6 +194,9 @@ class Stream:
     @property
     def file(self) -> Segment | None:
         """The segment of a file that holds all bytes; None for compressed data, pipes and objects in memory."""
+        if self._is_url:
+            far = getattr(self._raw, "ranged", None) if self.plain else None
+            return None if far is None else Segment(far, 0, far.size)
         try:
             number = self._raw.fileno() if self.plain and self._opened_here else None
         except (OSError, AttributeError):
@@ -211,7 +259,10 @@ class Stream:
 def _opened(source: Source) -> Any:
     target = source.target
     if is_url(target):
-        return remote(target)
+        from gradedeval.trec.remote import opened  # few evaluations read one
+
+        with temporary_file_errors():
+            return opened(str(target))
     if isinstance(target, str | os.PathLike):
         return standard_input(source.place) if os.fspath(target) == "-" else open(target, "rb", buffering=0)
     from io import BytesIO, TextIOBase

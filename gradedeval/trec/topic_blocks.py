@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from gradedeval.trec.layouts import RUN, LineLayout
-from gradedeval.trec.stream import OpenFile, Segment, Stream
+from gradedeval.trec.stream import Segment, Stream
 from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, padded, words_at
 from gradedeval.trec.tokenizer import Lines, lines_of, separate
+
+LOOK, MOST = 1 << 16, 1 << 22
+"""Bytes that are looked at around a place at first, and at once where a topic goes on."""
+
+LARGEST = 1 << 28
+"""Bytes of a stretch at most: more would not make the requests at its ends any fewer, to speak of."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,43 +98,96 @@ def _last_topic(buffer: Bytes, begin: int, end: int) -> int:
         size *= 4
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Stretch:
+    """Bytes `begin` to `end` of a file, each moved to where a topic begins. Who reads it finds these places.
+
+    It is what travels to another machine: of a URL its name, size and ETag, and two numbers. `stretches` makes them
+    without a look at `stream.file`, and `SegmentPart(stretch, layout, True)` is a part that any worker scores.
+    """
+
+    file: Segment
+    begin: int
+    end: int
+    layout: LineLayout = RUN
+
+    def own(self) -> Segment:
+        """The whole topics that belong to it; none where one is longer than the stretch."""
+        file = self.file.own()
+        return replace(
+            file, at=topic_start(file, self.begin, self.layout), end=topic_start(file, self.end, self.layout)
+        )
+
+
 def segments(
     file: Segment, processes: int, size: int, first: int | None = None, layout: LineLayout = RUN
-) -> list[Segment]:
+) -> list[Segment] | list[Stretch]:
     """A file in segments for so many processes, each of which begins with a topic.
 
-    size   bytes of a segment. Towards the end they become fewer, down to a quarter: processes that share a file end at
-           about the same time
-    first  about so many bytes in the first of them
+    size    bytes of a segment. Towards the end they become fewer, down to a quarter: processes that share a file end at
+            about the same time. A file far away is cut into equal stretches of at least that size
+    first   about so many bytes in the first of them
     layout  of its lines
     """
-    starts, near = [file.at], file.at + (first or size)
-    minimum = size // 4
-    while (
-        near < file.end - minimum // 2 and (start := _topic_start(file.file, near, file.end, size, layout)) is not None
-    ):
+    near = file.at + (first or size)
+    if file.file.is_far:
+        return stretches(file, min(max((file.end - file.at) // (4 * processes), size), LARGEST), first, layout)
+    starts, minimum = [file.at], size // 4
+    while near < file.end - minimum // 2 and (start := topic_start(file, near, layout)) < file.end:
         starts.append(start)
         near = start + min(max((file.end - start) // (2 * processes), minimum), size)
     return [Segment(file.file, *bounds) for bounds in zip(starts, [*starts[1:], file.end], strict=True)]
 
 
-def _topic_start(file: OpenFile, at: int, end: int, segment: int, layout: LineLayout) -> int | None:
-    """Where a line begins, from `at` on, whose topic is not that of the line before: the last in the first window that
-    has one."""
-    size = min(1 << 17, segment)
-    within = True  # a window begins within a line, or at one
+def stretches(file: Segment, size: int, first: int | None = None, layout: LineLayout = RUN) -> list[Stretch]:
+    """A file in stretches of `size` bytes, the first perhaps of fewer. Nothing is read to make them."""
+    cuts = sorted({file.at, *range(file.at + (first or size), file.end, size), file.end})
+    return [Stretch(file, *bounds, layout) for bounds in pairwise(cuts)]
+
+
+def topic_start(file: Segment, at: int, layout: LineLayout = RUN) -> int:
+    """Where the first line begins, from `at` on, whose topic is not that of the last line before `at` that has one;
+    the end of the file where there is none. Blank lines and comments have no topic.
+
+    Some kilobytes around a place tell. The result never falls as `at` grows: from one place to the next there are whole
+    topics, and of a topic whose lines are together all lines.
+    """
+    begin = file.at + layout.skip
+    if at <= begin or at >= file.end:
+        return file.at if at <= begin else file.end
+    topic, start, text = _topic_before(file, at, begin, layout)
+    other, size = _other_topic(topic, layout), LOOK
+    while start < file.end:
+        text = text or file.file.token(0, start, min(size, file.end - start))
+        whole = len(text) if start + len(text) == file.end else text.rfind(b"\n") + 1
+        if found := other.search(text, 0, whole):
+            return start + found.start()
+        start, size, text = start + whole, min(2 * size, MOST) if whole else 4 * size, b""
+    return file.end
+
+
+def _topic_before(file: Segment, at: int, begin: int, layout: LineLayout) -> tuple[bytes | None, int, bytes]:
+    """The topic of the last line that begins before a place, and has one; where the first line begins behind, and some
+    text from there on."""
+    back, ahead = LOOK // 8, LOOK
     while True:
-        buffer = padded(size)
-        filled = PAD + Segment(file, at, end).read_into(memoryview(buffer)[PAD : PAD + size])  # type: ignore[arg-type]
-        separate(buffer[PAD:filled], layout)
-        text = buffer[PAD:filled].tobytes()
-        begin = text.find(b"\n") + 1 if within else 0
-        if (begin or not within) and (start := _last_topic(buffer, PAD + begin, filled) - PAD) > begin:
-            return at + start
-        if at + size >= end:
-            return None
-        last = text.rfind(b"\n", 0, max(text.rfind(b"\n"), 0)) + 1  # the last whole line is looked at again
-        if last > begin:
-            at, within = at + last, False
-        else:
-            size *= 4
+        low, high = max(begin, at - back), min(file.end, at + ahead)
+        text = file.file.token(0, low, high - low)
+        after = text.find(b"\n", at - 1 - low) + 1 or len(text)
+        if after == len(text) and high < file.end:
+            ahead *= 4
+            continue
+        lines = text[:after].split(b"\n")
+        for line in reversed(lines if low == begin else lines[1:]):
+            if line.strip() and line[:1] != b"#":
+                return line.split(layout.separator or None, 1)[0], low + after, text[after:]
+        if low == begin:
+            return None, low + after, text[after:]
+        back *= 4
+
+
+def _other_topic(topic: bytes | None, layout: LineLayout) -> re.Pattern[bytes]:
+    """Finds a line that has another topic, where lines begin."""
+    ends = re.escape(layout.separator) if layout.separator else rb"[ \t\r]"
+    same = rb"|[ \t]*%b(?:%b|\n|\Z)" % (re.escape(topic), ends) if topic is not None else b""
+    return re.compile(rb"^(?!#|[ \t\r]*(?:\n|\Z)%b)" % same, re.MULTILINE)

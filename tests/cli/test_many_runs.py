@@ -24,6 +24,7 @@ from gradedeval.rankings import grade_file, qrels
 from gradedeval.scoring import runs
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import file_names
+from gradedeval.trec import remote
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import Source
 from support.commands import Command, Outcome, environment
@@ -97,13 +98,16 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
         small = Limits(large_file=0, segment=max(200, len(content) // 7), block=1 << 8)
         patch.setattr(workers, "LIMITS", small)
         found["three processes"] = cli(run_file, *words, "--jobs", "3")
+        patch.setattr(remote, "LARGE", 0)
+        found["a URL, in ranges"] = cli(url := Path(run_file).absolute().as_uri(), *words, "--jobs", "1")
+        found["a URL, three processes"] = cli(url, *words, "--jobs", "3")
     found["gz"] = cli(str(packed), *words)
     found["a pipe"] = cli("-", *words, stdin=content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grade_file, "blocks", refused)
         patch.setattr(qrels, "read_judgments", refused)
         found["line by line"] = cli(run_file, *words)
-    places = {"gz": str(packed), "a pipe": "<stdin>"}
+    places = {"gz": str(packed), "a pipe": "<stdin>", "a URL, in ranges": url, "a URL, three processes": url}
     return {
         how: Outcome(one.code, one.out, one.err.replace(places.get(how, run_file).encode(), b"RUN"))
         for how, one in found.items()

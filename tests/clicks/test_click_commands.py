@@ -60,12 +60,31 @@ def test_models_that_grades_share_are_a_table(cli: Command, log: str) -> None:
     assert "gamma" in done.text
 
 
+def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: Path) -> None:
+    words = {0: "none", 1: "fair", 2: "good", 3: "great", 4: "best", -2: "spam"}
+    lines = [line.split() for line in Path(RIVERS).read_text().splitlines()]
+    (tmp_path / "words.csv").write_text("".join(f"{t},{d},{words[int(g)]}\n" for t, _, d, g in lines))
+    labels = ",".join(f"{word}={grade}" for grade, word in words.items())
+    options = ("--qrels-format", "topic,docno,grade", "--labels", labels, "--quiet", "-f", "csv")
+    for verb, more in {
+        "gains": ("--model", "cm"),
+        "models": ("--tie", "grade", "-m", "cm"),
+        "measures": (),
+        "correlate": ("-m", "err", "--unjudged", "keep"),
+    }.items():
+        plain = cli("clicks", verb, log, RIVERS, *more, "--quiet", "-f", "csv")
+        other = cli("clicks", verb, log, "words.csv", *more, *options)
+        assert (other.code, other.out) == (plain.code, plain.out), verb
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("models", "{log}", "--tie", "grade"), "--tie grade: needs the grades of documents; add QRELS"),
         (("models", "{log}", "-m", "cm ubm", "--write-model", "x.json"), "--write-model: 2 models; name one with -m"),
         (("models", "{log}", "--min-seen", "5"), "--min-seen: applies to --write-relevance; add it"),
+        (("models", "{log}", "--labels", "x"), "--labels: says how QRELS are read; add them"),
+        (("measures", "{log}", "--qrels-format", "trec"), "--qrels-format: says how QRELS are read; add them"),
         (("models", "{log}", "--prior", "a"), "--prior: 'a' is no number or pair of numbers; as in 1, 0 or 1,1"),
         (("models",), "expected a click log, and perhaps qrels; usage: gradedeval clicks models LOG [QRELS]"),
         (("gains", "{log}"), "expected a click log and qrels; usage: gradedeval clicks gains LOG QRELS"),

@@ -13,8 +13,10 @@ import gradedeval
 from gradedeval import EvaluationWarning, InputError, Qrels, clicks
 from gradedeval.clicks.click_measures import CLICK_MEASURES, of_lists
 from gradedeval.clicks.gain_search import isotonic
+from gradedeval.clicks.graded_lists import graded_lists, stopping
 from gradedeval.clicks.log import ClickLog
-from support.paths import DATA, shared
+from support.clicks import COVID, all_judged
+from support.paths import shared
 
 TOPICS = [f"q{number}" for number in range(15)]
 GRADES = np.random.default_rng(7).integers(0, 3, size=(15, 10))
@@ -252,7 +254,7 @@ def test_what_cannot_be_learned(options: Any, message: str, cascade: ClickLog) -
 @shared
 @pytest.mark.exhaustive
 def test_gains_and_utility_over_covid_round1() -> None:
-    runs, qrels = DATA / "covid-round1/runs", Qrels(DATA / "covid-round1/qrels.txt")
+    runs, qrels = COVID / "runs", Qrels(COVID / "qrels.txt")
     judged: dict[str, Any] = {"sessions": 200_000, "judged_only": True}
     log = clicks.simulate(f"err({SCHEME})", runs, qrels, **judged)
     learned = clicks.gains(log, qrels, learn_from="correlation")
@@ -263,3 +265,28 @@ def test_gains_and_utility_over_covid_round1() -> None:
     with pytest.warns(EvaluationWarning):
         found = clicks.gains(log, qrels, learn_from="correlation", click_measure="qctr", measure="rbp(p=0.8)")
     assert found.values[1] == pytest.approx(0.3842, abs=0.005)
+
+
+@shared
+@pytest.mark.exhaustive
+def test_gains_of_5661_preferences_over_covid_round1() -> None:
+    """Pairs of lists of a topic, of which the one with the higher err is wanted, the surer the higher it is."""
+    qrels = Qrels(all_judged(COVID))
+    shown = clicks.simulate("rr", COVID / "runs", qrels, sessions=30_000)
+    lists = graded_lists(shown, qrels)
+    full = np.flatnonzero((lists.code < len(lists.grades)).all(1))
+    generator, topics = np.random.default_rng(0), np.array(shown.topics)[full]
+    first, second = generator.integers(len(full), size=(2, 400_000))
+    alike = (topics[first] == topics[second]) & (first != second)
+    first, second = full[first[alike][:5661]], full[second[alike][:5661]]
+    difference = stopping(lists.gains(np.array(TRUE))) @ (1 / np.arange(1, 11))
+    difference = difference[first] - difference[second]
+    sign = np.where(generator.random(5661) < 1 / (1 + np.exp(-14 * difference)), 1, -1)
+    texts = np.array([" ".join(docnos) for docnos in shown.shown])
+    columns = {"topic": np.array(shown.topics)[first], "list_a": texts[first], "list_b": texts[second], "sign": sign}
+    learned = clicks.gains(pd.DataFrame(columns), qrels, learn_from="preferences")
+    assert learned.values == pytest.approx(TRUE, abs=0.06)  # draws differ by that much
+    assert learned.score is not None
+    true = np.mean(np.where(difference == 0, 0.5, np.sign(difference) == sign))
+    assert true == pytest.approx(0.86, abs=0.005)
+    assert learned.score[1] == pytest.approx(true, abs=0.002)

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import gradedeval
-from gradedeval import InputError
+from gradedeval import InputError, clicks
 from gradedeval.cli.plot import PICTURES
 from support.commands import Command
 from support.paths import ROOT
@@ -29,6 +29,7 @@ from matplotlib.figure import Figure
 SAMPLES = ROOT / "qrels_samples"
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural", "dense")]
 QRELS = str(SAMPLES / "rivers.qrels")
+LOGS = [str(SAMPLES / f"{name}-clicks.tsv") for name in ("zhang", "rivers")]
 
 
 @pytest.fixture(scope="module")
@@ -258,6 +259,54 @@ def test_an_explanation_has_contributions_grades_and_the_score_so_far(ax: Axes) 
     gradedeval.plot.explain(frame, "ap", ranks=5, ax=Figure().subplots())
 
 
+def test_an_observation_is_bars_and_the_weights_near_it_are_lines(ax: Axes) -> None:
+    fits = clicks.fit(LOGS[0], "rbp(p=0.9..0.95..0.01) zipf(beta=1)@20", ranks=20, scale="both")
+    gradedeval.plot.observation(fits, ranks=12, ax=ax)
+    model = clicks.observe(LOGS[0], ranks=20)
+    heights = [bar.get_height() for bar in bars(ax)["observation"]]
+    np.testing.assert_array_equal(heights, model.weights[:12])
+    lines = {str(line.get_label()): line.get_xydata() for line in ax.get_lines()}
+    assert len(lines) == len(fits.frame) == 4
+    for row, (label, points), name in zip(fits.frame.itertuples(), lines.items(), fits.curves.columns[2:], strict=True):
+        assert label == f"{name}, KL {row.divergence:.4f}"
+        assert name == f"{row.measure}{'' if row.scaled else ' as it is'}"
+        curve, looked = fits.curves[name].to_numpy(), fits.curves["observation"].to_numpy()
+        np.testing.assert_array_equal(points, np.column_stack([np.arange(1, 13), curve[:12]]))
+        assert (looked * np.log(looked / curve)).sum() == pytest.approx(row.divergence, abs=1e-12)
+    alone = gradedeval.plot.observation(model, ax=Figure().subplots())
+    assert [bar.get_height() for bar in bars(alone)["observation"]] == model.weights.tolist()
+
+
+def test_clicks_are_a_point_for_each_list_as_large_as_its_sessions(ax: Axes) -> None:
+    found = clicks.correlate(LOGS[1], QRELS, "err ndcg@5", by="kind")
+    gradedeval.plot.clicks(found, "ndcg@5", "qctr", ax=ax)
+    own = found.frame[(found.frame["measure"] == "ndcg@5") & (found.frame["clicks"] == "qctr")].set_index("by")
+    per_list = clicks.measures(LOGS[1], QRELS).set_index(["topic", "shown"])
+    assert found.lists is not None
+    for group, (part, lists) in zip(ax.collections, found.lists.groupby("by"), strict=True):
+        assert group.get_label() == f"{part}: {own.loc[part, 'correlation']:.3f}"
+        points, pairs = np.asarray(group.get_offsets()), zip(lists["topic"], lists["shown"], strict=True)
+        np.testing.assert_array_equal(points, lists[["ndcg@5", "qctr"]].to_numpy())
+        assert points[:, 1].tolist() == [per_list.loc[one, "qctr"] for one in pairs]
+        area = np.asarray(group.get_sizes())
+        np.testing.assert_allclose(area, 4 + 36 * lists["sessions"] / found.lists["sessions"].max())
+        assert np.corrcoef(points[:, 0], points[:, 1])[0, 1] > 0.7
+    for message, call in {
+        "plot.clicks: 2 measures (err, ndcg@5); name one, as in": lambda: gradedeval.plot.clicks(found, ax=ax),
+        "plot.clicks: no click measure 'qtr'; did you mean 'qctr'": lambda: gradedeval.plot.clicks(
+            found, "err", "qtr", ax=ax
+        ),
+        "plot.clicks: there are no lists to draw; give what gradedeval.clicks.correlate returns without": lambda: (
+            gradedeval.plot.clicks(clicks.correlate(LOGS[1], QRELS, "err", pairs=2), ax=ax)
+        ),
+        "plot.observation: the frame has no column observation; give what": lambda: gradedeval.plot.observation(
+            clicks.observe(LOGS[0], per="query"), ax=ax
+        ),
+    }.items():
+        with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+            call()
+
+
 def test_a_history_is_not_joined_across_a_change(tmp_path: Path, ax: Axes) -> None:
     path = tmp_path / "h.jsonl"
     for day, depth in ((1, None), (2, None), (3, 10), (4, 10)):
@@ -356,6 +405,8 @@ def test_every_picture_is_drawn_at_the_prompt_with_the_options_of_its_command(cl
         "power": (*runs, "-m", "err@20 ap", "--draws", "100", "--best", "2", "--alpha", "0.1"),
         "correlate": (*runs, "-m", "err@20 ap", "--scatter"),
         "explain": (RUNS[0], RUNS[1], QRELS, "--topic", "301", "--topic", "302", "-m", "ap", "--show", "5"),
+        "observation": (LOGS[0], "-m", "rbp(p=0.8) rbp(p=0.9)", "--ranks", "12", "--page", "0", "--scale", "none"),
+        "clicks": (LOGS[1], QRELS, "-m", "err ap", "--by", "kind", "--click-measure", "ss", "--gain", "exp"),
         "history": ("h.jsonl", "--last", "2", "-m", "ap"),
     }
     assert list(pictures) == list(PICTURES)

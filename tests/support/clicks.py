@@ -9,9 +9,11 @@ from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
 
+from gradedeval import clicks
 from support.paths import DATA, ROOT
 
 CLICKMODEL_WC, SESSION_TRACK = DATA / "clicks" / "clickmodel_wc", DATA / "clicks" / "sessiontrack2013.xml"
+COVID = DATA / "covid-round1"
 
 
 def clickmodel_wc(*names: str) -> io.BytesIO:
@@ -22,6 +24,18 @@ def clickmodel_wc(*names: str) -> io.BytesIO:
 def session_track() -> io.BytesIO:
     """The session track of 2013 as a click log."""
     return io.BytesIO(_converted("session_track_log.py", str(SESSION_TRACK)))
+
+
+def all_judged(collection: Path) -> dict[str, dict[str, int]]:
+    """The qrels of a collection in which the first ten documents of all its runs that nobody judged have grade 0."""
+    qrels: dict[str, dict[str, int]] = {}
+    for line in (collection / "qrels.txt").read_text().splitlines():
+        topic, _, docno, grade = line.split()
+        qrels.setdefault(topic, {})[docno] = int(grade)
+    shown = clicks.simulate("rr", collection / "runs", collection / "qrels.txt", sessions=1)
+    for topic, docnos in zip(shown.topics, shown.shown, strict=True):
+        qrels[topic] = dict.fromkeys(docnos, 0) | qrels[topic]
+    return qrels
 
 
 @cache

@@ -43,7 +43,7 @@ Command = Callable[..., Outcome]
 def environment() -> dict[str, str]:
     """What a process of its own finds: nothing of how Python is set up here, where even buffers may be switched off."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return {**plain, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**plain, "PYTHONPATH": str(ROOT)}
 
 
 def shell(command: str, folder: Path) -> Outcome:

@@ -43,13 +43,15 @@ class Topic:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Scores and residuals by topic: one row a topic, one column a measure, nan where blank."""
+    """Scores, residuals and, where asked for, bounds by topic: one row a topic, one column a measure, nan where blank;
+    bounds are 2 × topics × measures."""
 
     measures: list[Measure]
     row: dict[str, int]
     score: Any
     unjudged: Any
     residual: Any
+    bounds: Any = None
 
     def of(self, measure: Measure, part: str = "score") -> Any:
         return getattr(self, part)[:, self.measures.index(measure)]
@@ -65,7 +67,7 @@ def evaluated(run: Any, qrels: Any, measures: Sequence[Measure], **rules: Any) -
         scores = gradedeval.evaluate(run, qrels, measures, **{"top_grade": TOP, "residuals": "split", **rules})
     found = scores.runs[0]
     row = {topic: at for at, topic in enumerate(found.topics)}
-    return Found(scores.measures, row, found.score, found.unjudged, found.residual)
+    return Found(scores.measures, row, found.score, found.unjudged, found.residual, found.bounds)
 
 
 def scored(topics: Sequence[Topic], measures: Sequence[Measure], /, **rules: Any) -> Found:
@@ -74,7 +76,8 @@ def scored(topics: Sequence[Topic], measures: Sequence[Measure], /, **rules: Any
     qrels = {f"t{number}": topic.judgments for number, topic in enumerate(topics)} | {"anchor": ANCHOR}
     found = evaluated(run, qrels, measures, **{"topics": "run", **rules})
     order = [found.row[f"t{number}"] for number in range(len(topics))]
-    return Found(found.measures, {}, found.score[order], found.unjudged[order], found.residual[order])
+    bounds = found.bounds[:, order] if found.bounds is not None else None
+    return Found(found.measures, {}, found.score[order], found.unjudged[order], found.residual[order], bounds)
 
 
 retrieved = st.lists(st.sampled_from([None, None, -1, 0, 0, 1, 2, 3]), max_size=12).map(tuple)

@@ -342,6 +342,7 @@ def test_what_ir_datasets_exports_is_read_or_refused(folder: Path, cli: Command)
 
 
 @pytest.mark.exhaustive
+@pytest.mark.exhaustive
 def test_what_lightgbm_saves_has_no_docids_and_that_is_said(folder: Path, cli: Command) -> None:
     lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     data = lightgbm.Dataset(np.arange(400.0).reshape(200, 2), np.ones(200), group=[100, 100], params={"verbose": -1})

@@ -12,7 +12,7 @@ from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from, one_file
 from gradedeval.cli.clicks.observe import OBSERVATION_OPTIONS
 from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, option, output_options
 from gradedeval.cli.output import warn
-from gradedeval.clicks.fits import PRECISION, SCALES, families, fit_observation
+from gradedeval.clicks.fits import PRECISION, SCALES, Fits, families, fit_observation
 from gradedeval.clicks.observation import observe
 from gradedeval.clicks.tables import fits_document
 from gradedeval.formats import formats_for
@@ -27,20 +27,11 @@ OPTIONS = [
     option("--precision", type=float, default=PRECISION, metavar="X", help="Precision of the fitted values. Default: "
            f"{PRECISION}."),
     *OBSERVATION_OPTIONS,
-    *output_options(formats_for(), digits="4"),
 ]  # fmt: skip
 
 
-@command_line("fit", "LOG", OPTIONS, [MEASURES_FROM], LOG_OPTIONS)
-def command(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    measures_from: tuple[str, ...],
-    scale: str,
-    weights: str | None,
-    precision: float,
-    **keywords: Any,
-) -> None:
+@command_line("fit", "LOG", OPTIONS, [MEASURES_FROM], LOG_OPTIONS, output_options(formats_for(), digits="4"))
+def command(**keywords: Any) -> None:
     """Find the weights of ranks that are nearest to what users look at, by Kullback-Leibler divergence.
 
     The measures are printed as -m takes them, the nearest first. They describe what users look at, and do not estimate
@@ -51,10 +42,23 @@ def command(
     gradedeval clicks fit log.tsv -m 'rbp(p=0.05..0.99) rbp(p=0.8)' --scale both
     gradedeval clicks fit log.tsv --weights weights.csv
     """
-    log, table = one_file(files), measure_table(measures_from)
-    destination = Destination({"files": files, **{name: keywords.pop(name) for name in ("output", "form", "digits")}})
-    observation = observe(log_from(log, keywords), **keywords)
-    default = [] if weights else [families(observation)]
-    found = fit_observation(observation, measures or default, table, scale, weights, precision)
+    destination = Destination(keywords)
+    found = fits_of(**keywords)
     warn(found.notes)
     destination.deliver(partial(fits_document, found), found.settings)
+
+
+def fits_of(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    scale: str,
+    weights: str | None,
+    precision: float,
+    **keywords: Any,
+) -> Fits:
+    """What the options ask for."""
+    log, table = one_file(files), measure_table(measures_from)
+    observation = observe(log_from(log, keywords), **keywords)
+    default = [] if weights else [families(observation)]
+    return fit_observation(observation, measures or default, table, scale, weights, precision)

@@ -9,6 +9,7 @@ import click
 
 from gradedeval.cli.arguments import Destination, measure_table, one_measure, usage
 from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
+from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS, qrels_from
 from gradedeval.cli.options import MEASURES_FROM, command_line, option, output_options
 from gradedeval.cli.output import warn
 from gradedeval.clicks.click_measures import CLICK_MEASURES, SS_REL
@@ -17,7 +18,6 @@ from gradedeval.clicks.learned import Shape, learned_document
 from gradedeval.clicks.learned_gains import CLICK_MEASURE, MEASURE, MODEL, SOURCES, TARGETS, Lesson, learn
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
-from gradedeval.rankings.qrels import Qrels
 
 OPTIONS = [
     option("--from", "learn_from", type=click.Choice(SOURCES), default="model", help="Learn the relevance of a grade "
@@ -50,7 +50,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@command_line("gains", "LOG QRELS", OPTIONS, [MEASURES_FROM], LOG_OPTIONS)
+@command_line("gains", "LOG QRELS", OPTIONS, [MEASURES_FROM], LOG_OPTIONS, QRELS_OPTIONS)
 def command(
     files: tuple[str, ...],
     learn_from: Any,
@@ -77,6 +77,8 @@ def command(
     destination = Destination({**keywords, "files": files})
     for name in ("output", "form", "digits"):
         keywords.pop(name)
+    qrels = qrels_from(files[1:], keywords)
+    assert qrels is not None  # of two files
     wanted = one_measure("-m", measure, measure_table(measures_from))
     if learn_from == "preferences":
         source: Any = files[0]
@@ -85,6 +87,6 @@ def command(
     else:
         source = log_from(files[0], keywords)
     lesson, shape = Lesson(learn_from, **keywords), Shape(free, zero, top_gain)
-    learned = learn(source, Qrels(files[1]), wanted, shape, lesson)
+    learned = learn(source, qrels, wanted, shape, lesson)
     warn(learned.notes)
     destination.deliver(partial(learned_document, learned), learned.settings)

@@ -7,18 +7,16 @@ from typing import Any
 
 from gradedeval.cli.arguments import Destination, usage
 from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
-from gradedeval.cli.options import command_line, one_registered, option, output_options
+from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS, qrels_from
+from gradedeval.cli.options import command_line, option, output_options
 from gradedeval.cli.output import warn
 from gradedeval.clicks.click_measures import SS_REL, click_measures
 from gradedeval.clicks.tables import click_measures_document
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
-from gradedeval.options.presets import resolve_options
-from gradedeval.scoring.evaluate import qrels_for
 
 SS_REL_OPTION = option("--ss-rel", type=float, default=SS_REL, metavar="GRADE", help="Lowest grade that search success "
                        f"counts. Default: {SS_REL}.")  # fmt: skip
-QRELS_OPTIONS = [one_registered("qrels_format"), one_registered("labels")]
 OPTIONS = [SS_REL_OPTION, *output_options(formats_for(), digits="4")]
 
 
@@ -37,8 +35,7 @@ def command(files: tuple[str, ...], ss_rel: float, **keywords: Any) -> None:
     if not 1 <= len(files) <= 2:
         raise InputError("", "expected a click log, and perhaps qrels", usage(), usage=True)
     destination = Destination({"files": files, **{name: keywords.pop(name) for name in ("output", "form", "digits")}})
-    log = log_from(files[0], keywords)
-    qrels = qrels_for({}, files[1], resolve_options(**keywords)) if files[1:] else None
-    found = click_measures(log, qrels, ss_rel)
+    qrels = qrels_from(files[1:], keywords)
+    found = click_measures(log_from(files[0], keywords), qrels, ss_rel)
     warn(found.notes)
     destination.deliver(partial(click_measures_document, found.frame, found.settings), found.settings)

@@ -9,6 +9,7 @@ import click
 
 from gradedeval.cli.arguments import Destination, check_output, usage
 from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
+from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS, qrels_from
 from gradedeval.cli.options import command_line, option, output_options
 from gradedeval.cli.output import warn, write
 from gradedeval.clicks.click_models import ITERATIONS, fit_models
@@ -18,7 +19,6 @@ from gradedeval.clicks.model_files import model_text
 from gradedeval.clicks.model_tables import MIN_SEEN, models_document, relevance_document
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for, render
-from gradedeval.rankings.qrels import Qrels
 
 DEFAULT = "dbn"
 
@@ -46,7 +46,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@command_line("models", "LOG [QRELS]", OPTIONS, LOG_OPTIONS)
+@command_line("models", "LOG [QRELS]", OPTIONS, LOG_OPTIONS, QRELS_OPTIONS)
 def command(
     files: tuple[str, ...],
     models: tuple[str, ...],
@@ -81,8 +81,8 @@ def command(
         raise InputError("--min-seen", "applies to --write-relevance", "add it", usage=True)
     keywords["prior"] = _prior(keywords["prior"])
     reading = {name: keywords[name] for name in ("clicks_as", "depth", "idle", "lenient")}
+    qrels = qrels_from(files[1:], keywords)
     log = log_from(files[0], keywords)
-    qrels = Qrels(files[1]) if len(files) > 1 else None
     tried = log_from(test, reading) if test else None
     result = fit_models(log, chosen, test=tried, qrels=qrels, **keywords)
     warn(result.notes)

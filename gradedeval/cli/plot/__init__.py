@@ -16,6 +16,8 @@ PICTURES: dict[str, tuple[str, str]] = {
     "power": ("power", "Draw the significance levels of all pairs of runs."),
     "correlate": ("correlate", "Draw how well measures agree, as a heat map or a scatter."),
     "explain": ("explain", "Draw one topic rank by rank."),
+    "observation": ("observation", "Draw what users look at, from a click log, with the nearest weights."),
+    "clicks": ("clicks", "Draw what users clicked on lists against a measure."),
     "history": ("history", "Draw how scores went, evaluation by evaluation."),
 }
 

@@ -16,8 +16,8 @@ from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.run_parts import grade_run
+from gradedeval.scoring.run_scores import RunScores
 from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.scores import RunScores
 from gradedeval.trec.lines import decode
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial, update_wrapper
 from typing import Any
 
@@ -17,7 +17,7 @@ from gradedeval.measures.decorator import decorator
 from gradedeval.measures.definition import QUANTITIES, Definition, Measure
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.parameters import Check
-from gradedeval.measures.properties import CWLProperties, Properties
+from gradedeval.measures.properties import CWLProperties, Properties, RankSum
 
 DEEPEST, CELLS = 1 << 22, 1 << 22
 """The deepest horizon, and how many cells of topics × ranks are evaluated at once."""
@@ -60,12 +60,17 @@ def cwl(continuation: Continuation, **keywords: Any) -> Measure:
         viewing, cutoff = view(g, horizon, parameters)
         return quantity_details(viewing, g, of, cutoff)
 
+    def weights(g: Gains, **parameters: Any) -> Floats:
+        return details(replace(g, gain=np.ones(g.gain.shape)), **parameters)["contribution"][:, :-1]
+
+    # Only where the score is linear in the gains is W that of every ranking.
+    rank_sum = RankSum("gain", weights) if properties.over_ties else None
     update_wrapper(function, continuation)
     signature = inspect.Signature([GAINS, *named, *SHARED, *others])
     function.__signature__ = signature  # type: ignore[attr-defined]
     shared = {field.name: getattr(properties, field.name) for field in fields(Properties)}
     shared["checks"] = {**CHECKS, **(properties.checks or {})}
-    return Measure(Definition(function=function, cwl=properties, details=details, **shared))
+    return Measure(Definition(function=function, cwl=properties, details=details, rank_sum=rank_sum, **shared))
 
 
 def _viewing(

@@ -67,6 +67,7 @@ def _rest_of_formula(state: UserState, C: str, **parameters: float) -> Floats:
 @cwl(
     tail=_rest_of_formula,
     residual=_bound,
+    bounds="rises",
     monotone=lambda arguments: _bound(arguments) != "none",
     checks={"C": ("a formula", lambda text: isinstance(text, str) and read_formula(text) is not None)},
     validate=_needs_formula,
@@ -119,6 +120,7 @@ def _rest_of_file(state: UserState, file: str) -> Floats:
 
 
 @cwl(
+    bounds="rises",
     tail=_rest_of_file,
     checks={"file": Check("a file", lambda name: len(read_chances(name)) > 0, names_file=True)},
     validate=needs_file("ddm", "lines of rank,C", "c.csv"),

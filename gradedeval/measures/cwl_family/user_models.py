@@ -18,7 +18,7 @@ def below(state: UserState) -> Any:
     return state.rank < (np.inf if state.k is None else state.k)
 
 
-@cwl(cutoff="required", over_ties=True)
+@cwl(bounds="rises", cutoff="required", over_ties=True)
 def cwlp(state: UserState) -> Any:
     """Precision as a C/W/L measure: everyone looks at k documents.
 
@@ -29,7 +29,7 @@ def cwlp(state: UserState) -> Any:
     return below(state) * 1.0
 
 
-@cwl(cutoff="required", over_ties=True)
+@cwl(bounds="rises", cutoff="required", over_ties=True)
 def sdcg(state: UserState) -> Any:
     """Scaled DCG: DCG's discounts down to k, as weights that sum to 1.
 
@@ -40,7 +40,7 @@ def sdcg(state: UserState) -> Any:
     return below(state) * np.log2(state.rank + 1) / np.log2(state.rank + 2)
 
 
-@cwl(tail=lambda state, p: geometric(p), checks={"p": BELOW_1}, over_ties=True)
+@cwl(bounds="rises", tail=lambda state, p: geometric(p), checks={"p": BELOW_1}, over_ties=True)
 def rbp(state: UserState, *, p: float = 0.8) -> Any:
     """Rank-biased precision: the user goes on to the next document with probability p.
 
@@ -84,7 +84,10 @@ def cwlap(state: UserState) -> Any:
 
 
 @cwl(
-    tail=lambda state, T: (state.end + 2 * T) ** 2 * trigamma(state.end + 2 * T), checks={"T": POSITIVE}, over_ties=True
+    bounds="rises",
+    tail=lambda state, T: (state.end + 2 * T) ** 2 * trigamma(state.end + 2 * T),
+    checks={"T": POSITIVE},
+    over_ties=True,
 )
 def insq(state: UserState, *, T: float = 1.0) -> Any:
     """INSQ: the further down, the more a user is inclined to go on; T is the number of documents wanted.
@@ -102,7 +105,7 @@ def _inst_rest(state: UserState, T: float) -> Floats:
     return squared_ratios(state.end + 2 * T - state.at_end(state.cumulative_gain), 1 - state.tail)
 
 
-@cwl(tail=_inst_rest, checks={"T": ("0.5 or more (below it C could exceed 1)", lambda T: T >= 0.5)})
+@cwl(bounds="rises", tail=_inst_rest, checks={"T": ("0.5 or more (below it C could exceed 1)", lambda T: T >= 0.5)})
 def inst(state: UserState, *, T: float = 1.0) -> Any:
     """INST: as INSQ, and the closer to the goal T the gain so far is, the sooner the user stops.
 
@@ -117,6 +120,7 @@ def inst(state: UserState, *, T: float = 1.0) -> Any:
 
 
 @cwl(
+    bounds="rises",
     tail=lambda state, h: -1 / np.expm1(-np.log(2) / h),
     checks={"h": POSITIVE},
     cost_unit="h is in seconds",
@@ -141,7 +145,7 @@ def _u_rest(state: UserState, L: float) -> Floats:
     return viewed
 
 
-@cwl(tail=_u_rest, checks={"L": POSITIVE}, cost_unit="L is in characters", over_ties=True)
+@cwl(bounds="rises", tail=_u_rest, checks={"L": POSITIVE}, cost_unit="L is in characters", over_ties=True)
 def u(state: UserState, *, L: float = 1000.0) -> Any:
     """U-measure: attention falls in a straight line, to 0 where the cost is L.
 
@@ -155,7 +159,7 @@ def u(state: UserState, *, L: float = 1000.0) -> Any:
     return np.divide(after, before, out=np.zeros(state.gain.shape), where=before > 0)
 
 
-@cwl(cutoff="required", checks={"beta": UP_TO_1}, over_ties=True)
+@cwl(bounds="rises", cutoff="required", checks={"beta": UP_TO_1}, over_ties=True)
 def set_(state: UserState, *, beta: float = 0.5) -> Any:
     """Search economic theory: diminishing returns, a total of i^β documents' worth after rank i, down to k.
 
@@ -170,7 +174,7 @@ def set_(state: UserState, *, beta: float = 0.5) -> Any:
     return below(state) * after / weight
 
 
-@cwl(tail=lambda state, rate: 1 + 1 / rate, checks={"rate": POSITIVE}, over_ties=True)
+@cwl(bounds="rises", tail=lambda state, rate: 1 + 1 / rate, checks={"rate": POSITIVE}, over_ties=True)
 def npv(state: UserState, *, rate: float = 0.1) -> Any:
     """Net present value: RBP with p = 1 / (1 + rate).
 
@@ -209,7 +213,7 @@ def nerr6(state: UserState) -> Any:
     return state.rank / (state.rank + 1) * (1 - state.gain)
 
 
-@cwl(cutoff="required", gain="exp")
+@cwl(bounds="rises", cutoff="required", gain="exp")
 def nerr8(state: UserState) -> Any:
     """ERR's user, who gives up at k.
 
@@ -220,7 +224,7 @@ def nerr8(state: UserState) -> Any:
     return below(state) * (1 - state.gain)
 
 
-@cwl(cutoff="required", gain="exp")
+@cwl(bounds="rises", cutoff="required", gain="exp")
 def nerr9(state: UserState) -> Any:
     """ERR's discount and user, who gives up at k.
 
@@ -231,7 +235,7 @@ def nerr9(state: UserState) -> Any:
     return below(state) * state.rank / (state.rank + 1) * (1 - state.gain)
 
 
-@cwl(tail=lambda state, phi: 1 / (1 - phi + phi * state.tail), gain="exp", checks={"phi": BELOW_1})
+@cwl(bounds="rises", tail=lambda state, phi: 1 / (1 - phi + phi * state.tail), gain="exp", checks={"phi": BELOW_1})
 def nerr10(state: UserState, *, phi: float = 0.8) -> Any:
     """ERR's user with the patience of RBP.
 
@@ -251,7 +255,7 @@ def _nerr11_rest(state: UserState, T: float) -> Floats:
     return damped(state.tail, base, 2)
 
 
-@cwl(tail=_nerr11_rest, gain="exp", checks={"T": POSITIVE})
+@cwl(bounds="rises", tail=_nerr11_rest, gain="exp", checks={"T": POSITIVE})
 def nerr11(state: UserState, *, T: float = 1.0) -> Any:
     """ERR's user with the patience of INSQ.
 

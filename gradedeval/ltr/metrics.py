@@ -1,0 +1,109 @@
+"""Measures as metrics for early stopping, in the shapes in which LightGBM and XGBoost ask for them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+from gradedeval.arrays import Floats
+from gradedeval.errors import EvaluationWarning, InputError, warn_caller
+from gradedeval.ltr.libraries import grouped_by_lightgbm, grouped_by_xgboost
+from gradedeval.ltr.lists import Judged, check_top, finite_scores, judged, one_measure
+from gradedeval.measures.definition import AnyMeasure, Measure
+from gradedeval.measures.on_arrays import depends_on_top
+from gradedeval.scoring.evaluate_arrays import evaluate_arrays
+from gradedeval.scoring.scores import Scores
+
+
+def scores_of_lists(measure: Measure, documents: Judged, scores: Floats, top: float | None) -> Scores:
+    """Every list as a topic, with what is to be noted; documents with equal scores stay in the order of the arrays."""
+    ordered = documents.listed(scores)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvaluationWarning)  # each iteration has the same: the caller says them once
+        return evaluate_arrays(
+            documents.labels, ordered, measure, group=documents.sizes, ties="file", topics="qrels", top_grade=top
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A measure as a metric of a validation set: the mean that `gradedeval` prints of a run with these scores.
+
+    measure  the measure
+    top      the top grade of the scale, for gains that depend on it; None: the highest label of each data set, with a
+             warning: a validation set may lack the top grade
+
+    Documents with equal scores rank in the order of the data (`--ties file`). Lists without a relevant document count,
+    as topics do. Weights are ignored: all lists weigh the same. `xgboost.train` stops early at the highest value only
+    if it is told `maximize=True`. XGBRanker is not served: it calls a metric list by list, scores lists of one document
+    1, and weighs the others by their length.
+
+    Every method raises InputError where labels are no grades or above `top`, scores are not finite, or lists do not add
+    up to the documents.
+    """
+
+    measure: Measure
+    _: KW_ONLY
+    top: float | None = None
+    _said: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "measure", one_measure(self.measure))
+        check_top(self.measure, self.top)
+        if self.measure.reading.better == "neither":
+            what = "says not which of two runs is better"
+            raise InputError(f"'{self.measure}'", what, "choose a measure of quality or cost", usage=True)
+
+    @property
+    def name(self) -> str:
+        """What the measure is called, as it was written. XGBoost separates by blanks and colons: there they are +."""
+        return self.measure.label
+
+    @property
+    def higher_better(self) -> bool:
+        """Whether higher values are better."""
+        return self.measure.reading.better == "higher"
+
+    def value(self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None) -> float:
+        """The mean over lists, or whatever sums the measure up.
+
+        labels  documents: grades
+        scores  documents: the model's
+        group   the sizes of lists, list after list; or
+        qid     documents: the list of each, in any order
+        """
+        documents = judged(labels, group, qid)
+        found = scores_of_lists(self.measure, documents, finite_scores(scores, len(documents.labels)), self.top)
+        notes = [str(note) for note in found.notes]
+        if self.top is None and depends_on_top(self.measure):
+            notes.insert(0, f"{self.name}: the highest label of each data set is taken for the top grade; say top=")
+        warn_caller([note for note in notes if note not in self._said])
+        self._said.update(notes)
+        (mean,) = found.means.values()
+        return float(mean)
+
+    def lightgbm(self, preds: Any, dataset: Any) -> tuple[str, float, bool]:
+        """For `lightgbm.train(..., feval=metric.lightgbm)`: name, value, and whether higher is better."""
+        value = self.value(dataset.get_label(), preds, **grouped_by_lightgbm(dataset))
+        return self.name, value, self.higher_better
+
+    def sklearn(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> tuple[str, float, bool]:
+        """For `LGBMRanker().fit(..., eval_metric=metric.sklearn)`: name, value, and whether higher is better."""
+        return self.name, self.value(y_true, y_pred, group=group), self.higher_better
+
+    def xgboost(self, preds: Any, dmatrix: Any) -> tuple[str, float]:
+        """For `xgboost.train(..., custom_metric=metric.xgboost)`: name and value."""
+        value = self.value(dmatrix.get_label(), preds, **grouped_by_xgboost(dmatrix))
+        return self.name.replace(" ", "+").replace(":", "+"), value
+
+
+def metric(measure: AnyMeasure, *, top: float | None = None) -> Metric:
+    """A measure as a metric for early stopping in LightGBM and XGBoost.
+
+    measure  one, as for `evaluate`; it must need no more than grades and scores
+    top      the top grade of the scale; None: the highest label of each data set, with a warning where that matters
+
+    Returns `Metric`. Raises InputError (usage) for a wrong value, or a measure by which neither of two runs is better.
+    """
+    return Metric(one_measure(measure), top=top)

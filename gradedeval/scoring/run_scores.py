@@ -1,0 +1,56 @@
+"""The scores of one run: topics × measures, and what sums them up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradedeval.arrays import Bools, Floats
+from gradedeval.measures.properties import Summary
+from gradedeval.scoring.summaries import summarize, summarize_rises
+
+BOUNDS = ("low", "high")
+"""The columns of --bounds, which --interval excludes: the lowest and the highest score."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunScores:
+    """One run's scores: topics × measures, nan where blank.
+
+    missing   how many of the topics the run lacks; they count as empty rankings
+    score     the score
+    unjudged  how far it could rise by the unjudged documents of the run
+    residual  how far it could rise in all
+    included  whether the pair is certain enough for `max_residual`
+    format    what its file was read as; empty for objects in memory
+    empty     the topics for which it retrieved nothing
+    bounds    2 × topics × measures: the lowest and the highest score, where asked for
+    """
+
+    run: str
+    topics: list[str]
+    missing: int
+    score: Floats
+    unjudged: Floats
+    residual: Floats
+    included: Bools
+    format: str = ""
+    empty: frozenset[str] = frozenset()
+    bounds: Floats | None = None
+
+    def summary(self, part: str, column: int, summary: Summary) -> float:
+        """The summary of one measure over the topics kept, of a part of its residual, or of a bound; nan where there
+        are none."""
+        kept = self.included[:, column]
+        score = self.score[kept, column]
+        if part == "score":
+            return float(summarize(score, summary))
+        values = self.part(part)[kept, column]
+        return float(summarize(values, summary) if part in BOUNDS else summarize_rises(score, values, summary))
+
+    def part(self, name: str) -> Floats:
+        """topics × measures: the score, a residual or a bound; nan where it is blank."""
+        if name not in BOUNDS:
+            return np.asarray(getattr(self, name))
+        return np.full(self.score.shape, np.nan) if self.bounds is None else self.bounds[BOUNDS.index(name)]

@@ -1,0 +1,86 @@
+"""Metrics for early stopping, beside what the command line prints of the same scores as files."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradedeval import EvaluationWarning, InputError, ltr
+from support.commands import Command
+from support.lists import TOP, Lists, drawn
+
+MEASURES = "ndcg@10 err@10 gap ap nerr rbp q p@5 gm_ap esl"
+
+
+def write(seen: Lists, folder: Path) -> None:
+    """The lists as a run, whose lines stand in the order of the arrays, and as qrels."""
+    run, qrels = [], []
+    for topic, (labels, scores) in enumerate(seen.each(), 1):
+        for number, (label, score) in enumerate(zip(labels.tolist(), scores.tolist(), strict=True), 1):
+            run.append(f"{topic} Q0 d{number} 0 {score!r} t\n")
+            qrels.append(f"{topic} 0 d{number} {label:g}\n")
+    (folder / "run.txt").write_text("".join(run), encoding="utf-8")
+    (folder / "qrels.txt").write_text("".join(qrels), encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_values_are_what_the_command_line_prints_of_files(cli: Command, tmp_path: Path) -> None:
+    seen = drawn(11, (20, 7, 12, 30, 1, 9))
+    write(seen, tmp_path)
+    words = ["run.txt", "qrels.txt", "--ties", "file", "--top-grade", str(TOP), "-f", "json", "--digits", "17"]
+    for text in MEASURES.split():
+        printed = cli(*words, "-m", text).text
+        value = ltr.metric(text, top=TOP).value(seen.labels, seen.scores, group=seen.sizes)
+        assert repr(value) in printed, (text, value, printed)
+        assert ltr.metric(text, top=TOP).value(seen.labels, seen.scores, qid=seen.qid) == value
+
+
+def test_libraries_get_the_tuples_that_they_ask_for() -> None:
+    seen = drawn(12, (5, 6))
+    labels = seen.labels
+    labels[0] = 1  # no list without a relevant document, of which is warned
+    metric = ltr.metric("gap(g=1:1:2)", top=TOP)
+    value = metric.value(labels, seen.scores, group=seen.sizes)
+    lightgbm = SimpleNamespace(get_label=lambda: labels, get_group=lambda: seen.sizes)
+    ends = np.append(0, np.cumsum(seen.sizes))
+    xgboost = SimpleNamespace(get_label=lambda: labels, get_uint_info=lambda name: ends)
+    assert metric.lightgbm(seen.scores, lightgbm) == ("gap(g=1:1:2)", value, True)
+    assert metric.sklearn(labels, seen.scores, None, seen.sizes) == ("gap(g=1:1:2)", value, True)
+    assert metric.xgboost(seen.scores, xgboost) == ("gap(g=1+1+2)", value)  # it separates names and values by colons
+    assert not ltr.metric("esl").higher_better
+
+
+def test_what_is_assumed_is_said_once() -> None:
+    metric, arrays = ltr.metric("err"), ([0, 2, 0, 0], [4.0, 3.0, 2.0, 1.0])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        values = [metric.value(*arrays, group=[2, 2]) for _ in range(2)]
+    said = [str(warning.message) for warning in caught]
+    assert len(said) == 2
+    assert said[0] == "err: the highest label of each data set is taken for the top grade; say top="
+    assert "without a relevant document" in said[1]
+    assert values == [0.5 * 0.75 / 2] * 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EvaluationWarning)
+        assert ltr.metric("ndcg").value([1, 0], [1.0, 0.0], group=[2]) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ltr.metric("rbp(of=ed)"), r"'rbp\(of=ed\)': says not which of two runs is better"),
+        (lambda: ltr.metric("err", top=-1), "top=-1 is no grade above 0"),
+        (lambda: ltr.metric("err ap"), "names 2 measures"),
+        (lambda: ltr.metric("ap").value([0, 1], [0, np.inf], group=[2]), r"scores\[1\]: inf is not a finite number"),
+        (lambda: ltr.metric("ap").value([0, 1, 1], [0, 1, 2], group=[2]), "group: sums to 2, there are 3 documents"),
+        (lambda: ltr.metric("ap").value([0, -2], [0, 1], group=[2]), r"labels\[1\]: -2 is not a whole number from 0"),
+    ],
+)
+def test_what_is_wrong_is_said(call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()

@@ -1,0 +1,212 @@
+"""Gradients, beside slow loops over pairs, finite differences and what libraries hand over."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradedeval import InputError, ltr
+from gradedeval.ltr import lists, smooth, swaps
+from support.lists import TOP, Lists, drawn, lambda_gradients, one
+
+SMOOTH = [
+    ltr.softgap("gap(g=1:1:2)", sigma=0.5, top=TOP),
+    ltr.softgap("ap@4", sigma=0.3),
+    ltr.approx("ndcg", sigma=0.5),
+    ltr.approx("err", sigma=0.3, top=TOP),
+    ltr.approx("nerr@3", sigma=0.3, top=TOP),
+    ltr.approx("gap@3", top=TOP),
+]
+
+
+@pytest.mark.parametrize("text", ["ndcg", "gap", "err", "ap@4", "rbp", "q"])
+@pytest.mark.parametrize(("sigma", "truncation", "norm"), [(1.0, 3, True), (2.0, None, False)])
+def test_gradients_are_those_of_loops_over_pairs(text: str, sigma: float, truncation: int | None, norm: bool) -> None:
+    seen = drawn(1)
+    measure = one(text)
+    objective = ltr.objective(text, sigma=sigma, truncation=truncation, norm=norm, top=TOP)
+    expected = lambda_gradients(measure, seen, sigma, truncation, norm)
+    for found, wanted in zip(objective.gradients(seen.labels, seen.scores, group=seen.sizes), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-15)
+    gradient, hessian = objective.gradients(seen.labels, seen.scores * 0, group=seen.sizes)
+    expected = lambda_gradients(measure, Lists(seen.labels, seen.scores * 0, seen.sizes), sigma, truncation, norm)
+    np.testing.assert_allclose((gradient, hessian), expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("objective", [ltr.objective("gap", truncation=None), ltr.objective("err"), *SMOOTH[:4:2]])
+def test_lists_do_not_touch_each_other(objective: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever they are padded to, in whatever order they come, in however many blocks and bands."""
+    seen = drawn(2, (30, 1, 29, 3, 17, 30, 8, 8, 25))
+    whole = copy.deepcopy(objective).gradients(seen.labels, seen.scores, group=seen.sizes)
+    top = float(seen.labels.max())
+    own = type(objective)(objective.measure, **{**settings(objective), "top": top})
+    parts = [own.gradients(labels, scores, group=[len(labels)]) for labels, scores in seen.each()]
+    np.testing.assert_allclose(whole, np.concatenate(parts, axis=1), rtol=1e-11, atol=1e-15)
+    order = np.lexsort((np.arange(len(seen.labels)), seen.qid % 3))  # the lists take turns
+    mixed = own.gradients(seen.labels[order], seen.scores[order], qid=seen.qid[order])
+    np.testing.assert_allclose(np.array(mixed)[:, np.argsort(order)], whole, rtol=1e-11, atol=1e-15)
+    for module in (lists, swaps, smooth):
+        monkeypatch.setattr(module, "CELLS", 100)
+    again = copy.deepcopy(own)
+    again._known.clear()
+    found = again.gradients(seen.labels, seen.scores, group=seen.sizes)
+    np.testing.assert_allclose(found, whole, rtol=1e-11, atol=1e-15)
+
+
+def settings(objective: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(objective).items() if name not in ("measure", "_known")}
+
+
+@pytest.mark.parametrize("objective", SMOOTH, ids=lambda one: f"{one.noise} {one.measure}")
+def test_slopes_of_smooth_objectives_are_finite_differences(objective: Any) -> None:
+    seen = drawn(4)
+    draw = np.random.default_rng(5)
+    scores = draw.normal(size=len(seen.labels))
+    loss, slopes = objective.loss_and_slopes(seen.labels, scores, group=seen.sizes)
+    assert loss == pytest.approx(-objective.values(seen.labels, scores, group=seen.sizes).mean())
+    step = 1e-6
+    for document in range(0, len(scores), 3):
+        ends = []
+        for sign in (1, -1):
+            moved = scores.copy()
+            moved[document] += sign * step
+            ends.append(objective.loss_and_slopes(seen.labels, moved, group=seen.sizes)[0])
+        assert slopes[document] == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=5e-10)
+    gradient, hessian = objective.gradients(seen.labels, scores, group=seen.sizes)
+    lengths = np.repeat(seen.sizes, seen.sizes)
+    np.testing.assert_allclose(gradient, slopes * lengths * len(seen.sizes), rtol=1e-12, atol=1e-16)
+    assert {*hessian.tolist()} == {1.0, 1e-12}  # 1 where an order is better
+
+
+@pytest.mark.parametrize("objective", SMOOTH, ids=lambda one: f"{one.noise} {one.measure}")
+def test_without_noise_the_values_are_the_measures(objective: Any) -> None:
+    seen = drawn(6)
+    scores = np.random.default_rng(7).permutation(len(seen.labels)) / 3.0
+    sharp = type(objective)(objective.measure, **{**settings(objective), "sigma": 1e-5})
+    plain = [
+        float(objective.measure(labels, own, ties="file", top_grade=TOP))
+        for labels, own in Lists(seen.labels, scores, seen.sizes).each()
+    ]
+    assert sharp.values(seen.labels, scores, group=seen.sizes) == pytest.approx(plain, abs=1e-12)
+    assert ltr.objective(objective.measure, top=TOP).values(seen.labels, scores, group=seen.sizes) == pytest.approx(
+        plain, abs=1e-12
+    )
+
+
+def test_softgap_is_the_formula_of_the_paper() -> None:
+    """Robertson et al. 2010, section 5, with m ≠ n in its sum, by hand for two documents of grades 2 and 1."""
+    from math import erf, sqrt
+
+    above = 0.5 * (1 + erf((0.3 - 0.1) / (sqrt(2) * 0.5) / sqrt(2)))  # π of the first over the second
+    first, second = (1 + (1 - above) * 0.5) / (2 - above), (0.5 + above * 0.5) / (1 + above)
+    (value,) = ltr.softgap().values([2, 1], [0.3, 0.1], group=[2])
+    assert value == pytest.approx((first + second) / 1.5, abs=1e-14)
+
+
+def test_a_list_in_which_no_order_is_better_moves_nothing() -> None:
+    for objective in (ltr.objective("ndcg"), ltr.softgap()):
+        gradient, hessian = objective.gradients([0, 0, 1, 1, 2], [3, 1, 2, 5, 4], group=[2, 2, 1])
+        assert not gradient.any()
+        assert (hessian == 1e-12).all()
+
+
+def test_weights_multiply_gradients_and_hessians() -> None:
+    seen, objective = drawn(8), ltr.objective("ndcg")
+    plain = np.array(objective.gradients(seen.labels, seen.scores, group=seen.sizes))
+    each, of_list = np.arange(1.0, len(seen.labels) + 1), np.arange(1.0, len(seen.sizes) + 1)
+    moved = plain[1] > 1e-12
+    for weight, factor in ((each, each), (of_list, np.repeat(of_list, seen.sizes))):
+        found = np.array(objective.gradients(seen.labels, seen.scores, group=seen.sizes, weight=weight))
+        np.testing.assert_allclose(found[:, moved], (plain * factor)[:, moved], rtol=1e-14)
+    turned = np.argsort(-seen.qid, kind="stable")
+    found = np.array(
+        objective.gradients(seen.labels[turned], seen.scores[turned], qid=seen.qid[turned], weight=of_list)
+    )
+    factor = np.repeat(of_list[::-1], seen.sizes)  # lists are counted as they appear
+    np.testing.assert_allclose(found[0], (plain[0] * factor)[turned], rtol=1e-12)
+
+
+def test_libraries_hand_over_the_same_arrays() -> None:
+    seen, objective = drawn(9), ltr.objective("gap")
+    expected = objective.gradients(seen.labels, seen.scores, group=seen.sizes)
+    ends = np.append(0, np.cumsum(seen.sizes)).astype(np.uint32)
+    labels = {"get_label": lambda: seen.labels.astype(np.float32)}
+    lightgbm = SimpleNamespace(**labels, get_weight=lambda: None, get_group=lambda: np.array(seen.sizes))
+    xgboost = SimpleNamespace(
+        **labels, get_weight=lambda: np.zeros(0, np.float32), get_uint_info=lambda name: {"group_ptr": ends}[name]
+    )
+    for found in (
+        objective.lightgbm(seen.scores, lightgbm),
+        objective.sklearn(seen.labels, seen.scores, None, seen.sizes),
+        objective.xgboost(seen.scores, xgboost),
+    ):
+        np.testing.assert_array_equal(found, expected)
+    lightgbm.get_group, xgboost.get_uint_info = lambda: None, lambda name: np.zeros(0, np.uint32)
+    for call, place in ((objective.lightgbm, "lightgbm.Dataset"), (objective.xgboost, "xgboost.DMatrix")):
+        data = lightgbm if "light" in place else xgboost
+        with pytest.raises(InputError, match=f"does not say which documents are in a list; make it as {place}"):
+            call(seen.scores, data)
+
+
+def test_objectives_can_be_copied_and_pickled() -> None:
+    seen = drawn(10)
+    for objective in (ltr.objective("err"), ltr.softgap()):
+        expected = objective.gradients(seen.labels, seen.scores, group=seen.sizes)
+        for twin in (copy.deepcopy(objective), pickle.loads(pickle.dumps(objective))):
+            np.testing.assert_array_equal(twin.gradients(seen.labels, seen.scores, group=seen.sizes), expected)
+    assert str(ltr.LambdaObjective("ndcg@10").measure) == "ndcg@10"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"group": [2]}, r"group: sums to 2, there are 3 documents"),
+        ({"group": [3, 0]}, "group: is no list of sizes"),
+        ({"qid": [1, 2]}, r"qid: has the shape \(2,\), there are 3 documents"),
+        ({}, "group: does not say which documents are in a list; give group, the sizes of lists, or qid"),
+        ({"group": [3], "qid": [1, 1, 1]}, "group: says in two ways which documents are in a list"),
+        ({"group": [3], "weight": [1, 1]}, "weight: is no weight for each of 3 documents or 1 lists"),
+        ({"group": [3], "weight": [-1]}, "weight: is no weight"),
+        ({"group": [3], "scores": [1, np.nan, 0]}, r"scores\[1\]: nan is not a finite number; does the model diverge"),
+        ({"group": [3], "scores": [1, 0]}, "scores: has 2 values for 3 documents"),
+        ({"group": [3], "labels": [0, 1, -1]}, r"labels\[2\]: -1 is not a whole number from 0"),
+        ({"group": [3], "labels": [0, 1, 9]}, r"labels: label 9 is above the top grade 4"),
+    ],
+)
+def test_what_is_wrong_with_arrays_is_said(given: dict[str, Any], message: str) -> None:
+    arrays = {"labels": [0, 1, 2], "scores": [0.1, 0.2, 0.3], **given}
+    for objective in (ltr.objective("err", top=4), ltr.softgap(top=4)):
+        with pytest.raises(InputError, match=message):
+            objective.gradients(**arrays)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ltr.objective("ndcg", sigma=0), "sigma: 0 is not above 0"),
+        (lambda: ltr.objective("ndcg", truncation=0), "truncation: 0 is no number of ranks"),
+        (lambda: ltr.objective("err ap"), "names 2 measures"),
+        (lambda: ltr.softgap("ndcg"), r"'ndcg': softgap has no formula for it; use one of ap, gap, sp"),
+        (lambda: ltr.approx("q"), "'q': approx has no formula for it; use one of err, nerr"),
+        (lambda: ltr.approx(sigma=float("nan")), "sigma: nan is not above 0"),
+        (lambda: ltr.objective("q").gradients([0, 1] * 30, [0.0] * 60, group=[60]), "'q': has no closed form"),
+    ],
+)
+def test_what_is_wrong_with_an_objective_is_said(make: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_pytorch_is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gradedeval.ltr import torch_loss
+
+    torch_loss._function.cache_clear()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(InputError, match="torch: PyTorch is not installed; pip install torch"):
+        ltr.objective("ndcg").torch(np.zeros(2), np.zeros(2), group=[2])

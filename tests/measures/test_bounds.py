@@ -1,0 +1,165 @@
+"""The bounds of scores against every judgment of the unjudged documents, one by one."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradedeval import MEASURES, Measure, measure, parse_measures, row_sums
+from gradedeval.measures.bounds import cascade
+from gradedeval.measures.bounds.of_measure import kept
+from support.examples import drawn
+from support.measures import VARIANTS, every
+from support.topics import Topic, missed, scored
+
+BOUNDED = [measure for measure in VARIANTS if kept(measure) != "none"]
+LATER = (None, 0, 1, 2, 3)
+
+# Deep and shallow unjudged documents around judged ones, nothing relevant, nothing judged, nothing retrieved.
+TOPICS = [
+    Topic((None, 3, None), (2,)),
+    Topic((1, None, 0, None), ()),
+    Topic((2, 0, 1, None, None), (3, 1)),
+    Topic((0, 3, None, 1, None, 2), ()),
+    Topic((None, None), ()),
+    Topic((0, None, -1), (0,)),
+    Topic((1, 2), (3,)),
+    Topic((), (2,)),
+]
+
+
+def completions(topic: Topic, unseen: int = 0) -> list[Topic]:
+    """The topic after every judgment of its unjudged documents, and of so many that are not retrieved."""
+    rankings = itertools.product(*(LATER if grade is None else (grade,) for grade in topic.ranking))
+    more = list(itertools.combinations_with_replacement((0, 1, 2, 3), unseen))
+    return [Topic(ranking, (*topic.missed, *extra)) for ranking in rankings for extra in more]
+
+
+def check(measures: Sequence[Measure], topics: Sequence[Topic], unseen: int = 0, **options: Any) -> None:
+    """No completion leaves the bounds; where they are exact, one reaches each of them."""
+    found = scored(topics, measures, bounds=True, unseen=unseen, **options)
+    low, high = found.bounds
+    later = [completions(topic, unseen) for topic in topics]
+    every_one = scored([one for own in later for one in own], measures, residuals=None, **options).score
+    ends = np.cumsum([0, *map(len, later)])
+    parts = [every_one[begin:end] for begin, end in itertools.pairwise(ends)]
+    least, most = np.array([part.min(0) for part in parts]), np.array([part.max(0) for part in parts])
+    best = found.score + found.residual
+    exact = np.array([kept(one) == "exact" for one in measures])
+    # The best case of ranks past the end, which no completion has, is that of the residual.
+    ends_here = np.array([one.residual == "within_run" for one in measures])
+    wrong = {
+        "low is above a score": low > least + 1e-12,
+        "high is below a score": high < most - 1e-12,
+        "low is never reached": exact & (abs(low - least) > 1e-12),
+        "high is never reached": exact & (np.where(ends_here, abs(high - most), abs(high - best)) > 1e-12),
+        "out of order": (low > found.score) | (found.score > high) | (high > best + 1e-12),
+    }
+    for what, cells in wrong.items():
+        places = [(str(measures[column]), topics[row]) for row, column in np.argwhere(cells)]
+        assert (what, places[:3]) == (what, [])
+
+
+@every(BOUNDED)
+def test_every_judgment_stays_within_the_bounds_and_exact_ones_are_reached(measures: Sequence[Measure]) -> None:
+    check(measures, TOPICS)
+
+
+@every(BOUNDED)
+def test_so_it_is_where_documents_that_were_not_retrieved_may_be_relevant(measures: Sequence[Measure]) -> None:
+    check(measures, TOPICS[:4], unseen=1)
+    check(measures, TOPICS[4:], unseen=2)
+
+
+@pytest.mark.exhaustive
+@drawn(40)
+@given(
+    ranking=st.lists(st.sampled_from([None, None, -1, 0, 1, 2, 3]), max_size=7)
+    .map(tuple)
+    .filter(lambda ranking: ranking.count(None) <= 3),
+    missed=missed,
+    unseen=st.integers(0, 1),
+    negative=st.sampled_from(["judged", "unjudged"]),
+)
+def test_so_it_is_of_topics_at_random(
+    ranking: tuple[int | None, ...], missed: tuple[int, ...], unseen: int, negative: str
+) -> None:
+    missed = tuple(grade for grade in missed if grade >= 0 or negative == "judged")
+    ranking = tuple(None if grade == -1 and negative == "unjudged" else grade for grade in ranking)
+    if ranking.count(None) <= 3:
+        check(BOUNDED, [Topic(ranking, missed)], unseen, negative=negative)
+
+
+def test_the_deepest_unjudged_documents_lower_a_score_most() -> None:
+    # Worked by hand: 1 unjudged unjudged, and unjudged ones turn out to be of grade 3 of 3.
+    topic = Topic((1, None, None))
+    low, high = scored([topic], parse_measures("ap recall@1 ndcg@1"), bounds=True).bounds[:, 0]
+    # ap: with the last relevant (1 + 2/3) / 2; with both 1. recall@1: both are missed. ndcg@1: the ideal begins with 3.
+    assert low.tolist() == pytest.approx([5 / 6, 1 / 3, 1 / 3])
+    assert high.tolist() == pytest.approx([1, 1, 1])
+
+
+def test_any_number_of_documents_that_were_not_retrieved_leave_nothing_but_what_is_cut() -> None:
+    topic = Topic((1, None, 2, 0), (3,))
+    measures = parse_measures("ap gap recall ndcg q(rel=1) grecall set_f f1@3 ndcg@2 nerr@3 nerr err set_p")
+    low = scored([topic], measures, bounds=True, unseen=math.inf).bounds[0, 0]
+    many = scored([topic], measures, bounds=True, unseen=1000)
+    expected = [0.0] * 8 + many.bounds[0, 0, 8:].tolist()
+    assert low.tolist() == pytest.approx(expected, abs=1e-12)
+    # nERR without a cutoff has a limit too: that of top documents at all ranks, Σ 1/i · 7/8 · (1/8)^(i−1).
+    best = 7 * math.log(8 / 7)
+    score = scored([topic], parse_measures("err")).score[0, 0]
+    assert low[measures.index(MEASURES["nerr"])] == pytest.approx(score / best)
+
+
+def test_documents_beyond_a_cutoff_are_known_beside_a_measure_of_all_ranks_and_without_one() -> None:
+    topics, short = [Topic((1, 2, *[None] * 9)), Topic((None, 3, 0, None, None))], parse_measures("ndcg@2 ap@1 err@2")
+    alone = scored(topics, short, bounds=True).bounds
+    beside = scored(topics, [*short, MEASURES["ap"]], bounds=True).bounds[:, :, :3]
+    assert np.array_equal(alone, beside)
+    assert (alone[0, :, 0] < scored(topics, short).score[:, 0]).all()
+
+
+def test_dropped_documents_count_as_not_retrieved() -> None:
+    topic, ap = Topic((1, None, None)), parse_measures("ap recall")
+    cut, short = scored([topic], ap, bounds=True, depth=1), scored([Topic((1,))], ap, bounds=True)
+    assert cut.bounds.tolist() == short.bounds.tolist() == [[[1, 1]], [[1, 1]]]
+
+
+def test_a_measure_without_residual_has_no_bounds() -> None:
+    without = [measure for measure in VARIANTS if measure.residual == "none"]
+    assert len(without) > 50
+    assert {kept(measure) for measure in without} == {"none"}
+    assert np.isnan(scored(TOPICS, without, bounds=True).bounds).all()
+
+
+def test_where_grades_can_be_given_in_too_many_ways_high_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+    topic, nerr = Topic((1, None, None), (2,)), parse_measures("nerr@3")
+    exact = scored([topic], nerr, bounds=True).bounds.ravel()
+    monkeypatch.setattr(cascade, "MOST_WAYS", 1)
+    safe = scored([topic], nerr, bounds=True).bounds.ravel()
+    assert safe[0] == exact[0]
+    assert exact[1] < safe[1] <= 1
+
+
+def test_a_measure_of_a_user_has_the_bounds_that_it_declares() -> None:
+    @measure(residual="within_run", bounds="rises")
+    def found(g: Any) -> Any:
+        """Documents found."""
+        return row_sums(g.relevant)
+
+    @measure(residual="within_run")
+    def other(g: Any) -> Any:
+        """The same, of which nothing is known."""
+        return row_sums(g.relevant)
+
+    bounds = scored([Topic((1, None, None))], [found, other], bounds=True).bounds[:, 0]
+    assert bounds[:, 0].tolist() == [1, 3]
+    assert np.isnan(bounds[:, 1]).all()

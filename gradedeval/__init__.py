@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from gradedeval.analysis.history import History as History
     from gradedeval.analysis.history import append_history as append_history
     from gradedeval.analysis.history import read_history as read_history
+    from gradedeval.analysis.informative.informativeness import Informativeness as Informativeness
+    from gradedeval.analysis.informative.informativeness import informativeness as informativeness
     from gradedeval.analysis.lint.frame import lint as lint
     from gradedeval.analysis.pool.assessors import AssessorAgreement as AssessorAgreement
     from gradedeval.analysis.pool.assessors import assessor_agreement as assessor_agreement
@@ -97,6 +99,7 @@ _PUBLIC = {
     "analysis.fit": "fit",
     "analysis.fit_weights": "fit_weights",
     "analysis.history": "History append_history read_history",
+    "analysis.informative.informativeness": "Informativeness informativeness",
     "analysis.lint.frame": "lint",
     "analysis.pool.assessors": "AssessorAgreement assessor_agreement",
     "analysis.pool.leave_one_out": "LeftOut leave_one_out",

@@ -9,6 +9,7 @@ import click
 
 from gradedeval.cli.arguments import check_history, check_output, form_of, measure_table, one_measure, run_and_qrels
 from gradedeval.cli.options import (
+    JOBS,
     MANY_RUNS,
     MEASURES_FROM,
     STANDARDIZATION,
@@ -48,8 +49,7 @@ OPTIONS = [
            "their file or their tag. Default: file."),
     option("--runs-from", section=MANY_RUNS, metavar="FILE", help="Also evaluate the runs listed in FILE, one per "
            "line; - is standard input."),
-    option("--jobs", section=MANY_RUNS, type=click.IntRange(min=1), metavar="N", help="Number of parallel processes. "
-           "Default: the number of cores."),
+    JOBS,
     CLUSTER,
     option("--append-to", metavar="FILE", help="Append the summaries to a history, a line for each run: see "
            "`gradedeval history`."),

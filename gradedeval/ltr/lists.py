@@ -175,7 +175,8 @@ def _block(
     if measure.rank_sum is not None:
         seen = gains_of(measure, table, codes, labels, lengths=lengths)
         found = measure.rank_sum.at_ranks(seen, measure.arguments)
-        weights = np.pad(found, ((0, 0), (0, codes.shape[1] - found.shape[1])))
+        weights = np.zeros(codes.shape)
+        weights[:, : found.shape[1]] = found
     return Block(at, codes, worth[codes], weights, lengths)
 
 

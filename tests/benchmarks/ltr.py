@@ -96,20 +96,17 @@ def trained(data: Set, objective: Any, seed: int) -> Iterator[tuple[dict[str, fl
     import lightgbm
 
     fold = np.random.default_rng(0).permutation(len(data.sizes)) % FOLDS
-    top = float(data.grades.max())
+    metrics = {name: ltr.metric(name, top=float(data.grades.max())) for name in MEASURES}
     for held_out in range(FOLDS):
         train, test = data.of(fold != held_out), data.of(fold == held_out)
         scores, seconds = np.zeros(len(test.grades)), 0.0
         if objective is not None:
-            own = lightgbm.Dataset(train.features, train.grades, group=train.sizes)
+            given = lightgbm.Dataset(train.features, train.grades, group=train.sizes)
             begin = time.process_time()
-            booster = lightgbm.train(LIGHTGBM | {"objective": objective, "seed": seed}, own, TREES)
+            booster = lightgbm.train(LIGHTGBM | {"objective": objective, "seed": seed}, given, TREES)
             seconds = (time.process_time() - begin) / TREES
             scores = booster.predict(test.features)
-        yield (
-            {name: ltr.metric(name, top=top).value(test.grades, scores, group=test.sizes) for name in MEASURES},
-            seconds,
-        )
+        yield {name: own.value(test.grades, scores, group=test.sizes) for name, own in metrics.items()}, seconds
 
 
 def quality(name: str, data: Set) -> None:

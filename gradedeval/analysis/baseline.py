@@ -11,6 +11,8 @@ from gradedeval.analysis.saved_scores import holds_scores
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, checked, join_matrices, to_matrix
 from gradedeval.errors import InputError, shorten
 from gradedeval.scoring.run_names import file_names
+from gradedeval.trec.paths import same_file
+from gradedeval.trec.source import is_named, is_url
 
 
 @dataclass(frozen=True)
@@ -33,19 +35,16 @@ class Baseline:
         if word is None:
             return cls()
         names = file_names(list(runs))
-        same = [name for name, path in zip(names, runs, strict=True) if word == path or _same(word, path)]
+        same = [name for name, path in zip(names, runs, strict=True) if word == path or same_file(word, path)]
         if same:
             return cls(name=same[0])
-        if os.path.exists(word):
-            return cls(saved=word) if holds_scores(word) else cls(path=word, name=file_names([*runs, word])[-1])
         file, colon, within = word.rpartition(":")
-        if colon and os.path.isfile(file) and holds_scores(file):
+        names_one = colon and is_named(file) and "/" not in within
+        if os.path.exists(word) or (is_url(word) and not names_one):
+            return cls(saved=word) if holds_scores(word) else cls(path=word, name=file_names([*runs, word])[-1])
+        if names_one and holds_scores(file):
             return cls(saved=file, within=within)
         return cls(name=word)
-
-
-def _same(word: str, path: str) -> bool:
-    return os.path.isfile(word) and os.path.isfile(path) and os.path.samefile(word, path)
 
 
 def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:

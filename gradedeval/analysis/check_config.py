@@ -16,6 +16,7 @@ from gradedeval.measures.parse import parse_measures
 from gradedeval.options import OPTIONS
 from gradedeval.options.definition import Option
 from gradedeval.options.presets import resolve_options
+from gradedeval.trec.source import Source, is_url
 
 Place = Callable[..., str]
 """Keys -> file and line of the statement that sets them."""
@@ -51,7 +52,7 @@ def read_settings(
     import tomllib  # only a check reads TOML
 
     try:
-        content = Path(path).read_text(encoding="utf-8")
+        content = _text(path)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})", "--config takes a TOML file", usage=True) from None
     except UnicodeDecodeError as error:
@@ -79,7 +80,16 @@ def read_settings(
     def place(*keys: str) -> str:
         return f"{path}:{line_of(content, (*prefix, *keys))}"
 
-    return _settings(document, place, Path(path).parent, table)
+    return _settings(document, place, path, table)
+
+
+def _text(path: str) -> str:
+    if not is_url(path):
+        return Path(path).read_text(encoding="utf-8")
+    try:
+        return Source(path).stored().decode()
+    except InputError as error:
+        raise error.replace(usage=True) from None
 
 
 def line_of(content: str, keys: tuple[str, ...]) -> int:
@@ -106,7 +116,7 @@ def line_of(content: str, keys: tuple[str, ...]) -> int:
 
 
 def _settings(
-    document: dict[str, Any], place: Place, folder: Path, table: Mapping[str, Measure] | None
+    document: dict[str, Any], place: Place, config: str, table: Mapping[str, Measure] | None
 ) -> tuple[list[BoundSpec], dict[str, Any]]:
     specs, options = list[BoundSpec](), dict[str, Any]()
     for key, value in document.items():
@@ -116,9 +126,9 @@ def _settings(
                 where = place(key, *([] if measure is None else [measure]))
                 specs.append(BoundSpec(key, measure, limit, where, from_file=True))
         elif key in OPTION_KEYS:
-            options[OPTION_KEYS[key].name] = _option(OPTION_KEYS[key], value, place(key), folder)
+            options[OPTION_KEYS[key].name] = _option(OPTION_KEYS[key], value, place(key), config)
         elif key in SETTINGS:
-            options[key.replace("-", "_")] = _setting(key, value, place(key), folder, table)
+            options[key.replace("-", "_")] = _setting(key, value, place(key), config, table)
         else:
             hint = did_you_mean(key, (*KINDS, *SETTINGS, *OPTION_KEYS)) or f"bounds are {', '.join(KINDS)}"
             if key in ("run", "runs", "qrels"):
@@ -129,10 +139,10 @@ def _settings(
     return specs, options
 
 
-def _option(described: Option, value: Any, place: str, folder: Path) -> Any:
+def _option(described: Option, value: Any, place: str, config: str) -> Any:
     """The value of an option, checked now so that an error has its line; a path is relative to the file's folder."""
     if described.names_file and isinstance(value, str):
-        return str(folder / value)
+        return _beside(config, value)
     _at(place, lambda: resolve_options(**{described.name: value}))
     return value
 
@@ -145,7 +155,7 @@ def _at(place: str, check: Callable[[], object]) -> None:
         raise error.replace(place=place, usage=True) from None
 
 
-def _setting(key: str, value: Any, place: str, folder: Path, table: Mapping[str, Measure] | None) -> Any:
+def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, Measure] | None) -> Any:
     if key == "allow-mismatch":
         if not isinstance(value, bool):
             raise InputError(place, f"{key} is not true or false", usage=True)
@@ -162,5 +172,12 @@ def _setting(key: str, value: Any, place: str, folder: Path, table: Mapping[str,
         raise InputError(place, f"{key} is not {'a string' if kinds[key] is str else 'a whole number'}", usage=True)
     given: dict[str, Any] = {} if key == "baseline" else {key: value}
     _at(place, lambda: TestSettings(**given))
-    baseline = folder / str(value) if key == "baseline" else None
-    return str(baseline) if baseline is not None and baseline.exists() else value
+    baseline = _beside(config, str(value)) if key == "baseline" else ""
+    return baseline if os.path.exists(baseline) else value
+
+
+def _beside(config: str, name: str) -> str:
+    """A file that a configuration names: a path is relative to its folder, also where that is far away."""
+    if is_url(name):
+        return name
+    return f"{config.rpartition('/')[0]}/{name}" if is_url(config) else str(Path(config).parent / name)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from gradedeval import formats
 from gradedeval.analysis.check import Verdict
 from gradedeval.errors import InputError, plural
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
+from gradedeval.trec.source import extension_of
 
 
 def render(verdicts: Sequence[Verdict], form: str, signature: str, *, signed: bool = True) -> str:
@@ -135,6 +135,6 @@ FAULTS: dict[str, Callable[[InputError], str]] = {"junit": _junit_fault, "github
 
 def format_of(output: str | None) -> str:
     """The format that the extension of -o asks for; `text` where it asks for none."""
-    extension = Path(output or "").suffix.lower()
+    extension = extension_of(output)
     extensions = {formats.FORMATS[name].extension: name for name in formats_for()}
     return {**extensions, ".txt": "text", ".xml": "junit"}.get(extension, "text")

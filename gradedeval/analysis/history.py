@@ -20,7 +20,7 @@ from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.signature import Signature, without_interval
 from gradedeval.scoring.summaries import summarize
 from gradedeval.trec.lines import decode
-from gradedeval.trec.source import Source
+from gradedeval.trec.source import Source, is_named, is_url
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,16 +143,19 @@ def lines_of(
 
 
 def _time_of(file: str | None, time: datetime | None) -> str:
-    if time is None:
-        there = file is not None and os.path.isfile(file)
-        time = datetime.fromtimestamp(os.path.getmtime(str(file)), UTC) if there else datetime.now(UTC)
-    return time.isoformat(timespec="seconds")
+    if time is None and file is not None and is_named(file):
+        time = Source(file).modified
+    return (time or datetime.now(UTC)).isoformat(timespec="seconds")
 
 
 def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
-    """Append lines to a file, each by one write at its end, so that two writers lose nothing. Behind a line that was
-    cut short a new one begins. Raises InputError where the file cannot be written."""
+    """Append lines to a file, each by one write at its end, so that two writers lose nothing (a URL is written anew).
+    Behind a line that was cut short a new one begins. Raises InputError where the file cannot be written."""
     place = os.fsdecode(path)
+    if is_url(place):
+        from gradedeval.trec.remote import appended
+
+        return appended(place, lines)
     try:
         handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass, field
 from numbers import Real
@@ -19,7 +18,7 @@ from gradedeval.trec.duplicates import duplicate, settle_duplicates
 from gradedeval.trec.json_rows import Rows, json_rows
 from gradedeval.trec.lines import BYTE_ORDER_MARKS, NeedsLineReader, decimal, decode, encode
 from gradedeval.trec.small_tables import headed_table
-from gradedeval.trec.source import Source, file_errors
+from gradedeval.trec.source import Source, file_errors, is_named
 from gradedeval.trec.stream import first_bytes
 
 if TYPE_CHECKING:
@@ -68,10 +67,10 @@ class SavedScores:
 def holds_scores(path: str) -> bool:
     """Whether a file holds saved scores, not a run: its header has their columns, or its first bytes their JSON keys,
     whatever it is called. Raises InputError where it cannot be read."""
-    if not os.path.isfile(path):
+    if not is_named(path):
         return False
     try:
-        with file_errors(path):
+        with file_errors(Source(path).place):
             head = first_bytes(Source(path), HEAD).removeprefix(BYTE_ORDER_MARKS[0])
     except NeedsLineReader:  # broken compressed data, which the reader of runs reports
         return False

@@ -12,7 +12,7 @@ import click
 
 from gradedeval.cli.options import files_named, given
 from gradedeval.cli.output import asked_for, warn, write
-from gradedeval.errors import InputError, ProblemList
+from gradedeval.errors import InputError, ProblemList, url_place
 from gradedeval.formats import EXTENSIONS, FORMATS, Maker, formats_for, render
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -26,7 +26,7 @@ from gradedeval.trec.layouts import QRELS, RUN, STRATA
 from gradedeval.trec.lines import looks_like
 from gradedeval.trec.paths import files_of, same_file
 from gradedeval.trec.recognition import format_of, is_certain_run
-from gradedeval.trec.source import Source
+from gradedeval.trec.source import Source, extension_of, is_named, is_url
 from gradedeval.trec.stream import Stream, first_bytes
 
 ABOUT_QRELS = ["topics", "judged_only", "subtopics", "strata", "qrels_format", "labels"]
@@ -109,7 +109,7 @@ def is_qrels(file: str) -> bool:
     last file is taken for a run."""
     if file.startswith(IR_DATASETS):
         return True
-    if not os.path.isfile(file):
+    if not is_named(file):
         return False
     head = first_bytes(Source(file))
     if looks_like(head, RUN) or is_certain_run(Source(file)):
@@ -141,9 +141,9 @@ def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
         try:
             files = files_of(word, leave_out)
         except InputError as error:
-            problems.add(number, f"'{word}' {error.problem}", error.hint)
+            problems.add(number, f"'{url_place(word)}' {error.problem}", error.hint)
             continue
-        if files == ["-"] or not os.path.exists(files[0]):
+        if files == ["-"] or not (os.path.exists(files[0]) or is_url(files[0])):
             problems.add(number, f"{word}: no such file", "paths are relative to the current folder")
         listed += files
     problems.check()
@@ -162,7 +162,7 @@ def form_of(output: str | None, forms: Collection[str], default: str = "table") 
     """The format that the extension of -o stands for; the default without one."""
     if output == "":
         raise InputError("-o", "missing file name", "for example -o scores.csv", usage=True)
-    extension = os.path.splitext(output or "")[1].lower()
+    extension = extension_of(output)
     form = EXTENSIONS.get(extension, "") if extension else default
     if form not in forms and not (output and os.path.exists(output) and not os.path.isfile(output)):
         hint = f"choose one with -f: {', '.join(forms)}"
@@ -172,10 +172,9 @@ def form_of(output: str | None, forms: Collection[str], default: str = "table") 
 
 def check_output(output: str | None, files: Collection[str]) -> None:
     """Raise InputError where the output would overwrite an input file, or its folder is not there."""
-    read = [file for file in files if os.path.exists(file)]
-    if output and os.path.isfile(output) and any(os.path.samefile(file, output) for file in read):
+    if output and any(same_file(output, file) for file in files if file):
         raise InputError("-o", f"'{output}' is also an input file", "choose another output file", usage=True)
-    if output and not os.path.exists(os.path.dirname(output) or "."):
+    if output and not is_url(output) and not os.path.exists(os.path.dirname(output) or "."):
         raise InputError(output, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from typing import Any
 
@@ -18,11 +17,12 @@ from gradedeval.cli.arguments import check_output, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TEST_OPTIONS, prepared
 from gradedeval.cli.options import command_line, measure_option, option
 from gradedeval.cli.output import warn, write
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, redacted
 from gradedeval.options.definition import OUTPUT
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
+from gradedeval.trec.source import extension_of
 
 EXTENSIONS = (".html", ".htm")
 
@@ -58,7 +58,7 @@ def command(
     """
     test = TestSettings(**{name: keywords.pop(name) for name in TestSettings.__dataclass_fields__})
     settings = ReportSettings(test, at, show)
-    if output != "-" and os.path.splitext(output)[1].lower() not in EXTENSIONS:
+    if output != "-" and extension_of(output) not in EXTENSIONS:
         raise InputError(f"'{output}'", "a report is an HTML page", "name a .html file", usage=True)
     template_of("report.html")  # whether it can be written is known before runs are read
     compared = Baseline.read(baseline, files[:-1])
@@ -72,4 +72,4 @@ def command(
     named = named_runs(runs)
     found = find(named, qrels, chosen, options, compared.name, settings, Workers.of(None, with_progress))
     warn(found.notes)
-    write(page(found, shlex.join(["gradedeval", *click.get_current_context().obj])), output)
+    write(page(found, shlex.join(["gradedeval", *map(redacted, click.get_current_context().obj)])), output)

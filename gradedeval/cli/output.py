@@ -28,7 +28,7 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    from gradedeval.formats.files import write_file  # only for files
+    from gradedeval.trec.written import write_file  # only for files
 
     write_file(content, target)
 

@@ -24,6 +24,7 @@ from gradedeval.options.presets import resolve_options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
 from gradedeval.scoring.run_names import named_runs
+from gradedeval.trec.source import is_named
 
 SESSIONS, DEPTH, SEED = 100_000, 10, 0
 AT_ONCE = 1 << 17
@@ -164,7 +165,7 @@ def simulate(
     from gradedeval.clicks.model_files import read_model
 
     options = resolve_options(like, **keywords)
-    if isinstance(users, os.PathLike) or (isinstance(users, str) and os.path.isfile(users)):
+    if isinstance(users, os.PathLike) or (isinstance(users, str) and is_named(users)):
         users = read_model(users)
     user = users if isinstance(users, ClickModel) else parse_measures(users)[0]
     named = None if runs is None else named_runs(runs, qrels)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from gradedeval.arrays import Bools, Floats, Ints, distinct
 from gradedeval.errors import InputError, shorten
 from gradedeval.measures.notation import Value, write_value
+from gradedeval.trec.source import is_named
 
 Scale = Literal["unit", "raw", "thresholds"]
 """The gains that a measure takes: `unit` in [0, 1], `raw` of any size, `thresholds` those of graded precision."""
@@ -105,7 +105,7 @@ def read_scheme(value: Value, place: str) -> Value:
     values = value if isinstance(value, tuple) else list(read_pairs(str(value)).values()) if is_pairs(value) else [0]
     if min(values) < 0:
         raise InputError(place, f"gain {write_value(min(values))} is negative", "gains must be 0 or more", usage=True)
-    if isinstance(value, str) and value.startswith("@") and not os.path.isfile(value[1:]):
+    if isinstance(value, str) and value.startswith("@") and not is_named(value[1:]):
         raise InputError(place, f"no file '{value[1:]}'", "gain=@FILE reads lines of grade,gain", usage=True)
     return value
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, redacted
+from gradedeval.trec.source import is_named
 
 Value = str | int | float | tuple[float, ...]
 
@@ -140,13 +140,14 @@ def read_value(text: str) -> Value:
 
 
 def write_value(value: Value) -> str:
-    """The text that `read_value` reads as `value`."""
+    """The text that `read_value` reads as `value`, without what a URL says of a user."""
     if isinstance(value, tuple):
         return ":".join(write_value(part) for part in value)
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     if isinstance(value, int):
         return str(value)
+    value = redacted(value)
     plain = _BARE.fullmatch(value.removeprefix("@")) and isinstance(read_value(value), str)
     return value if plain and not re.search(r"@\d+$", value) else f'"{value}"'
 
@@ -158,7 +159,7 @@ def is_prior(value: Value) -> bool:
     """
     if not isinstance(value, str) or value[:1] != "@":
         return value == UNIFORM
-    if not os.path.isfile(value[1:]):
+    if not is_named(value[1:]):
         hint = "prior=@FILE reads lines of topic, subtopic and probability"
         raise InputError(f"prior={value}", f"no file '{value[1:]}'", hint, usage=True)
     return True

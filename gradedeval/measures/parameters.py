@@ -13,7 +13,7 @@ import numpy as np
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.measures.gain_schemes import read_scheme
 from gradedeval.measures.notation import Value, read_value, write_value
-from gradedeval.trec.source import Source
+from gradedeval.trec.source import Source, is_url
 
 
 class Check(NamedTuple):
@@ -143,8 +143,14 @@ def of_file(read: Callable[[str, bytes], Content]) -> Callable[[str], Content]:
         if name == "-":
             raise InputError(name, "a measure's file cannot be standard input", "give a file", usage=True)
         try:
-            return cached(name, Source(name).read())
+            return cached(name, _far_bytes(name) if is_url(name) else Source(name).read())
         except InputError as error:
             raise error.replace(usage=True) from None
 
     return update_wrapper(read_file, read)
+
+
+@lru_cache
+def _far_bytes(url: str) -> bytes:
+    """What a URL names, which is fetched once."""
+    return Source(url).read()

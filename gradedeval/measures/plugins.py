@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradedeval import errors
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, url_place
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import IA
 from gradedeval.measures.table import MEASURES
+from gradedeval.trec.source import is_url
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -53,6 +54,9 @@ def failure(error: BaseException, place: str, problem: str, hint: str = "", *, u
 def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     """The measures of a user's Python file, by name. Raises InputError (usage) where it has none or does not load."""
     place = str(path)
+    if is_url(place):
+        what = "is a URL, and nothing is executed that comes from one"
+        raise InputError(url_place(place), what, "copy the file, read it, and name the copy", usage=True)
     if not os.path.exists(path):
         raise InputError(place, "no such file", "check the path", usage=True)
     spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradedeval import __version__
 from gradedeval.errors import InputError
-from gradedeval.formats.files import write_file
 from gradedeval.plot.appearance import WIDTH, need_matplotlib, style
+from gradedeval.trec.source import extension_of
+from gradedeval.trec.written import write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +34,7 @@ class Panel(NamedTuple):
 def extension(path: str | os.PathLike[str], flag: str = "") -> str:
     """The format that a file name asks for. Raises InputError (usage) where pictures have none such."""
     name = os.fsdecode(path)
-    ending = os.path.splitext(name)[1].lower().removeprefix(".")
+    ending = extension_of(name).removeprefix(".")
     if ending not in EXTENSIONS:
         what = f"'{name}' has no extension" if not ending else f"no picture has the extension '.{ending}'"
         place = flag or f"'{name}'"

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, redacted
 from gradedeval.rankings.objects import check_no_columns, is_ids, is_row, rows_or_several
 from gradedeval.trec.paths import files_of
-from gradedeval.trec.source import is_file, is_path, without_suffix
+from gradedeval.trec.source import is_file, is_path, is_url, without_suffix
 
 
 def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
@@ -68,6 +68,7 @@ def file_names(paths: list[str]) -> list[str]:
     """
     if not paths:
         return []
+    paths = [redacted(path).removesuffix("?…") if is_url(path) else path for path in paths]
     short = [without_suffix(path) for path in paths]
     often = Counter(short)
     paths = [path if often[name] > 1 else name for path, name in zip(paths, short, strict=True)]

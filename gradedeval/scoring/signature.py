@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +20,7 @@ from gradedeval.options import OPTIONS, Options
 from gradedeval.options.definition import name_and_value
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.intents import prior_of
+from gradedeval.trec.source import Source, is_named
 
 _NAMES = "names "
 DRAWS, SEED = 10_000, 0
@@ -179,7 +179,7 @@ def signature(
     intents = "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
     strata = "" if qrels.strata is None else f", {len(qrels.strata.names)} strata"
     priors = dict.fromkeys(prior for measure in measures if (prior := prior_of(measure)) != UNIFORM)
-    files = dict.fromkeys(file for measure in measures for file in measure.files if os.path.isfile(file))
+    files = dict.fromkeys(file for measure in measures for file in measure.files if is_named(file))
     parts = [
         f"gradedeval {__version__}",
         f"qrels {qrels.digest}, grades {_range(qrels.labels)}, top {top:g}{intents}{strata}",
@@ -223,8 +223,7 @@ def _with_digest(name: str, path: str) -> str:
     """A file as it is named, and six digits of its content."""
     from hashlib import sha256
 
-    with open(path, "rb") as file:
-        return f"{write_value(name)} {sha256(file.read()).hexdigest()[:6]}"
+    return f"{write_value(name)} {sha256(Source(path).stored()).hexdigest()[:6]}"
 
 
 def _gains(measures: Sequence[Measure], grades: Grades) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
@@ -17,7 +16,7 @@ from gradedeval.trec.file_formats import WholeFile
 from gradedeval.trec.layouts import MSMARCO, MSMARCO_RANKS, QRELS, RUN
 from gradedeval.trec.lines import looks_like
 from gradedeval.trec.recognition import format_of
-from gradedeval.trec.source import Source, is_file, is_path
+from gradedeval.trec.source import Source, is_file, is_named, is_path
 from gradedeval.trec.stream import Stream
 
 FEW = 10
@@ -32,7 +31,7 @@ MANY = 10
 
 def check_files_swapped(run: Any, qrels: Any) -> None:
     """Raise InputError where two files have the fields of each other."""
-    if all(is_path(source) and os.path.isfile(source) for source in (run, qrels)):
+    if all(is_path(source) and is_named(source) for source in (run, qrels)):
         check_fields_swapped(Source(run), Source(qrels))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, url_place
 from gradedeval.trec.source import file_errors, is_url
 
 
@@ -22,8 +22,8 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
             return [word]
         from gradedeval.trec.remote import matching  # few evaluations read a URL
 
-        if not (found := matching(word)):
-            raise InputError(word, "names no file", "check the URL")
+        if not (found := [url for url in matching(word) if url not in leave_out]):
+            raise InputError(url_place(word), "names no file", "check the URL")
         return found
     if os.path.isdir(word):
         with file_errors(word):
@@ -43,7 +43,9 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
 
 
 def same_file(path: str, other: str) -> bool:
-    """Whether two paths lead to the same file."""
+    """Whether two paths, or two URLs, lead to the same file."""
+    if is_url(path):
+        return path == other
     try:
         return os.path.isfile(path) and os.path.samefile(path, other)
     except OSError:

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import import_module
 from io import BytesIO
 from typing import IO, Any, TypeGuard
@@ -46,17 +47,30 @@ class Source:
 
     @property
     def size(self) -> int | None:
-        """Bytes of the file, as it is stored; None of what is no file on disk."""
+        """Bytes of the file, as it is stored; None of what has no size that is known."""
+        if not is_path(self.target) or self.is_read_once:
+            return None
         try:
-            return os.path.getsize(self.target) if is_path(self.target) and not self.is_read_once else None
-        except OSError:
+            return _size_of_url(self.target) if is_url(self.target) else os.path.getsize(self.target)
+        except (OSError, InputError):
             return None
 
     @property
+    def modified(self) -> datetime | None:
+        """When a file was written; None where that is not known."""
+        if is_url(self.target):
+            from gradedeval.trec.remote import modified  # few evaluations read one
+
+            return modified(str(self.target))
+        return datetime.fromtimestamp(os.path.getmtime(self.place), UTC)
+
+    @property
     def is_read_once(self) -> bool:
-        """Whether it is standard input, a pipe, an open file or a URL."""
-        if not is_path(self.target) or is_url(self.target):
+        """Whether it is standard input, a pipe or an open file."""
+        if not is_path(self.target):
             return True
+        if is_url(self.target):
+            return False
         return os.fspath(self.target) == "-" or (os.path.exists(self.target) and not os.path.isfile(self.target))
 
     @property
@@ -64,6 +78,11 @@ class Source:
         """Whether a file is compressed. Raises InputError where it cannot be read."""
         if not is_path(self.target):
             return False
+        if is_url(self.target):
+            from gradedeval.trec.remote import opened  # few evaluations read one
+
+            with opened(str(self.target)) as far:
+                return opener(far.read(8), self.place) is not None
         with file_errors(self.place), open(self.target, "rb") as file:
             return opener(file.read(8), self.place) is not None
 
@@ -88,6 +107,23 @@ class Source:
 def is_url(target: Any) -> bool:
     """Whether this is a URL, as s3://bucket/run.txt."""
     return isinstance(target, str) and "://" in target and not os.path.exists(target)
+
+
+def is_named(path: Any) -> bool:
+    """Whether a file has this name; of a URL that is known where it is read."""
+    return os.path.isfile(path) or is_url(path)
+
+
+def extension_of(path: str | None) -> str:
+    """The extension of a file name, in small letters: `.csv`."""
+    name = os.fspath(path or "")
+    return os.path.splitext(name.partition("?")[0] if is_url(name) else name)[1].lower()
+
+
+def _size_of_url(url: Any) -> int | None:
+    from gradedeval.trec.remote import size_of  # few evaluations read one
+
+    return size_of(url)
 
 
 def remote(url: Any) -> IO[bytes]:

@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all."""
+"""Files that are written completely or not at all, here or where a URL says."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 
 from gradedeval.errors import InputError
+from gradedeval.trec.source import is_url
 
 
 def write_file(content: bytes, target: str) -> None:
@@ -14,6 +15,11 @@ def write_file(content: bytes, target: str) -> None:
 
     A pipe or device is written directly. Raises InputError where it cannot be written.
     """
+    if is_url(target):
+        from gradedeval.trec.remote import stored  # few results go far
+
+        stored(target, content)
+        return
     try:
         if os.path.exists(target) and not os.path.isfile(target):
             with open(target, "wb") as device:

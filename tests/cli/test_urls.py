@@ -1,0 +1,140 @@
+"""Every place of the command line that takes a file takes a URL, and says the same."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from gradedeval.cli import gradedeval
+from support.commands import Command, Outcome
+
+FOLDER = "memory://files/"
+
+RUNS = {
+    "runs/a.run": "1 Q0 d1 1 9 t\n1 Q0 d2 2 8 t\n2 Q0 d1 1 9 t\n2 Q0 d3 2 8 t\n3 Q0 d1 1 2 t\n3 Q0 d2 2 1 t\n",
+    "runs/b.run": "1 Q0 d2 1 9 t\n1 Q0 d1 2 8 t\n2 Q0 d3 1 9 t\n3 Q0 d9 1 9 t\n3 Q0 d2 2 8 t\n",
+    "c.run": "1 Q0 d2 1 9 t\n2 Q0 d3 1 9 t\n3 Q0 d2 1 9 t\n",
+}
+FILES = {
+    **RUNS,
+    "qrels": "1 0 d1 2\n1 0 d2 0\n2 0 d3 1\n2 0 d1 0\n3 0 d1 1\n3 0 d2 2\n",
+    "other.qrels": "1 0 d1 1\n1 0 d2 0\n2 0 d3 1\n2 0 d1 1\n3 0 d1 1\n3 0 d2 0\n",
+    "intents": "1 1 d1 1\n1 2 d2 1\n2 1 d3 1\n3 1 d2 1\n3 2 d1 1\n",
+    "prior": "1 1 0.3\n1 2 0.7\n2 1 1\n3 1 0.5\n3 2 0.5\n",
+    "topics": "1\n2\n",
+    "costs": "Q0 2\n",
+    "fill": "topic,docno,gain\n3,d9,0.5\n",
+    "gains.csv": "grade,gain\n0,0\n1,0.2\n2,0.9\n",
+    "weights.csv": "rank,weight\n1,0.7\n2,0.3\n",
+    "phi": "0.9\n0.5\n",
+    "list": "{c.run}\n",
+    "groups": "a.run one\nb.run two\n",
+    "check.toml": 'min = { "err@20" = 0.01 }\ntopics-from = "topics"\n',
+    "norms": "1 map 0.5 0.2\n2 map 0.5 0.2\n3 map 0.5 0.2\n",
+    "log": "topic\tshown\tclicks\n1\td1 d2\t1\n1\td1 d2\t1 2\n2\td1 d3\t2\n3\td2 d1\t1\n2\td1 d3\t\n",
+}
+LINES = """
+{runs/} {qrels} -m err@5 --runs-from {list} --append-to {kept.jsonl} --time 2026-01-01
+{runs/*.run} {qrels} -m err@5 -q -o {saved.csv}
+{runs/a.run} {qrels} -m 'wp(file={weights.csv}) cascade(utility=@{phi})'
+{runs/a.run} {qrels} -m 'err@5 ap' --gain @{gains.csv} --topics-from {topics}
+{runs/a.run} {qrels} -m rbp --costs {costs}
+{runs/b.run} {qrels} -m err@5 --fill {fill}
+{runs/a.run} {intents} -m 'ia(err@5,prior=@{prior})' --subtopics
+{runs/} {qrels} -m err@5 --save-reference {reference.csv}
+{runs/} {qrels} -m err@5 --reference {reference.csv}
+{runs/} {qrels} -m err@5 --baseline {runs/a.run} -f latex
+history {kept.jsonl}
+compare {c.run} {qrels} -m err@5 --baseline {saved.csv}:a.run
+compare --from-scores {saved.csv} --baseline a.run
+check {runs/a.run} {qrels} --config {check.toml} --baseline {c.run} --history {checked.jsonl} --time 2026-01-01
+explain {runs/a.run} {qrels} -m err@5 --topic 1
+diff {runs/a.run} {runs/b.run} {qrels} -m err@5
+diff {runs/a.run} {runs/b.run} {qrels} -m err@5 --reproduce {c.run} {runs/a.run}
+pool {runs/*.run} {qrels} --groups {groups}
+pool {runs/*.run} {qrels} --agreement {other.qrels}
+fit {runs/} {c.run} {qrels} -m 'rbp(p=0.5..0.9)' --to ap --validate {c.run} --validate-qrels {other.qrels}
+fit {runs/a.run} {runs/b.run} {c.run} {qrels} -m 'rbp(p=0.5..0.9)' --to ap --precision 0.1 --validate-topics {topics}
+fit -m 'rbp(p=0.5..0.9)' --precision 0.1 --weights {weights.csv} --curve {curve.csv}
+power {runs/*.run} {c.run} {qrels} -m err@5 --draws 20 --curve {power.csv}
+lint {runs/a.run} --qrels {qrels} -o {lint.json}
+weights {runs/a.run} {qrels} -m ap
+pr {runs/a.run} {qrels}
+trec_eval -Z {norms} -m map {qrels} {runs/a.run}
+clicks observe {log}
+clicks fit {log} --weights {weights.csv}
+clicks models {log} -m sdbn --test {log} --write-model {model.json} --write-relevance {relevance.csv}
+clicks simulate {runs/a.run} --model {model.json} --sessions 5
+clicks simulate {qrels} --as rr --lists {log} --sessions 5
+"""
+
+# What holds a word of these as its value, as its help page calls it, is a file. A measure may name one as well.
+WORDS = ("FILE", "RUN", "QRELS", "LOG", "SCORES", "BASE ADVANCED")
+ELSEWHERE = {"--measures-from": "it would be executed", "--output": "-o"}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Iterator[None]:
+    """The files, here and in memory."""
+    memory = pytest.importorskip("fsspec", reason="fsspec is not installed").filesystem("memory")
+    (tmp_path / "runs").mkdir()
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text.replace("{", "").replace("}", "") if name == "list" else text)
+        memory.pipe(
+            f"/files/{name}", text.replace("{", FOLDER).replace("}", "").encode() if name == "list" else text.encode()
+        )
+    yield
+    memory.rm("/files", recursive=True)
+
+
+def said(outcome: Outcome) -> tuple[int, list[bytes], list[bytes]]:
+    """What a command came to, by words: columns are as wide as the URLs in them."""
+    out, err = (re.sub(rb"-{3,}", b"", text).replace(FOLDER.encode(), b"") for text in (outcome.out, outcome.err))
+    return outcome.code, out.split(), err.split()
+
+
+@pytest.mark.parametrize("lines", [LINES[: LINES.index("history")], pytest.param(LINES, marks=pytest.mark.exhaustive)])
+def test_every_place_takes_urls(lines: str, cli: Command, files: None, tmp_path: Path) -> None:
+    import fsspec
+
+    memory = fsspec.filesystem("memory")
+    for line in lines.strip().split("\n"):
+        here = cli(*shlex.split(line.replace("{", "").replace("}", "")))
+        far = cli(*shlex.split(line.replace("{", FOLDER).replace("}", "")))
+        assert here.code == 0, (line, here)
+        assert said(far) == said(here), line
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and str(path.relative_to(tmp_path)) not in FILES]
+    assert {path.name for path in written} == set(re.findall(r"(?:-o|--\S+) \{(\S+?)\}", lines)) - set(FILES)
+    for path in written:
+        text = memory.cat(f"/files/{path.relative_to(tmp_path)}")
+        assert text.replace(FOLDER.encode(), b"") == path.read_bytes()
+
+
+def commands(group: click.Group, context: click.Context) -> Iterator[click.Command]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield from commands(command, context) if isinstance(command, click.Group) else [command]
+
+
+def test_no_option_that_takes_a_file_is_forgotten() -> None:
+    taken = {word.partition("=")[0] for word in LINES.split()} | ELSEWHERE.keys()
+    of_files = {
+        (option.opts[-1], option.opts[0])
+        for command in commands(gradedeval, click.Context(gradedeval))
+        for option in command.params
+        if isinstance(option, click.Option) and any(word in (option.metavar or "") for word in WORDS)
+    }
+    assert {long for long, short in of_files if not {long, short} & taken} == set()
+    assert len(of_files) > 20
+
+
+def test_what_comes_from_a_url_is_not_executed(cli: Command, files: None) -> None:
+    done = cli("c.run", "qrels", "--measures-from", f"{FOLDER}own.py")
+    message = "is a URL, and nothing is executed that comes from one; copy the file, read it, and name the copy"
+    assert (done.code, done.messages) == (2, [f"{FOLDER}own.py: {message}"])

@@ -12,6 +12,7 @@ import gzip
 import statistics
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from gradedeval import ltr  # noqa: E402
+from gradedeval import EvaluationWarning, ltr  # noqa: E402
 
 COVID = ROOT.parent / "shared" / "data" / "covid-round1"
 FOLDS, SEEDS, TREES = 5, (1, 2, 3), 60
@@ -111,6 +112,7 @@ def trained(data: Set, objective: Any, seed: int) -> Iterator[tuple[dict[str, fl
 
 def quality(name: str, data: Set) -> None:
     """A table of test measures by objective: means over folds, and ± their deviation over seeds."""
+    warnings.simplefilter("ignore", EvaluationWarning)  # some lists have no relevant document, and count 0
     print(f"\n{name}: {len(data.sizes)} lists of {data.sizes.min()} to {data.sizes.max()} documents\n")
     print(f"| trained for | {' | '.join(MEASURES)} | ms a tree |\n|---|{'---|' * (len(MEASURES) + 1)}")
     for row, objective in objectives().items():

@@ -142,6 +142,7 @@ def test_the_script_runs_on_any_collection(tmp_path: Path) -> None:
             "GAIN": "exp",
             "CLICKED": "gain=exp",
             "RANKS": "50 20",
+            "FOUND": "1",
         },
         capture_output=True,
         text=True,

@@ -3,7 +3,7 @@
 # Usage: examples/papers.sh FOLDER > results.md, where FOLDER has runs/ and qrels.txt.
 #
 # Azzopardi, Mackenzie & Moffat, ICTIR 2021: tables 1 and 2, figure 5. Robertson, Kanoulas & Yilmaz, SIGIR 2010: section
-# 4.2 and figure 3. Zhang, Park & Moffat, Information Retrieval 2010: tables 5 and 6. Chapelle et al., CIKM 2009: table 2 and
+# 4 and figures 2 and 3. Zhang, Park & Moffat, Information Retrieval 2010: tables 5 and 6. Chapelle et al., CIKM 2009: table 2 and
 # algorithm 3, with simulated users.
 set -euo pipefail
 collection=$(cd "$1" && pwd)
@@ -48,6 +48,10 @@ for pair in 'odd even' 'even odd'; do
     --topics-from "$here" -f csv > fit.csv 2> /dev/null
   show "gradedeval correlate runs/* qrels.txt -m 'err@20 $(fitted fit.csv)' --gain $gain --topics-from $there"
 done
+
+echo
+echo '### Robertson et al., figure 2: informativeness'
+show "gradedeval informative runs/* qrels.txt -m 'gap ndcg(gain=exp) ndcg ap' --depth 100 --min-found ${FOUND:-5}"
 
 echo
 echo '### Robertson et al., figure 3: discriminative power'

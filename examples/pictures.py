@@ -37,6 +37,7 @@ def history(folder):
 # A picture is drawn from a result, which knows what its numbers depend on; a history knows it of each evaluation.
 PICTURES = {
     "pr": lambda folder: gradedeval.precision_recall(BM25, QRELS),
+    "informative": lambda folder: gradedeval.informativeness(BM25, QRELS, "gap ap", min_found=2),
     "topics": lambda folder: evaluated("err@20", [BM25, DENSE]),
     "runs": lambda folder: evaluated("rbp(p=0.9)"),
     "weights": lambda folder: gradedeval.weights("rbp(p=0.9) dcg insq", ranks=50, normalize="sum"),

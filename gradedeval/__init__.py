@@ -5,8 +5,8 @@ scores = gradedeval.evaluate("run.txt", "qrels.txt", ["err@20", "ndcg@10"])
 scores.means["err@20"]
 
 Public is what `gradedeval.__all__` names, the measures in `gradedeval.measures`, the pictures in `gradedeval.plot`,
-what click logs tell in `gradedeval.clicks`, objectives of rankers in `gradedeval.ltr`, and `gradedeval.interop`;
-everything else is internal.
+what click logs tell in `gradedeval.clicks`, the steps of an evaluation on many machines in `gradedeval.cluster`,
+objectives of rankers in `gradedeval.ltr`, and `gradedeval.interop`; everything else is internal.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
     from gradedeval import clicks as clicks
+    from gradedeval import cluster as cluster
     from gradedeval import ltr as ltr
     from gradedeval import measures as measures
     from gradedeval import plot as plot
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from gradedeval.analysis.history import History as History
     from gradedeval.analysis.history import append_history as append_history
     from gradedeval.analysis.history import read_history as read_history
+    from gradedeval.analysis.informative.informativeness import Informativeness as Informativeness
+    from gradedeval.analysis.informative.informativeness import informativeness as informativeness
     from gradedeval.analysis.lint.frame import lint as lint
     from gradedeval.analysis.pool.assessors import AssessorAgreement as AssessorAgreement
     from gradedeval.analysis.pool.assessors import assessor_agreement as assessor_agreement
@@ -96,6 +99,7 @@ _PUBLIC = {
     "analysis.fit": "fit",
     "analysis.fit_weights": "fit_weights",
     "analysis.history": "History append_history read_history",
+    "analysis.informative.informativeness": "Informativeness informativeness",
     "analysis.lint.frame": "lint",
     "analysis.pool.assessors": "AssessorAgreement assessor_agreement",
     "analysis.pool.leave_one_out": "LeftOut leave_one_out",
@@ -128,7 +132,7 @@ _PUBLIC = {
     "scoring.evaluate_arrays": "evaluate_arrays",
     "scoring.scores": "Scores",
 }
-_MODULES = ("clicks", "ltr", "measures", "plot")
+_MODULES = ("clicks", "cluster", "ltr", "measures", "plot")
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 __all__ = ["__version__", *sorted([*_MODULE_OF, *_MODULES])]
 

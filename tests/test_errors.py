@@ -66,7 +66,8 @@ def test_no_code_compares_or_searches_the_text_of_an_error() -> None:
         f"{path.relative_to(ROOT)}:{line}"
         for path in sorted((ROOT / "gradedeval").rglob("*.py"))
         for text in [path.read_text(encoding="utf-8")]
-        if re.search(r"except|problem|hint", text)  # otherwise there is nothing to be found, and parsing takes long
+        # Elsewhere there is nothing to be found, and parsing takes long.
+        if re.search(r"except[^:]*InputError[^:]* as |\.problem\b|\.hint\b", text)
         for line in searches(ast.parse(text))
     ]
     assert found == []

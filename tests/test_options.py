@@ -72,7 +72,7 @@ def test_a_new_option_is_one_definition() -> None:
 def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it() -> None:
     levels = {"eval": "eval", "explain": "reading", "weights": "reading", "diff": "reading", "pool": "reading"}
     levels |= dict.fromkeys(("compare", "check", "correlate", "fit", "power", "report", "risk"), "scoring")
-    levels |= {"pr": "reading", "clicks simulate": "reading"}
+    levels |= {"pr": "reading", "informative": "reading", "clicks simulate": "reading"}
     levels |= dict.fromkeys(("plot runs", "plot topics"), "scoring")
     for name in LEAVES.keys() - {"trec_eval"}:
         level = levels.get(

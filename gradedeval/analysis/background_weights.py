@@ -151,10 +151,11 @@ def settled_batches(run: GradedRun[Batch]) -> Iterator[Batch]:
     for number, batch in enumerate(batches):
         rows = [row for row, topic in enumerate(batch.topics) if last[topic] == number and topic in counted]
         if rows:
-            yield _only(batch, rows)
+            yield only(batch, rows)
 
 
-def _only(batch: Batch, rows: Sequence[int]) -> Batch:
+def only(batch: Batch, rows: Sequence[int]) -> Batch:
+    """Some topics of a batch."""
     topics = [batch.topics[row] for row in rows]
     return Batch(topics, batch.codes[rows], batch.retrieved[rows], batch.pool[rows])
 
@@ -164,7 +165,7 @@ def _to_depth(batch: Batch, depth: int, cells: int) -> Iterator[Batch]:
     every = range(len(batch.topics))
     step = max(1, cells // depth)
     for begin in every[::step]:
-        part = _only(batch, every[begin : begin + step])
+        part = only(batch, every[begin : begin + step])
         codes = np.full((len(part.topics), depth), batch.beyond, dtype=batch.codes.dtype)
         codes[:, : part.codes.shape[1]] = part.codes[:, :depth]
         yield replace(part, codes=codes, retrieved=np.minimum(part.retrieved, depth))

@@ -9,6 +9,7 @@ import click
 
 from gradedeval.cli.arguments import check_history, check_output, form_of, measure_table, one_measure, run_and_qrels
 from gradedeval.cli.options import (
+    JOBS,
     MANY_RUNS,
     MEASURES_FROM,
     STANDARDIZATION,
@@ -22,14 +23,13 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import asked_for, report, say, warn, write
 from gradedeval.cli.published import PUBLISHED_OPTIONS, is_possible, published_table, style_of
+from gradedeval.cli.sharing import CLUSTER, sharing
 from gradedeval.cli.standardize import STANDARD_OPTIONS, standardization
 from gradedeval.errors import SHOWN, InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import CWL_DEFAULT, DEFAULT, parse_measures
 from gradedeval.options.definition import OUTPUT
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.progress import with_progress
-from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.by_measure import with_defaults
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
@@ -49,8 +49,8 @@ OPTIONS = [
            "their file or their tag. Default: file."),
     option("--runs-from", section=MANY_RUNS, metavar="FILE", help="Also evaluate the runs listed in FILE, one per "
            "line; - is standard input."),
-    option("--jobs", section=MANY_RUNS, type=click.IntRange(min=1), metavar="N", help="Number of parallel processes. "
-           "Default: the number of cores."),
+    JOBS,
+    CLUSTER,
     option("--append-to", metavar="FILE", help="Append the summaries to a history, a line for each run: see "
            "`gradedeval history`."),
     *history_options("\\label of a LaTeX table with --caption, and the name of the line that --append-to writes."),
@@ -95,8 +95,9 @@ def command(
     tags, history = run_name == "tag", kept["append_to"] is not None
     published = published_table(keywords, form, shown, None if tags else runs, kept["label"], history)
     check_history(kept["append_to"], "--append-to", kept if history else {**kept, "label": None}, (*runs, qrels))
-    options, workers = resolve_options(**keywords), Workers.of(jobs, with_progress)
-    scores = evaluate_runs(named_runs(runs), qrels, chosen, options, by_tag=tags, keep_going=True, workers=workers)
+    options, by_topic = resolve_options(**keywords), shown["by_topic"] or history or standardized is not None
+    how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or bool(published) or options.interval is not None}
+    scores = evaluate_runs(named_runs(runs), qrels, chosen, options, **how, workers=sharing(jobs))
     scores = standardized(scores) if standardized else scores
     warn(scores.notes)
     scores = scores.sorted_by(with_defaults(order, options), ranked=ranks) if order else scores

@@ -16,12 +16,11 @@ from gradedeval.cli.arguments import Destination, measure_table, one_measure, ru
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TABLE_OPTIONS, curve_form, write_curve
 from gradedeval.cli.options import command_line, measure_option, option
 from gradedeval.cli.output import warn
+from gradedeval.cli.sharing import sharing
 from gradedeval.errors import InputError
 from gradedeval.measures.definition import Measure
 from gradedeval.options.presets import resolve_options
 from gradedeval.options.values import read_topics
-from gradedeval.parallel.progress import with_progress
-from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 
 DEFAULT_KINDS: tuple[Kind, ...] = ("pearson", "spearman")
@@ -82,7 +81,7 @@ def _fitted_to_runs(
     )
     runs, qrels = run_and_qrels(keywords.pop("files"), keywords)
     options = resolve_options(**keywords)
-    collection = read_collection(named_runs(runs), qrels, options, Workers.of(None, with_progress))
+    collection = read_collection(named_runs(runs), qrels, options, sharing())
     topics = None if validate_topics is None else read_topics(validate_topics)
     validation = other(collection, list(validate) or None, validate_qrels, topics)
     return fit_ranges(collection, families, target, kinds, precision, validation)

@@ -17,10 +17,9 @@ from gradedeval.cli.arguments import check_output, run_and_qrels
 from gradedeval.cli.many_runs import SCORING_OPTIONS, TEST_OPTIONS, prepared
 from gradedeval.cli.options import command_line, measure_option, option
 from gradedeval.cli.output import warn, write
+from gradedeval.cli.sharing import sharing
 from gradedeval.errors import InputError, redacted
 from gradedeval.options.definition import OUTPUT
-from gradedeval.parallel.progress import with_progress
-from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.trec.source import extension_of
 
@@ -70,6 +69,6 @@ def command(
     check_output(output, (*runs, qrels))
     chosen, options = prepared(measures, keywords)
     named = named_runs(runs)
-    found = find(named, qrels, chosen, options, compared.name, settings, Workers.of(None, with_progress))
+    found = find(named, qrels, chosen, options, compared.name, settings, sharing())
     warn(found.notes)
     write(page(found, shlex.join(["gradedeval", *map(redacted, click.get_current_context().obj)])), output)

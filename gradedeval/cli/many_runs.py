@@ -29,6 +29,7 @@ from gradedeval.cli.options import (
     registered,
 )
 from gradedeval.cli.output import warn, write
+from gradedeval.cli.sharing import CLUSTER, check_no_cluster, sharing
 from gradedeval.cli.standardize import STANDARD_OPTIONS, standardization
 from gradedeval.errors import InputError
 from gradedeval.formats import FORMATS, formats_for, render
@@ -36,13 +37,11 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
 from gradedeval.options import Options
 from gradedeval.options.presets import resolve_options
-from gradedeval.parallel.progress import with_progress
-from gradedeval.parallel.workers import Workers
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.scores import Scores
 
-SCORING_OPTIONS: list[Decorator] = [MEASURES_FROM, *registered("scoring")]
+SCORING_OPTIONS: list[Decorator] = [MEASURES_FROM, CLUSTER, *registered("scoring")]
 FROM_SCORES: Decorator = option("--from-scores", multiple=True, metavar="FILE", help="Read scores saved with "
     "`gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
 SAVED_OPTIONS: list[Decorator] = [FROM_SCORES, mismatch_option()]
@@ -97,7 +96,7 @@ def with_baseline(
         raise InputError("--baseline", what, "give the baseline as a run", usage=True)
     another = [compared.path] if compared.path is not None else []
     runs, qrels = run_and_qrels((*files[:-1], *another, *files[-1:]))
-    scores = evaluate_runs(named_runs(runs), qrels, measures, options, workers=Workers.of(None, with_progress))
+    scores = evaluate_runs(named_runs(runs), qrels, measures, options, workers=sharing())
     return add_baseline(to_matrix(standardized(scores) if standardized else scores), compared)
 
 
@@ -111,6 +110,7 @@ def matrix_from(
     files, measures, allow = (keywords.pop(name) for name in ("files", "measures", "allow_mismatch"))
     check_standard_input([*files, baseline, *files_named(keywords)])
     if from_scores := keywords.pop("from_scores"):
+        check_no_cluster("--from-scores", "saved scores are not computed again")
         if files:
             what = f"cannot be combined with files such as '{files[0]}'"
             raise InputError("--from-scores", what, "give either RUN... QRELS or saved scores", usage=True)

@@ -132,6 +132,12 @@ _DEBUG = _remembered("--debug", GAINS, "Print the traceback where a measure of y
 QUIET = _remembered("--quiet", OUTPUT, "Print results and errors only: no notes, and no signature line below a table.")
 
 
+JOBS = option(
+    "--jobs", section=MANY_RUNS, type=click.IntRange(min=1), metavar="N", help="Number of parallel processes. "
+    "Default: the number of cores.",
+)  # fmt: skip
+
+
 def MEASURES_FROM(function: Any) -> Any:
     """--measures-from, and --debug for what is loaded."""
     return _MEASURES_FROM(_DEBUG(function))

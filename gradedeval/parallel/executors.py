@@ -57,6 +57,11 @@ def can_fork() -> bool:
     return sys.platform == "linux" and alone
 
 
+def is_client(executor: Any) -> bool:
+    """Whether this is a client of dask."""
+    return "distributed" in sys.modules and isinstance(executor, sys.modules["distributed"].Client)
+
+
 def completed(submit: Submit, numbers: Iterable[int], at_once: int) -> Generator[tuple[int, Future[Any]], None, None]:
     """The number of each task and its future, as they are done; `at_once` are with the workers at any time.
 
@@ -213,7 +218,7 @@ def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task])
         nonlocal packed
         if with_work and not packed:
             packed = pickle.dumps(work, protocol=5)
-        return executor.submit(_sent_task, name, packed if with_work else b"", tasks[number])
+        return executor.submit(sent_task, name, packed if with_work else b"", tasks[number])
 
     yield submit
 
@@ -222,7 +227,8 @@ _SENT: dict[str, Work] = {}
 """The work that was sent to this process, by name."""
 
 
-def _sent_task(name: str, packed: bytes, task: Any) -> Any:
+def sent_task(name: str, packed: bytes, task: Any) -> Any:
+    """What comes of a task by the work of a name, which is remembered; UNKNOWN where it is neither known nor given."""
     if name not in _SENT:
         if not packed:
             return Reply.UNKNOWN

@@ -28,8 +28,13 @@ def no_progress(items: Iterable[Item], count: int | None = None, label: str = "r
     return items
 
 
-def with_progress(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterator[Item]:
-    """Pass items on, with a progress bar where stderr is a terminal and the work takes longer than two seconds."""
+def with_progress(
+    items: Iterable[Item], count: int | None = None, label: str = "runs", beside: str = ""
+) -> Iterator[Item]:
+    """Pass items on, with a progress bar where stderr is a terminal and the work takes longer than two seconds.
+
+    beside  what the bar says too, such as where more can be seen
+    """
     first = 1  # what arrives is done; what is yet to do is done when the next is asked for
     if count is None:
         items = list(items)
@@ -42,7 +47,7 @@ def with_progress(items: Iterable[Item], count: int | None = None, label: str = 
             if bar is None and watched and 0 < done < count and time.monotonic() - begun > PATIENCE:
                 import click
 
-                bar = click.progressbar(length=count, label=label, file=sys.stderr)
+                bar = click.progressbar(length=count, label=f"{label} {beside}".rstrip(), file=sys.stderr)
             if bar is not None:
                 bar.update(done - shown)
                 shown = done

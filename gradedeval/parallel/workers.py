@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradedeval.errors import InputError
 from gradedeval.parallel.executors import (
@@ -16,6 +16,7 @@ from gradedeval.parallel.executors import (
     cores,
     forked,
     in_order,
+    is_client,
     lent,
     spawned,
 )
@@ -36,6 +37,11 @@ class Limits:
     """Bytes of a block of whole topics: enough that calls of numpy cost nothing, and a few blocks fit in memory."""
     segment: int = 1 << 24
     """Bytes of a segment of a file that processes share: a few blocks."""
+    runs: int = 1
+    """Small runs that one task may be."""
+    waiting: int = 0
+    """Tasks that are with workers at any time, at least: they do not wait for the next, and a cluster that grows with
+    its work sees it."""
     large_file: int = 1 << 25
     """Bytes of a file that is worth the start of further processes."""
     small_runs: int = 1 << 23
@@ -52,6 +58,9 @@ class Limits:
 
 LIMITS = Limits()
 """The limits where none are given."""
+
+FAR = Limits(segment=1 << 28, runs=50, waiting=100)
+"""Those of a cluster: to hand over a task takes milliseconds there, so that each is about two seconds of work."""
 
 
 class WorkerDied(InputError):
@@ -75,20 +84,29 @@ class Workers:
     count     how many work at the same time; 1 is this process alone
     progress  shows how much is done
     limits    the sizes at which work is cut
-    executor  who works; None for processes of our own, which are forked where that is safe, so that nothing is copied,
-              and spawned elsewhere
+    executor  who works: an Executor, or a client of dask; None for processes of our own, which are forked where that is
+              safe, so that nothing is copied, and spawned elsewhere
     """
 
     count: int = 1
     progress: Progress = no_progress
     limits: Limits = field(default_factory=lambda: LIMITS)
-    executor: Executor | None = None
+    executor: Executor | Any = None
 
     @classmethod
-    def of(cls, jobs: int | None = None, progress: Progress = no_progress, executor: Executor | None = None) -> Workers:
+    def of(cls, jobs: int | None = None, progress: Progress = no_progress, executor: Any = None) -> Workers:
         """So many as asked for, or as the executor or this machine has."""
+        if is_client(executor):
+            from gradedeval.parallel.clusters import threads_of  # few evaluations have one
+
+            return cls(jobs or threads_of(executor), progress, FAR, executor)
         own = getattr(executor, "_max_workers", None)  # as the executors of the standard library and loky have it
         return cls(jobs or own or cores(), progress, executor=executor)
+
+    @property
+    def far(self) -> bool:
+        """Whether those who work inherit nothing of this process, as forked ones would."""
+        return self.executor is not None or (self.count > 1 and not can_fork())
 
     def silent(self) -> Workers:
         """The same without a progress bar."""
@@ -121,13 +139,18 @@ class Workers:
                 yield result
 
     def imap_unordered(
-        self, work: Callable[[Task], Result], tasks: Sequence[Task], once: Callable[[Task], bool] = lambda task: False
+        self,
+        work: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        once: Callable[[Task], bool] = lambda task: False,
+        unwanted: Callable[[Task], bool] = lambda task: False,
     ) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
         """Each task and its result, as they are done. Raises what `work` raises.
 
-        once  whether a task can be begun only once: it is not given to another worker when its own has died
+        once      whether a task can be begun only once: it is not given to another worker when its own has died
+        unwanted  whether a task that is not begun is no longer asked for: it is left out
         """
-        with closing(self._results(work, tasks, once)) as results:
+        with closing(self._results(work, tasks, once, unwanted)) as results:
             for number, result in results:
                 if not isinstance(result, _Raised):
                     yield tasks[number], result
@@ -137,27 +160,36 @@ class Workers:
                     raise result.error
 
     def _results(
-        self, work: Callable[[Task], Result], tasks: Sequence[Task], once: Callable[[Task], bool] = lambda task: False
+        self,
+        work: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        once: Callable[[Task], bool] = lambda task: False,
+        unwanted: Callable[[Task], bool] = lambda task: False,
     ) -> Generator[tuple[int, Result | _Raised], None, None]:
         count = min(self.count, len(tasks))
         if count < 2 and self.executor is None:
             yield from enumerate(map(work, tasks))
             return
         try:
-            yield from self._from_workers(work, tasks, once, count)
+            yield from self._from_workers(work, tasks, once, unwanted, count)
         except CannotShare:  # before anything was done
             yield from enumerate(map(work, tasks))
 
     def _from_workers(
-        self, work: Callable[[Task], Result], tasks: Sequence[Task], once: Callable[[Task], bool], count: int
+        self,
+        work: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        once: Callable[[Task], bool],
+        unwanted: Callable[[Task], bool],
+        count: int,
     ) -> Generator[tuple[int, Result | _Raised], None, None]:
         from concurrent.futures import BrokenExecutor
 
-        left, at_once = list(range(len(tasks))), 2 * count + 1
+        left, at_once = list(range(len(tasks))), max(2 * count + 1, self.limits.waiting)
         while left:
             died = []
             with self._submit(work, tasks, count) as submit:
-                for number, future in completed(submit, left, at_once):
+                for number, future in completed(submit, (one for one in left if not unwanted(tasks[one])), at_once):
                     error = future.exception()
                     if isinstance(error, BrokenExecutor):
                         died.append(number)
@@ -171,6 +203,10 @@ class Workers:
     def _submit(
         self, work: Callable[[Task], Result], tasks: Sequence[Task], count: int
     ) -> AbstractContextManager[Submit]:
+        if is_client(self.executor):
+            from gradedeval.parallel.clusters import scattered
+
+            return scattered(self.executor, work, tasks)
         if self.executor is not None:
             return lent(self.executor, work, tasks)
         return forked(work, tasks, count) if can_fork() else spawned(work, tasks, count)

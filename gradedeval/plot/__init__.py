@@ -17,6 +17,7 @@ from gradedeval.plot.click_points import clicks as clicks
 from gradedeval.plot.course import history as history
 from gradedeval.plot.curves import pr as pr
 from gradedeval.plot.figure import save as save
+from gradedeval.plot.inferred import informative as informative
 from gradedeval.plot.levels import power as power
 from gradedeval.plot.parameter import fit as fit
 from gradedeval.plot.rank_lines import weights as weights
@@ -25,6 +26,6 @@ from gradedeval.plot.run_bars import runs as runs
 from gradedeval.plot.topic_bars import topics as topics
 
 __all__ = [
-    *("clicks", "correlate", "explain", "fit", "history", "observation", "power", "pr", "runs", "save", "scatter"),
-    *("style", "topics", "weights"),
+    *("clicks", "correlate", "explain", "fit", "history", "informative", "observation", "power", "pr", "runs", "save"),
+    *("scatter", "style", "topics", "weights"),
 ]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NUMBERS = frozenset({
-    *("agreement", "contribution", "difference", "grade", "high", "level", "low", "p", "precision", "rank", "recall"),
-    *("running", "score", "sign", "value"),
+    *("actual", "agreement", "contribution", "difference", "grade", "high", "inferred", "level", "low", "p"),
+    *("precision", "rank", "recall", "running", "score", "sign", "value"),
 })  # fmt: skip
 """The columns that are drawn as numbers."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from gradedeval.parallel.workers import Workers
@@ -12,7 +12,8 @@ from gradedeval.rankings.grade import Grader, PartResult, RunPart
 from gradedeval.rankings.run_columns import grade_whole_topics, read_rows
 from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.layouts import LineLayout
-from gradedeval.trec.stream import Segment, Stream
+from gradedeval.trec.open_files import Segment
+from gradedeval.trec.stream import Stream
 from gradedeval.trec.topic_blocks import Block, Stretch, blocks, segments
 
 FIRST = 2
@@ -72,6 +73,10 @@ class SegmentPart:
         finally:
             own.file.check()
 
+    def closed(self) -> SegmentPart:
+        """The same of a file that need not stay open."""
+        return replace(self, segment=self.segment.closed())
+
 
 def _grade_block(block: Block, grader: Grader, is_large: bool) -> PartResult[Batch]:
     numbers = TopicCodes(grader.limits)
@@ -94,11 +99,19 @@ class RunFile:
         next is asked for; and how many there are about, where that is known."""
         limits, file = self.grader.limits, self.file
         if file is not None and workers.count > 1:
-            cut = segments(file, workers.count, limits.segment, FIRST * limits.block, self.layout)
-            return [SegmentPart(segment, self.layout, self.is_large) for segment in cut], len(cut)
+            cut = self.segments(workers)
+            return cut, len(cut)
         count = None if file is None else (file.end - file.at) // limits.block
         parts = None if count is None else 1 + max(0, count + BLOCKS - FIRST - 1) // BLOCKS
         return self._in_turn(blocks(self.stream, limits.block, layout=self.layout)), parts
+
+    def segments(self, workers: Workers) -> list[SegmentPart]:
+        """All of a file on disk in parts that processes can share."""
+        if self.file is None:
+            return []
+        limits = self.grader.limits
+        cut = segments(self.file, workers.count, limits.segment, FIRST * limits.block, self.layout)
+        return [SegmentPart(segment, self.layout, self.is_large) for segment in cut]
 
     def _in_turn(self, following: Iterator[Block]) -> Iterator[RunPart]:
         count = FIRST

@@ -18,8 +18,9 @@ from gradedeval.rankings.grade import Grader, PartResult
 from gradedeval.rankings.run_columns import Rows, grade_as_listed, settle_repeated
 from gradedeval.rankings.topic_codes import TopicCodes
 from gradedeval.trec.layouts import LineLayout
+from gradedeval.trec.open_files import Segment
 from gradedeval.trec.source import temporary_file_errors
-from gradedeval.trec.stream import Segment, Stream
+from gradedeval.trec.stream import Stream
 from gradedeval.trec.topic_blocks import Block, Stretch, blocks, segments
 
 KEPT = 1 << 32

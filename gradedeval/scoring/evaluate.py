@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Unpack
@@ -18,13 +19,16 @@ from gradedeval.scoring.intents import check_intents
 from gradedeval.scoring.relevance import relevance_notes
 from gradedeval.scoring.run_names import named_runs
 from gradedeval.scoring.run_scores import RunScores
-from gradedeval.scoring.runs import RunResult, score_runs
-from gradedeval.scoring.scorer import scorer_for
+from gradedeval.scoring.runs import RunResult
+from gradedeval.scoring.scorer import Scorer, scorer_for
 from gradedeval.scoring.scores import Scores
 from gradedeval.scoring.swapped import check_files_swapped, check_values_swapped
+from gradedeval.scoring.tasks import score_runs
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from distributed import Client
 
 
 @lists_options
@@ -35,7 +39,8 @@ def evaluate(
     *,
     like: str | None = None,
     jobs: int = 1,
-    executor: Executor | None = None,
+    executor: Executor | Client | str | None = None,
+    cluster: Client | str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Scores:
     """Score one run, or several, against graded judgments.
@@ -52,8 +57,11 @@ def evaluate(
     like      a preset: trec_eval, gdeval, ir_measures or cwl_eval
     jobs      processes that share several runs, or a large one; without it one. They are forked on Linux where no other
               thread is alive, and spawned elsewhere: there a script calls this under `if __name__ == "__main__"`
-    executor  who shares the work instead: any `concurrent.futures.Executor`, such as a pool of threads, of processes or
-              of loky; `jobs` says how many work at once, where it does not say so itself
+    executor  who shares the work instead: any `concurrent.futures.Executor`, such as a pool of threads, of processes,
+              of loky or of mpi4py; a `Client` of dask; or the address of a dask scheduler, as in "tcp://host:8786", or
+              "local" for a cluster of this machine (extra `cluster`). `jobs` says how many work at once, where they do
+              not say so themselves
+    cluster   the same by another name, as in --cluster
     keywords  options, as in gain="exp", residuals=True, depth=1000; `gradedeval.Options` lists them. A list of gains, a
               dict type -> cost and a list of topics are taken as well as text and files
 
@@ -67,16 +75,29 @@ def evaluate(
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     if not isinstance(jobs, Integral) or jobs < 1:
         raise InputError("jobs", f"invalid number of processes {jobs!r}", "give a whole number, 1 or more", usage=True)
-    scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=_workers(jobs, executor))
+    if executor is not None and cluster is not None:
+        raise InputError("cluster", "is given beside executor", "give one of the two", usage=True)
+    with _workers(jobs, executor if cluster is None else cluster) as workers:
+        scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers)
     warn_caller(scores.notes)
     return scores
 
 
-def _workers(jobs: int, executor: Executor | None) -> Workers:
+@contextmanager
+def _workers(jobs: int, executor: Executor | Client | str | None) -> Iterator[Workers]:
+    """Who shares the work; what is started or connected for it ends with the block."""
+    many = jobs if jobs > 1 else None
+    if isinstance(executor, str):
+        from gradedeval.parallel.clusters import connected  # few evaluations have one
+
+        with connected(executor, many) as client:
+            yield Workers.of(executor=client)
+        return
     if executor is not None and not hasattr(executor, "submit"):
         what = f"{type(executor).__name__} is not an Executor"
-        raise InputError("executor", what, "give a concurrent.futures.Executor, which has submit()", usage=True)
-    return Workers.of(jobs if executor is None or jobs > 1 else None, executor=executor)
+        hint = "give a concurrent.futures.Executor, which has submit(), a Client of dask or an address"
+        raise InputError("executor", what, hint, usage=True)
+    yield Workers.of(jobs if executor is None else many, executor=executor)
 
 
 def evaluate_runs(
@@ -87,24 +108,45 @@ def evaluate_runs(
     *,
     by_tag: bool = False,
     keep_going: bool = False,
+    by_topic: bool = True,
     workers: Workers | None = None,
 ) -> Scores:
     """Score runs by name; with `by_tag` each goes by its tag instead. Raises InputError as `evaluate` does.
 
     keep_going  collect the errors of runs in `.errors`, and score the others; one run's alone is raised
+    by_topic    whether scores of topics are wanted; otherwise there are summaries alone
     workers     processes that share the runs, or a large one; their progress is that of runs, or of one run's parts
     """
-    measures, workers = list(measures), workers or Workers()
-    check_intents(measures, options.subtopics or isinstance(qrels, Qrels))
-    judged = qrels_for(runs, qrels, options, workers.count)
-    scorer = scorer_for(judged, measures, options, workers.limits)
-    listed = list(runs.items())
+    workers = workers or Workers()
+    scorer, listed = scorer_of(runs, qrels, measures, options, workers), list(runs.items())
     done: dict[int, RunResult] = {}
-    for number, result in workers.progress(score_runs(listed, scorer, workers), len(listed)):
+    for number, result in workers.progress(score_runs(listed, scorer, workers, by_topic), len(listed)):
         done[number] = result
         if result.error and not keep_going and all(before in done for before in range(number)):
             raise result.error
-    results = {name: done[number] for number, (name, _) in enumerate(listed)}
+    return scores_of(listed, done, scorer, by_tag=by_tag, keep_going=keep_going)
+
+
+def scorer_of(
+    runs: Mapping[str, Any], qrels: Any, measures: Iterable[Measure], options: Options, workers: Workers
+) -> Scorer:
+    """What scores the runs: the qrels are read. Raises InputError as `evaluate` does."""
+    measures = list(measures)
+    check_intents(measures, options.subtopics or isinstance(qrels, Qrels))
+    return scorer_for(qrels_for(runs, qrels, options, workers.count), measures, options, workers.limits)
+
+
+def scores_of(
+    runs: Sequence[tuple[str, Any]],
+    done: Mapping[int, RunResult],
+    scorer: Scorer,
+    *,
+    by_tag: bool = False,
+    keep_going: bool = False,
+) -> Scores:
+    """The scores of all runs, by the results of each, and what is to be said of them. Raises InputError as
+    `evaluate_runs` does."""
+    options, results = scorer.options, {name: done[number] for number, (name, _) in enumerate(runs)}
     scored = _scored(results, by_tag)
     errors = [result.error for result in results.values() if result.error]
     if errors and (not keep_going or (not scored and len({error.at_prompt for error in errors}) == 1)):
@@ -115,12 +157,13 @@ def evaluate_runs(
         what = "the means are over different topics for different runs"
         notes.append(f"{what}; use --topics qrels to average over the same ones")
     named = [_with_run(result.error, result.place) for result in results.values() if result.error]
-    few = sorted({run.run for run in scored if (run.included.sum(0) < 3).any()} if options.interval else ())
+    columns = range(len(scorer.measures))
+    few = sorted({run.run for run in scored if min(map(run.count, columns)) < 3} if options.interval else ())
     if few:
         what = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"
         notes.append(f"{shorten(few)}: {what}")
-    sources = dict(listed) if options.wants_residuals and not by_tag else {}
-    return Scores(scored, scorer.measures, judged, options, notes, errors=named, sources=sources)
+    sources = dict(runs) if options.wants_residuals and not by_tag else {}
+    return Scores(scored, scorer.measures, scorer.qrels, options, notes, errors=named, sources=sources)
 
 
 def _scored(results: Mapping[str, RunResult], by_tag: bool) -> list[RunScores]:

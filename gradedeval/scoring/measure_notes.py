@@ -54,11 +54,11 @@ def bounds_notes(scorer: Scorer) -> list[str]:
         over = " of means over ties" if averaged else ""
         notes.append(f"--bounds: low and high are blank{over} for {', '.join(without)}")
     if labels["safe"]:
-        notes.append(f"--bounds: {', '.join(labels['safe'])} never leave low and high, but may not come as far")
+        notes.append(f"--bounds: low and high of {', '.join(labels['safe'])} are safe, but may be wider than need be")
     falling = [measure.label for measure in scorer.measures if falls(measure) and measure.label not in without]
     if falling and scorer.options.unseen is None:
         what = f"--bounds: {', '.join(falling)}: no further document is relevant that the run did not retrieve"
-        notes.append(Note(what, "--unseen N or --unseen inf allows for more"))
+        notes.append(Note(what, "--unseen N, or inf, allows for more"))
     if scorer.options.fill is not None:
         notes.append("--bounds: the gains of --fill count as known")
     return notes

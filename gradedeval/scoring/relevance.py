@@ -15,12 +15,10 @@ def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
     if not runs or not any(columns):
         return []
     counted = set().union(*{id(run.topics): run.topics for run in runs}.values())
-    row_of = {topic: row for row, topic in enumerate(runs[0].topics)}
     notes: list[str] = []
     for topics, of_topics in columns.items():
         here = [topic for topic in topics if topic in counted]
-        rows = [row_of[topic] for topic in here if topic in row_of]
-        zero = [scorer.measures[column].label for column in of_topics if not runs[0].score[rows, column].any()]
+        zero = [scorer.measures[column].label for column in of_topics if runs[0].is_zero(here, column)]
         if here and zero:
             notes.append(_note(scorer, here, len(counted), zero if len(columns) > 1 else []))
     return notes

@@ -11,7 +11,7 @@ from typing import Any, Generic
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, ListedTopics, Made, PartResult, RunPart
-from gradedeval.rankings.grade_file import RunFile
+from gradedeval.rankings.grade_file import RunFile, SegmentPart
 from gradedeval.rankings.interleaved import gather_topics
 from gradedeval.rankings.run import Run, by_rank_note, check_layout, dropped_notes, read_run, run_of_bytes
 from gradedeval.rankings.topics import choose_topics
@@ -66,6 +66,11 @@ class FileContents(Generic[Made]):
     tag: str = ""
     interleaved: bool = False
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether there are topics whose documents are to be gathered from the whole file."""
+        return self.interleaved or bool(self.divided)
+
     def add(self, part: PartResult[Made]) -> None:
         """Take the next part."""
         self.tag = self.tag or part.tag
@@ -88,10 +93,28 @@ def grade_run(source: Any, grader: Grader, workers: Workers) -> GradedRun[Batch]
     return map_run(methodcaller("grade", grader), source, grader, workers)
 
 
+def run_parts(source: Any, grader: Grader, workers: Workers) -> list[SegmentPart]:
+    """A large run file in parts that workers can share, and the file need not stay open; none of another run. Raises
+    InputError as `grade_run`."""
+    with closing(Stream(Source(source))) as stream:
+        form = format_of(stream, "run", grader.options.run_format)
+        if not isinstance(form, LineLayout) or not form.in_blocks or grader.types:
+            return []
+        file = RunFile(stream, grader, form)
+        return [part.closed() for part in file.segments(workers)] if file.is_large else []
+
+
 def map_run(
-    work: Callable[[RunPart], PartResult[Made]], source: Any, grader: Grader, workers: Workers
+    work: Callable[[RunPart], PartResult[Made]],
+    source: Any,
+    grader: Grader,
+    workers: Workers,
+    found: FileContents[Made] | None = None,
 ) -> GradedRun[Made]:
-    """`work` of each part of a run, shared by processes where it is a large file. Raises InputError as `grade_run`."""
+    """`work` of each part of a run, shared by processes where it is a large file. Raises InputError as `grade_run`.
+
+    found  what the parts of a file gave, where that is known
+    """
     if not is_file(source):
         if hasattr(source, "iloc") and not grader.types:
             from gradedeval.rankings.grade_table import arrow_run  # files need no tables
@@ -104,7 +127,7 @@ def map_run(
         return map_lists(work, read_run(source, grader.options, grader.types), grader)
     with closing(Stream(Source(source))) as stream:
         form = format_of(stream, "run", grader.options.run_format)
-        run = _map_stream(work, stream, form, grader, workers)
+        run = _map_stream(work, stream, form, grader, workers, found)
     notes = [f"{run.place}: {note}" for note in form.notes]
     if isinstance(form, LineLayout) and form.by_rank and grader.options.order == "score":
         notes.append(by_rank_note(run.place))
@@ -117,6 +140,7 @@ def _map_stream(
     form: LineLayout | WholeFile,
     grader: Grader,
     workers: Workers,
+    found: FileContents[Made] | None,
 ) -> GradedRun[Made]:
     """`work` of each part of a run file in a format."""
     options, types = grader.options, grader.types
@@ -131,7 +155,7 @@ def _map_stream(
     check_layout(stream.place, form, options, types)
     if form.in_blocks and not types:
         with suppress(NeedsLineReader):
-            return _map_file(work, stream, form, grader, workers)
+            return _map_file(work, stream, form, grader, workers, found)
     return map_lists(work, run_of_bytes(stream.place, stream.whole(), options, types, form), grader)
 
 
@@ -143,22 +167,28 @@ def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Gra
 
 
 def _map_file(
-    work: Callable[[RunPart], PartResult[Made]], stream: Stream, layout: LineLayout, grader: Grader, workers: Workers
+    work: Callable[[RunPart], PartResult[Made]],
+    stream: Stream,
+    layout: LineLayout,
+    grader: Grader,
+    workers: Workers,
+    found: FileContents[Made] | None,
 ) -> GradedRun[Made]:
     """`work` of each part of a run file, and again of topics whose lines stand in several parts.
 
     Raises NeedsLineReader where a line is no line of a run, and WorkerDied.
     """
-    file, whole = RunFile(stream, grader, layout), FileContents[Made]()
+    file, whole = RunFile(stream, grader, layout), found or FileContents[Made]()
     workers = workers if file.is_large else workers.serial()
-    with closing(workers.imap(work, *file.parts(workers))) as results:
-        for result in results:
-            whole.add(result)
-            if whole.interleaved:
-                break
+    if found is None:
+        with closing(workers.imap(work, *file.parts(workers))) as results:
+            for result in results:
+                whole.add(result)
+                if whole.interleaved:
+                    break
     if not whole.topics:
         raise NeedsLineReader  # which says that the file is empty
-    if whole.divided or whole.interleaved:
+    if whole.is_partial:
         only = None if whole.interleaved else frozenset(whole.divided)
         with closing(workers.imap(work, gather_topics(stream, layout, grader, workers, only))) as results:
             for result in results:

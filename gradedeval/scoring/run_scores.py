@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,3 +55,12 @@ class RunScores:
         if name not in BOUNDS:
             return np.asarray(getattr(self, name))
         return np.full(self.score.shape, np.nan) if self.bounds is None else self.bounds[BOUNDS.index(name)]
+
+    def count(self, column: int) -> int:
+        """How many topics are kept by one measure."""
+        return int(self.included[:, column].sum())
+
+    def is_zero(self, topics: Sequence[str], column: int) -> bool:
+        """Whether all of some topics score 0, as far as they count."""
+        row_of = {topic: row for row, topic in enumerate(self.topics)}
+        return not self.score[[row_of[topic] for topic in topics if topic in row_of], column].any()

@@ -84,12 +84,13 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
 
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
         """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
-        kept, summary = run.included[:, column], self.measures[column].definition.summary
+        summary = self.measures[column].definition.summary
         names = ("score", "residual", "unjudged", *(BOUNDS if self.options.bounds else ()))
         known = names if self.options.wants_residuals else (names[0], *names[3:])  # all others are blank
         parts = {name: np.array([run.summary(name, column, summary) if name in known else np.nan]) for name in names}
         topics: list[str] = []
         if by_topic:
+            kept = run.included[:, column]
             topics = list(compress(run.topics, kept))
             parts = {name: np.append(run.part(name)[kept, column], part) for name, part in parts.items()}
         with np.errstate(invalid="ignore"):  # infinite costs have no difference
@@ -99,7 +100,7 @@ class Scores(InNotebook, document="scoring.score_tables.document"):
             "topic": [*topics, ALL],
             **{name: [None] * len(topics) + [value] for name, value in zip(INTERVAL, interval, strict=True)},
             **{name: _blanked(values) for name, values in parts.items()},
-            "topics": [None] * len(topics) + [int(kept.sum())],
+            "topics": [None] * len(topics) + [run.count(column)],
         }
         return {name: filled[name] for name in Row._fields if name in filled}
 

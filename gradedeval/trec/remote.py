@@ -29,6 +29,12 @@ def opened(url: str) -> IO[bytes] | RangedReader:
     return _kept(url, info, protocols)
 
 
+def is_here_alone(url: str) -> bool:
+    """Whether other processes do not see what is at a URL."""
+    files, _ = file_system(url)
+    return bool(_protocols(files) & _HERE_ALONE)
+
+
 def fetched(url: str) -> IO[bytes]:
     """The bytes of a URL, all of them, in memory or in a temporary file. Raises OSError of that file alone."""
     return _kept(url, *_described(url))
@@ -40,7 +46,11 @@ def _described(url: str) -> tuple[dict[str, Any], set[str]]:
     info = asked(url, files.info, name)
     if info.get("type") == "directory":
         raise InputError(url_place(url), "is a folder", "add / for the files in it")
-    return {"size": None, **info}, {files.protocol} if isinstance(files.protocol, str) else set(files.protocol)
+    return {"size": None, **info}, _protocols(files)
+
+
+def _protocols(files: Any) -> set[str]:
+    return {files.protocol} if isinstance(files.protocol, str) else set(files.protocol)
 
 
 def _kept(url: str, info: dict[str, Any], protocols: set[str]) -> IO[bytes]:

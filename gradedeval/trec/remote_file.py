@@ -112,6 +112,9 @@ class RemoteFile:
     def __reduce__(self) -> Any:
         return RemoteFile, (self.url, self._state)
 
+    def closed(self) -> RemoteFile:
+        return self
+
     def own(self) -> RemoteFile:
         """The same for another reader: what is kept of it is not shared."""
         return RemoteFile(self.url, self._state)

@@ -32,6 +32,17 @@ def is_file(source: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class PlacedPath(os.PathLike[str]):
+    """A path that processes in other folders can open; `place` is what messages call it."""
+
+    path: str
+    place: str
+
+    def __fspath__(self) -> str:
+        return self.path
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Source:
     """A named place to read from: `target` is a path, `-` for standard input, or an open file."""
 
@@ -41,8 +52,9 @@ class Source:
     def place(self) -> str:
         """The name that messages use."""
         if isinstance(self.target, str | os.PathLike):
-            place = os.fspath(self.target)
-            return "<stdin>" if place == "-" else url_place(place) if is_url(place) else place
+            path = os.fspath(self.target)
+            place = str(getattr(self.target, "place", path))
+            return "<stdin>" if path == "-" else url_place(place) if is_url(place) else place
         return str(getattr(self.target, "name", "<file>"))
 
     @property

@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from gradedeval.trec.layouts import RUN, LineLayout
-from gradedeval.trec.stream import Segment, Stream
+from gradedeval.trec.open_files import Segment
+from gradedeval.trec.stream import Stream
 from gradedeval.trec.swar import HASH, NEWLINE, PAD, Bytes, padded, words_at
 from gradedeval.trec.tokenizer import Lines, lines_of, separate
 
@@ -117,6 +118,10 @@ class Stretch:
         return replace(
             file, at=topic_start(file, self.begin, self.layout), end=topic_start(file, self.end, self.layout)
         )
+
+    def closed(self) -> Stretch:
+        """The same of a file that need not stay open."""
+        return replace(self, file=self.file.closed())
 
 
 def segments(

@@ -35,7 +35,7 @@ from gradedeval.formats import FORMATS
 from gradedeval.measures.definition import QUANTITIES
 from gradedeval.parallel import workers
 from support.commands import Command, Outcome
-from support.examples import drawn, sampled
+from support.examples import also, drawn, sampled
 from support.measures import VARIANTS, every
 from support.topics import ANCHOR, TOP, Topic, any_topic
 
@@ -84,9 +84,9 @@ TYPICAL = Topic((None, 3, 0, -1, 2, None, 1, 1, 0, 2, 3, None), (3, 0, 1))
 @given(topic=any_topic)
 @example(topic=TYPICAL)
 @example(topic=Topic(()))
-@example(topic=Topic((), (3, 1)))
-@example(topic=Topic((3,)))
-@example(topic=Topic((None,), (0,)))
+@also(topic=Topic((), (3, 1)))
+@also(topic=Topic((3,)))
+@also(topic=Topic((None,), (0,)))
 def test_contributions_sum_to_the_score(measures: Sequence[Measure], topic: Topic) -> None:
     score, residual = scores(topic, measures)
     for at, one in enumerate(explained(topic, measures)):
@@ -103,7 +103,7 @@ def test_contributions_sum_to_the_score(measures: Sequence[Measure], topic: Topi
 @every(one for one in VARIANTS if not one.definition.cwl)
 @drawn(12)
 @given(topic=any_topic)
-@example(topic=TYPICAL)
+@also(topic=TYPICAL)
 def test_the_running_score_is_that_of_the_documents_so_far_for_all_but_users_who_look_ahead(
     measures: Sequence[Measure], topic: Topic
 ) -> None:

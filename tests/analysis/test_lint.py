@@ -297,7 +297,7 @@ def test_wrong_words_are_one_line(words: tuple[str, ...], said: str, tmp_path: P
 
 
 @shared
-@pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("step", [16, pytest.param(1, marks=pytest.mark.exhaustive)])
 def test_48_submitted_runs_have_no_error(step: int, cli: Command) -> None:
     runs = sorted(map(str, (DATA / "covid-round1" / "runs").glob("*.gz")))
     assert len(runs) == 48

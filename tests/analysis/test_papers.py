@@ -130,7 +130,9 @@ def test_the_script_runs_on_any_collection(tmp_path: Path) -> None:
         (tmp_path / "collection" / "runs" / name).write_text("".join(few))
     judged = (samples / "rivers.qrels").read_text().splitlines(keepends=True)
     (tmp_path / "collection" / "qrels.txt").write_text("".join(line for line in judged if line < "309"))
-    (tmp_path / "gradedeval").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gradedeval "$@"\n')
+    # Thousands of draws and sessions make results exact, which is not the point here.
+    fewer = 'set -- "${@/%200000/2000}"; set -- "${@/%10000/500}"'
+    (tmp_path / "gradedeval").write_text(f'#!/bin/bash\n{fewer}\nexec "{sys.executable}" -m gradedeval "$@"\n')
     (tmp_path / "gradedeval").chmod(0o755)
     done = subprocess.run(
         [str(ROOT / "examples" / "papers.sh"), str(tmp_path / "collection")],
@@ -140,6 +142,7 @@ def test_the_script_runs_on_any_collection(tmp_path: Path) -> None:
             "GAIN": "exp",
             "CLICKED": "gain=exp",
             "RANKS": "50 20",
+            "FOUND": "1",
         },
         capture_output=True,
         text=True,

@@ -16,6 +16,7 @@ from gradedeval.analysis.significance import correct_p_values, describe_test, ef
 from gradedeval.errors import InputError
 from gradedeval.scoring import bootstrap
 from gradedeval.scoring.bootstrap import chunks, studentized_interval, topic_weights
+from support.examples import sampled
 
 Floats = NDArray[np.float64]
 
@@ -156,7 +157,7 @@ def test_wilcoxon_is_scipy_s_of_each_pair_on_its_own(topics: int, digits: int) -
     assert p_values(mixed, "wilcoxon", 1, 0)[:pairs] == pytest.approx(theirs, rel=1e-12)
 
 
-@pytest.mark.parametrize("denominator", [3, 7, 10, 1024])
+@pytest.mark.parametrize("denominator", sampled([10, 3, 7, 1024], 4))
 @pytest.mark.parametrize("topics", [7, TIED, 60])
 def test_wilcoxon_ties_what_differs_in_the_last_bits_alone(topics: int, denominator: int) -> None:
     # 0.3 − 0.2 is not 0.2 − 0.1 in floating point; whole numbers of hits have exact differences.

@@ -187,7 +187,7 @@ def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
             *("ap", "ap(rel=2)", "ap@3", "rr", "rr@2", "sp", "sp@5", "bpref", "bpref(k=10)", "bpref@4"),
             *("q", "q(rel=1)", "q(beta=10)", "q(gain=exp)@6"),
         ],
-        2,
+        3,
     ),
 )
 def test_a_ranking_under_its_own_weights_scores_as_by_the_measure(name: str) -> None:
@@ -301,7 +301,7 @@ def test_the_measures_with_fixed_weights_are_these() -> None:
     assert found == FIXED
 
 
-@pytest.mark.parametrize("measure", [one for one in of_the_table() if is_fixed(one)], ids=str)
+@pytest.mark.parametrize("measure", sampled([one for one in of_the_table() if one.name in FIXED], 2), ids=str)
 def test_a_measure_with_fixed_weights_is_their_sum_with_the_gains(measure: Measure) -> None:
     """On rankings of many lengths, with missed and unjudged documents, of real evaluations."""
     weights = static_weights(measure, 25)

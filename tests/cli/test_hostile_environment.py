@@ -128,7 +128,7 @@ def limited(folder: Path, limit: int, value: int, *words: str) -> subprocess.Com
     )
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", sampled(["2", "1"], 2))
 def test_64_file_descriptors_are_enough_for_any_number_of_runs(jobs: str, folder: Path) -> None:
     names = [f"many{number}.run" for number in range(150)]
     for name in names:
@@ -201,7 +201,7 @@ def test_packed_topics_that_take_turns_need_a_folder_for_it(piped: bool, folder:
 
 
 @pytest.mark.parametrize(
-    "form", sampled(["table", "csv", "json", "markdown", "latex", "html", "trec", "jsonl", "tsv"], 4)
+    "form", sampled(["table", "csv", "json", "markdown", "latex", "html", "trec", "jsonl", "tsv"], 8)
 )
 def test_a_full_device_is_a_message_in_every_format(form: str, folder: Path) -> None:
     words = f"gradedeval 0.run 1.run qrels.txt -m ap -f {form}"
@@ -216,8 +216,8 @@ def test_a_full_device_is_a_message_in_every_format(form: str, folder: Path) -> 
     "words",
     sampled(
         [
-            "compare 0.run 1.run qrels.txt -m ap --draws 20 -f csv",
             "check 0.run qrels.txt --min ap=0",
+            "compare 0.run 1.run qrels.txt -m ap --draws 20 -f csv",
             "correlate 0.run other.run qrels.txt -m 'ap err'",
             "weights -m rbp --ranks 5",
             "explain 0.run qrels.txt --topic 1 -m err",

@@ -21,7 +21,7 @@ from gradedeval.options import Options
 from gradedeval.parallel import workers
 from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.rankings import grade_file, qrels
-from gradedeval.scoring import runs
+from gradedeval.scoring import tasks
 from gradedeval.scoring.evaluate import evaluate_runs
 from gradedeval.scoring.run_names import file_names
 from gradedeval.trec import remote
@@ -72,7 +72,9 @@ def shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @linux
-@pytest.mark.parametrize("words", [LONG, ("-m", "ap"), ("--sort", "ap"), ("--run-name", "tag", "-m", "ap")])
+@pytest.mark.parametrize(
+    "words", sampled([(LONG,), (("-m", "ap"),), (("--run-name", "tag", "-m", "ap"),), (("--sort", "ap"),)], 2)
+)
 def test_any_number_of_processes_gives_the_same_bytes(
     words: tuple[str, ...], folder: Path, cli: Command, shared_out: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,7 +123,7 @@ def refused(*given: Any, **layout: Any) -> Iterator[Any]:
 WAYS = ("-q", "-f", "trec", "--digits", "17", "-m", "ap ndcg@10 err@20 rbp bpref judged@5")
 
 
-@pytest.mark.parametrize("seed", sampled(range(60), 4))
+@pytest.mark.parametrize("seed", sampled(range(60), 8))
 def test_awkward_runs_give_the_same_bytes_every_way(seed: int, tmp_path: Path, cli: Command) -> None:
     content, judgments = awkward(random.Random(f"every way {seed}"))
     (tmp_path / "run.txt").write_bytes(content)
@@ -331,7 +333,7 @@ def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
     always: bool, folder: Path, cli: Command, shared_out: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = cli("runs/[0-5].run", "qrels.txt", *LONG)
-    parent, score_run, died = os.getpid(), runs.score_run, folder / "died"
+    parent, score_run, died = os.getpid(), tasks.score_run, folder / "died"
 
     def dies(name: str, *given: Any) -> Any:
         if name == "3.run" and os.getpid() != parent and (always or not died.exists()):
@@ -339,7 +341,7 @@ def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
             os._exit(9)
         return score_run(name, *given)
 
-    monkeypatch.setattr(runs, "score_run", dies)
+    monkeypatch.setattr(tasks, "score_run", dies)
     outcome = cli("runs/[0-5].run", "qrels.txt", *LONG, "--jobs", "2")
     if not always:
         assert outcome == expected
@@ -352,7 +354,7 @@ def test_a_run_on_which_a_process_dies_is_scored_by_another_which_may_die_too(
 
 @linux
 def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two large files by two processes each, and six small ones by two in all, none of which has any of its own."""
+    """Two large files and six small ones are done by two processes in all, none of which has any of its own."""
     forks, log = os.fork, folder / "forks"
     log.touch()
 
@@ -369,7 +371,7 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
     with pytest.warns(gradedeval.EvaluationWarning, match="900 topics not judged"):
         found = gradedeval.evaluate(paths, str(folder / "qrels.txt"), "ap", jobs=2)
     assert list(found.means_by_run) == ["large.run", *SIX, "larger.run"]
-    assert log.read_text().split() == [str(os.getpid())] * 6
+    assert log.read_text().split() == [str(os.getpid())] * 2
 
 
 @pytest.mark.exhaustive
@@ -475,14 +477,14 @@ def test_a_pipe_whose_process_died_is_not_read_again(
 ) -> None:
     """Half of it is gone: what is left would be scored as if it were all."""
     monkeypatch.setattr(workers, "LIMITS", Limits(small_runs=0))
-    parent, score_run = os.getpid(), runs.score_run
+    parent, score_run = os.getpid(), tasks.score_run
 
     def dies(name: str, *given: Any) -> Any:
         if name == "stdin" and os.getpid() != parent:
             os._exit(9)
         return score_run(name, *given)
 
-    monkeypatch.setattr(runs, "score_run", dies)
+    monkeypatch.setattr(tasks, "score_run", dies)
     piped = (folder / "runs" / SIX[0]).read_bytes()
     outcome = cli("-", f"runs/{SIX[1]}", "qrels.txt", "-m", "num_ret", "-f", "csv", "--jobs", "2", stdin=piped)
     assert outcome.code == 1

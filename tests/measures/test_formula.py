@@ -201,7 +201,7 @@ SPELT = {
 }
 
 
-@pytest.mark.parametrize("name", SPELT)
+@pytest.mark.parametrize("name", sampled(SPELT, 2))
 @pytest.mark.parametrize("tail", sampled([0.5, 0.0, 1.0], 3))
 def test_a_formula_sums_to_what_the_closed_form_says(name: str, tail: float) -> None:
     for values in ([], [1.0], [0.5, 0, 1, 0, 0.25, 0.5], [0.0] * 40):

@@ -203,7 +203,7 @@ def brute_force(measure: str, gained: float, spent: float, tail: float, ranks: i
             ("ift(T=9000,b1=1e4,R1=1e-3,A=.3,b2=1e-5,R2=2,of=ed)", 0.125),
             ("ift(T=1e5,b1=1e9,R1=1e-3,A=.3,b2=2e-4,R2=2,of=ed)", 0.5),
         ],
-        2,
+        3,
     ),
 )
 @pytest.mark.parametrize("block", [1 << 11, pytest.param(1 << 14, marks=pytest.mark.exhaustive)])

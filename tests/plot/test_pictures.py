@@ -176,6 +176,18 @@ def test_curves_are_precision_over_recall_of_each_run_and_threshold(ax: Axes) ->
     assert names(ax.get_legend().get_texts()) == shown  # type: ignore[union-attr]
 
 
+def test_inferred_curves_are_drawn_beside_the_actual_one(ax: Axes) -> None:
+    rows = [(name, curve, 0.5 * at, 0.8, value, 7) for name, value in (("ap", 0.7), ("counts alone", 0.3))
+            for curve in ("rel=1", "graded") for at in (1, 2)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["measure", "curve", "recall", "actual", "inferred", "lists"])
+    gradedeval.plot.informative(frame, ax=ax)
+    heights = {name: set(points[:, 1].tolist()) for name, points in lines(ax).items()}
+    assert heights == {"actual": {0.8}, "ap": {0.7}, "counts alone": {0.3}}
+    assert ax.get_ylabel() == "precision, grade ≥ 1 (7 lists)"
+    with pytest.raises(InputError, match=r"^plot.informative: no curve 'rel=2'; did you mean 'rel=1'\?$"):
+        gradedeval.plot.informative(frame, "rel=2", ax=ax)
+
+
 @pytest.mark.parametrize("quantity", ["W", "C", "L"])
 def test_weights_are_lines_over_ranks(quantity: Any, ax: Axes) -> None:
     weights = gradedeval.weights("rbp(p=0.9) dcg@3", ranks=5, quantity=quantity)
@@ -385,6 +397,7 @@ def test_every_picture_is_drawn_at_the_prompt_with_the_options_of_its_command(cl
     assert cli(*runs, "-m", "ap", "--append-to", "h.jsonl").code == 0
     pictures = {
         "pr": (*runs, "--points", "all", "-m", "gap@50", "--depth", "100"),
+        "informative": (*runs, "-m", "gap ap", "--depth", "100", "--min-found", "2"),
         "topics": (*RUNS[:1], QRELS, "--baseline", RUNS[1], "-m", "err@20 ap", "--quiet"),
         "runs": (*runs, "-m", "rbp", "--level", "0.9", "--judged-only"),
         "weights": ("-m", "ap rr rbp", *runs, "--ranks", "50", "--normalize", "sum", "--log"),

@@ -49,7 +49,7 @@ def made(read: Callable[..., Qrels], content: bytes) -> Any:
 @pytest.mark.parametrize(
     ("jobs", "rounds", "together"),
     [
-        *((1, 30, 1 << 16), (1, 15, 2), (2, 6, 1 << 16)),
+        *((1, 12, 1 << 16), (1, 6, 2), (2, 3, 1 << 16)),
         *(
             pytest.param(*many, marks=pytest.mark.exhaustive)
             for many in ((1, 150, 1 << 16), (1, 50, 2), (2, 20, 1 << 16))

@@ -175,7 +175,7 @@ def _completions() -> tuple[list[Any], Any, Any, Any]:
     return list(rows), before, after, longer
 
 
-@pytest.mark.parametrize("prior", sampled(["1 0.3\n2 0.7", "", "1 1\n2 0", "1 .5\n2 .25\n3 .25"], 3), ids=repr)
+@pytest.mark.parametrize("prior", sampled(["1 0.3\n2 0.7", "", "1 1\n2 0", "1 .5\n2 .25\n3 .25"], 4), ids=repr)
 def test_no_judgment_of_the_unjudged_lifts_a_score_past_score_and_residual(prior: str, tmp_path: Path) -> None:
     topics, before, after, longer = _completions()
     measures = list(dict.fromkeys(BOUNDED))
@@ -442,7 +442,7 @@ def test_a_file_a_frame_and_a_dict_give_the_same(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {"topic": columns[0], "subtopic": columns[1], "docno": columns[2], "grade": map(int, columns[3])}
     )
-    measures = [*NOVEL, *map(intent_aware, INNER), *INNER]
+    measures = [*NOVEL[::4], *map(intent_aware, INNER[::4]), *INNER[::4]]
     found = [
         gradedeval.evaluate(run, qrels, measures, subtopics=True, residuals="total", top_grade=3)
         for run in (RUN, tmp_path / "run")

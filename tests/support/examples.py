@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import example, settings
 
 # In per cent of what a test asks for.
-settings.register_profile("default", max_examples=12)
+settings.register_profile("default", max_examples=6)
 settings.register_profile("ci", max_examples=100)
 
 LEAST = 2
@@ -19,6 +19,11 @@ def drawn(count: int, *, steady: bool = True) -> settings:
     """So many examples in the profile `ci`; `steady`: the same ones in every run."""
     share = settings.default.max_examples if settings.default else 100
     return settings(deadline=None, derandomize=steady, max_examples=max(min(LEAST, count), count * share // 100))
+
+
+def also(**given: Any) -> Callable[[Any], Any]:
+    """`@example(**given)` in the profile `ci`: one more of a kind of which others are tried in every run."""
+    return example(**given) if drawn(100).max_examples == 100 else lambda test: test
 
 
 def sampled(values: Iterable[Any], step: int, first: int = 0) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import string
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -96,11 +96,18 @@ def _representatives() -> frozenset[Measure]:
 REPRESENTATIVES = _representatives()
 
 
-def every(measures: Iterable[Measure]) -> pytest.MarkDecorator:
-    """`measures` of a test: representatives, and in the exhaustive run all others."""
+class Measures(list[Measure]):
+    """`measures` of a test. Hypothesis writes down what it gives to a test: of hundreds of measures only how many."""
+
+    def __repr__(self) -> str:
+        return f"{len(self)} measures"
+
+
+def every(measures: Iterable[Measure], slow: Container[Measure] = ()) -> pytest.MarkDecorator:
+    """`measures` of a test: representatives that are not slow, and in the exhaustive run all others."""
     known = list(measures)
-    chosen = [measure for measure in known if measure in REPRESENTATIVES]
-    others = [measure for measure in known if measure not in REPRESENTATIVES]
+    chosen = Measures(measure for measure in known if measure in REPRESENTATIVES and measure not in slow)
+    others = Measures(measure for measure in known if measure not in chosen)
     more = [pytest.param(others, id="others", marks=pytest.mark.exhaustive)] if others else []
     return pytest.mark.parametrize("measures", [pytest.param(chosen, id="representatives"), *more])
 

@@ -5,5 +5,5 @@ from __future__ import annotations
 # The rooms, from the ground up: each may import those before it.
 ORDER = (
     *("errors", "arrays", "formats", "parallel", "trec", "measures", "options", "rankings", "scoring"),
-    *("analysis", "plot", "clicks", "ltr", "interop", "cli", "__main__"),
+    *("cluster", "analysis", "plot", "clicks", "ltr", "interop", "cli", "__main__"),
 )

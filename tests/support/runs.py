@@ -130,12 +130,12 @@ def spoilt(text: str, draw: random.Random) -> str:
 
 
 def real_runs() -> list[Any]:
-    """The runs beside this checkout; one in twelve of each collection, all of them in the exhaustive run."""
+    """The runs beside this checkout; one in twenty-four of each collection, all of them in the exhaustive run."""
     places = {"covid-round1": "runs/*", "dl-hard": "runs/*", "trec_eval": "results*", "cwl": "*run*"}
     found = []
     for folder, pattern in places.items():
         for number, path in enumerate(sorted((DATA / folder).glob(pattern))):
-            marks = () if number % 12 < 1 else (pytest.mark.exhaustive,)
+            marks = () if number % 24 < 1 else (pytest.mark.exhaustive,)
             found.append(pytest.param(path, id=f"{folder}/{path.name}", marks=marks))
     return found
 

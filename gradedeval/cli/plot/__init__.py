@@ -8,6 +8,7 @@ from gradedeval.cli.group import InnerGroup
 
 PICTURES: dict[str, tuple[str, str]] = {
     "pr": ("pr", "Draw precision over recall, graded and at each threshold."),
+    "informative": ("informative", "Draw actual precision over recall, and what scores tell of it."),
     "topics": ("topics", "Draw the difference of two runs topic by topic."),
     "runs": ("runs", "Draw runs by their mean: what is known, and what is not."),
     "weights": ("weights", "Draw the weights of ranks."),

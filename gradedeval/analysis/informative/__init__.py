@@ -1,0 +1,1 @@
+"""How well a score alone determines the precision-recall curve: the maximum entropy method."""

@@ -1,0 +1,307 @@
+"""The chances of grades at each rank that have the greatest entropy of all that give a list's counts and its score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradedeval.analysis.informative.expected_scores import Chances, ExpectedScore
+from gradedeval.arrays import Bools, Floats
+
+SAME = 1e-9
+"""Chances that change by no more from one linearization to the next have settled."""
+DRIFT = 1e-6
+"""So much may the last slope change the logarithm of chances that have settled."""
+ROUNDING = 1e-13
+"""So exactly the score of chances is known; they are known to that times its multiplier, which is large near the best
+score."""
+FARTHEST = 100.0
+"""A step of Newton's method changes a multiplier by so much and its own size at most."""
+OVERSHOOT = 0.25
+"""A step ends where the dual rises by at most so much of what it fell by at its beginning."""
+LINEARIZATIONS, NEWTON_STEPS, HALVINGS = 300, 60, 24
+EXTREME = 1e-12
+"""A score this near to its maximum, as a share of it, is the maximum."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GradedLists:
+    """Lists of documents by grade.
+
+    grades  lists × grades × ranks: 1 where the document has the grade, the lowest of which is `not relevant`; all 0
+            past the end of a list
+    """
+
+    grades: Chances
+
+    @property
+    def counts(self) -> Floats:
+        """lists × grades: documents of each."""
+        counts: Floats = self.grades.sum(2)
+        return counts
+
+    @property
+    def listed(self) -> Floats:
+        """lists × 1 × ranks: 1 down to the end of the list, 0 past it."""
+        listed: Floats = self.grades.sum(1, keepdims=True)
+        return listed
+
+    @property
+    def uniform(self) -> Chances:
+        """The chances that the counts alone give."""
+        uniform: Chances = self.listed * (self.counts / self.counts.sum(1, keepdims=True))[:, :, None]
+        return uniform
+
+
+class MostRandom(NamedTuple):
+    """Chances of the greatest entropy, by list.
+
+    chances    lists × grades × ranks
+    converged  whether they are that
+    steps      how often the score was linearized; 0 where the chances are known without
+    """
+
+    chances: Chances
+    converged: Bools
+    steps: Floats
+
+    @property
+    def entropy(self) -> Floats:
+        """lists: −Σ p ln p, in nats."""
+        logs = np.log(self.chances, out=np.zeros_like(self.chances), where=self.chances > 0)
+        entropy: Floats = (self.chances * logs).sum((1, 2))
+        return -entropy
+
+
+class _Multipliers(NamedTuple):
+    """p_n(i) ∝ exp(grade_i + score · slope_n(i)): lists × grades, −∞ for a grade that the list lacks; lists."""
+
+    grade: Floats
+    score: Floats
+
+
+def most_random(lists: GradedLists, expected: ExpectedScore, worth: Floats) -> MostRandom:
+    """The chances with the most entropy −Σ_n Σ_i p_n(i) ln p_n(i), where Σ_n p_n(i) is the number of documents of grade
+    i in the list, and the expected score is the score of the list.
+
+    worth  grades: what each is worth to the measure
+
+    The score is linearized at the last chances, with the mean of the last slope and those before, until they settle.
+    The dual of a linear score is convex in one multiplier for each grade and one for the score: Newton's method. A list
+    whose score is the best or the worst that its documents can have is known: it is ordered by gain, and what may be
+    exchanged is mixed. Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
+    """
+    chances, score = lists.uniform, expected.value(lists.grades)
+    converged, steps = np.zeros(len(score), dtype=bool), np.zeros(len(score))
+    for sign in (1, -1):
+        ordered, mixed = _extreme(lists, expected, sign * worth)
+        best = expected.value(ordered)
+        at_end = ~converged & (sign * (best - score) <= EXTREME * np.abs(best))
+        chances[at_end], converged = mixed[at_end], converged | at_end
+    rows = np.flatnonzero(~converged)
+    if len(rows):
+        found = _linearized(GradedLists(lists.grades[rows]), expected.select(rows), score[rows])
+        chances[rows], converged[rows], steps[rows] = found
+    return MostRandom(chances, converged, steps)
+
+
+def _extreme(lists: GradedLists, expected: ExpectedScore, worth: Floats) -> tuple[Chances, Chances]:
+    """The list in the order that counts most, the grades worth most first; and the mean of all that score the same."""
+    counts, listed = lists.counts, lists.listed[:, 0]
+    weight = np.where(listed > 0, expected.order(lists.uniform), -np.inf)
+    by_weight = np.argsort(-weight, axis=1, kind="stable")
+    by_worth = np.argsort(-worth, kind="stable")
+    ends = counts[:, by_worth].cumsum(1)
+    place = np.arange(listed.shape[1])
+    at = (place >= (ends - counts[:, by_worth])[:, :, None]) & (place < ends[:, :, None])
+    ordered = np.zeros_like(lists.grades)
+    ordered[np.arange(len(counts))[:, None, None], by_worth[:, None], by_weight[:, None, :]] = at
+    same_worth = (worth == worth[:, None]).astype(np.float64)
+    share = counts / np.maximum(counts @ same_worth, 1)
+    mixed = (same_worth @ ordered) * share[:, :, None]
+    # Below a document that satisfies every user no rank counts.
+    for row, own in enumerate(np.where(listed > 0, expected.order(ordered), -np.inf)):
+        _, group = np.unique(own, return_inverse=True)
+        sums = np.stack([np.bincount(group, weights=one) for one in mixed[row]])
+        mixed[row] = (sums / np.bincount(group))[:, group]
+    return ordered, mixed
+
+
+def _linearized(lists: GradedLists, expected: ExpectedScore, score: Floats) -> tuple[Chances, Bools, Floats]:
+    """The chances of lists, whether they settled, and after how many linearizations."""
+    chances = lists.uniform
+    counts, listed = lists.counts, lists.listed
+    with np.errstate(divide="ignore"):
+        multipliers = _Multipliers(np.log(counts / counts.sum(1, keepdims=True)), np.zeros(len(score)))
+    slope = expected.slope(chances)
+    settled, steps = np.zeros(len(score), dtype=bool), np.full(len(score), float(LINEARIZATIONS))
+    at = np.arange(len(score))  # the lists that have not settled
+    for step in range(1, LINEARIZATIONS + 1):
+        some = expected.select(at)
+        now, own = chances[at], _Multipliers(*(part[at] for part in multipliers))
+        left = score[at] - some.value(now)
+        found, own, part = _towards(counts[at], listed[at], slope[at], now, left, own)
+        chances[at], multipliers.grade[at], multipliers.score[at] = found, own.grade, own.score
+        if some.linear:
+            settled[at], steps[at] = part == 1, step
+            break
+        true_slope = some.slope(found)
+        # Near the best score chances hardly move, and yet the slope that they came from may be an old one.
+        drift = np.abs(own.score) * np.abs(true_slope - slope[at]).max((1, 2))
+        same = SAME + ROUNDING * np.abs(own.score)
+        done = (part == 1) & (np.abs(found - now).max((1, 2)) < same) & (drift < DRIFT)
+        settled[at[done]], steps[at[done]] = True, step
+        slope[at] = (slope[at] + true_slope) / 2
+        at = at[~done & (part > 0)]
+        if not len(at):
+            break
+    return chances, settled, steps
+
+
+def _towards(
+    counts: Floats, listed: Floats, slope: Chances, chances: Chances, left: Floats, start: _Multipliers
+) -> tuple[Chances, _Multipliers, Floats]:
+    """The chances where the linear score is higher by what is `left`, or by the largest half, quarter, … of it that can
+    be reached, their multipliers, and which part that is; 0 where it is none."""
+    found, multipliers = chances.copy(), _Multipliers(start.grade.copy(), start.score.copy())
+    part, at = np.ones(len(left)), np.arange(len(left))
+    for _ in range(HALVINGS):
+        begin = _Multipliers(start.grade[at], start.score[at])
+        tried, own, reached = _tilted(counts[at], listed[at], slope[at], chances[at], part[at] * left[at], begin)
+        done = at[reached]
+        found[done], multipliers.grade[done], multipliers.score[done] = (
+            part[reached] for part in (tried, own.grade, own.score)
+        )
+        at = at[~reached]
+        if not len(at):
+            break
+        part[at] /= 2
+    part[at] = 0
+    return found, multipliers, part
+
+
+class _State(NamedTuple):
+    """The chances that multipliers give, the mean slope at each rank (lists × 1 × ranks), and by how much counts and
+    score are too large (lists × multipliers)."""
+
+    chances: Chances
+    mean: Floats
+    excess: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Tilt:
+    """The linear problem: p_n(i) ∝ exp(λ_i + μ slope_n(i)) with these counts, and a score that is higher by `left`.
+
+    varying  lists × grades × ranks: how the slope varies over the ranks, which is all that matters of it; at most 1
+    before   the chances that it was linearized at: from them on scores are added up, which loses fewer digits
+    """
+
+    counts: Floats
+    listed: Floats
+    varying: Chances
+    before: Chances
+    left: Floats
+
+    def select(self, rows: Any) -> _Tilt:
+        """Some of the lists."""
+        return _Tilt(self.counts[rows], self.listed[rows], self.varying[rows], self.before[rows], self.left[rows])
+
+    def state(self, multipliers: Floats) -> _State:
+        """What the multipliers give."""
+        chances = multipliers[:, :-1, None] + multipliers[:, -1, None, None] * self.varying
+        chances -= chances.max(1, keepdims=True)
+        np.exp(chances, out=chances)
+        chances *= self.listed / chances.sum(1, keepdims=True)
+        mean = (chances * self.varying).sum(1, keepdims=True)
+        gained = ((chances - self.before) * self.varying).sum((1, 2))
+        return _State(chances, mean, np.column_stack([chances.sum(2) - self.counts, gained - self.left]))
+
+    def hessian(self, state: _State) -> Floats:
+        """lists × multipliers × multipliers: how fast counts and score grow with them."""
+        chances, mean, _ = state
+        parts, weighted = np.concatenate([chances, mean], axis=1), chances * self.varying
+        hessian = -(parts @ parts.transpose(0, 2, 1))
+        diagonal = np.arange(parts.shape[1])
+        hessian[:, diagonal[:-1], diagonal[:-1]] += chances.sum(2)
+        hessian[:, :-1, -1] += weighted.sum(2)
+        hessian[:, -1, :-1] += weighted.sum(2)
+        hessian[:, -1, -1] += (weighted * self.varying).sum((1, 2))
+        return np.asarray(hessian)
+
+
+def _solved(hessian: Floats, excess: Floats) -> Floats:
+    """lists × multipliers: the Newton step. The multipliers of all grades may rise together, and those of grades that
+    are not there mean nothing: a little of the diagonal keeps them where they are."""
+    diagonal = np.arange(hessian.shape[1])
+    own = np.sqrt(np.maximum(hessian[:, diagonal, diagonal], 1e-100))
+    scaled = hessian / (own[:, :, None] * own[:, None, :])
+    scaled[:, diagonal, diagonal] += 1e-13
+    try:
+        step = np.linalg.solve(scaled, (excess / own)[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:  # in a list whose chances are all 0 or 1 by now
+        step = (np.linalg.pinv(scaled, rcond=1e-14, hermitian=True) @ (excess / own)[:, :, None])[:, :, 0]
+    return np.asarray(step / own)
+
+
+def _error(multipliers: Floats, state: _State) -> Floats:
+    """lists: how far counts and score are off. The larger its multiplier, the more the score decides about chances."""
+    weighted = np.abs(state.excess)
+    weighted[:, -1] *= 1 + np.abs(multipliers[:, -1])
+    return np.asarray(weighted.max(1))
+
+
+def _tilted(
+    counts: Floats, listed: Floats, slope: Chances, chances: Chances, left: Floats, start: _Multipliers
+) -> tuple[Chances, _Multipliers, Bools]:
+    """The chances of a `_Tilt`, their multipliers, and whether there are such: where the score is out of reach, the
+    multipliers diverge."""
+    length = counts.sum(1)
+    middle = (slope * listed).sum(2) / length[:, None]
+    varying = (slope - middle[:, :, None]) * listed
+    size = np.abs(varying).max((1, 2))
+    counts_alone = size <= 1e-14 * np.abs(middle).max(1)  # the same slope at each rank says nothing of the order
+    size[counts_alone] = 1
+    varying[counts_alone] = 0
+    tilt = _Tilt(counts, listed, varying / size[:, None, None], chances, np.where(counts_alone, 0, left) / size)
+    multipliers = np.column_stack([start.grade, start.score * size])
+    found, reached = chances.copy(), np.zeros(len(left), dtype=bool)
+    at, now = np.arange(len(left)), multipliers
+    state = tilt.state(now)
+    error = _error(now, state)
+    for _ in range(NEWTON_STEPS):
+        best = error
+        now, state, error = _newton(tilt, now, state, error)
+        found[at], multipliers[at], reached[at] = state[0], now, error <= 1e-6
+        going = ~((error <= 1e-13 * length[at]) | ((error < 1e-6) & (error > best / 2)))
+        if not going.any():
+            break
+        if not going.all():
+            at, tilt, now, error = at[going], tilt.select(going), now[going], error[going]
+            state = _State(*(part[going] for part in state))
+    return found, _Multipliers(multipliers[:, :-1], multipliers[:, -1] / size), reached
+
+
+def _newton(tilt: _Tilt, now: Floats, state: _State, best: Floats) -> tuple[Floats, _State, Floats]:
+    """The multipliers after a step of Newton's method, their state and error. Where it goes too far, the step is
+    halved."""
+    step = _solved(tilt.hessian(state), state.excess)
+    step /= np.maximum(np.abs(step) / (FARTHEST + np.abs(now)), 1).max(1, keepdims=True)
+    falls = (step * state.excess).sum(1)
+    after = now - step
+    state = tilt.state(after)
+    error = _error(after, state)
+    for _ in range(HALVINGS):
+        far = np.flatnonzero(((step * state.excess).sum(1) < -OVERSHOOT * falls) & (error > 1e-7))
+        if not len(far):
+            break
+        step[far] /= 2
+        falls[far] /= 2
+        after[far] = now[far] - step[far]
+        again = tilt.select(far).state(after[far])
+        for whole, part in zip(state, again, strict=True):
+            whole[far] = part
+        error[far] = _error(after[far], again)
+    return after, state, error

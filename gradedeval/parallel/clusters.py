@@ -1,0 +1,213 @@
+"""A cluster of dask as those who share the work: found by its address, compared with this process, left as it was."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Future
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from gradedeval.errors import InputError, reason, shorten
+from gradedeval.parallel.executors import Submit, cores, sent_task
+
+Task = TypeVar("Task")
+
+LOCAL = "local"
+"""The address of a cluster that is started on this machine, and ends with the work."""
+
+PATIENCE = 10
+"""Seconds that a scheduler may take to answer."""
+
+RETRIES = 2
+"""How often dask does a task again that failed for a reason of the worker."""
+
+VERSIONS = "{name: __import__(name).__version__ for name in ('gradedeval', 'numpy')}"
+"""What a worker that may not have gradedeval is asked: so it is no function of ours."""
+
+
+@contextmanager
+def connected(address: str, count: int | None = None) -> Iterator[Any]:
+    """A client of the scheduler at an address, or of a cluster of so many processes of this machine, which ends with
+    the block. What was found stays as it is.
+
+    Raises InputError where nobody answers, and as `check_versions`.
+    """
+    import logging
+    from contextlib import ExitStack
+
+    distributed = _library()
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # who dies and comes back is told as runs are
+    with ExitStack() as stack:
+        if address == LOCAL:
+            address = stack.enter_context(_local_cluster(count or cores()))
+        else:
+            _reach(address)
+        try:
+            client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise _no_answer(address, error) from None
+        with client:
+            yield client
+
+
+def _reach(address: str) -> None:
+    """Wait for somebody to answer at an address: a client of dask that finds nobody takes its time to end."""
+    import socket
+    import time
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if not host or not port:
+        raise InputError("--cluster", f"'{address}' is no address", f"as in tcp://host:8786, or '{LOCAL}'", usage=True)
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return socket.create_connection((host, port), timeout=PATIENCE).close()
+        except OSError as error:
+            if time.monotonic() > until:
+                raise _no_answer(address, error) from None
+        time.sleep(0.2)
+
+
+def _no_answer(address: str, error: Exception) -> InputError:
+    what = f"no scheduler answers at {address} ({' '.join(reason(error).split())})"
+    return InputError("--cluster", what, "start one with `dask scheduler`, or check the address")
+
+
+def dashboard(client: Any) -> str:
+    """Where a browser shows what a cluster does; empty where there is no such page: its scheduler needs bokeh."""
+    services = client.scheduler_info(n_workers=0).get("services", {})
+    return str(client.dashboard_link) if "dashboard" in services else ""
+
+
+def _library() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise InputError("--cluster", "needs dask", "pip install 'gradedeval[cluster]'", usage=True) from None
+    return distributed
+
+
+@contextmanager
+def _local_cluster(count: int) -> Iterator[Any]:
+    import logging
+    from importlib.util import find_spec
+
+    import dask.config
+    from distributed import LocalCluster
+
+    # A task whose worker died is done again by itself, and not together with others: by `Workers`, as everywhere.
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        cluster = LocalCluster(  # type: ignore[no-untyped-call]
+            n_workers=count,
+            threads_per_worker=1,
+            dashboard_address=":0" if find_spec("bokeh") else None,
+            silence_logs=logging.CRITICAL,
+        )
+    with cluster:
+        yield cluster
+
+
+def threads_of(client: Any) -> int:
+    """How many tasks the workers of a cluster do at a time. Raises InputError as `check_versions`."""
+    check_versions(client)
+    return max(1, int(sum(client.nthreads().values())))
+
+
+def check_versions(client: Any) -> None:
+    """Raise InputError where a worker has no gradedeval or another version, of numpy or Python either."""
+    import numpy as np
+
+    from gradedeval import __version__
+
+    ours = {"gradedeval": __version__, "numpy": np.__version__, "Python": _minor(sys.version)}
+    try:
+        found = client.run(eval, VERSIONS, on_error="return")
+        pythons = client.run(eval, "__import__('sys').version", on_error="return")
+    except Exception as error:  # of the connection, each in its own way
+        raise scheduler_gone(client, error) from None
+    for worker, versions in found.items():
+        if isinstance(versions, ModuleNotFoundError):
+            what = f"a worker has no {versions.name} (at {worker}; Python {_minor(str(pythons[worker]))})"
+            raise InputError("--cluster", what, f"pip install 'gradedeval[cluster]=={__version__}' there")
+        if isinstance(versions, Exception):
+            raise InputError(
+                "--cluster", f"a worker cannot load gradedeval (at {worker}; {versions})", "install it there"
+            )
+        theirs = {**versions, "Python": _minor(pythons[worker])}
+        if different := [name for name in ours if ours[name] != theirs[name]]:
+            here, there = (shorten(f"{name} {one[name]}" for name in different) for one in (ours, theirs))
+            what = f"{here} here and {there} on a worker (at {worker})"
+            raise InputError("--cluster", what, "install the same versions in both places")
+
+
+def _minor(version: str) -> str:
+    """3.11 of what Python says of itself: the third number changes nothing that travels."""
+    return ".".join(version.split()[0].split(".")[:2])
+
+
+def scheduler_gone(client: Any, error: BaseException) -> InputError:
+    """What to say of a client that has lost its scheduler."""
+    address = getattr(client.scheduler, "address", "") or "the address"
+    what = f"the scheduler at {address} is gone ({' '.join(str(error).split()) or type(error).__name__})"
+    return InputError("--cluster", what, "start it and its workers again, and evaluate again")
+
+
+@contextmanager
+def scattered(client: Any, work: Callable[[Task], Any], tasks: Sequence[Task]) -> Iterator[Submit]:
+    """The workers of a cluster. Each has the work once: it is sent to all, and to those that join when they need it."""
+    name, packed = uuid4().hex, _scattered(client, work)
+
+    def submit(number: int, with_work: bool = False) -> Future[Any]:
+        nonlocal packed
+        if packed.status not in ("finished", "pending"):  # all who had it have died
+            packed = _scattered(client, work)
+        task = client.submit(sent_task, name, packed, tasks[number], pure=False, retries=RETRIES)
+        return _Awaited(client, task)
+
+    yield submit
+
+
+def _scattered(client: Any, work: Callable[[Task], Any]) -> Any:
+    from distributed.protocol.pickle import dumps  # which can write what a notebook defines
+
+    packed: bytes = dumps(work)  # type: ignore[no-untyped-call]
+    return client.scatter(packed, broadcast=True, hash=False)
+
+
+class _Awaited(Future[Any]):
+    """The result of a task of dask as other executors give it; cancelled there where it is cancelled here."""
+
+    def __init__(self, client: Any, task: Any) -> None:
+        super().__init__()
+        self._client, self._task = client, task
+        task.add_done_callback(self._arrived)
+
+    def cancel(self) -> bool:
+        with suppress(Exception):  # the scheduler may be gone
+            self._task.cancel()
+        return super().cancel()
+
+    def _arrived(self, task: Any) -> None:
+        if self.cancelled():
+            return
+        try:
+            self.set_result(task.result())
+        except (Exception, CancelledError) as error:
+            self.set_exception(self._reason(error))
+
+    def _reason(self, error: BaseException) -> BaseException:
+        """What a task failed of, in the words of other executors."""
+        from distributed import KilledWorker
+
+        if self._client.status not in ("running", "connecting"):
+            return scheduler_gone(self._client, error)
+        if isinstance(error, KilledWorker | CancelledError):
+            return BrokenExecutor(str(error))
+        return error

@@ -1,0 +1,259 @@
+"""How well a score alone determines the precision-recall curve."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval import InputError
+from gradedeval.analysis.informative.curves import Users, curves
+from gradedeval.analysis.informative.expected_scores import KNOWN, expected_score
+from gradedeval.analysis.informative.maximum_entropy import GradedLists, most_random
+from gradedeval.measures.gains import Gains
+from support.commands import Command
+from support.paths import DATA, ROOT
+
+SAMPLES = ROOT / "qrels_samples"
+RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural")]
+QRELS = str(SAMPLES / "rivers.qrels")
+COVID = DATA / "covid-round1"
+ignored = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+NOTATION = (
+    "ap ap@3 sp gap(g=3:1) gap(g=3:1)@4 err nerr@4 cascade(gamma=0.9,utility=dcg)@5 rr ndcg(log=2)@5 dcg@5 rbp "
+    "recall@3 p@3"
+)
+
+TOPICS = ["304", "306", "308"]
+
+few = partial(gradedeval.informativeness, min_ranks=1, min_found=1)
+
+
+def a_list(grades: list[int], extra: int = 0) -> tuple[Any, Any]:
+    """A run and qrels of one topic: documents with these grades in this order, and further ones of the top grade."""
+    judged = {f"d{rank}": grade for rank, grade in enumerate(grades)}
+    run = {name: -float(rank) for rank, name in enumerate(judged)}
+    return {"1": run}, {"1": judged | {f"x{number}": max(grades) for number in range(extra)}}
+
+
+def one_hot(grades: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.stack([grades == grade for grade in range(3)], axis=-2).astype(float)
+
+
+def expected(notation: str, ranks: int, lists: int = 1) -> tuple[Any, Any, np.ndarray[Any, Any]]:
+    """A measure, its expected score over lists of grades 0, 1 and 2, and what these are worth."""
+    (measure,) = gradedeval.parse_measures(notation)
+    unit = {"exp": [0, 0.25, 0.75], "linear": [0, 0.5, 1], "thresholds": [0, 0.75, 1]}
+    worth = np.array(unit[str(measure.gain)] if measure.rel is None else [0.0, 1, 1])
+    one = np.ones((lists, 1))
+    g = Gains(one, one > 0, one, np.ones(lists, int), np.ones(lists, int), np.unique(worth[worth > 0]))
+    return measure, expected_score(measure, g, worth, ranks), worth
+
+
+@pytest.mark.parametrize("notation", NOTATION.split())
+def test_an_expected_score_is_the_mean_over_drawn_lists(notation: str) -> None:
+    # All 3^6 lists of six documents, each as likely as its chances say.
+    measure, known, worth = expected(notation, 6)
+    chances = np.random.default_rng(1).dirichlet(np.ones(3), 6).T
+    grades = np.indices((3,) * 6).reshape(6, -1).T
+    likely = chances[grades, np.arange(6)].prod(1)
+    gain = worth[grades]
+    ones = np.full((len(gain), 1), 1.0)
+    cut = measure.cutoff
+    g = Gains(gain[:, :cut], gain[:, :cut] >= 0, ones, np.full(len(gain), 6), np.full(len(gain), 6),
+              np.unique(worth[worth > 0]), cut)  # fmt: skip
+    scores = measure.score(g)
+    ratio = known.value(one_hot(grades))[scores > 0] / scores[scores > 0]  # what depends on the pool is left out
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-12)
+    np.testing.assert_allclose(known.value(chances[None])[0], likely @ scores * ratio[0], rtol=1e-12)
+    step = 1e-6
+    for grade, rank in ((1, 0), (2, 2), (1, 5)):
+        moved = np.repeat(chances[None], 2, axis=0)
+        moved[:, grade, rank] += [step, -step]
+        up, down = known.value(moved)
+        assert known.slope(chances[None])[0, grade, rank] == pytest.approx((up - down) / (2 * step), abs=1e-8)
+
+
+def random_lists(count: int, ranks: int) -> GradedLists:
+    draw = np.random.default_rng(7)
+    likely = np.linspace(0.8, 0.1, ranks)
+    grades = (draw.random((count, ranks)) < likely).astype(int) * draw.integers(1, 3, (count, ranks))
+    return GradedLists(one_hot(grades))
+
+
+@pytest.mark.parametrize("notation", ["gap(g=3:1)", "ap", "rbp(p=0.9)", "err", "rr"])
+def test_the_chances_have_the_counts_and_the_score_and_no_neighbour_has_more_entropy(notation: str) -> None:
+    lists = random_lists(6, 40)
+    _, known, worth = expected(notation, 40, 6)
+    found = most_random(lists, known, worth)
+    assert found.converged.all()
+    np.testing.assert_allclose(found.chances.sum(1), 1, atol=1e-12)
+    np.testing.assert_allclose(found.chances.sum(2), lists.counts, atol=1e-7)
+    np.testing.assert_allclose(known.value(found.chances), known.value(lists.grades), rtol=1e-8)
+    # At the greatest entropy the logarithms of chances are those of the multipliers and the slope, and of nothing else.
+    for chances, slope in zip(found.chances, known.slope(found.chances), strict=True):
+        inside = (chances > 1e-12).all(0)
+        if inside.sum() < 5:
+            continue
+        odds = np.log(chances[1:, inside] / chances[0, inside])
+        columns = np.stack(
+            [slope[1:, inside].ravel(), np.repeat([1, 0], inside.sum()), np.repeat([0, 1], inside.sum())]
+        )
+        residual = np.linalg.lstsq(columns.T, odds.ravel(), rcond=None)[1]
+        assert residual.sum() < 1e-8
+
+
+@ignored
+def test_gap_of_users_who_all_want_grade_1_is_ap() -> None:
+    frame = few(RUNS[0], QRELS, "gap(g=1:0:0:0) ap", depth=60, topics_from=TOPICS).frame.pivot(
+        index="curve", columns="measure", values="rms"
+    )
+    np.testing.assert_allclose(frame["gap(g=1:0:0:0)"], frame["ap"], atol=1e-9)
+
+
+def test_a_list_that_leaves_nothing_open_is_inferred_exactly() -> None:
+    # Everything is relevant; and the best order.
+    for grades, measures in (
+        ([1] * 8, "ap ndcg err rr p@5"),
+        ([2, 2, 2, 1, 1, 0, 0, 0, 0], "gap ndcg"),
+        ([1, 1, 0, 0], "ap"),
+    ):
+        found = few(*a_list(grades, extra=3), measures)
+        known = found.lists[found.lists["measure"] != "counts alone"]
+        assert known["converged"].all()
+        np.testing.assert_allclose(known["rms"], 0, atol=1e-6)
+
+
+def test_grades_that_a_list_lacks_and_scores_that_say_nothing_leave_the_counts() -> None:
+    lists = GradedLists(one_hot(np.array([[0, 2, 0, 2, 0, 0, 2, 0]])))
+    for notation in ("recall", "gap(g=3:1)"):
+        _, known, worth = expected(notation, 8)
+        chances = most_random(lists, known, worth)
+        assert chances.converged.all()
+        assert (chances.chances[:, 1] == 0).all()
+        if notation == "recall":
+            np.testing.assert_allclose(chances.chances[0, 2], 3 / 8)
+
+
+def test_the_distance_of_curves_by_hand() -> None:
+    # Relevant at ranks 1 and 4; by the counts alone half a document a rank: two of four ranks for the first.
+    grades, chances = np.array([[0, 1, 1, 0], [1, 0, 0, 1.0]]), np.full((2, 4), 0.5)
+    found = curves(Users(np.ones(1), np.array([[0, 1.0]])), grades, chances)
+    np.testing.assert_allclose(found.actual, [1, 1 / 2])
+    np.testing.assert_allclose(found.inferred, [1 / 2, 1 / 2])
+    assert found.rms == pytest.approx(np.sqrt(((1 - 1 / 2) ** 2 + 0) / 2))
+
+
+@ignored
+def test_the_actual_curve_is_that_of_pr() -> None:
+    found = gradedeval.precision_recall(RUNS[0], QRELS, "gap", points="all", depth=60, topics_from=["304"])
+    users = few(RUNS[0], QRELS, "ap", depth=60, topics_from=["304"]).curves
+    graded = users[(users["curve"] == "graded") & (users["measure"] == "ap")]
+    assert graded["actual"].iloc[-1] == pytest.approx(
+        found.frame[found.frame["measure"] == "gap"]["precision"].iloc[-1]
+    )
+
+
+@ignored
+def test_frames_tables_csv_and_json_say_the_same(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "topics").write_text("\n".join(TOPICS))
+    words = ("informative", *RUNS, QRELS, "--depth", "60", "--min-found", "2", "-m", "gap ap", "--jobs", "1")
+    words = (*words, "--topics-from", "topics")
+    found = gradedeval.informativeness(RUNS, QRELS, "gap ap", depth=60, min_found=2, topics_from=TOPICS)
+    outcome = cli(*words, "-q", "-f", "csv", "--curve", "curves.csv")
+    assert (
+        outcome.code,
+        any("lists left out: without 50 ranks and 2 documents" in line for line in outcome.messages),
+    ) == (0, True)
+    rows = list(csv.DictReader(io.StringIO(outcome.out.decode())))
+    means = [row for row in rows if (row["run"], row["topic"]) == ("all", "all")]
+    assert [float(row["rms"]) for row in means] == found.frame["rms"].tolist()
+    lists = [row for row in rows if row not in means]
+    assert [float(row["rms"]) for row in lists] == found.lists["rms"].tolist()
+    assert {row["converged"] for row in lists} == {"1"}
+    with (tmp_path / "curves.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == len(found.curves)
+    written = json.loads(cli(*words, "-f", "json").out)
+    assert [row["rms"] for row in written["rows"]] == [float(row["rms"]) for row in means]
+    table = cli(*words, "-q", "--quiet").out.decode()
+    assert "rms ≥1" in table
+    assert "counts alone" in table
+
+
+def test_what_cannot_be_known_is_told(cli: Command) -> None:
+    with pytest.raises(
+        InputError, match=r"^'q': no expectation of it is known; known are those of ap, sp, gap, .* rbp$"
+    ):
+        few(RUNS, QRELS, "gap q")
+    for words, message in {
+        ("-m", "bpref"): "'bpref': no expectation of it is known; known are those of ",
+        ("--ties", "average"): "--ties: precision at a document needs one order; choose an order",
+        ("--min-found", "0"): "--min-found: '0' is not a whole number of 1 or more",
+        ("-m", "err(gain=0.1:0.2:0.3:0.4:0.5)"): "'err(gain=0.1:0.2:0.3:0.4:0.5)': gives grade 0 the gain 0.1; here",
+    }.items():
+        outcome = cli("informative", RUNS[0], QRELS, *words, "--quiet")
+        assert (outcome.code, outcome.messages[0].startswith(message)) == (2, True), outcome.messages
+    outcome = cli("informative", RUNS[0], QRELS, "--depth", "40", "--quiet")
+    hint = "lower --min-ranks or --min-found, or raise --depth"
+    assert (outcome.code, outcome.messages) == (
+        1,
+        [f"no list has 50 ranks and 5 documents of each grade above 0; {hint}"],
+    )
+
+
+def test_every_measure_with_an_expectation_of_its_own_is_named_in_the_docstring() -> None:
+    assert all(name in (gradedeval.informativeness.__doc__ or "") for name in KNOWN)
+
+
+FIRST = (
+    *("BITEM_df", "CSIROmed_RF", "IRIT_marked_mu_pair", "OHSU_RUN1", "bm25_basline", "sab20.1.blind", "udel_fang_run3"),
+    "uogTrDPH_prox_QQ",
+)
+BY_DEPTH = {
+    100: {
+        "gap(g=0:1)": (0.1633, 0.0929, 0.1281), "gap(g=0.25:0.75)": (0.1316, 0.0838, 0.1077),
+        "gap": (0.1048, 0.0909, 0.0978), "gap(g=0.75:0.25)": (0.0914, 0.1084, 0.0999), "ap": (0.0890, 0.1409, 0.1150),
+        "ndcg(gain=exp)": (0.1322, 0.0829, 0.1076), "ndcg": (0.1151, 0.0886, 0.1019),
+        "rbp(p=0.95)": (0.1078, 0.0934, None), "rbp": (0.1414, 0.1072, None), "counts alone": (0.2821, 0.2556, 0.2688),
+    },
+    1000: {
+        "gap(g=0:1)": (0.1727, 0.1134, 0.1431), "gap(g=0.25:0.75)": (0.1449, 0.1273, 0.1361),
+        "gap": (0.1213, 0.1395, 0.1304), "gap(g=0.75:0.25)": (0.1091, 0.1184, 0.1138), "ap": (0.1086, 0.1485, 0.1285),
+        "ndcg(gain=exp)": (0.1386, 0.1219, 0.1302), "ndcg": (0.1223, 0.1303, 0.1263),
+        "counts alone": (0.2960, 0.2666, None),
+    },
+}  # fmt: skip
+
+
+@ignored
+@pytest.mark.exhaustive
+@pytest.mark.skipif(not COVID.is_dir(), reason="no TREC-COVID runs")
+@pytest.mark.parametrize("depth", BY_DEPTH)
+def test_real_runs_give_the_figures_of_another_implementation(depth: int) -> None:
+    wanted = BY_DEPTH[depth]
+    found = gradedeval.informativeness(
+        [str(COVID / "runs" / f"{name}.gz") for name in FIRST], str(COVID / "qrels.txt"),
+        [name for name in wanted if name != "counts alone"], depth=depth, topics_from=list(map(str, range(1, 11))),
+    )  # fmt: skip
+    frame = found.frame.pivot(index="measure", columns="curve", values="rms")
+    assert set(found.frame["lists"]) == set(found.frame["converged"]) == {{100: 39, 1000: 67}[depth]}
+    for name, values in wanted.items():
+        for curve, value in zip(("rel=1", "rel=2", "mean"), values, strict=True):
+            assert value is None or frame.loc[name, curve] == pytest.approx(value, abs=0.001), (name, curve)
+
+
+@ignored
+@pytest.mark.skipif(not COVID.is_dir(), reason="no TREC-COVID runs")
+def test_the_entropy_is_that_of_two_other_solvers() -> None:
+    run, qrels = str(COVID / "runs" / "BITEM_df.gz"), str(COVID / "qrels.txt")
+    lists = few(run, qrels, "gap ap", depth=60, topics_from=["1"]).lists.drop_duplicates("measure")
+    entropy = dict(zip(lists["measure"], lists["entropy"], strict=True))
+    assert entropy["gap"] == pytest.approx(18.37330932, abs=1e-7)
+    assert entropy["ap"] == pytest.approx(17.04178838, abs=1e-7)

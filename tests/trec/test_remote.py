@@ -13,6 +13,9 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from gradedeval.errors import redacted
+from gradedeval.parallel import workers
+from gradedeval.rankings import interleaved
+from gradedeval.trec import remote
 from support.commands import environment
 from support.sessions import gradedeval as prompt
 
@@ -134,6 +137,22 @@ def test_neither_names_nor_signature_nor_measures_show_a_password(bucket: str, m
 def stripped(files: type, path: str) -> str:
     """A path in memory, without what a signed URL adds."""
     return "/" + path.removeprefix("memory://").strip("/").partition("?")[0]
+
+
+def test_topics_that_take_turns_far_away_are_refused_where_they_are_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    lines = [f"{topic} Q0 d{rank} {rank} {9 - rank} t\n" for rank in range(9) for topic in range(40)]
+    (tmp_path / "x.run").write_text("".join(lines))
+    url = (tmp_path / "x.run").as_uri()
+    monkeypatch.setattr(workers, "LIMITS", workers.Limits(large_file=0, block=1 << 9))
+    monkeypatch.setattr(remote, "LARGE", 0)
+    qrels = {str(topic): {"d3": 1} for topic in range(40)}
+    assert gradedeval.evaluate(url, qrels, "rr").means == {"rr": 0.25}
+    monkeypatch.setattr(interleaved, "KEPT", 0)
+    with pytest.raises(InputError, match=r"x.run: topics take turns, in more than 0 GiB; sort it by topic: sort -s"):
+        gradedeval.evaluate(url, qrels, "rr")
 
 
 def test_an_evaluation_of_files_here_imports_no_fsspec(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import gzip
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from gradedeval.parallel import workers
 from gradedeval.rankings import interleaved
 from gradedeval.trec import remote
 from support.commands import environment
+from support.processes import end_fsspec
 from support.sessions import gradedeval as prompt
 
 RUN, QRELS = "1 Q0 a 1 2 t\n2 Q0 b 1 1 t\n1 Q0 b 2 1 t\n", "1 0 b 1\n2 0 b 1\n"
@@ -75,6 +77,14 @@ def test_a_protocol_without_its_package_names_the_extra(monkeypatch: pytest.Monk
         assert str(error.value) == f"{protocol}://bucket/qrels: {needed}"
 
 
+@pytest.fixture
+def alone() -> Iterator[None]:
+    """No thread of fsspec is left."""
+    yield
+    end_fsspec()
+
+
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
     ("listens", "message"),
     [

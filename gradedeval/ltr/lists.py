@@ -16,6 +16,7 @@ from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.gain_schemes import GainTable, Grades
 from gradedeval.measures.on_arrays import check_finite, check_measure, gains_of, numbers
 from gradedeval.measures.parse import parse_measures
+from gradedeval.parallel.executors import raise_malloc_threshold
 from gradedeval.scoring.evaluate_arrays import topic_sizes, topics_of
 
 CELLS = 1 << 17
@@ -148,6 +149,7 @@ def lists_of(measure: Measure, judged: Judged, top: float | None, above: int | N
 
     Raises InputError where the top grade is below a label, or the measure's gains do not fit the labels.
     """
+    raise_malloc_threshold()  # pairs of documents are many arrays, one after the other
     labels, codes = distinct(judged.labels)
     if top is not None and top < labels[-1]:
         hint = "raise top, or correct the label"
@@ -175,7 +177,8 @@ def _block(
     if measure.rank_sum is not None:
         seen = gains_of(measure, table, codes, labels, lengths=lengths)
         found = measure.rank_sum.at_ranks(seen, measure.arguments)
-        weights = np.pad(found, ((0, 0), (0, codes.shape[1] - found.shape[1])))
+        weights = np.zeros(codes.shape)
+        weights[:, : found.shape[1]] = found
     return Block(at, codes, worth[codes], weights, lengths)
 
 

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import EvaluationWarning, InputError, warn_caller
+from gradedeval.errors import EvaluationWarning, InputError, Note, warn_caller
 from gradedeval.ltr.libraries import grouped_by_lightgbm, grouped_by_xgboost
 from gradedeval.ltr.lists import Judged, check_top, finite_scores, judged, one_measure
 from gradedeval.measures.definition import AnyMeasure, Measure
@@ -75,7 +75,8 @@ class Metric:
         """
         documents = judged(labels, group, qid)
         found = scores_of_lists(self.measure, documents, finite_scores(scores, len(documents.labels)), self.top)
-        notes = [str(note) for note in found.notes]
+        # Their hints name options, which a metric lacks.
+        notes = [note.text if isinstance(note, Note) else note for note in found.notes]
         if self.top is None and depends_on_top(self.measure):
             notes.insert(0, f"{self.name}: the highest label of each data set is taken for the top grade; say top=")
         warn_caller([note for note in notes if note not in self._said])

@@ -45,6 +45,10 @@ class Objective:
     top: float | None = None
     _known: list[Lists] = field(default_factory=list, init=False, repr=False, compare=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the data it was trained on: models are copied and written with their objective."""
+        return {**vars(self), "_known": []}
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "measure", one_measure(self.measure))
         check_top(self.measure, self.top)

@@ -44,7 +44,8 @@ def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: flo
         check_length(lists)
         ranked = block.ordered(ranking[None])
         for first, last in bands(ranked, size):
-            found[first:last, first + 1 :] = np.abs(changes(lists, ranked, first, last) * pairs(ranked, first, last))[0]
+            (change,) = changes(lists, ranked, first, last)
+            found[first:last, first + 1 :] = np.triu(np.abs(change, out=change))
         found += found.T
         back = np.argsort(ranking)
         found = found.take(back, 0).take(back, 1)
@@ -135,14 +136,16 @@ def _of_precision(ranked: Block, first: int, last: int) -> Floats:
     gain, rows, below = ranked.gain, slice(first, last), slice(first + 1, None)
     u = _weights(ranked) / np.arange(1, gain.shape[1] + 1)
     levels, _ = distinct(gain[gain > 0])
-    change = np.zeros((len(gain), last - first, gain.shape[1] - first - 1))
+    shape = len(gain), last - first, gain.shape[1] - first - 1
+    change, own, side = np.zeros(shape), np.empty(shape), np.empty(shape)  # new memory costs more than the work on it
     for step, level in zip(np.diff(levels, prepend=0.0), levels, strict=True):
         relevant = (gain >= level).astype(np.float64)
         hits, summed = relevant.cumsum(1), (relevant * u).cumsum(1)
         upper = step * (u * (hits - relevant + 1) - summed)
         lower = step * (u * hits - summed + relevant * u)
-        own = upper[:, rows, None] - lower[:, None, below]
-        own *= relevant[:, None, below] - relevant[:, rows, None]
+        np.subtract(upper[:, rows, None], lower[:, None, below], out=own)
+        np.subtract(relevant[:, None, below], relevant[:, rows, None], out=side)
+        own *= side
         change += own
     return change
 

@@ -12,6 +12,7 @@ import gzip
 import statistics
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from gradedeval import ltr  # noqa: E402
+from gradedeval import EvaluationWarning, ltr  # noqa: E402
 
 COVID = ROOT.parent / "shared" / "data" / "covid-round1"
 FOLDS, SEEDS, TREES = 5, (1, 2, 3), 60
@@ -96,24 +97,22 @@ def trained(data: Set, objective: Any, seed: int) -> Iterator[tuple[dict[str, fl
     import lightgbm
 
     fold = np.random.default_rng(0).permutation(len(data.sizes)) % FOLDS
-    top = float(data.grades.max())
+    metrics = {name: ltr.metric(name, top=float(data.grades.max())) for name in MEASURES}
     for held_out in range(FOLDS):
         train, test = data.of(fold != held_out), data.of(fold == held_out)
         scores, seconds = np.zeros(len(test.grades)), 0.0
         if objective is not None:
-            own = lightgbm.Dataset(train.features, train.grades, group=train.sizes)
+            given = lightgbm.Dataset(train.features, train.grades, group=train.sizes)
             begin = time.process_time()
-            booster = lightgbm.train(LIGHTGBM | {"objective": objective, "seed": seed}, own, TREES)
+            booster = lightgbm.train(LIGHTGBM | {"objective": objective, "seed": seed}, given, TREES)
             seconds = (time.process_time() - begin) / TREES
             scores = booster.predict(test.features)
-        yield (
-            {name: ltr.metric(name, top=top).value(test.grades, scores, group=test.sizes) for name in MEASURES},
-            seconds,
-        )
+        yield {name: own.value(test.grades, scores, group=test.sizes) for name, own in metrics.items()}, seconds
 
 
 def quality(name: str, data: Set) -> None:
     """A table of test measures by objective: means over folds, and ± their deviation over seeds."""
+    warnings.simplefilter("ignore", EvaluationWarning)  # some lists have no relevant document, and count 0
     print(f"\n{name}: {len(data.sizes)} lists of {data.sizes.min()} to {data.sizes.max()} documents\n")
     print(f"| trained for | {' | '.join(MEASURES)} | ms a tree |\n|---|{'---|' * (len(MEASURES) + 1)}")
     for row, objective in objectives().items():

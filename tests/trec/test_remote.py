@@ -6,6 +6,7 @@ import gzip
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,11 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from gradedeval.errors import redacted
+from gradedeval.parallel import workers
+from gradedeval.rankings import interleaved
+from gradedeval.trec import remote
 from support.commands import environment
+from support.processes import end_fsspec
 from support.sessions import gradedeval as prompt
 
 RUN, QRELS = "1 Q0 a 1 2 t\n2 Q0 b 1 1 t\n1 Q0 b 2 1 t\n", "1 0 b 1\n2 0 b 1\n"
@@ -72,6 +77,14 @@ def test_a_protocol_without_its_package_names_the_extra(monkeypatch: pytest.Monk
         assert str(error.value) == f"{protocol}://bucket/qrels: {needed}"
 
 
+@pytest.fixture
+def alone() -> Iterator[None]:
+    """No thread of fsspec is left."""
+    yield
+    end_fsspec()
+
+
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
     ("listens", "message"),
     [
@@ -134,6 +147,22 @@ def test_neither_names_nor_signature_nor_measures_show_a_password(bucket: str, m
 def stripped(files: type, path: str) -> str:
     """A path in memory, without what a signed URL adds."""
     return "/" + path.removeprefix("memory://").strip("/").partition("?")[0]
+
+
+def test_topics_that_take_turns_far_away_are_refused_where_they_are_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    lines = [f"{topic} Q0 d{rank} {rank} {9 - rank} t\n" for rank in range(9) for topic in range(40)]
+    (tmp_path / "x.run").write_text("".join(lines))
+    url = (tmp_path / "x.run").as_uri()
+    monkeypatch.setattr(workers, "LIMITS", workers.Limits(large_file=0, block=1 << 9))
+    monkeypatch.setattr(remote, "LARGE", 0)
+    qrels = {str(topic): {"d3": 1} for topic in range(40)}
+    assert gradedeval.evaluate(url, qrels, "rr").means == {"rr": 0.25}
+    monkeypatch.setattr(interleaved, "KEPT", 0)
+    with pytest.raises(InputError, match=r"x.run: topics take turns, in more than 0 GiB; sort it by topic: sort -s"):
+        gradedeval.evaluate(url, qrels, "rr")
 
 
 def test_an_evaluation_of_files_here_imports_no_fsspec(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from gradedeval.analysis import significance
 from gradedeval.analysis.anova import tukey
 from gradedeval.analysis.baseline import with_baseline
 from gradedeval.analysis.bayes import ROPE, posterior
+from gradedeval.analysis.completions.differences import difference_bounds, never_falls
+from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.flips import flip_columns
 from gradedeval.analysis.resampling import tukey_hsd
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired, shared_topics
@@ -104,21 +106,21 @@ def compare(
 
     Returns a frame with the columns measure, run, baseline, topics, mean (or total, or geometric mean: what `evaluate`
     gives), baseline_mean, difference (run − baseline), relative (difference / |baseline_mean|, blank for a mean of 0),
-    wins, ties, losses (topics, of the run; where lower is better, a lower score wins; blank where neither is), effect
-    (mean difference / deviation), low, high (the interval, by the studentized bootstrap; of anova Tukey's simultaneous
-    one), p, p_corrected, conclusive, flip, unjudged, flip_share, flip_rank, tested. `tested` is `difference`, or
-    `ratio` for geometric means: effect, p and the interval are then of differences of logarithms, and low and high are
-    ratios, 1 where the runs are equal. With bayes, better, equivalent and worse stand in place of p: the probabilities
-    that the true difference is above rope, within ±rope, and below −rope, or the other way round where lower is better;
-    low and high are a credible interval. `conclusive` is False where the difference is no larger than the residual of
-    the lower run: judging its unjudged documents could reverse the order, unless both list the same ones; blank where
-    the measure has no residual. `flip` is how many of its `unjudged` documents would have to be relevant, in both runs,
-    with the top gain and all else as it is, to reverse the order: the fewest where what a document adds depends on its
-    rank alone, else a number that suffices. `flip_share` is their share, `flip_rank` the lowest rank among them. Blank
-    where the order is conclusive, where none were found that reverse it, for saved or standardized scores, and for runs
-    that cannot be read again. `.attrs` has the `test` with its correction, `alpha` and the `signature`. What cannot be
-    significant, has an interval without an end, is taken for a mean, or leaves out topics is told in a warning of the
-    class `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and a measure with one topic.
+    wins, ties, losses (topics, of the run; blank where neither score is better), effect (mean difference / deviation),
+    low, high (the interval, by the studentized bootstrap; of anova Tukey's simultaneous one), p, p_corrected, lowest,
+    highest, conclusive, flip, unjudged, flip_share, flip_rank, tested. `tested` is `difference`, or `ratio` for
+    geometric means: effect and p are then of differences of logarithms, and low and high are ratios. With bayes,
+    better, equivalent and worse stand in place of p: the probabilities that the true difference is above rope, within
+    ±rope, and below −rope, or the other way round where lower is better; low and high are a credible interval. The
+    difference stays between `lowest` and `highest` whatever the unjudged documents of both are, each the same in both.
+    `conclusive`: no judging can reverse the order, by these bounds; or else, by measures that no judgment lowers, by
+    the residual of the lower run. `flip` is how many of the `unjudged` documents of the lower run would have to be
+    relevant, with the top gain and all else as it is, to reverse the order: the fewest where what a document adds
+    depends on its rank alone, else a number that suffices. `flip_share` is their share, `flip_rank` the lowest rank
+    among them. Blank where the order is conclusive, where none were found, and for scores of runs that cannot be read
+    again. `.attrs` has the `test` with its correction, `alpha` and the `signature`. What cannot be significant, has an
+    interval without an end, is taken for a mean, or leaves out topics is told in a warning of the class
+    `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs, and a measure with one topic.
     """
     settings = TestSettings(test, correction, draws, alpha, seed, rope)
     matrix, name = with_baseline(scores, baseline, allow_mismatch)
@@ -145,9 +147,10 @@ def compare_matrix(
     import pandas as pd  # not before it is needed
 
     measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
-    frames = [pd.DataFrame(_columns(paired, first, second, settings, progress)) for paired in measures]
+    reread = Reread.of(matrix.scores)
+    frames = [pd.DataFrame(_columns(paired, first, second, settings, reread, progress)) for paired in measures]
     frame = pd.concat(frames, ignore_index=True)
-    frame = frame.assign(**flip_columns(frame, {paired.measure: paired for paired in measures}, matrix.scores))
+    frame = frame.assign(**flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
     frame["tested"] = frame.pop("tested")  # the last column
     whole = ("wins", "losses", "flip", "unjudged", "flip_rank")
     frame = frame.astype({"conclusive": "boolean", **dict.fromkeys(whole, "Int64")})
@@ -224,7 +227,9 @@ def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
     return differences
 
 
-def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, progress: Progress) -> dict[str, Any]:
+def _columns(
+    paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: Reread | None, progress: Progress
+) -> dict[str, Any]:
     summary, summaries = paired.reading.summary, paired.summaries
     differences = topic_differences(paired.values, first, second)
     difference = summarize(differences, summary)
@@ -245,7 +250,7 @@ def _columns(paired: Paired, first: Ints, second: Ints, settings: TestSettings, 
         **paired.wins(topic_differences(paired.score, first, second)),
         "effect": significance.effect_size(differences),
         **_inference(paired, differences, settings, progress),
-        "conclusive": _conclusive(difference, paired.residuals[first], paired.residuals[second]),
+        **_settled(paired, difference, first, second, reread),
         "tested": paired.tested,
     }
 
@@ -292,11 +297,22 @@ def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> d
     return found
 
 
-def _conclusive(difference: Floats, first: Floats, second: Floats) -> list[bool | None]:
-    """Whether no judgment of unjudged documents could reverse the order of two means; None without a residual.
+def _settled(
+    paired: Paired, difference: Floats, first: Ints, second: Ints, reread: Reread | None
+) -> dict[str, Floats | list[bool | None]]:
+    """How low and how high the differences could come, and whether their order is conclusive: by these bounds, or else
+    by the residual of the lower run, where no judgment lowers a score; None where nothing is known.
 
-    first, second  residuals of the two. If the means are equal, either run may be the lower one
+    If two means are equal, either run may be the lower one.
     """
-    lower = np.where(difference > 0, first, np.where(difference < 0, second, np.maximum(first, second)))
-    conclusive = (np.abs(difference) > lower) | ((difference == 0) & (lower == 0))
-    return [None if np.isnan(bound) else bool(sure) for bound, sure in zip(lower, conclusive, strict=True)]
+    lowest, highest = difference_bounds(paired, first, second, reread)
+    residuals = paired.residuals[first], paired.residuals[second]
+    lower = np.where(difference > 0, residuals[0], np.where(difference < 0, residuals[1], np.maximum(*residuals)))
+    with np.errstate(invalid="ignore"):
+        by_residual = (np.abs(difference) > lower) | ((difference == 0) & (lower == 0))
+        equal = (difference == 0) & (np.maximum(-lowest, highest) <= TOLERANCE)
+        settled = (lowest > TOLERANCE) | (highest < -TOLERANCE) | equal
+    sure = np.where(np.isnan(lowest), by_residual & never_falls(paired.measure, reread), settled).tolist()
+    unknown = (np.isnan(lowest) & np.isnan(lower)).tolist()
+    conclusive = [None if blank else bool(one) for blank, one in zip(unknown, sure, strict=True)]
+    return {"lowest": lowest, "highest": highest, "conclusive": conclusive}

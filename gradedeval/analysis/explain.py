@@ -155,9 +155,7 @@ def explain_topics(
     large one. Raises InputError as `explain` does."""
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
-    for name, described in OPTIONS.items():
-        if described.commands == "scoring" and getattr(options, name) != described.default:
-            raise described.error("does not apply to explain", "leave it out")
+    options.check_unscored("explain")
     if options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks to explain", "choose an order")
     ((name, source),) = runs.items()

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.score_matrix import Paired
-from gradedeval.analysis.unjudged import Judged, Numbering, Part, judge, parts_of
+from gradedeval.analysis.unjudged import Judged, judge
 from gradedeval.arrays import TOLERANCE, Floats, Ints
-from gradedeval.errors import InputError
-from gradedeval.parallel.workers import Workers
-from gradedeval.rankings.batch import EVERY_TOPIC, Batch
-from gradedeval.scoring.run_parts import grade_run
-from gradedeval.scoring.scorer import Scorer
-from gradedeval.scoring.scores import Scores
-from gradedeval.scoring.summaries import tested
-from gradedeval.trec.source import Source, is_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,13 +25,11 @@ TRIES = 2
 
 class Flip(NamedTuple):
     """What turns an order round: so many `documents` of all `unjudged` ones that the measure looks at, down to some
-    `rank`; nan where not even all of them do. Then `reach` is by how much the sum could rise above the other's at
-    most, by them and by what lies beyond the end of the run."""
+    `rank`; nan where not even all of them do."""
 
     documents: float
     unjudged: int
     rank: float
-    reach: float = np.inf
 
 
 Asked = tuple[str, str, Paired, float]
@@ -49,14 +39,10 @@ Search = Generator[tuple[Ints, Judged, Judged], float, Flip | None]
 
 
 class Judging:
-    """The runs of an evaluation, read again, to see what judging their documents could do."""
+    """The runs of an evaluation, to see what judging their documents could do."""
 
-    def __init__(self, scores: Scores) -> None:
-        self.scorer, self.sources = Scorer(scores.qrels, scores.measures, scores.options), scores.sources
-        self.column = {label: column for column, label in enumerate(scores.labels)}
-        self.numbering = Numbering()
-        self.batches: dict[str, list[Batch]] = {}
-        self.parts: dict[tuple[str, tuple[str, ...]], list[Part]] = {}
+    def __init__(self, reread: Reread) -> None:
+        self.reread = reread
         self.judged: dict[tuple[str, str], Judged | None] = {}
         self.by_rank: dict[str, dict[bytes, Floats]] = {}
 
@@ -66,40 +52,22 @@ class Judging:
         searches: list[Search | None] = []
         for run, ahead, paired, needed in asked:
             behind, other = self._judged(run, paired), self._judged(ahead, paired)
-            if behind is None or other is None:
-                searches.append(None)
-                continue
-            row = paired.runs.index(run)
-            most = tested(paired.score[row] + paired.residual[row], paired.reading.summary)
-            searches.append(_search(behind, other, needed, float((most - behind.most).sum())))
+            searches.append(None if behind is None or other is None else _search(behind, other, needed))
         return _side_by_side(searches)
 
     def _judged(self, run: str, paired: Paired) -> Judged | None:
         key = (run, paired.measure)
         if key not in self.judged:
-            try:
-                self.judged[key] = self._judge(run, paired)
-            except InputError:
-                self.judged[key] = None
+            self.judged[key] = self._judge(run, paired)
         return self.judged[key]
 
     def _judge(self, run: str, paired: Paired) -> Judged | None:
-        """Raises InputError where the run cannot be read again."""
-        key = (run, tuple(paired.topics))
-        if key not in self.parts:
-            source = self.sources.get(run)
-            if source is None or (is_file(source) and Source(source).is_read_once):
-                raise InputError(run, "cannot be read a second time")
-            grader = replace(self.scorer.grader, keep_docnos_for=EVERY_TOPIC)
-            batches = self.batches.get(run) or grade_run(source, grader, Workers()).batches
-            self.batches[run] = batches
-            self.parts[key] = parts_of(batches, paired.topics, self.scorer.grader.judged, self.numbering)
-        parts = self.parts[key]
-        row = {name: row for row, name in enumerate(name for part in parts for name in part.names)}
-        if set(row) != set(paired.topics):
+        parts = self.reread.parts(run, paired.topics)
+        if parts is None:
             return None
+        row = {name: row for row, name in enumerate(name for part in parts for name in part.names)}
         by_rank = self.by_rank.setdefault(paired.measure, {})
-        judged = judge(self.scorer, self.column[paired.measure], parts, by_rank)
+        judged = judge(self.reread.scorer, self.reread.column[paired.measure], parts, by_rank)
         scored = paired.values[paired.runs.index(run)]
         same = np.allclose(judged.base[[row[topic] for topic in paired.topics]], scored, rtol=1e-9, atol=1e-9)
         return judged if same else None
@@ -129,22 +97,20 @@ def _side_by_side(searches: Sequence[Search | None]) -> list[Flip | None]:
     return found
 
 
-def _search(behind: Judged, ahead: Judged, needed: float, beyond: float) -> Search:
+def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
     """Asks by how much more the run behind rises than the run ahead where some documents are relevant, by number, and
     is told.
 
     The documents that raise the run behind most and the run ahead least are taken until the order turns round. Where
     what a document adds depends on its rank alone, that is the fewest. Elsewhere both runs are scored again with the
     documents, and more are taken until it really turns round.
-
-    beyond  by how much what lies beyond the end could lift the run behind
     """
     unjudged, bounded = len(behind.number), behind.bounded or ahead.bounded
     reach = float((behind.most - behind.base).sum())
     if behind.fixed is not None and ahead.fixes is not None and not bounded:
         reach = float(np.maximum(_net(behind, behind.fixed, ahead.fixes), 0).sum())
     if reach <= needed:
-        return Flip(np.nan, unjudged, np.nan, reach + beyond)
+        return Flip(np.nan, unjudged, np.nan)
 
     def found(chosen: Ints) -> Flip:
         return Flip(len(chosen), unjudged, int(behind.rank[chosen].max()))
@@ -206,30 +172,26 @@ def _best(behind: Judged, weight: Floats, of_ahead: Floats, reach: float) -> tup
         count *= 8
 
 
-def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], scores: Scores | None) -> dict[str, Any]:
+def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], reread: Reread | None) -> dict[str, Any]:
     """The columns flip, unjudged, flip_share and flip_rank of a comparison, None where blank: what would turn round the
-    order of the pairs that are not conclusive; and conclusive, True where nothing could, as both runs list the same
-    unjudged documents.
+    order of the pairs that are not conclusive.
 
     measures  name -> the scores that are compared
-    scores    those of the evaluation, where they are of one
+    reread    the runs that they are of, where it is known what judging would do to them
     """
     columns: dict[str, list[Any]] = {name: [None] * len(frame) for name in COLUMNS}
-    if scores is None or not _can_flip(scores):
+    if reread is None:
         return columns
-    rows = sorted(_behind(frame, scores))
+    rows = sorted(_behind(frame, reread))
     listed = {name: frame[name].tolist() for name in ("run", "baseline", "measure", "difference")}
     asked: list[Asked] = []
-    conclusive, settled = frame["conclusive"].tolist(), {row: True for _, row in rows}
     for run, row in rows:
         paired, difference = measures[listed["measure"][row]], listed["difference"][row]
         values = paired.values[[paired.runs.index(listed[name][row]) for name in ("run", "baseline")]]
         needed = 0.0 if difference == 0 else abs(float((values[0] - values[1]).sum()))
         ahead = listed["baseline" if listed["run"][row] == run else "run"][row]
         asked.append((run, ahead, paired, needed + TOLERANCE * len(paired.topics)))
-    for (_, row), (*_, paired, needed), found in zip(rows, asked, Judging(scores).flips(asked), strict=True):
-        slack = 2 * TOLERANCE * len(paired.topics) if listed["difference"][row] else 0.0
-        settled[row] &= found is not None and found.reach <= needed - slack  # a lead that could shrink to a tie is open
+    for (_, row), found in zip(rows, Judging(reread).flips(asked), strict=True):
         if found is None or not (
             columns["unjudged"][row] is None or found.documents < (columns["flip"][row] or math.inf)
         ):
@@ -238,24 +200,14 @@ def flip_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], scores: Sc
         if not math.isnan(found.documents):
             columns["flip"][row], columns["flip_rank"][row] = found.documents, found.rank
             columns["flip_share"][row] = found.documents / found.unjudged
-    for row in (row for row, sure in settled.items() if sure):
-        conclusive[row], columns["unjudged"][row] = True, None
-    return {**columns, "conclusive": conclusive}
+    return columns
 
 
-def _can_flip(scores: Scores) -> bool:
-    """Whether judging would change the scores as it is told here: not where they were standardized since, nor where the
-    best case is that of the full ranking."""
-    options = scores.options
-    bounded = options.wants_residuals and options.residuals != "difference" and options.residual_depth == "cutoff"
-    return bounded and not scores.transformations and bool(scores.sources)
-
-
-def _behind(frame: pd.DataFrame, scores: Scores) -> Iterator[tuple[str, int]]:
+def _behind(frame: pd.DataFrame, reread: Reread) -> Iterator[tuple[str, int]]:
     """The run behind and the row of each pair whose order may turn round; both runs where they are equal."""
     columns = [frame[name].tolist() for name in ("run", "baseline", "difference")]
     for row in np.flatnonzero(frame["conclusive"].eq(False)).tolist():
         run, baseline, difference = (column[row] for column in columns)
         for name, behind in ((run, difference <= 0), (baseline, difference >= 0)):
-            if behind and name in scores.sources:
+            if behind and name in reread.sources:
                 yield name, row

@@ -43,8 +43,8 @@ def command(
 ) -> None:
     """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals, p-values.
 
-    The order of two runs is not conclusive where their difference is no larger than the mean residual of the lower run:
-    judging its unjudged documents could reverse it. The last column says how many of them would have to be relevant.
+    The order of two runs is conclusive where no judging of their unjudged documents can reverse it, each judged alike
+    for both. Elsewhere the last column says how many of the lower run would have to be relevant.
     """
     if by_topic:
         _check_by_topic()

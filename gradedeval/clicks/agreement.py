@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
+from gradedeval.analysis.frames import text_column
 from gradedeval.arrays import Floats, Ints
 from gradedeval.clicks.click_measures import CLICK_MEASURES, SS_REL, by_configuration, only, relevant_shown, with_lists
 from gradedeval.clicks.correlation import paired_correlation, weighted_correlation
@@ -111,7 +112,7 @@ def correlate_log(
     scorer = Scorer(qrels, measures, options)
     if types := [measure.label for measure in scorer.measures if measure.types]:
         raise InputError(f"'{types[0]}'", "a click log has no types of documents", "leave it out", usage=True)
-    scores = scorer.score_batch(batch_of(log, qrels)).values[0]
+    scores = scorer.score_batch(batch_of(log, scorer.grader.qrels)).values[0]
     relevant = relevant_shown(log, qrels, settings.ss_rel)
     import pandas as pd  # not before it is needed
 
@@ -125,10 +126,19 @@ def correlate_log(
         counts = len(set(topics)), len(here), int(sessions.sum())
         for label, row in zip(labels, found.tolist(), strict=True):
             rows += [(part, label, *cell, *counts) for cell in zip(CLICK_MEASURES, row, strict=True)]
-        known = {"by": part, "topic": topics, "shown": [" ".join(docnos) for docnos in shown]}
+        known = {
+            name: text_column(column)
+            for name, column in (
+                ("by", [part] * len(here)),
+                ("topic", topics),
+                ("shown", [" ".join(docnos) for docnos in shown]),
+            )
+        }
         values = dict(zip([*labels, *CLICK_MEASURES], [*scores[here].T, *clicked[here].T], strict=True))
         lists.append(pd.DataFrame({**known, "sessions": sessions[here], **values}))
-    frame, each = pd.DataFrame(rows, columns=["by", *COLUMNS]), pd.concat(lists, ignore_index=True)
+    columns: dict[str, Any] = dict(zip(["by", *COLUMNS], zip(*rows, strict=True), strict=True))
+    columns["by"] = text_column(columns["by"])
+    frame, each = pd.DataFrame(columns), pd.concat(lists, ignore_index=True)
     counted = [(len(set(log.topics)), 0)]
     said = "\n".join([_said(settings, frame), str(signature(qrels, options, scorer.measures, counted))])
     if not settings.by:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradedeval.analysis.frames import text_column
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.clicks.lists import batch_of
 from gradedeval.clicks.log import ClickLog
@@ -75,7 +76,11 @@ def click_measures(log: ClickLog, qrels: Qrels | None, ss_rel: float) -> ClickMe
     sessions, values = by_configuration(log, None if qrels is None else relevant_shown(log, qrels, ss_rel))
     import pandas as pd  # not before it is needed
 
-    shown = {"topic": list(log.topics), "shown": [" ".join(docnos) for docnos in log.shown], "sessions": sessions}
+    shown: dict[str, Any] = {
+        "topic": text_column(log.topics),
+        "shown": text_column([" ".join(docnos) for docnos in log.shown]),
+        "sessions": sessions,
+    }
     names = [name for name in CLICK_MEASURES if name != "ss" or qrels is not None]
     frame = pd.DataFrame(shown | {name: values[:, list(CLICK_MEASURES).index(name)] for name in names})
     return ClickMeasures(frame, " | ".join(said), notes)

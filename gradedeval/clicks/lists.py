@@ -47,7 +47,7 @@ def empty_log(topics: list[str], shown: list[tuple[str, ...]]) -> ClickLog:
 def gains_of_lists(log: ClickLog, qrels: Qrels, measure: Measure, options: Options) -> Gains:
     """The lists of a log as a measure sees them, each as a ranking of its topic."""
     scorer = Scorer(qrels, [measure], options)
-    return scorer.gains_cache(batch_of(log, qrels))(scorer.tables[0], scorer.measures[0])
+    return scorer.gains_cache(batch_of(log, scorer.grader.qrels))(scorer.tables[0], scorer.measures[0])
 
 
 def batch_of(log: ClickLog, qrels: Qrels) -> Batch:

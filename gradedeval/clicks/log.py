@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradedeval.analysis.frames import text_column
 from gradedeval.arrays import Bools, Ints
 from gradedeval.errors import InputError, plural
 from gradedeval.trec.lines import encode
@@ -135,13 +136,14 @@ class ClickLog:
         import pandas as pd  # not before it is needed
 
         found: dict[str, Any] = {
-            "topic": [self.topics[code] for code in self.configuration.tolist()],
+            "topic": text_column([self.topics[code] for code in self.configuration.tolist()]),
             "clicks": [list(self.patterns[code]) for code in self.pattern.tolist()],
             "shown": [list(self.shown[code]) for code in self.configuration.tolist()],
         }
         if self.user is not None:
-            found["user"] = [self.users[code] if code >= 0 else None for code in self.user.tolist()]
-        found |= {name: [values[code] for code in codes.tolist()] for name, (values, codes) in self.columns.items()}
+            found["user"] = text_column([self.users[code] if code >= 0 else None for code in self.user.tolist()])
+        for name, (values, codes) in self.columns.items():
+            found[name] = text_column([values[code] for code in codes.tolist()])
         return pd.DataFrame(found | {"count": self.count})
 
     def lines(self) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradedeval.analysis.frames import frame_table
+from gradedeval.analysis.frames import frame_table, text_column
 from gradedeval.clicks.held_out import MEANS
 from gradedeval.formats import Column, Document, Layout, Table
 
@@ -90,11 +90,11 @@ def relevance_frame(model: ClickModel, min_seen: int = 0) -> pd.DataFrame:
     import pandas as pd  # not before it is needed
 
     if model.items.tie == "grade":
-        columns = {"grade": list(map(_grade, model.items.names))}
+        columns = {"grade": text_column(list(map(_grade, model.items.names)))}
     else:
         columns = {
-            "topic": [topic for topic, _ in model.items.names],
-            "docno": [docno for _, docno in model.items.names],
+            "topic": text_column([topic for topic, _ in model.items.names]),
+            "docno": text_column([docno for _, docno in model.items.names]),
         }
     frame = pd.DataFrame({**columns, "gain": model.relevance, "seen": model.seen})
     return frame[frame["seen"] >= min_seen].reset_index(drop=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from gradedeval.analysis.frames import text_column
 from gradedeval.arrays import Floats, Ints
 from gradedeval.clicks.log import ClickLog, collapse
 from gradedeval.clicks.read import LAST_RANK, read_log
@@ -265,7 +266,11 @@ def _frame(observed: Floats, names: list[str], per: str | None) -> pd.DataFrame:
 
     depth = observed.shape[1]
     weight = observed / observed.sum(axis=1, keepdims=True)
-    columns: dict[str, Any] = {} if per is None else {"topic" if per == "query" else "user": np.repeat(names, depth)}
+    columns: dict[str, Any] = (
+        {}
+        if per is None
+        else {"topic" if per == "query" else "user": text_column([name for name in names for _ in range(depth)])}
+    )
     columns["rank"] = np.tile(np.arange(1, depth + 1), len(names))
     return pd.DataFrame({**columns, "weight": weight.ravel(), "observed": observed.ravel()})
 

@@ -211,11 +211,11 @@ class _Reader:
     def _keep_times(self, given: Any, blank: Sequence[bytes], faults: dict[int, InputError]) -> None:
         if "count" in given:
             raise InputError("--idle", "the log has counts, which have no time", "remove the column count", usage=True)
-        seconds = np.fromiter(map(decimal, given["time"]), np.float64)
+        times, names = given.get("time", blank), map(self.names.__getitem__, given.get("session", blank))
+        seconds = np.fromiter(map(decimal, times), np.float64)
         for index in np.flatnonzero(np.isnan(seconds)).tolist():
-            what = f"time '{decode(given['time'][index])}' is not a number"
+            what = f"time '{decode(times[index])}' is not a number"
             faults.setdefault(index, InputError("", what, "expected seconds, such as 12.5"))
-        names = map(self.names.__getitem__, given.get("session", blank))
         self.times.append((np.fromiter(names, np.int64), seconds))
 
     def _collapse(self) -> None:

@@ -147,7 +147,7 @@ def err(g: Gains) -> Floats:
     ceiling=1,
     over_ties=True,
     details=_nerr_details,
-    rank_sum=RankSum("stop", _utilities, over=_ideal),
+    rank_sum=RankSum("stop", _utilities, over=_ideal, pool="ideal"),
 )
 def nerr(g: Gains) -> Floats:
     """ERR as a share of the ideal ranking's.

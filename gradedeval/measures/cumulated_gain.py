@@ -87,7 +87,7 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
     over_ties=True,
     checks=LOG,
     details=_discounts_and_ideal,
-    rank_sum=RankSum("gain", _discount, over=_ideal),
+    rank_sum=RankSum("gain", _discount, over=_ideal, pool="ideal"),
 )
 def ndcg(g: Gains, *, log: float | None = None) -> Floats:
     """DCG as a share of the ideal ranking's.

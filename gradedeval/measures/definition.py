@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, cast, overload
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, redacted
 from gradedeval.measures.decorator import decorator
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.notation import IA, LAST_CUTOFF, UNIFORM, Spelling, Value, cutoff_too_large
@@ -188,7 +188,7 @@ class Measure:
     @property
     def label(self) -> str:
         """What tables and results call it: as it was written first, or `str` of it."""
-        return self.asked[0] if self.asked else str(self)
+        return redacted(self.asked[0]) if self.asked else str(self)
 
     @property
     def name(self) -> str:

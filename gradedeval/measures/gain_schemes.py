@@ -71,6 +71,11 @@ class GainTable:
         worth = self.worth.tobytes()
         return worth if self.filled is None else worth + self.filled.tobytes()
 
+    def by_code(self, codes: int) -> Floats:
+        """What each of so many codes is worth: 0 past the labels, unless that is filled."""
+        known = self.worth if self.filled is None else np.append(self.worth, self.filled)
+        return np.append(known, np.zeros(codes - len(known)))
+
     @cached_property
     def levels(self) -> Floats:
         """The distinct gains above 0, ascending, the largest that the scheme can give included."""

@@ -52,7 +52,7 @@ def _ideal(g: Gains) -> Floats:
     ceiling=1,
     over_ties=True,
     details=_gap_details,
-    rank_sum=RankSum("precision", over=_ideal),
+    rank_sum=RankSum("precision", over=_ideal, pool="relevant"),
 )
 def gap(g: Gains) -> Floats:
     """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades.
@@ -77,7 +77,7 @@ def gap(g: Gains) -> Floats:
     bounds=Bounds("precision.graded_recall"),
     ceiling=1,
     over_ties=True,
-    rank_sum=RankSum("gain", over=_ideal),
+    rank_sum=RankSum("gain", over=_ideal, pool="relevant"),
 )
 def grecall(g: Gains) -> Floats:
     """Graded recall: the expected share of the documents a user regards as relevant that is retrieved.

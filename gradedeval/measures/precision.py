@@ -76,7 +76,7 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
     over_ties=True,
     details=_precision_and_ideal,
     weights_in_ranking=RankingWeights(_precision, divided_by_r=True),
-    rank_sum=RankSum("precision", over=lambda g: g.num_relevant),
+    rank_sum=RankSum("precision", over=lambda g: g.num_relevant, pool="relevant"),
 )
 def ap(g: Gains) -> Floats:
     """Average precision.
@@ -129,7 +129,7 @@ def p(g: Gains) -> Floats:
     bounds="counts",
     ceiling=1,
     over_ties=True,
-    rank_sum=RankSum("gain", over=lambda g: g.num_relevant),
+    rank_sum=RankSum("gain", over=lambda g: g.num_relevant, pool="relevant"),
 )
 def recall(g: Gains) -> Floats:
     """The share of the relevant documents that is retrieved.

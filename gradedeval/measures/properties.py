@@ -56,11 +56,14 @@ class RankSum:
              probability that the gain says will `stop` there; or graded `precision`: 1/n Σ_{m≤n} min(gain_m, gain_n)
     weights  a function of the gains and the parameters: topics × ranks, or ranks; None: 1 each
     over     what they are divided by, a function of the same: topics, or a number; where it is 0, weights are 0
+    pool     what that is of the pool, where judging changes it: the score of its `ideal` ranking down to the cutoff, or
+             the sum of the gains of what is `relevant`; then the weights depend on the rank alone
     """
 
     of: Literal["gain", "stop", "precision"]
     weights: Callable[..., Any] | None = None
     over: Callable[..., Any] | None = None
+    pool: Literal["", "ideal", "relevant"] = ""
 
     def at_ranks(self, g: Any, arguments: Arguments) -> Floats:
         """topics × ranks: the weights that the ranks of a batch of gains have."""

@@ -146,6 +146,12 @@ class Options:
             what = "--interval has columns low and high too"
             raise OPTIONS["bounds"].error(what, "ask for one of them")
 
+    def check_unscored(self, command: str) -> None:
+        """Raise InputError (usage) for an option of scores, given to a command that makes none of them."""
+        for name, described in OPTIONS.items():
+            if described.commands == "scoring" and getattr(self, name) != described.default:
+                raise described.error(f"does not apply to {command}", "leave it out")
+
     @property
     def wants_residuals(self) -> bool:
         return self.residuals is not None or self.max_residual is not None

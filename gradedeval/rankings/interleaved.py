@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Ints
+from gradedeval.errors import InputError
 from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.rankings.batch import Batch
 from gradedeval.rankings.grade import Grader, PartResult
@@ -32,9 +33,13 @@ def gather_topics(
 ) -> list[InterleavedPart]:
     """Read a stream again, for the topics in `only` or for all: their documents in parts of whole topics.
 
-    Raises NeedsLineReader where a line is no line of a run, and WorkerDied.
+    Raises NeedsLineReader where a line is no line of a run, WorkerDied, and InputError where all of a file far away is
+    to be gathered that is too large to be fetched.
     """
     stream.keep(KEPT)
+    if only is None and stream.file is not None and stream.file.file.is_far:
+        what = f"topics take turns, in more than {KEPT >> 30} GiB"
+        raise InputError(stream.place, what, "sort it by topic: sort -s -k1,1 RUN >SORTED")
     stream.again()
     gathered, file = InterleavedTopics(stream, grader.limits), stream.file
     size = 4 * grader.limits.block  # there may be thousands of topics in each

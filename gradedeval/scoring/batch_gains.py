@@ -124,10 +124,10 @@ class GainsCache:
         if whole in self.gains:
             return self.gains[whole][:, :last]
         if key not in self.gains:
-            worth = np.append(table.worth, np.zeros(len(self.judged_code) - len(table.worth)))
-            worth[~self.judged_code] = unjudged
+            worth, unknown = table.by_code(len(self.judged_code)), ~self.judged_code
             if table.filled is not None:  # nobody judged them, and yet they are known
-                worth[len(table.worth) : -2] = table.filled
+                unknown[len(table.worth) : -2] = False
+            worth[unknown] = unjudged
             worth[self.batch.beyond] = 0  # it is not judged either, but the padding of short rankings gains nothing
             self.gains[key] = worth[self.batch.codes[:, :last]]
         return self.gains[key]

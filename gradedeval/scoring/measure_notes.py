@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradedeval.errors import Note
+from gradedeval.errors import Note, redacted
 
 if TYPE_CHECKING:
     from gradedeval.scoring.scorer import Scorer
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def name_notes(scorer: Scorer) -> list[str]:
     """Which names are of the same measure, and which other tools have another number under."""
     notes = [
-        f"{', '.join(measure.asked)}: the same measure, shown as {measure.label}"
+        f"{', '.join(map(redacted, measure.asked))}: the same measure, shown as {measure.label}"
         for measure in scorer.measures
         if len(measure.asked) > 1
     ]

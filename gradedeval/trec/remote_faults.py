@@ -18,39 +18,40 @@ _CREDENTIALS = {
 }
 """Extra -> where its library looks for credentials."""
 
-_DENIED = ("credential", "forbidden", "denied", "unauthorized", "authentication", "accesskey", "signature")
-_UNREACHED = ("connect", "endpoint", "nameresolution", "gaierror")
-_CHANGED = ("FileExpired", "PreconditionFailed")
+_DENIED = ("credential", "forbidden", "unauthorized", "authentication")
+_UNREACHED = ("connect", "nameresolution", "gaierror")
+_CHANGED = ("fileexpired", "preconditionfailed")
+"""Words in the names of errors, small."""
 
 
 def fault(url: str, error: Exception) -> InputError:
     """The error of a library as ours."""
     place, extra = url_place(url), EXTRAS.get(url.partition("://")[0], "")
-    why = redacted(" ".join(reason(error).split())).rstrip(".")
-    kinds = [type(one).__name__ for one in _causes(error)]
-    said = " ".join([why, *kinds]).lower()
-    status = next((one.status for one in _causes(error) if hasattr(one, "status")), None)
+    causes = list(_causes(error))
+    why = redacted(" ".join(reason(causes[-1]).split())).rstrip(".")
+    kinds = " ".join(type(cause).__name__ for cause in causes).lower()
     if isinstance(error, InputError):
         return error
     if isinstance(error, ImportError):
-        needed = f"pip install 'gradedeval[{extra}]'" if extra else why
+        needed = f"pip install 'gradedeval[{extra}]'" if extra else str(error)
         return InputError(place, "needs a package that is not installed", needed)
-    if isinstance(error, ValueError) and "protocol not known" in said:
-        return InputError(
-            place, f"no protocol is called '{url.partition('://')[0]}'", "as in s3://, gs://, az://, hf:// or https://"
-        )
-    if any(kind in _CHANGED for kind in kinds):
+    if isinstance(error, ValueError) and "Protocol not known" in why:
+        what = f"no protocol is called '{url.partition('://')[0]}'"
+        return InputError(place, what, "as in s3://, gs://, az://, hf:// or https://")
+    if any(word in kinds for word in _CHANGED):
         return changed(place)
     if isinstance(error, IsADirectoryError):
         return InputError(place, "is a folder", "add / for the files in it")
-    if isinstance(error, FileNotFoundError):
-        return InputError(place, f"no such {'bucket' if 'bucket does not exist' in said else 'file'}", "check the URL")
-    if isinstance(error, PermissionError) or status in (401, 403) or any(word in said for word in _DENIED):
+    status = next((cause.status for cause in causes if hasattr(cause, "status")), None)
+    if isinstance(error, PermissionError) or status in (401, 403) or any(word in kinds for word in _DENIED):
         return InputError(place, f"permission denied ({why})", _CREDENTIALS.get(extra, "check the credentials"))
-    if "timeout" in said or "timed out" in said:
+    if "timeout" in kinds:
         return InputError(place, f"the server does not answer ({why})", "try again later")
-    if any(word in said for word in _UNREACHED):
+    if any(word in kinds for word in _UNREACHED):
         return InputError(place, f"cannot be reached ({why})", "check the address, and whether the server runs")
+    if isinstance(error, FileNotFoundError):
+        what = "bucket" if "bucket does not exist" in str(error) else "file"
+        return InputError(place, f"no such {what}", "check the URL")
     return InputError(place, f"cannot be opened ({why})", "check the URL")
 
 
@@ -66,10 +67,9 @@ def timed_out(place: str, seconds: float, variable: str) -> InputError:
     )
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, and those that led to it."""
-    for _ in range(5):
-        if error is None:
-            return
-        yield error
-        error = error.__cause__ or error.__context__
+def _causes(error: Exception) -> Iterator[Exception]:
+    """An error, and those that libraries say led to it."""
+    cause: BaseException | None = error
+    while isinstance(cause, Exception):
+        yield cause
+        cause = cause.__cause__

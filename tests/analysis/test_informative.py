@@ -248,7 +248,7 @@ BY_DEPTH = {
         "gap(g=0:1)": (0.1633, 0.0929, 0.1281), "gap(g=0.25:0.75)": (0.1316, 0.0838, 0.1077),
         "gap": (0.1048, 0.0909, 0.0978), "gap(g=0.75:0.25)": (0.0914, 0.1084, 0.0999), "ap": (0.0890, 0.1409, 0.1150),
         "ndcg(gain=exp)": (0.1322, 0.0829, 0.1076), "ndcg": (0.1151, 0.0886, 0.1019),
-        # rr: that one has .2037 and .2195. But where rr is 1 the chances are known in closed form, and on the other lists
+        # rr: that one has .2037 and .2195. Where rr is 1 the chances are known in closed form, and on the other lists
         # an augmented Lagrangian finds these.
         "err": (0.2030, 0.1417, None), "rr": (0.2354, 0.2394, None), "rbp(p=0.95)": (0.1078, 0.0934, None),
         "rbp": (0.1414, 0.1072, None), "counts alone": (0.2821, 0.2556, 0.2688),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gradedeval import clicks
 from support.commands import Command
 from support.paths import SAMPLES
 
@@ -100,3 +101,26 @@ def test_what_is_wrong_with_a_command(words: tuple[str, ...], message: str, cli:
     done = cli("clicks", *(word.format(log=log) if word == "{log}" else word for word in words))
     assert done.code == 2
     assert message in done.messages[-1]
+
+
+def test_names_that_are_not_utf_8_go_through(cli: Command, tmp_path: Path) -> None:
+    lines = [
+        b"topic\tclicks\tshown\tuser\tkind\n",
+        *[b"q\xe4\t1 2\td\xf6 e\tm\xfc\tk\xdf\n", b"q\xe4\t2\te d\xf6\t\tl\n"] * 9,
+    ]
+    (tmp_path / "log").write_bytes(b"".join(lines))
+    (tmp_path / "qrels").write_bytes(b"q\xe4 0 d\xf6 2\nq\xe4 0 e 1\n")
+    for words in (
+        ("observe", "log", "--per", "user"),
+        ("observe", "log", "--per", "query"),
+        ("measures", "log", "qrels"),
+        ("correlate", "log", "qrels", "-m", "err", "--by", "kind"),
+        ("models", "log", "-m", "ctr", "--write-relevance", "seen.csv", "--min-seen", "0"),
+        ("gains", "log", "qrels", "--model", "ctr"),
+    ):
+        done = cli("clicks", *words, "-f", "csv", "--quiet")
+        assert (done.code, done.messages) == (0, []), words
+        if words[0] == "measures":
+            assert b"\nq\xe4,d\xf6 e,9," in done.out
+    assert b"q\xe4,d\xf6," in (tmp_path / "seen.csv").read_bytes()
+    assert "q\udce4" in clicks.read_log(tmp_path / "log").frame()["topic"].tolist()

@@ -203,6 +203,11 @@ def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
             {},
             "log:2: is not valid JSON (Expecting value); write an object a line",
         ),
+        (
+            b'{"topic": "q", "clicks": 1, "user": "a", "tme": 5}\n',
+            {"idle": "60m"},
+            "log: no key 'time'; did you mean 'tme'?",
+        ),
         (b'{"topic": "q", "clicks": {"a": 1}}\n', {}, "log:1: clicks is a dict; give text or numbers"),
         (
             "topic\tclicks\nq\t1\n".encode("utf-16"),

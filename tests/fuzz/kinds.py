@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fuzz.case import Kind
 from fuzz.changes import CHANGES, POOLS
+from fuzz.click_logs import CLICK_LOGS
 from fuzz.experiments import ITSELF, MIRROR, SAVED
 from fuzz.files import PACKED, QRELS, RUNS
 from fuzz.formats import FORMATS
@@ -31,4 +32,5 @@ KINDS: dict[str, Kind] = {
     "gates": GATES,
     "changes": CHANGES,
     "pools": POOLS,
+    "clicks": CLICK_LOGS,
 }

@@ -22,6 +22,7 @@ CASES = {
     "tables": 60,
     "mirror": 3,
     "saved": 2,
+    "clicks": 30,
 }
 
 

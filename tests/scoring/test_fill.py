@@ -101,6 +101,51 @@ def test_comparisons_know_the_fill() -> None:
     assert list(ours.differences(theirs, "err")) == ["fill"]
 
 
+LOG = pd.DataFrame(
+    {"topic": ["1"] * 3, "clicks": [[1], [2], []], "shown": ["u a v", "a v u", "b v u"], "count": [3, 2, 1]}
+)
+STAYS = "fill: documents that it fills stay unjudged in ndcg"
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_whoever_scores_fills_in_or_says_where_that_has_no_effect() -> None:
+    other = {"1": {"a": 1.0, "u": 0.5}, "2": {"y": 1.0}}
+    notes: dict[str, Any] = {
+        "diff": lambda measure, **fill: gradedeval.diff(RUN, other, QRELS, measure, **fill),
+        "leave_one_out": lambda measure, **fill: gradedeval.leave_one_out([RUN, other], QRELS, measure, **fill),
+        "correlate": lambda measure, **fill: clicks.correlate(LOG, QRELS, measure, unjudged="keep", **fill),
+        "to_judge": lambda measure, **fill: gradedeval.to_judge(RUN, QRELS, "residual", measure=measure, **fill),
+    }
+    for name, call in notes.items():
+        for measure, takes in (("err", True), ("ndcg", False)):
+            with_fill, without = call(measure, fill=FILL), call(measure)
+            frame = "topics" if name == "diff" else "frame"
+            assert getattr(with_fill, frame).equals(getattr(without, frame)) != takes, (name, measure)
+            assert (STAYS in "".join(map(str, with_fill.notes)).replace("--", "")) != takes, (name, measure)
+    grades = gradedeval.diff(RUN, other, QRELS, "err", fill=FILL).documents.set_index("docno")["grade"]
+    assert np.isnan(grades["u"])
+    lists = clicks.correlate(LOG, QRELS, "err", unjudged="keep", fill=FILL).lists
+    assert lists is not None
+    assert lists["err"].tolist()[0] == pytest.approx(0.25 + 0.75 * 0.75 / 2 + 0.75 * 0.25 * 0.1234567 / 3, abs=1e-6)
+    drawn = clicks.simulate("err", lists=LOG, qrels={"1": {"z": 1}}, sessions=100, fill={"1": {"u": 1.0}})
+    assert set(drawn.patterns) == {(1,), (3,)}  # where u stands
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("explain", (RUN, QRELS, "err"), "fill: does not apply to explain; leave it out"),
+        ("pool", ([RUN], QRELS), "fill: does not apply to pool; leave it out"),
+        ("agreement", ([RUN, RUN],), "fill: does not apply to agreement; leave it out"),
+        ("to_judge", (RUN, QRELS), 'fill: does not apply to strategy="rbp-c", which goes by no measure; leave it out'),
+    ],
+)
+def test_what_has_no_scores_to_fill_refuses_it(name: str, arguments: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        getattr(gradedeval, name)(*arguments, fill=FILL)
+    assert str(caught.value) == message
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

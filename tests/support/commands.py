@@ -56,10 +56,10 @@ def shell(command: str, folder: Path) -> Outcome:
 
 
 def without_flips(text: str) -> str:
-    """A comparison as csv without its signature, and without what it takes to turn an order round: runs are read again
+    """A comparison as csv without its signature, and without what judging could make of an order: runs are read again
     for that, and saved scores know of none."""
     header, *rows = csv.reader(io.StringIO(text))
-    kept = [place for place, name in enumerate(header) if name not in (*COLUMNS, "signature")]
+    kept = [place for place, name in enumerate(header) if name not in (*COLUMNS, "lowest", "highest", "signature")]
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([row[place] for place in kept] for row in (header, *rows))
     return out.getvalue()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import multiprocessing
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -46,3 +47,18 @@ def wait_for(condition: Callable[[], bool]) -> None:
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+def end_fsspec() -> None:
+    """End the thread that fsspec keeps: beside it no process is forked, in any test that follows."""
+    from fsspec import asyn, spec
+
+    end = time.monotonic() + 5
+    while any("_run" in thread.name for thread in threading.enumerate()) and time.monotonic() < end:
+        time.sleep(0.01)
+    if asyn.loop[0] is not None:
+        asyn.loop[0].call_soon_threadsafe(asyn.loop[0].stop)
+        asyn.iothread[0].join(5)
+        asyn.loop[0] = asyn.iothread[0] = None
+    for kind in spec.AbstractFileSystem.__subclasses__() + asyn.AsyncFileSystem.__subclasses__():
+        kind.clear_instance_cache()

@@ -12,6 +12,7 @@ import pytest
 from gradedeval.trec import remote
 from support.commands import Command
 from support.paths import ROOT
+from support.processes import end_fsspec
 
 pytestmark = pytest.mark.exhaustive
 SAMPLES = ROOT / "qrels_samples"
@@ -35,6 +36,7 @@ def storage() -> Iterator[Any]:
         for path in SAMPLES.glob("rivers*"):
             files.put(str(path), f"bucket/{'runs/' if '.run' in path.name else ''}{path.name}")
         yield files
+    end_fsspec()
     server.stop()
 
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import socket
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import gradedeval
 from gradedeval import InputError
+from gradedeval.errors import redacted
+from gradedeval.parallel import workers
+from gradedeval.rankings import interleaved
+from gradedeval.trec import remote
+from support.commands import environment
+from support.processes import end_fsspec
 from support.sessions import gradedeval as prompt
 
 RUN, QRELS = "1 Q0 a 1 2 t\n2 Q0 b 1 1 t\n1 Q0 b 2 1 t\n", "1 0 b 1\n2 0 b 1\n"
@@ -55,6 +64,116 @@ def test_without_fsspec_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPa
     with pytest.raises(InputError) as error:
         gradedeval.evaluate("s3://bucket/x.run", {"1": {"a": 1}}, "rr")
     assert str(error.value) == "s3://bucket/x.run: is a URL, which fsspec opens; pip install 'gradedeval[remote]'"
+
+
+def test_a_protocol_without_its_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    for protocol, extra in (("s3", "s3"), ("gs", "gs"), ("az", "az"), ("hf", "hf")):
+        for package in ("s3fs", "gcsfs", "adlfs", "huggingface_hub"):
+            monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(InputError) as error:
+            gradedeval.Qrels(f"{protocol}://bucket/qrels")
+        needed = f"needs a package that is not installed; pip install 'gradedeval[{extra}]'"
+        assert str(error.value) == f"{protocol}://bucket/qrels: {needed}"
+
+
+@pytest.fixture
+def alone() -> Iterator[None]:
+    """No thread of fsspec is left."""
+    yield
+    end_fsspec()
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(
+    ("listens", "message"),
+    [
+        (True, "no answer within 0.2 seconds; try again, or wait longer, as with GRADEDEVAL_TIMEOUT=300"),
+        (False, "cannot be reached ("),
+    ],
+)
+def test_a_server_that_is_silent_or_not_there_is_one_line_without_the_password(
+    listens: bool, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    pytest.importorskip("aiohttp", reason="aiohttp is not installed")
+    monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "0.2" if listens else "20")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        if not listens:
+            server.close()
+        with pytest.raises(InputError) as error:
+            gradedeval.evaluate(f"http://me:secret@127.0.0.1:{port}/x.run?sig=secret", {"1": {"a": 1}}, "rr")
+    assert str(error.value).startswith(f"http://…@127.0.0.1:{port}/x.run?…: {message}")
+    assert "secret" not in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("seconds", ["soon", "0", "nan"])
+def test_a_time_limit_is_a_number_of_seconds(seconds: str, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADEDEVAL_TIMEOUT", seconds)
+    with pytest.raises(InputError, match=r"^GRADEDEVAL_TIMEOUT: '.*' is not a number of seconds above 0; as in"):
+        gradedeval.Qrels(f"{bucket}/qrels.gz")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://me:pass@host/a/b.run", "https://…@host/a/b.run"),
+        ("https://token@host/b.run?X-Amz-Signature=1#2", "https://…@host/b.run?…"),
+        ("abfs://container@account.example/b.run", "abfs://container@account.example/b.run"),
+        ("s3://bucket/a@b.run", "s3://bucket/a@b.run"),
+        ("see https://u:p@h/x?k=1 and s3://b/c", "see https://…@h/x?… and s3://b/c"),
+        ("no url?x@y", "no url?x@y"),
+    ],
+)
+def test_what_a_url_says_of_a_user_is_not_shown(url: str, shown: str) -> None:
+    assert redacted(url) == shown
+
+
+def test_neither_names_nor_signature_nor_measures_show_a_password(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fsspec
+
+    monkeypatch.setattr(fsspec.implementations.memory.MemoryFileSystem, "_strip_protocol", classmethod(stripped))
+    weights, secret = f"{bucket}/w.csv?sig=secret", f"{bucket}/runs/x.run?sig=secret"
+    fsspec.filesystem("memory").pipe("/bucket/w.csv", b"1,0.5\n2,0.5\n")
+    scores = gradedeval.evaluate(secret, f"{bucket}/qrels.gz?sig=secret", [f'wp(file="{weights}")', "rr"])
+    assert [run.run for run in scores.runs] == ["x.run"]
+    for text in (str(scores), scores.signature, scores.frame.to_csv(), *scores.notes, *scores.means):
+        assert "secret" not in str(text)
+    assert "?…" in scores.signature
+
+
+def stripped(files: type, path: str) -> str:
+    """A path in memory, without what a signed URL adds."""
+    return "/" + path.removeprefix("memory://").strip("/").partition("?")[0]
+
+
+def test_topics_that_take_turns_far_away_are_refused_where_they_are_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    lines = [f"{topic} Q0 d{rank} {rank} {9 - rank} t\n" for rank in range(9) for topic in range(40)]
+    (tmp_path / "x.run").write_text("".join(lines))
+    url = (tmp_path / "x.run").as_uri()
+    monkeypatch.setattr(workers, "LIMITS", workers.Limits(large_file=0, block=1 << 9))
+    monkeypatch.setattr(remote, "LARGE", 0)
+    qrels = {str(topic): {"d3": 1} for topic in range(40)}
+    assert gradedeval.evaluate(url, qrels, "rr").means == {"rr": 0.25}
+    monkeypatch.setattr(interleaved, "KEPT", 0)
+    with pytest.raises(InputError, match=r"x.run: topics take turns, in more than 0 GiB; sort it by topic: sort -s"):
+        gradedeval.evaluate(url, qrels, "rr")
+
+
+def test_an_evaluation_of_files_here_imports_no_fsspec(tmp_path: Path) -> None:
+    (tmp_path / "x.run").write_text(RUN)
+    (tmp_path / "qrels").write_text(QRELS)
+    script = "import sys; from gradedeval.cli import main\ntry: main(['x.run', 'qrels', '-m', 'rr', '-o', 'x.csv'])\n"
+    script += "except SystemExit: print([name for name in sys.modules if 'fsspec' in name or 'trec.remote' in name])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=environment(), capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 def test_the_prompt_takes_urls(tmp_path: Path) -> None:

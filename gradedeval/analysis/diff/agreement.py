@@ -117,6 +117,7 @@ def agreement(
     common.
     """
     options = resolve_options(like, **keywords)
+    options.check_unscored("agreement")
     found = agreement_of(named_runs(runs), options, AgreementSettings(p, at, rbo_ties))
     warn_caller(found.notes)
     return found

@@ -188,5 +188,5 @@ def _of_measure(
     order = np.argsort(measure.reading.sign * topics["difference"].to_numpy(), kind="stable")
     place = np.zeros(len(ranked.topics), dtype=np.int64)
     place[shared[order]] = np.arange(len(shared))
-    relevant = np.append(table.worth, [0.0, 0.0])[ranked.code] > 0
+    relevant = table.by_code(len(scorer.grader.qrels.labels) + 2)[ranked.code] > 0
     return topics.iloc[order], document_rows(change, place, passed_by_unjudged(change, relevant))

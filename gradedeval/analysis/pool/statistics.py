@@ -83,6 +83,7 @@ def pool(
     `gradedeval.InputError` as `evaluate` does, and where groups name an unknown run.
     """
     options = resolve_options(like, **keywords)
+    options.check_unscored("pool")
     found = pool_of(named_runs(runs), qrels, options, groups=groups, at=at, pool_depth=pool_depth)
     warn_caller(found.notes)
     return found

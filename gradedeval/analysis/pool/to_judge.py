@@ -20,7 +20,7 @@ from gradedeval.errors import InputError, check_choice, warn_caller
 from gradedeval.formats.notebook import InNotebook
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, Options
+from gradedeval.options import OPTIONS, OptionKwargs, Options
 from gradedeval.options.presets import resolve_options
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.qrels import Qrels
@@ -145,6 +145,9 @@ def judge_next(
     if settings.strategy in BY_MEASURE and measure.residual == "none":
         what = f"{measure.label} has no residual, by which --strategy {settings.strategy} goes"
         raise InputError("-m", what, "choose another measure or strategy", usage=True)
+    if options.fill is not None and settings.strategy not in BY_MEASURE:
+        what = f"does not apply to --strategy {settings.strategy}, which goes by no measure"
+        raise OPTIONS["fill"].error(what, "leave it out")
     if qrels is None:
         judged = Qrels.none((0.0, 1.0 if options.top_grade is None else options.top_grade))
         options = replace(options, topics="run")

@@ -24,11 +24,11 @@ def _sums(log: float | None, length: int) -> Floats:
 def _ideal_sums(log: float | None, count: Floats, k: int | None) -> Floats:
     """topics × candidates: the discounts of so many first ranks, down to the cutoff, in sum; infinite where the ranks
     are more than can be added up."""
-    last = int(min(k or LONGEST, LONGEST))
-    finite = np.minimum(count, last).astype(np.int64)
-    length = int(finite.max(initial=0))
-    summed = _sums(log, 1 << length.bit_length())[finite]
-    return summed if k is not None and k <= LONGEST else np.where(count > LONGEST, np.inf, summed)
+    cut = np.minimum(count, np.inf if k is None else k)
+    endless = cut > LONGEST
+    ranks = np.where(endless, 0, cut).astype(np.int64)
+    summed = _sums(log, 1 << int(ranks.max(initial=0)).bit_length())[ranks]
+    return np.where(endless, np.inf, summed)
 
 
 def share_of_ideal(g: Gains, *, log: float | None = None) -> tuple[Floats, Floats]:

@@ -1,0 +1,155 @@
+"""How low and how high a difference can come: against all ways to judge the unjudged documents of two runs."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval.analysis.bounds import Bound
+from gradedeval.analysis.completions import cascades, precisions
+from gradedeval.measures.definition import Measure
+from gradedeval.measures.parse import parse_measures
+from gradedeval.measures.table import MEASURES
+
+Ranking = dict[str, float]
+TOPICS = ("1", "2", "3")
+UNJUDGED = -1
+EXACT = (
+    "dcg@3", "p@2", "rbp(p=0.8)@3", "sdcg@3", "zipf@3", "gprecision@2", "sp", "err@2", "err@3", "rr@3",
+    "success@2", "cascade(gamma=0.9,gain=linear)@3", "ndcg", "ndcg@2", "ndcg(gain=exp)@3", "ndcg(gain=0.1:0.5:1)",
+    "recall@2", "grecall", "ap", "ap@2", "gap", "gap(g=1:3)@2",
+)  # fmt: skip
+SAFE = ("nerr", "nerr@2")
+
+
+def ranked(docnos: Sequence[str]) -> Ranking:
+    return {docno: float(-rank) for rank, docno in enumerate(docnos)}
+
+
+def case(seed: int) -> tuple[dict[str, dict[str, Ranking]], dict[str, dict[str, int]]]:
+    """Two runs of a few documents, in part the same, and grades of some of them and of others."""
+    draw = random.Random(seed)
+    runs: dict[str, dict[str, Ranking]] = {"a": {}, "b": {}}
+    qrels: dict[str, dict[str, int]] = {}
+    for topic in TOPICS:
+        docnos = [f"d{number}" for number in range(draw.randint(3, 6))]
+        judged = draw.sample(docnos, max(0, len(docnos) - draw.randint(1, 3)))
+        qrels[topic] = {
+            docno: draw.choice((0, 0, 1, 2)) for docno in [*judged, "other", "another"][: draw.randint(1, 9)]
+        }
+        for run in runs.values():
+            run[topic] = ranked(draw.sample(docnos, draw.randint(3, len(docnos))))
+    return runs, qrels
+
+
+def scored(runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return gradedeval.evaluate(runs, qrels, list(measures), residuals="total", top_grade=2)
+
+
+def compared(runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return gradedeval.compare(scored(runs, qrels, measures), draws=10).set_index("measure")
+
+
+def every_way(
+    runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str]
+) -> pd.DataFrame:
+    """measure -> the least and the largest difference b − a, each completion of the judgments scored as a topic."""
+    ends = np.zeros((2, len(measures)))
+    for topic in TOPICS:
+        unknown = sorted((runs["a"][topic].keys() | runs["b"][topic].keys()) - qrels[topic].keys())
+        ways = list(itertools.product((UNJUDGED, 0, 1, 2), repeat=len(unknown)))
+        completed = {
+            str(way): qrels[topic] | {d: g for d, g in zip(unknown, way, strict=True) if g != UNJUDGED} for way in ways
+        }
+        scores = scored({name: dict.fromkeys(completed, run[topic]) for name, run in runs.items()}, completed, measures)
+        first, second = (run.score for run in scores.runs)
+        ends += np.array([(second - first).min(0), (second - first).max(0)]) / len(TOPICS)
+    return pd.DataFrame(ends.T, index=list(measures), columns=["least", "largest"])
+
+
+def seeds(last: int) -> list[Any]:
+    return [1, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(2, last))]
+
+
+@pytest.mark.parametrize("seed", seeds(8))
+def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(seed: int) -> None:
+    runs, qrels = case(seed)
+    frame, ends = compared(runs, qrels, (*EXACT, *SAFE)), every_way(runs, qrels, (*EXACT, *SAFE))
+    exact = frame.loc[list(EXACT)]
+    np.testing.assert_allclose(exact["lowest"], ends.loc[list(EXACT), "least"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(exact["highest"], ends.loc[list(EXACT), "largest"], rtol=0, atol=1e-12)
+    assert (frame["lowest"] <= ends["least"] + 1e-12).all()
+    assert (frame["highest"] >= ends["largest"] - 1e-12).all()
+    settled = (ends["least"] > 1e-9) | (ends["largest"] < -1e-9) | ((ends["largest"] - ends["least"]) < 1e-9)
+    assert (frame["conclusive"] <= settled).all()
+    assert (frame["conclusive"] == settled)[list(EXACT)].all()
+
+
+@pytest.mark.parametrize("seed", seeds(8))
+def test_where_the_documents_are_too_many_to_try_all_ways_the_bounds_are_safe(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(precisions, "COMPLETIONS", 0)
+    monkeypatch.setattr(precisions, "EXACT", 1)
+    monkeypatch.setattr(cascades, "CELLS", 0)
+    runs, qrels = case(seed)
+    frame, ends = compared(runs, qrels, (*EXACT, *SAFE)), every_way(runs, qrels, (*EXACT, *SAFE))
+    assert (frame["lowest"] <= ends["least"] + 1e-12).all()
+    assert (frame["highest"] >= ends["largest"] - 1e-12).all()
+    sums = [name for name in EXACT if getattr(parse_measures(name)[0].rank_sum, "of", "") == "gain"]
+    np.testing.assert_allclose(frame.loc[sums, "highest"], ends.loc[sums, "largest"], rtol=0, atol=1e-12)
+
+
+def test_what_lies_past_the_end_of_a_run_may_be_relevant_too() -> None:
+    runs = {"a": {topic: ranked(["x"]) for topic in TOPICS}, "b": {topic: ranked(["n", "u"]) for topic in TOPICS}}
+    row = compared(runs, {topic: {"x": 2, "n": 0} for topic in TOPICS}, ["rbp(p=0.5)"]).loc["rbp(p=0.5)"]
+    # W = 1/2, 1/4, 1/8 …: a has 1/2, and 1/2 past its end; b has u, and 1/4 past its end.
+    assert row[["difference", "lowest", "highest"]].tolist() == [-0.5, -1.0, 0.0]
+    assert not row["conclusive"]
+
+
+def test_every_kind_of_sum_over_ranks_is_tried() -> None:
+    def kinds(measures: Iterable[Measure]) -> set[tuple[str, str]]:
+        sums = [measure.rank_sum for measure in measures if measure.residual != "none"]
+        return {(each.of, each.pool) for each in sums if each is not None}
+
+    assert kinds(parse_measures(" ".join((*EXACT, *SAFE)))) == kinds(MEASURES.values())
+
+
+def test_judging_may_turn_an_order_that_the_residual_of_the_lower_run_calls_known() -> None:
+    """Topic 1 is won by the first run, with little to find; what is unjudged there makes it count for nothing."""
+    deep = [f"u{rank}" for rank in range(20)]
+    runs = {
+        "a": {"1": ranked(["x", *deep]), "2": ranked(["n", "y"])},
+        "b": {"1": ranked(["n", "m", "x"]), "2": ranked(["y"])},
+    }
+    qrels = {"1": {"x": 1, "n": 0, "m": 0}, "2": {"y": 1, "n": 0}}
+    row = compared(runs, qrels, ["ap@3"]).loc["ap@3"]
+    assert abs(row["difference"]) > 0.08
+    assert row["lowest"] < 0 < row["highest"]
+    assert not row["conclusive"]
+
+
+def test_a_check_says_whether_judging_could_undo_a_drop() -> None:
+    qrels = {topic: {"x": 2, "n": 0} for topic in TOPICS}
+    runs = {"before": {topic: ranked(["x", "n"]) for topic in TOPICS}}
+    for name, docnos in (("judged", ["n", "x"]), ("unjudged", ["u", "x"]), ("same", ["x", "n"])):
+        runs[name] = {topic: ranked(docnos) for topic in TOPICS}
+    bounds = [Bound("max-drop", "p@1", 0.1), Bound("min", "p@1", 0.1)]
+    frame = gradedeval.check(scored(runs, qrels, ["p@1"]), bounds, "before").set_index(["run", "bound"])
+    assert frame["settled"].tolist() == [True, None, False, None, None, None]
+    assert frame.loc[("judged", "max-drop"), "verdict"].endswith("; no judging of unjudged documents makes up for it")
+    assert frame.loc[("unjudged", "max-drop"), "verdict"].endswith("; judging unjudged documents could undo it")
+    assert "judging" not in frame.loc[("same", "max-drop"), "verdict"]

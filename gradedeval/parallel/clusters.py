@@ -93,7 +93,7 @@ def _no_answer(address: str, error: Exception) -> InputError:
 
 
 def dashboard(client: Any) -> str:
-    """Where a browser shows what a cluster does; empty where there is no such page: its scheduler needs bokeh."""
+    """Where a browser shows what a cluster does; empty where there is no such page. One of this machine has none."""
     services = client.scheduler_info(n_workers=0).get("services", {})
     return str(client.dashboard_link) if "dashboard" in services else ""
 
@@ -145,7 +145,8 @@ def _local_cluster(count: int) -> Iterator[Any]:
         LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=count,
             threads_per_worker=1,
-            dashboard_address=None,  # a web server, which takes half a second
+            dashboard_address="127.0.0.1:0",  # its port is free: of another, dask would warn
+            scheduler_kwargs={"dashboard": False},  # whose pages take half a second
             silence_logs=logging.CRITICAL,
         ) as cluster,
     ):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,13 @@ from gradedeval.analysis import significance
 from gradedeval.analysis.baseline import with_baseline
 from gradedeval.analysis.bounds import COMPARED, Bound
 from gradedeval.analysis.compare import TestSettings, topic_differences
+from gradedeval.analysis.completions.differences import drop_is_settled
+from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
 from gradedeval.analysis.significance import NOT_BY_PAIR, PAIR_TESTS, Test, p_value
+from gradedeval.analysis.verdict import ALONE, FELL, HIGHEST, LOWEST, OPEN, ROSE, Verdict
 from gradedeval.arrays import TOLERANCE, Bools, Floats
-from gradedeval.errors import InputError, Note, plural, visible, warn_caller
+from gradedeval.errors import InputError, Note, plural, warn_caller
 from gradedeval.scoring.summaries import summarize_rises
 
 if TYPE_CHECKING:
@@ -25,61 +28,6 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 """Topics listed of a broken bound."""
-LOWEST, HIGHEST, FELL, ROSE = "of lowest score", "of highest score", "that fell most", "that rose most"
-ALONE, OPEN = (LOWEST, HIGHEST), "that could gain most"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether one run satisfies one bound.
-
-    value     what is bounded: the summary (mean, total or geometric mean), its drop, the largest drop of a topic, p, or
-              what unjudged documents could add to the summary. A drop is a rise where lower is better
-    passed    whether the bound holds
-    sentence  the verdict in words
-    worst     the topics to look at first, with their scores, changes or what they could gain
-    which     what these topics are: "that fell most"
-    topics    how many topics the value is over
-    counts    whether the scores are whole numbers
-    """
-
-    run: str
-    bound: Bound
-    value: float
-    passed: bool
-    sentence: str
-    worst: tuple[tuple[str, float], ...]
-    which: str
-    topics: int
-    counts: bool = False
-
-    @property
-    def worst_words(self) -> str:
-        """The worst topics in words."""
-        form = ("" if self.which in ALONE else "+") + (".0f" if self.counts else ".4f")
-        topics = ", ".join(f"{topic} {value:{form}}" for topic, value in self.worst)
-        return topics and f"{plural(len(self.worst), 'topic')} {self.which}: {topics}"
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """The columns of the frame that `check` returns."""
-        return {
-            "run": self.run,
-            "bound": self.bound.kind,
-            "measure": self.bound.measure,
-            "limit": self.bound.limit,
-            "relative": self.bound.relative,
-            "value": self.value,
-            "passed": self.passed,
-            "verdict": self.sentence,
-            "worst": self.worst_words,
-            "topics": self.topics,
-        }
-
-    @property
-    def line(self) -> str:
-        """All of it in one line."""
-        return visible("; ".join(part for part in (f"{self.run}: {self.sentence}", self.worst_words) if part))
 
 
 class Tests(NamedTuple):
@@ -110,10 +58,11 @@ def check(
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns a frame with a row for each run and bound: run, bound, measure, limit, relative, value, passed, verdict,
-    worst (the topics to look at first, as text), topics (how many the value is over). A `min` of a measure of which
-    lower is better, or a `max` of another, is told in a warning of the class `gradedeval.EvaluationWarning`.
-    Raises InputError (usage) if a bound needs a baseline and there is none, or a residual that its measure does not
-    have, or if no drop could be significant at its level.
+    worst (the topics to look at first, as text), topics (how many the value is over), settled (of a drop of the mean
+    that breaks a bound: if it is one whatever the unjudged documents of both runs turn out to be; else None, also where
+    that is not known). A `min` of a measure of which lower is better, or a `max` of another, is told in a warning of
+    the class `gradedeval.EvaluationWarning`. Raises InputError (usage) if a bound needs a baseline and there is none,
+    or a residual that its measure does not have, or if no drop could be significant at its level.
     """
     import pandas as pd  # not before it is needed
 
@@ -147,8 +96,9 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
     runs = [run for run in matrix.runs if run != baseline]
     if not runs:
         raise InputError("", "the baseline is the only run", "add the run to check", usage=True)
-    tests = _tests(matrix, runs, bounds, baseline, settings)
-    return [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
+    tests, reread = _tests(matrix, runs, bounds, baseline, settings), Reread.of(matrix.scores)
+    found = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
+    return found if baseline is None else [_with_settled(matrix, verdict, baseline, reread) for verdict in found]
 
 
 def direction_notes(matrix: Matrix, bounds: Iterable[Bound]) -> list[str]:
@@ -241,6 +191,21 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
     worst = tuple((topics[index], float(shown[index])) for index in first if which in ALONE or badness[index] < 0)
     counts = alone.reading.summary == "total" and all(score.is_integer() for _, score in worst)
     return Verdict(run, bound, value, passed, sentence, worst, which, used, counts)
+
+
+def _with_settled(matrix: Matrix, verdict: Verdict, baseline: str, reread: Reread | None) -> Verdict:
+    """Of a drop of the summary that breaks a bound: whether it is one whatever the unjudged documents of both runs turn
+    out to be."""
+    if verdict.passed or verdict.bound.kind not in ("max-drop", "significant"):
+        return verdict
+    both = matrix.select(runs=[baseline, verdict.run]).paired(verdict.bound.measure)
+    settled = drop_is_settled(both, reread) if _drop(both) > TOLERANCE else None
+    if settled is None:
+        return verdict
+    could = (
+        "no judging of unjudged documents makes up for it" if settled else "judging unjudged documents could undo it"
+    )
+    return replace(verdict, sentence=f"{verdict.sentence}; {could}", settled=settled)
 
 
 def _unanswered(matrix: Matrix, runs: Sequence[str]) -> set[str]:

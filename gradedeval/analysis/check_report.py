@@ -7,7 +7,7 @@ from functools import partial
 from xml.sax.saxutils import quoteattr
 
 from gradedeval import formats
-from gradedeval.analysis.check import Verdict
+from gradedeval.analysis.verdict import Verdict
 from gradedeval.errors import InputError, plural
 from gradedeval.formats import Column, Document, Layout, Table, formats_for
 from gradedeval.trec.source import extension_of

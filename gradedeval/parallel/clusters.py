@@ -23,6 +23,9 @@ PATIENCE = 10
 RETRIES = 2
 """How often dask does a task again that failed for a reason of the worker."""
 
+RUNNING = "running"
+"""What the status of a client is that has a scheduler, in the words of dask."""
+
 VERSIONS = "{name: __import__(name).__version__ for name in ('gradedeval', 'numpy')}"
 """What a worker that may not have gradedeval is asked: so it is no function of ours."""
 
@@ -166,9 +169,12 @@ def scattered(client: Any, work: Callable[[Task], Any], tasks: Sequence[Task]) -
 
     def submit(number: int, with_work: bool = False) -> Future[Any]:
         nonlocal packed
-        if packed.status not in ("finished", "pending"):  # all who had it have died
-            packed = _scattered(client, work)
-        task = client.submit(sent_task, name, packed, tasks[number], pure=False, retries=RETRIES)
+        try:
+            if packed.status not in ("finished", "pending") and client.status == RUNNING:  # all who had it have died
+                packed = _scattered(client, work)
+            task = client.submit(sent_task, name, packed, tasks[number], pure=False, retries=RETRIES)
+        except OSError as error:
+            raise scheduler_gone(client, error) from None
         return _Awaited(client, task)
 
     yield submit
@@ -190,8 +196,9 @@ class _Awaited(Future[Any]):
         task.add_done_callback(self._arrived)
 
     def cancel(self) -> bool:
-        with suppress(Exception):  # the scheduler may be gone
-            self._task.cancel()
+        if self._client.status == RUNNING:
+            with suppress(Exception):  # the scheduler may go in this moment
+                self._task.cancel()
         return super().cancel()
 
     def _arrived(self, task: Any) -> None:
@@ -206,7 +213,7 @@ class _Awaited(Future[Any]):
         """What a task failed of, in the words of other executors."""
         from distributed import KilledWorker
 
-        if self._client.status not in ("running", "connecting"):
+        if self._client.status != RUNNING:
             return scheduler_gone(self._client, error)
         if isinstance(error, KilledWorker | CancelledError):
             return BrokenExecutor(str(error))

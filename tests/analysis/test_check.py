@@ -67,7 +67,8 @@ def test_a_whole_job(job: Path, cli: Command) -> None:
     assert worse.code == 1
     (broken,) = [line for line in worse.text.splitlines() if line.startswith("FAIL")]
     assert broken == (
-        "FAIL  new.run: rr fell by 0.0500 (7.3%), from 0.6833 to 0.6333, more than 5%; topic that fell most: 1 -0.5000"
+        "FAIL  new.run: rr fell by 0.0500 (7.3%), from 0.6833 to 0.6333, more than 5%; no judging of "
+        "unjudged documents makes up for it; topic that fell most: 1 -0.5000"
     )
 
     new.write_text(ranking([3, 1, 1, 1, 1, 2, 2, 2, 2, 2]))

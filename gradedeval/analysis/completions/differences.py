@@ -18,7 +18,7 @@ from gradedeval.analysis.completions.ratios import Ideal, greatest_share, greate
 from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.completions.unknown import Unknown
 from gradedeval.analysis.score_matrix import Paired
-from gradedeval.arrays import Floats, Ints
+from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.errors import InputError
 from gradedeval.measures.applied import run_measure, scores_of
 from gradedeval.measures.definition import Measure
@@ -209,7 +209,7 @@ class Differences:
         own, other = (np.concatenate([ranking.gain for ranking in rankings]) for rankings in (first, second))
         of = {"gain": self._of_gain, "stop": self._of_stop, "precision": self._of_precision}[self.rank_sum.of]
         greatest: Floats = of(own, other, unknown) + np.concatenate([ranking.beyond for ranking in first])
-        return greatest
+        return np.minimum(greatest, self.measure.definition.ceiling - self.measure.definition.floor)
 
     def _of_gain(self, first: Floats, second: Floats, unknown: Unknown) -> Floats:
         weights = np.append(self.weights[: self.depth], 0.0)
@@ -269,3 +269,11 @@ def never_falls(label: str, reread: Reread | None) -> bool:
     except (InputError, ValueError):
         return False
     return measure.bounds == "rises"
+
+
+def drop_is_settled(both: Paired, reread: Reread | None) -> bool | None:
+    """Whether the second of two runs stays behind the first, however the unjudged documents of both are judged; None
+    where that is not known."""
+    lowest, highest = difference_bounds(both, np.array([0]), np.array([1]), reread)
+    ends = both.reading.sign * np.array([lowest[0], highest[0]])
+    return None if np.isnan(ends).any() else bool(ends.max() < -TOLERANCE)

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import gradedeval
+from gradedeval.analysis.bounds import Bound
 from gradedeval.analysis.completions import cascades, precisions
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
@@ -139,3 +140,16 @@ def test_judging_may_turn_an_order_that_the_residual_of_the_lower_run_calls_know
     assert abs(row["difference"]) > 0.08
     assert row["lowest"] < 0 < row["highest"]
     assert not row["conclusive"]
+
+
+def test_a_check_says_whether_judging_could_undo_a_drop() -> None:
+    qrels = {topic: {"x": 2, "n": 0} for topic in TOPICS}
+    runs = {"before": {topic: ranked(["x", "n"]) for topic in TOPICS}}
+    for name, docnos in (("judged", ["n", "x"]), ("unjudged", ["u", "x"]), ("same", ["x", "n"])):
+        runs[name] = {topic: ranked(docnos) for topic in TOPICS}
+    bounds = [Bound("max-drop", "p@1", 0.1), Bound("min", "p@1", 0.1)]
+    frame = gradedeval.check(scored(runs, qrels, ["p@1"]), bounds, "before").set_index(["run", "bound"])
+    assert frame["settled"].tolist() == [True, None, False, None, None, None]
+    assert frame.loc[("judged", "max-drop"), "verdict"].endswith("; no judging of unjudged documents makes up for it")
+    assert frame.loc[("unjudged", "max-drop"), "verdict"].endswith("; judging unjudged documents could undo it")
+    assert "judging" not in frame.loc[("same", "max-drop"), "verdict"]

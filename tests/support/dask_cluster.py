@@ -1,0 +1,53 @@
+"""A scheduler of dask and its workers, started from a shell as a user starts them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from support.commands import environment
+
+
+@contextmanager
+def started(folder: Path, workers: int = 2, *words: str, **variables: str) -> Iterator[Started]:
+    """`dask scheduler` and so many `dask worker`, in a folder of their own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    cluster = Started(address, [])
+    dask = (sys.executable, "-m", "dask")
+    threads = ("--nthreads", "1", "--no-dashboard", *words)
+    try:
+        cluster.start(folder, *dask, "scheduler", "--host", address, "--no-dashboard", "--no-show", **variables)
+        for _ in range(workers):
+            cluster.start(folder, *dask, "worker", address, *threads, **variables)
+        yield cluster
+    finally:
+        for process in cluster.processes:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+class Started:
+    """The address of a scheduler, its process and those of its workers."""
+
+    def __init__(self, address: str, processes: list[subprocess.Popen[bytes]]) -> None:
+        self.address, self.processes = address, processes
+
+    def start(self, folder: Path, *words: str, **variables: str) -> None:
+        self.processes.append(
+            subprocess.Popen(
+                words,
+                cwd=folder,
+                env={**environment(), **variables},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        )

@@ -42,6 +42,11 @@ def check_draws(draws: int, alpha: float, seed: int = 0) -> None:
     if draws < 1:
         raise InputError("--draws", f"{draws} draws are too few", "give 1 or more, for example 10000", usage=True)
     check_alpha(alpha)
+    check_seed(seed)
+
+
+def check_seed(seed: int) -> None:
+    """Raise InputError (usage) for a seed below 0."""
     if seed < 0:
         raise InputError("--seed", f"{seed} is negative", "give 0 or more", usage=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -9,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import numpy as np
 
 from gradedeval.analysis.frames import text_column
-from gradedeval.arrays import Floats, Ints
+from gradedeval.analysis.significance import check_seed
+from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.clicks.click_measures import CLICK_MEASURES, SS_REL, by_configuration, only, relevant_shown, with_lists
 from gradedeval.clicks.correlation import paired_correlation, weighted_correlation
 from gradedeval.clicks.lists import batch_of
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.read import read_log
-from gradedeval.errors import InputError, check_choice, plural
+from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import DEFAULT, parse_measures
-from gradedeval.options import OptionKwargs, Options
+from gradedeval.options import OF_RUNS, OF_SCORES, OptionKwargs, Options, refuse_options
 from gradedeval.options.presets import resolve_options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
@@ -77,22 +79,25 @@ def correlate(
     pairs     None: configurations are correlated, weighted by sessions. Else so many pairs of simulated engines: of
               each topic that has several lists one shows one, the other another, and their differences are correlated
     seed      of these pairs
-    keywords  options, as for `evaluate`. To `depth` lists are cut, those that are shorter left out, and clicks below
-              ignored
+    keywords  options of grades and gains, as for `evaluate`. To `depth` lists are cut, those that are shorter left out,
+              and clicks below ignored
 
     Chapelle et al., CIKM 2009, section 6.2, tables 2 to 5 and figure 4; with `pairs` algorithm 3 and table 6. Raises
     InputError as `read_log` and `evaluate` do, and where no configuration is left.
     """
-    columns = [by] if by not in (None, DECILE) else []
+    columns = [by] if by is not None and by != DECILE else []
+    refuse_options(keywords, (*OF_RUNS, *OF_SCORES), "click logs")
     options = resolve_options(like, **keywords)
     judged = qrels_for({}, qrels, options)
     settings = Settings(by, ss_rel, unjudged, pairs, seed)
-    return correlate_log(read_log(log, columns=columns), judged, parse_measures(measures), options, settings)
+    found = correlate_log(read_log(log, columns=columns), judged, parse_measures(measures), options, settings)
+    warn_caller(found.notes)
+    return found
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The keywords of `correlate` that are its own."""
+    """The keywords of `correlate` that are its own. Raises InputError (usage) for a value that is not allowed."""
 
     by: str | None = None
     ss_rel: float = SS_REL
@@ -100,14 +105,17 @@ class Settings:
     pairs: int | None = None
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        check_choice(self.unjudged, UNJUDGED, "--unjudged")
+        if self.pairs is not None and self.pairs < 2:
+            raise InputError("--pairs", f"{self.pairs} is too small", "it must be at least 2", usage=True)
+        check_seed(self.seed)
+
 
 def correlate_log(
     log: ClickLog, qrels: Qrels, measures: Sequence[Measure], options: Options, settings: Settings
 ) -> ClickCorrelations:
     """As `correlate`, of what has been read."""
-    check_choice(settings.unjudged, UNJUDGED, "--unjudged")
-    if settings.pairs is not None and settings.pairs < 2:
-        raise InputError("--pairs", f"{settings.pairs} is too small", "it must be at least 2", usage=True)
     log = _usable(log, qrels, options, settings)
     scorer = Scorer(qrels, measures, options)
     if types := [measure.label for measure in scorer.measures if measure.types]:
@@ -116,14 +124,17 @@ def correlate_log(
     relevant = relevant_shown(log, qrels, settings.ss_rel)
     import pandas as pd  # not before it is needed
 
-    rows, lists = list[tuple[Any, ...]](), list[pd.DataFrame]()
+    rows, lists, alone = list[tuple[Any, ...]](), list[pd.DataFrame](), 0
     labels = [measure.label for measure in scorer.measures]
     for part, some in _parts(log, settings.by):
         sessions, clicked = by_configuration(some, relevant)
         here = np.flatnonzero(sessions)
+        if settings.pairs is not None:
+            kept = _paired(log, here)
+            here, alone = here[kept], alone + int((~kept).sum())
         topics, shown = [log.topics[code] for code in here.tolist()], [log.shown[code] for code in here.tolist()]
         found = _correlations(topics, shown, scores[here], clicked[here], sessions[here], settings)
-        counts = len(set(topics)), len(here), int(sessions.sum())
+        counts = len(set(topics)), len(here), int(sessions[here].sum())
         for label, row in zip(labels, found.tolist(), strict=True):
             rows += [(part, label, *cell, *counts) for cell in zip(CLICK_MEASURES, row, strict=True)]
         known = {
@@ -144,7 +155,19 @@ def correlate_log(
     if not settings.by:
         frame, each = (one.drop(columns="by") for one in (frame, each))
     notes = [*log.notes, *scorer.notes]
+    if alone:
+        what = f"{alone} {plural(alone, 'list')} left out of pairs, for want of another of the same topic"
+        notes.append(f"{log.place}: {what}")
+    if not frame["configurations"].any():
+        raise InputError(log.place, "no topic has two lists to pair", "leave out --pairs", usage=True)
     return ClickCorrelations(frame, each if settings.pairs is None else None, said, notes)
+
+
+def _paired(log: ClickLog, configurations: Ints) -> Bools:
+    """Configurations: whether another of them is of the same topic."""
+    topics = [log.topics[code] for code in configurations.tolist()]
+    lists = Counter(topics)
+    return np.array([lists[topic] > 1 for topic in topics], dtype=bool)
 
 
 def _correlations(

@@ -63,6 +63,12 @@ class ClickModel:
         named = self.chosen.kind.number
         return float(self.parameters[named[0]]) if named else np.nan
 
+    @property
+    def ranks(self) -> int | None:
+        """How many ranks have parameters of their own; None where none has."""
+        of_ranks = [self.parameters[name] for name in ("continuation", "examination") if name in self.parameters]
+        return len(of_ranks[0]) if of_ranks else None
+
     def predicts(self, log: Any, floor: float = 0.0) -> Prediction:
         """How well it predicts the sessions of a log.
 
@@ -180,6 +186,8 @@ def fit_models(
     cells = items.cells(log)
     fitted = {str(one): fitted_model(one, items, cells, prior, iterations, tolerance) for one in chosen}
     predictions = {name: model.predicts(tried, floor) for name, model in fitted.items()}
+    if qrels is not None and tie == "document":
+        notes.append(f"{qrels.place} is not used: documents have parameters of their own; --tie grade takes grades")
     notes += [*more, *_notes(log, tried, items, fitted, predictions, floor)]
     parts = [
         f"fitted to {log.place}: {log.sessions} sessions",
@@ -257,6 +265,10 @@ def _notes(
     if unseen:
         what = f"{tried.place}: {unseen} of {shown} documents shown are not in {log.place}"
         notes.append(f"{what}; their parameters are 0.5")
+    deep = int(tried.lengths[tried.configuration].max())
+    if few := [name for name, model in fitted.items() if deep > (model.ranks or deep)]:
+        fitted_to = fitted[few[0]].ranks
+        notes.append(f"{', '.join(few)}: no list of {log.place} goes below rank {fitted_to}; parameters there are 0.5")
     impossible = [name for name, one in predictions.items() if one.ll_session == -np.inf]
     if impossible:
         what = f"{', '.join(impossible)}: some sessions cannot be by this model, so their log-likelihood is -inf"

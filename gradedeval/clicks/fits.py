@@ -13,8 +13,9 @@ from gradedeval.analysis.fixed_weights import static_weights
 from gradedeval.analysis.frames import frame_rows
 from gradedeval.analysis.parameter_search import read_ranges
 from gradedeval.arrays import Floats
-from gradedeval.clicks.observation import Observation, observe
-from gradedeval.errors import InputError, check_choice, plural
+from gradedeval.clicks.observation import Observation, observe_log
+from gradedeval.clicks.read import read_log
+from gradedeval.errors import InputError, check_choice, plural, warn_caller
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import split
 from gradedeval.measures.parse import parse_measures
@@ -70,11 +71,12 @@ def fit(
     Near weights describe what users look at; they do not estimate the parameter that users have, which `models` does.
     Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError as `observe` and `fit_weights` do.
     """
-    observation = log if isinstance(log, Observation) else observe(log, **observing)
+    observation = log if isinstance(log, Observation) else observe_log(read_log(log), **observing)
     texts = families(observation) if measures is None else measures
-    return fit_observation(
-        observation, [texts] if isinstance(texts, str) else texts, MEASURES, scale, weights, precision
-    )
+    asked = [texts] if isinstance(texts, str) else texts
+    found = fit_observation(observation, asked, MEASURES, scale, weights, precision)
+    warn_caller(found.notes)
+    return found
 
 
 def families(observation: Observation) -> str:

@@ -43,8 +43,10 @@ class Prediction:
     shown: int
 
     def mean(self, name: str) -> float:
-        """The arithmetic mean over ranks of `by_rank`, `by_click`, `by_skip` or `unconditional`."""
-        return float(np.nanmean(getattr(self, name)))
+        """The arithmetic mean over ranks of `by_rank`, `by_click`, `by_skip` or `unconditional`; nan where no rank has
+        one."""
+        known = getattr(self, name)[~np.isnan(getattr(self, name))]
+        return float(known.mean()) if len(known) else np.nan
 
 
 def log_chances(chance: Floats, cells: Cells, floor: float = 0.0) -> Floats:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from gradedeval.clicks.click_measures import SS_REL, of_lists
@@ -57,8 +58,25 @@ class Lesson:
         if self.target == "gap" and self.learn_from != "model":
             hint = f"leave out --from {self.learn_from}"
             raise InputError("--for gap", "is learned from click rates alone", hint, usage=True)
+        taught_by = "gap" if self.target == "gap" else self.learn_from
+        applies = {
+            "--from model": (taught_by == "model", ("model", "by_document", "prior", "iterations")),
+            "--from correlation": (taught_by == "correlation", ("click_measure",)),
+            "--click-measure ss": (taught_by == "correlation" and self.click_measure == "ss", ("ss_rel",)),
+            "--for gap": (taught_by == "gap", ("share",)),
+        }
+        default = {field.name: field.default for field in fields(self)}
+        for what, (applied, names) in applies.items():
+            check_applied(what, applied, {name: getattr(self, name) != default[name] for name in names})
         if not self.prior >= 0:
             raise InputError("--prior", f"{self.prior:g} is below 0", "give 1, or 0 for none", usage=True)
+
+
+def check_applied(what: str, applied: bool, given: Mapping[str, bool]) -> None:
+    """Raise InputError (usage) for an option that is given, and of what is not asked for."""
+    if name := next((name for name, there in given.items() if there and not applied), None):
+        flag = f"--{name.replace('_', '-')}"
+        raise InputError(flag, f"applies to {what}", "leave it out", usage=True)
 
 
 def gains(
@@ -105,6 +123,12 @@ def learn(
     source: Any, qrels: Qrels, measure: Measure, shape: Shape, lesson: Lesson, depth: int | None = None
 ) -> Learned:
     """`gains`, of judgments and a measure that are read. Raises InputError as it does."""
+    compared = lesson.target != "gap" and lesson.learn_from != "model"
+    asked = {"measure": str(measure) != MEASURE, "top_gain": shape.top != 1}
+    check_applied("--from correlation and preferences", compared, asked)
+    check_applied("gains and utilities", lesson.target != "gap", {"free": shape.free})
+    check_applied("gains", lesson.target == "gain", {"zero": shape.zero})
+    check_applied("click logs", lesson.learn_from != "preferences", {"depth": depth is not None})
     if lesson.learn_from == "preferences":
         return from_preferences(read_preferences(source, qrels), measure, shape)
     log: ClickLog = read_log(source, depth=depth)

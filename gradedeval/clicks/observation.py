@@ -14,7 +14,7 @@ from gradedeval.analysis.frames import text_column
 from gradedeval.arrays import Floats, Ints
 from gradedeval.clicks.log import ClickLog, collapse
 from gradedeval.clicks.read import LAST_RANK, read_log
-from gradedeval.errors import InputError, check_choice, plural
+from gradedeval.errors import InputError, check_choice, plural, warn_caller
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,21 @@ def observe(
     user, then over users. It describes attention, and is no estimate of a measure's parameter. Raises InputError where
     the log has no click. Zhang et al., Information Retrieval 2010, section 4.
     """
-    log = read_log(log)
+    found = observe_log(read_log(log), mu, page, ranks, gaps, clickless, per)
+    warn_caller(found.notes)
+    return found
+
+
+def observe_log(
+    log: ClickLog,
+    mu: float = MU,
+    page: int = PAGE,
+    ranks: int | None = None,
+    gaps: str = "mean",
+    clickless: str = "count",
+    per: str | None = None,
+) -> Observation:
+    """As `observe`, of a log that is read."""
     _check(mu, page, ranks, gaps, clickless, per)
     if not (log.clicks[log.pattern] > 0).any():
         raise InputError(log.place, "no click in any session", "nothing can be observed without clicks")

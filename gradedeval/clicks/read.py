@@ -50,9 +50,13 @@ def read_log(
     check_choice(clicks_as, CLICKS_AS, "--clicks-as")
     if depth is not None and depth < 1:
         raise InputError("--depth", f"{depth} is too small", "it must be at least 1", usage=True)
-    if isinstance(source, ClickLog):
-        return source if depth is None else source.cut(depth)
     kept = [columns] if isinstance(columns, str) else list(columns)
+    if isinstance(source, ClickLog):
+        if missing := [name for name in kept if name not in source.columns]:
+            raise InputError(source.place, f"was read without the column '{missing[0]}'", f"read_log(columns={kept})")
+        if idle is not None or clicks_as == "docno" or lenient:
+            raise InputError(source.place, "is read already", "leave out idle, clicks_as and lenient", usage=True)
+        return source if depth is None else source.cut(depth)
     seconds = None if idle is None else idle_seconds(idle)
     problems, notes = ProblemList(Source(source).place if is_file(source) else "log"), list[str]()
     wanted = [*kept, *(["user", "time"] if idle is not None else []), *(["shown"] if clicks_as == "docno" else [])]
@@ -138,6 +142,7 @@ class _Reader:
         self.rows: list[list[Ints]] = []  # configuration, pattern, user, the columns that are kept, count
         self.times: list[tuple[Ints, Floats]] = []
         self.waiting = self.repeated = self.disordered = 0
+        self.timed = False  # whether sessions are told apart by time alone
 
     def add(self, block: Block) -> None:
         """Take a block; what is wrong with its lines are problems."""
@@ -164,6 +169,7 @@ class _Reader:
             self._keep_times(given, blank, faults)
         elif "session" in given:
             self._check_sessions(given["session"], given.get("user", blank), configuration, faults)
+        self.timed |= "time" in given and "session" not in given
         for index in sorted(faults):
             self.problems.add(block.lines[index], faults[index].problem, faults[index].hint)
         good = np.delete(lines, sorted(faults))
@@ -244,22 +250,15 @@ class _Reader:
         if self.repeated:
             notes.append(f"{problems.place}: a second click on a rank counts once, in {_sessions(self.repeated)}")
         if self.disordered:
-            notes.append(
-                f"{problems.place}: clicks are taken in the order of ranks, not so made in {_sessions(self.disordered)}"
-            )
-        return ClickLog(
-            [shown.topic for shown in self.lists.means],
-            [shown.docnos for shown in self.lists.means],
-            list(self.patterns),
-            configuration,
-            pattern,
-            count,
-            user if self.users else None,
-            self.users.means,
-            {name: (self.kept[name].means, codes) for name, codes in zip(self.kept, kept, strict=True)},
-            problems.place,
-            notes,
-        )
+            what = f"clicks are taken in the order of ranks, not so made in {_sessions(self.disordered)}"
+            notes.append(f"{problems.place}: {what}")
+        if self.timed and self.users and self.idle is None:
+            notes.append(f"{problems.place}: each line is a session; --idle 60m unites lines of a user by their time")
+        topics, lists = [shown.topic for shown in self.lists.means], [shown.docnos for shown in self.lists.means]
+        named, users = user if self.users else None, self.users.means
+        columns = {name: (self.kept[name].means, codes) for name, codes in zip(self.kept, kept, strict=True)}
+        sessions = configuration, pattern, count
+        return ClickLog(topics, lists, list(self.patterns), *sessions, named, users, columns, problems.place, notes)
 
     def _unite(self) -> None:
         """Lines of one user, session and list that follow each other become one row, with the clicks of all."""

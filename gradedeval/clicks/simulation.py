@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from gradedeval.analysis.significance import check_seed
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.clicks import by_position
 from gradedeval.clicks.cells import Cells
@@ -19,7 +20,7 @@ from gradedeval.clicks.read import read_log
 from gradedeval.errors import InputError, warn_caller
 from gradedeval.measures.definition import AnyMeasure, Measure
 from gradedeval.measures.parse import parse_measures
-from gradedeval.options import OptionKwargs, Options, lists_options
+from gradedeval.options import OF_SCORES, OptionKwargs, Options, lists_options, refuse_options
 from gradedeval.options.presets import resolve_options
 from gradedeval.rankings.qrels import Qrels
 from gradedeval.scoring.evaluate import qrels_for
@@ -73,6 +74,18 @@ def users_of_model(model: ClickModel, lists: ClickLog) -> Users:
     return Users(attracts, *model.chosen.kind.transitions(model.parameters, cells))
 
 
+def unknown_to(model: ClickModel, lists: ClickLog) -> list[str]:
+    """Notes on what the lists show and the model has no parameters for."""
+    item, known = model.items.of(lists), len(model.items.names)
+    notes, unknown = [], int((item == known).sum())
+    if unknown:
+        what = f"{unknown} of {int(lists.lengths.sum())} documents shown have no parameters in {model}"
+        notes.append(f"{what}, and 0.5 in their place")
+    if model.ranks is not None and item.shape[1] > model.ranks:
+        notes.append(f"ranks below {model.ranks} have no parameters in {model}, and 0.5 in their place")
+    return notes
+
+
 def users_of_measure(measure: Measure, lists: ClickLog, qrels: Qrels, options: Options) -> Users:
     """The users that a measure describes: of a C/W/L measure a reader who goes on from rank i with probability C(i) and
     clicks with the gain of the document; of err and its like one who stops at the first click.
@@ -87,6 +100,8 @@ def users_of_measure(measure: Measure, lists: ClickLog, qrels: Qrels, options: O
         raise InputError(f"'{measure}'", "has no user who looks and clicks", hint, usage=True)
     ranks = max(map(len, lists.shown))
     attracts = _to_width(gains.gain, ranks).T
+    if measure.cutoff is not None:
+        attracts[measure.cutoff :] = 0  # nobody looks below
     if attracts.max(initial=0) > 1:
         what = f"gain {attracts.max():g} is no probability of a click"
         raise InputError(f"'{measure}'", what, "choose gains from 0 to 1, as in gain=0:0.3:0.7")
@@ -164,15 +179,23 @@ def simulate(
     """
     from gradedeval.clicks.model_files import read_model
 
+    refuse_options(keywords, OF_SCORES, "simulate")
     options = resolve_options(like, **keywords)
     if isinstance(users, os.PathLike) or (isinstance(users, str) and is_named(users)):
         users = read_model(users)
-    user = users if isinstance(users, ClickModel) else parse_measures(users)[0]
+    user = users if isinstance(users, ClickModel) else _one_measure(users)
     named = None if runs is None else named_runs(runs, qrels)
     known = None if lists is None else read_log(lists, depth=options.depth or DEPTH)
     log = simulated(user, named, qrels, options, lists=known, sessions=sessions, seed=seed, each=each)
     warn_caller(log.notes)
     return log
+
+
+def _one_measure(users: AnyMeasure) -> Measure:
+    measures = parse_measures(users)
+    if len(measures) != 1:
+        raise InputError("users", f"{len(measures)} measures", "name one, such as err", usage=True)
+    return measures[0]
 
 
 def simulated(
@@ -191,6 +214,7 @@ def simulated(
         raise InputError("", "lists to show come from runs or from a log", "give either RUN... or --lists", usage=True)
     if sessions < 1:
         raise InputError("--sessions", f"{sessions} is too small", "give 1 or more", usage=True)
+    check_seed(seed)
     needs = isinstance(users, Measure) or users.items.tie == "grade"
     if qrels is None and needs:
         raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)
@@ -203,6 +227,7 @@ def simulated(
         found = users_of_measure(users, lists, judged, options)
     else:
         items = users.items if not needs else replace(users.items, qrels=judged)
-        found = users_of_model(replace(users, items=items), lists)
+        users = replace(users, items=items)
+        found, notes = users_of_model(users, lists), [*notes, *unknown_to(users, lists)]
     log = drawn(found, lists, sessions, seed, each)
     return replace(log, place="<simulated>", notes=[*lists.notes, *notes])

@@ -204,6 +204,19 @@ class OptionKwargs(TypedDict, total=False):
 Documented = TypeVar("Documented")
 
 
+OF_RUNS = ("ties", "order", "scores", "run_format", "costs", "topics", "topics_from", "judged_only")
+"""What says how runs are read and ranked, and over which topics: lists that were shown to users are no runs."""
+OF_SCORES = tuple(name for name, described in OPTIONS.items() if described.section in (RESIDUALS, OUTPUT))
+"""What asks for more than scores: residuals, bounds and intervals."""
+
+
+def refuse_options(given: Mapping[str, object], names: Iterable[str], command: str) -> None:
+    """Raise InputError (usage) for options that are given, and that mean nothing to a command."""
+    for name in names:
+        if given.get(name) not in (None, False):
+            raise OPTIONS[name].error(f"does not apply to {command}", "leave it out")
+
+
 def lists_options(documented: Documented) -> Documented:
     """Append the options to the docstring of what takes them as keywords."""
     lines = [documented.__doc__ or "", "    Options:", ""]

@@ -113,6 +113,9 @@ def read_fill(fill: Any) -> Any:
     found: dict[bytes, dict[bytes, float]] = {}
     if isinstance(fill, Mapping):
         for topic, documents in fill.items():
+            if not isinstance(documents, Mapping):
+                what = f"{topic!r} has no dict of docno -> gain"
+                raise InputError("--fill", what, "give a dict of topic -> docno -> gain", usage=True)
             found[encode(str(topic))] = {encode(str(docno)): float(gain) for docno, gain in documents.items()}
         return Fill(found)
     if hasattr(fill, "columns"):

@@ -21,6 +21,8 @@ from support.clicks import COVID, SESSION_TRACK, all_judged, session_track
 from support.commands import Command
 from support.paths import DATA, shared
 
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # notes are compared where they matter
+
 QRELS = {"p": {"a": 3, "b": 0, "c": 2, "d": 1}, "q": {"a": 0, "e": 4}}
 LOG = """topic\tclicks\tshown\tcount\tlong
 p\t1 3\ta b c\t2\tyes
@@ -129,9 +131,9 @@ def test_lists_are_scored_as_rankings_of_their_topics() -> None:
 def test_what_is_left_out_is_told() -> None:
     found = clicks.correlate(log_of(), QRELS, "err", depth=2)
     assert found.notes[:3] == [
-        "<file>: --depth 2: 3 clicks below it ignored",
+        "<file>: depth=2: 3 clicks below it ignored",
         "<file>: 1 list (1 session) with fewer than 2 documents left out",
-        "<file>: 1 list (1 session) with a document that is not judged (--unjudged keep counts them) left out",
+        '<file>: 1 list (1 session) with a document that is not judged (unjudged="keep" counts them) left out',
     ]
     kept = clicks.correlate(log_of(), QRELS, "err", unjudged="keep").frame.iloc[0]
     assert kept["configurations"] == 5

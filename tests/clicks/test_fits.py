@@ -13,6 +13,8 @@ from support.clicks import CLICKMODEL_WC, SESSION_TRACK, clickmodel_wc, session_
 from support.commands import Command
 from support.paths import DATA, ROOT, shared
 
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # notes are compared where they matter
+
 EXAMPLE = ROOT / "qrels_samples" / "zhang-clicks.tsv"
 GEOMETRIC, POISSON, ZIPF, LOGHARMONIC = "rbp", "poisson", "zipf", "logharmonic"
 

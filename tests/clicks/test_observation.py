@@ -17,6 +17,8 @@ from support.clicks import CLICKMODEL_WC, SESSION_TRACK, clickmodel_wc, session_
 from support.commands import Command
 from support.paths import ROOT
 
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # notes are compared where they matter
+
 EXAMPLE = ROOT / "qrels_samples" / "zhang-clicks.tsv"
 
 

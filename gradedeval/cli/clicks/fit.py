@@ -13,7 +13,7 @@ from gradedeval.cli.clicks.observe import OBSERVATION_OPTIONS
 from gradedeval.cli.options import MEASURES_FROM, command_line, measure_option, option, output_options
 from gradedeval.cli.output import warn
 from gradedeval.clicks.fits import PRECISION, SCALES, Fits, families, fit_observation
-from gradedeval.clicks.observation import observe
+from gradedeval.clicks.observation import observe_log
 from gradedeval.clicks.tables import fits_document
 from gradedeval.formats import formats_for
 
@@ -59,6 +59,6 @@ def fits_of(
 ) -> Fits:
     """What the options ask for."""
     log, table = one_file(files), measure_table(measures_from)
-    observation = observe(log_from(log, keywords), **keywords)
+    observation = observe_log(log_from(log, keywords), **keywords)
     default = [] if weights else [families(observation)]
     return fit_observation(observation, measures or default, table, scale, weights, precision)

@@ -15,7 +15,16 @@ from gradedeval.cli.output import warn
 from gradedeval.clicks.click_measures import CLICK_MEASURES, SS_REL
 from gradedeval.clicks.click_models import ITERATIONS
 from gradedeval.clicks.learned import Shape, learned_document
-from gradedeval.clicks.learned_gains import CLICK_MEASURE, MEASURE, MODEL, SOURCES, TARGETS, Lesson, learn
+from gradedeval.clicks.learned_gains import (
+    CLICK_MEASURE,
+    MEASURE,
+    MODEL,
+    SOURCES,
+    TARGETS,
+    Lesson,
+    check_applied,
+    learn,
+)
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 
@@ -82,8 +91,8 @@ def command(
     wanted = one_measure("-m", measure, measure_table(measures_from))
     if learn_from == "preferences":
         source: Any = files[0]
-        for name in ("clicks_as", "depth", "idle", "lenient"):
-            keywords.pop(name)
+        names = ("clicks_as", "depth", "idle", "lenient")
+        check_applied("click logs", False, {name: keywords.pop(name) not in (None, False, "rank") for name in names})
     else:
         source = log_from(files[0], keywords)
     lesson, shape = Lesson(learn_from, **keywords), Shape(free, zero, top_gain)

@@ -11,7 +11,7 @@ from gradedeval.cli.arguments import Destination
 from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from, one_file
 from gradedeval.cli.options import command_line, option, output_options
 from gradedeval.cli.output import warn
-from gradedeval.clicks.observation import CLICKLESS, GAPS, MU, PAGE, PER, RANKS, observe
+from gradedeval.clicks.observation import CLICKLESS, GAPS, MU, PAGE, PER, RANKS, observe_log
 from gradedeval.clicks.tables import observation_document
 from gradedeval.formats import formats_for
 
@@ -50,6 +50,6 @@ def command(files: tuple[str, ...], **keywords: Any) -> None:
     destination = Destination({**keywords, "files": files}, "csv")
     for name in ("output", "form", "digits"):
         keywords.pop(name)
-    observation = observe(log_from(log, keywords), **keywords)
+    observation = observe_log(log_from(log, keywords), **keywords)
     warn(observation.notes)
     destination.deliver(partial(observation_document, observation), observation.settings)

@@ -1,0 +1,136 @@
+"""What click commands take and do not obey is refused, and what they assume is said."""
+
+from __future__ import annotations
+
+import warnings
+
+import pandas as pd
+import pytest
+
+from gradedeval import EvaluationWarning, InputError, clicks
+
+QRELS = {topic: {"a": 0, "b": 1, "c": 2, "d": 2} for topic in "pqr"}
+LOG = pd.DataFrame({
+    "topic": ["q", "q", "p", "r"],
+    "clicks": [[1], [2], [], [1, 2]],
+    "shown": [["a", "b"], ["b", "a"], ["a", "b"], ["c", "d"]],
+})  # fmt: skip
+RUN = {topic: {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0} for topic in "pqr"}
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"share": True}, "share: applies to"),
+        ({"learn_from": "correlation", "by_document": True}, "by_document: applies to"),
+        ({"learn_from": "correlation", "model": "dbn"}, "model: applies to"),
+        ({"learn_from": "correlation", "prior": 2.0}, "prior: applies to"),
+        ({"click_measure": "qctr"}, "click_measure: applies to"),
+        ({"learn_from": "correlation", "ss_rel": 1}, "ss_rel: applies to"),
+        ({"measure": "dcg"}, "measure: applies to"),
+        ({"top_gain": 0.5}, "top_gain: applies to"),
+        ({"target": "gap", "free": True}, "free: applies to"),
+        ({"target": "gap", "zero": True}, "zero: applies to"),
+        ({"learn_from": "preferences", "depth": 2}, "depth: applies to click logs"),
+    ],
+)
+def test_options_of_other_gains_are_refused(keywords: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        clicks.gains(LOG, QRELS, **keywords)
+
+
+@pytest.mark.parametrize("name", ["judged_only", "topics_from", "residuals", "bounds", "interval", "ties", "costs"])
+def test_correlate_refuses_options_of_runs(name: str) -> None:
+    value = {"topics_from": ["q"], "ties": "file", "costs": {"T": 2.0}, "interval": 0.9}.get(name, True)
+    with pytest.raises(InputError, match=f"{name}: does not apply to click logs"):
+        clicks.correlate(LOG, QRELS, "err", **{name: value})
+
+
+@pytest.mark.parametrize("keywords", [{"bounds": True}, {"residuals": True}, {"interval": 0.9}])
+def test_simulate_refuses_options_of_scores(keywords: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="does not apply to simulate"):
+        clicks.simulate("err", RUN, QRELS, **keywords)
+
+
+def test_one_measure_says_who_clicks() -> None:
+    with pytest.raises(InputError, match="2 measures; name one"):
+        clicks.simulate("err rbp(p=0.5)", RUN, QRELS)
+
+
+def test_a_seed_below_0_is_an_error() -> None:
+    for call in (lambda: clicks.simulate("err", RUN, QRELS, seed=-1), lambda: clicks.correlate(LOG, QRELS, seed=-1)):
+        with pytest.raises(InputError, match="seed: -1 is negative"):
+            call()
+
+
+@pytest.mark.parametrize("measure", ["rbp(p=0.99,gain=0:0.5:0.5)@2", "err@2"])
+def test_readers_of_a_cutoff_do_not_look_below(measure: str) -> None:
+    log = clicks.simulate(measure, RUN, QRELS, sessions=2000)
+    assert max(ranks[-1] for ranks in log.patterns if ranks) == 2
+
+
+def test_a_log_that_was_read_lacks_columns() -> None:
+    log = clicks.read_log(LOG)
+    with pytest.raises(InputError, match="was read without the column 'device'"):
+        clicks.correlate(log, QRELS, "err", by="device")
+    with pytest.raises(InputError, match="is read already"):
+        clicks.read_log(log, idle="60m")
+
+
+def test_documents_without_parameters_are_told() -> None:
+    model = clicks.models(LOG, "ubm")["ubm"]
+    other = pd.DataFrame({"topic": ["q"], "clicks": [[]], "shown": [["b", "a", "z"]]})
+    with pytest.warns(EvaluationWarning) as told:
+        clicks.simulate(model, lists=other, sessions=10)
+    assert [str(one.message) for one in told] == [
+        "1 of 3 documents shown have no parameters in ubm, and 0.5 in their place",
+        "ranks below 2 have no parameters in ubm, and 0.5 in their place",
+    ]
+    with pytest.warns(EvaluationWarning) as told:
+        clicks.models(LOG, "ubm dbn", test=other)
+    assert "ubm: no list of log goes below rank 2; parameters there are 0.5" in [str(one.message) for one in told]
+
+
+def test_pairs_are_of_topics_with_two_lists() -> None:
+    with pytest.warns(EvaluationWarning, match="log: 2 lists left out of pairs, for want of another of the same topic"):
+        found = clicks.correlate(LOG, QRELS, "err", pairs=5)
+    assert found.frame[["topics", "configurations", "sessions"]].iloc[0].tolist() == [1, 2, 2]
+    with pytest.raises(InputError, match="no topic has two lists to pair"):
+        clicks.correlate(LOG.iloc[2:], QRELS, "err", pairs=5)
+
+
+def test_judgments_that_are_not_used_are_told() -> None:
+    with pytest.warns(EvaluationWarning, match="qrels is not used: documents have parameters of their own"):
+        clicks.models(LOG, "dbn", qrels=QRELS)
+
+
+def test_sessions_told_apart_by_time_alone_are_told() -> None:
+    timed = LOG.assign(user="u", time=[0.0, 1.0, 2.0, 3.0])
+    assert clicks.read_log(timed).notes == [
+        "log: each line is a session; --idle 60m unites lines of a user by their time"
+    ]
+    for other in (clicks.read_log(timed, idle="60m"), clicks.read_log(timed.assign(session=range(4)))):
+        assert other.notes == []
+
+
+def test_what_was_left_out_is_warned_of() -> None:
+    unjudged = pd.concat([LOG, LOG.iloc[:1].assign(shown=[["a", "z"]])])
+    with pytest.warns(EvaluationWarning, match="not judged"):
+        clicks.correlate(unjudged, QRELS, "err")
+    twice = LOG.assign(clicks=[[1, 1], [2], [], [1]])
+    for call in (clicks.observe, clicks.fit):
+        with pytest.warns(EvaluationWarning) as told:
+            call(twice)
+        assert "log: a second click on a rank counts once, in 1 session" in [str(one.message) for one in told]
+
+
+def test_a_log_without_clicks_has_no_perplexity_of_clicks() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = clicks.models(LOG.iloc[2:3], "dbn").frame
+    assert frame.loc[(frame["measure"] == "per click"), "value"].isna().all()
+
+
+def test_gains_to_fill_in_are_by_topic_and_docno() -> None:
+    with pytest.raises(InputError, match=r"fill: .* has no dict of docno -> gain"):
+        clicks.correlate(LOG, QRELS, "err", fill={("q", "z"): 0.5})

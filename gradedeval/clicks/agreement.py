@@ -108,6 +108,8 @@ def correlate_log(
     check_choice(settings.unjudged, UNJUDGED, "--unjudged")
     if settings.pairs is not None and settings.pairs < 2:
         raise InputError("--pairs", f"{settings.pairs} is too small", "it must be at least 2", usage=True)
+    if settings.seed and settings.pairs is None:
+        raise InputError("--seed", "applies to --pairs", "add them", usage=True)
     log = _usable(log, qrels, options, settings)
     scorer = Scorer(qrels, measures, options)
     if types := [measure.label for measure in scorer.measures if measure.types]:

@@ -180,6 +180,8 @@ def fit_models(
     cells = items.cells(log)
     fitted = {str(one): fitted_model(one, items, cells, prior, iterations, tolerance) for one in chosen}
     predictions = {name: model.predicts(tried, floor) for name, model in fitted.items()}
+    if qrels is not None and tie == "document":
+        notes.append(f"{qrels.place} is not used; grades are for --tie grade")
     notes += [*more, *_notes(log, tried, items, fitted, predictions, floor)]
     parts = [
         f"fitted to {log.place}: {log.sessions} sessions",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from gradedeval.clicks.click_measures import SS_REL, of_lists
@@ -29,6 +29,11 @@ SOURCES = ("model", "correlation", "preferences")
 Target = Literal["gain", "utility", "gap"]
 TARGETS = ("gain", "utility", "gap")
 MODEL, CLICK_MEASURE, MEASURE = "reader", "meanrr", "err"
+OWN = {
+    "model": "--from model", "by_document": "--from model", "prior": "--from model", "iterations": "--from model",
+    "click_measure": "--from correlation", "share": "--for gap", "ss_rel": "--click-measure ss",
+}  # fmt: skip
+"""What keywords apply to that do not apply to all."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,29 @@ class Lesson:
             raise InputError("--for gap", "is learned from click rates alone", hint, usage=True)
         if not self.prior >= 0:
             raise InputError("--prior", f"{self.prior:g} is below 0", "give 1, or 0 for none", usage=True)
+        mine = {f"--click-measure {self.click_measure}", "--for gap" if self.target == "gap" else self.way}
+        for field in fields(self):
+            if field.name in OWN and OWN[field.name] not in mine and getattr(self, field.name) != field.default:
+                raise _unused(field.name, OWN[field.name])
+
+    @property
+    def way(self) -> str:
+        """The option that says what is learned from."""
+        return f"--from {self.learn_from}"
+
+    def check(self, measure: Measure, shape: Shape) -> None:
+        """Raise InputError (usage) for a measure or a shape of gains that changes nothing."""
+        if self.learn_from == "model" and measure.name != MEASURE:
+            raise _unused("measure", "--from correlation or --from preferences")
+        if self.learn_from == "model" and shape.top != 1:
+            raise _unused("top_gain", "--from correlation or --from preferences")
+        if self.target == "gap" and (shape.free or shape.zero):
+            raise _unused("free" if shape.free else "zero", "--for gain")
+
+
+def _unused(name: str, owner: str) -> InputError:
+    flag = "-m" if name == "measure" else f"--{name.replace('_', '-')}"
+    return InputError(flag, f"applies only to {owner}", "leave it out", usage=True)
 
 
 def gains(
@@ -105,6 +133,7 @@ def learn(
     source: Any, qrels: Qrels, measure: Measure, shape: Shape, lesson: Lesson, depth: int | None = None
 ) -> Learned:
     """`gains`, of judgments and a measure that are read. Raises InputError as it does."""
+    lesson.check(measure, shape)
     if lesson.learn_from == "preferences":
         return from_preferences(read_preferences(source, qrels), measure, shape)
     log: ClickLog = read_log(source, depth=depth)

@@ -243,6 +243,14 @@ def test_click_measures_by_hand() -> None:
         ({"model": "dbn ubm"}, "model: 2 click models; name one, such as dbn"),
         ({"top_gain": 0}, "top_gain: 0 is not above 0"),
         ({"measure": "err rbp"}, "measures: 2 measures; name one, such as err"),
+        ({"measure": "rbp"}, 'measures: applies only to learn_from="correlation"'),
+        ({"click_measure": "qctr"}, 'click_measure: applies only to learn_from="correlation"; leave it out'),
+        ({"learn_from": "correlation", "prior": 2}, 'prior: applies only to learn_from="model"'),
+        ({"learn_from": "correlation", "ss_rel": 1}, 'ss_rel: applies only to click_measure="ss"'),
+        ({"share": True}, 'share: applies only to target="gap"'),
+        ({"target": "gap", "model": "cm"}, 'model: applies only to learn_from="model"'),
+        ({"target": "gap", "zero": True}, 'zero: applies only to target="gain"'),
+        ({"top_gain": 2}, "top_gain: applies only to learn_from="),
     ],
 )
 def test_what_cannot_be_learned(options: Any, message: str, cascade: ClickLog) -> None:

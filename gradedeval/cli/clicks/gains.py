@@ -10,12 +10,13 @@ import click
 from gradedeval.cli.arguments import Destination, measure_table, one_measure, usage
 from gradedeval.cli.clicks.log_options import LOG_OPTIONS, log_from
 from gradedeval.cli.clicks.qrels_options import QRELS_OPTIONS, qrels_from
-from gradedeval.cli.options import MEASURES_FROM, command_line, option, output_options
+from gradedeval.cli.options import MEASURES_FROM, command_line, given, option, output_options
 from gradedeval.cli.output import warn
 from gradedeval.clicks.click_measures import CLICK_MEASURES, SS_REL
 from gradedeval.clicks.click_models import ITERATIONS
 from gradedeval.clicks.learned import Shape, learned_document
 from gradedeval.clicks.learned_gains import CLICK_MEASURE, MEASURE, MODEL, SOURCES, TARGETS, Lesson, learn
+from gradedeval.clicks.read import CLICKS_AS
 from gradedeval.errors import InputError
 from gradedeval.formats import formats_for
 
@@ -82,8 +83,10 @@ def command(
     wanted = one_measure("-m", measure, measure_table(measures_from))
     if learn_from == "preferences":
         source: Any = files[0]
-        for name in ("clicks_as", "depth", "idle", "lenient"):
-            keywords.pop(name)
+        reading = {name: keywords.pop(name) for name in ("depth", "idle", "lenient")}
+        reading["clicks_as"] = keywords.pop("clicks_as") != CLICKS_AS[0]
+        if unused := given(reading):
+            raise InputError(unused[0], "applies to click logs, not to preferences", "leave it out", usage=True)
     else:
         source = log_from(files[0], keywords)
     lesson, shape = Lesson(learn_from, **keywords), Shape(free, zero, top_gain)

@@ -110,6 +110,8 @@ class Settings:
         if self.pairs is not None and self.pairs < 2:
             raise InputError("--pairs", f"{self.pairs} is too small", "it must be at least 2", usage=True)
         check_seed(self.seed)
+        if self.seed and self.pairs is None:
+            raise InputError("--seed", "applies to --pairs", "add them", usage=True)
 
 
 def correlate_log(

@@ -132,6 +132,10 @@ def check_header(names: Sequence[str], wanted: Collection[str], place: str) -> N
     """Raise InputError where a column that is needed or `wanted` is missing, or one is there twice."""
     for name in (*NEEDED, *wanted):
         if name not in names:
+            if name in NEEDED and len(names) == 1 and "," in names[0]:
+                raise InputError(
+                    place, "the header has commas, and no tab", "separate the fields by tabs", kind="fields"
+                )
             what = "no column 'topic' in the header" if not set(names) & set(COLUMNS) else f"no column '{name}'"
             hint = EXPECTED if name in NEEDED else did_you_mean(name, names) or f"there are {shorten(names, 10)}"
             raise InputError(place, what, hint, kind="fields")

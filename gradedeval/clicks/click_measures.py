@@ -71,7 +71,8 @@ def click_measures(log: ClickLog, qrels: Qrels | None, ss_rel: float) -> ClickMe
         unjudged = (batch_of(log, qrels).codes == len(qrels.labels)).any(axis=1)
         if lists := int(unjudged.sum()):
             notes.append(
-                f"{lists} {plural(lists, 'list')} with documents that are not judged; clicks on them are misses to ss"
+                f"{log.place}: {lists} {plural(lists, 'list')} with documents that are not judged; clicks on them are "
+                "misses to ss"
             )
     sessions, values = by_configuration(log, None if qrels is None else relevant_shown(log, qrels, ss_rel))
     import pandas as pd  # not before it is needed

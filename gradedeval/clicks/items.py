@@ -80,8 +80,7 @@ def items_of(log: ClickLog, tie: Tie, qrels: Qrels | None) -> Items:
     """What the documents shown in a log share parameters by. Raises InputError where the log tells no lists, or grades
     are asked for without judgments."""
     if not any(log.shown):
-        what = "has no lists of what was shown, which click models are of"
-        raise InputError(log.place, what, "add the column shown: docnos from rank 1 on")
+        raise InputError(log.place, "no list is shown", "add the column shown, the docnos from rank 1 on")
     if tie == "document":
         pairs = ((topic, docno) for topic, shown in zip(log.topics, log.shown, strict=True) for docno in shown)
         return Items(list(dict.fromkeys(pairs)))

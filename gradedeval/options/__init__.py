@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypedDict, TypeVar
 
-from gradedeval.errors import FLAG_VALUES, InputError
+from gradedeval.errors import FLAG_VALUES, InputError, plural
 from gradedeval.measures.notation import Value
 from gradedeval.options.definition import GAINS, OUTPUT, RESIDUALS, Option, elsewhere, name_only, option
 from gradedeval.options.values import (
@@ -78,7 +78,7 @@ class Options:
         "topic,docno,gain with gains from 0 to 1. They count in err, cascade and C/W/L measures, where their gain is "
         "known to residuals; to all others the documents are unjudged.", section=GAINS, commands="scoring",
         metavar="FILE", accepts="a file, a dict or a DataFrame of gains", read=read_fill, names_file=True,
-        needs_ids=True, signature=lambda _, fill: f"fill {fill.count} documents {fill.digest}")
+        needs_ids=True, signature=lambda _, fill: f"fill {fill.count} {plural(fill.count, 'document')} {fill.digest}")
     duplicates: Duplicates = option("error", "A docno that occurs twice in a topic: an error (only a warning where the "
         "qrels repeat the same grade), keep the first or the last, or refuse it whatever the grades are.",
         needs_ids=True)

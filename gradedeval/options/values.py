@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,28 +111,42 @@ def read_fill(fill: Any) -> Any:
     Raises InputError where a file cannot be read, a line is wrong, or a document has two gains.
     """
     found: dict[bytes, dict[bytes, float]] = {}
-    if isinstance(fill, Mapping):
-        for topic, documents in fill.items():
-            if not isinstance(documents, Mapping):
-                what = f"{topic!r} has no dict of docno -> gain"
-                raise InputError("--fill", what, "give a dict of topic -> docno -> gain", usage=True)
-            found[encode(str(topic))] = {encode(str(docno)): float(gain) for docno, gain in documents.items()}
-        return Fill(found)
-    if hasattr(fill, "columns"):
-        for topic, docno, gain in zip(*(fill[name].tolist() for name in ("topic", "docno", "gain")), strict=True):
-            found.setdefault(encode(str(topic)), {})[encode(str(docno))] = float(gain)
+    columns = ("topic", "docno", "gain")
+    if isinstance(fill, Mapping) or hasattr(fill, "columns"):
+        for topic, docno, gain in _fill_rows(fill, columns):
+            documents, what = found.setdefault(encode(str(topic)), {}), f"document '{docno}' of topic '{topic}'"
+            if encode(str(docno)) in documents:
+                raise InputError("fill", f"two gains of {what}", "list each once")
+            try:
+                documents[encode(str(docno))] = float(gain)
+            except (TypeError, ValueError):
+                raise InputError("fill", f"gain {gain!r} of {what} is not a number", "give one from 0 to 1") from None
         return Fill(found)
     if not isinstance(fill, str | os.PathLike):
         return fill
     from gradedeval.trec.small_tables import small_table  # few evaluations need a table
 
-    columns = ("topic", "docno", "gain")
     table = small_table(fill, columns, (*columns, "seen"), hint="expected lines of topic,docno,gain", words=True)
     for row in table.rows:
         gain = table.number(row, "gain", 0, 1)
         found.setdefault(encode(row.cells["topic"]), {})[encode(row.cells["docno"])] = gain
     table.check([(row.cells["topic"], row.cells["docno"]) for row in table.rows], ("docno", "topic"))
     return Fill(found, table.place)
+
+
+def _fill_rows(fill: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any, Any]]:
+    """Topic, docno and gain of each document of a dict or a DataFrame."""
+    if isinstance(fill, Mapping):
+        for topic, documents in fill.items():
+            if not isinstance(documents, Mapping):
+                what = f"topic '{topic}' has no dict of gains, but {documents!r}"
+                raise InputError("fill", what, "as in {'301': {'doc1': 0.5}}")
+            yield from ((topic, docno, gain) for docno, gain in documents.items())
+        return
+    for name in columns:
+        if name not in fill.columns:
+            raise InputError("fill", f"no column '{name}'", f"expected the columns {', '.join(columns)}")
+    yield from zip(*(fill[name] for name in columns), strict=True)
 
 
 def read_costs(costs: Any) -> Any:

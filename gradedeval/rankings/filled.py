@@ -37,8 +37,12 @@ def filled(qrels: Qrels, fill: Fill) -> tuple[Qrels, Floats, list[str]]:
         judged += len(documents) - len(unjudged)
         codes[topic] = {**known, **unjudged}
     notes = []
-    for number, what in ((judged, "have a grade, and keep it"), (strange, "are of topics that are not judged")):
+    for number, one, many in (
+        (judged, "has a grade, and keeps it", "have a grade, and keep it"),
+        (strange, "is of a topic that is not judged", "are of topics that are not judged"),
+    ):
         if number:
+            what = one if number == 1 else many
             notes.append(f"{fill.place}: {number} of {fill.count} {plural(fill.count, 'document')} {what}")
     other = copy(qrels)
     # What was worked out from the codes that it had.

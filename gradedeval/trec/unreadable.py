@@ -74,6 +74,9 @@ def check_lines(lines: list[bytes], holds: str, width: int, place: str) -> None:
             raise InputError(place, f"fields are separated by '{shown}'", hint, kind="format")
     separator = next((mark for mark in (b"\t", b",") if lines and mark in lines[0]), b"")
     header, *rows = [cells(separator, line) for line in lines] or [[]]
+    if {"topic", "clicks"} <= set(header):
+        hint = f"expected {'qrels' if holds == 'qrels' else 'a run'}; `gradedeval clicks` reads logs, before the qrels"
+        raise InputError(place, "is a click log", hint, kind="format")
     if len(header) < 3 or {len(row) for row in rows} != {len(header)} or (len(header) == width and separator != b","):
         return
     numbers = [all(_is_number(row[at]) for row in rows) for at in range(len(header))]

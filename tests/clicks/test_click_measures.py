@@ -280,6 +280,16 @@ def test_the_commands_print_what_the_functions_find(cli: Command) -> None:
     [
         (["correlate", "log.tsv"], "expected a click log and qrels; usage: gradedeval clicks correlate LOG QRELS"),
         (["correlate", "log.tsv", "qrels.txt", "--by", "lang"], "log.tsv:1: no column 'lang'; did you mean 'long'?"),
+        (["correlate", "log.tsv", "qrels.txt", "--seed", "1"], "--seed: applies to --pairs; add them"),
+        (
+            ["gains", "log.tsv", "qrels.txt", "--from", "preferences", "--depth", "3"],
+            "--depth: applies to click logs; leave it out",
+        ),
+        (
+            ["measures", "qrels.txt", "log.tsv"],
+            "log.tsv: is a click log; expected qrels; `gradedeval clicks` reads logs, before the qrels",
+        ),
+        (["observe", "commas.csv"], "commas.csv:1: the header has commas, and no tab; separate the fields by tabs"),
         (["correlate", "log.tsv", "qrels.txt", "--pairs", "1"], "--pairs: 1 is too small; it must be at least 2"),
         (
             ["correlate", "log.tsv", "qrels.txt", "--depth", "9"],
@@ -292,6 +302,7 @@ def test_the_commands_print_what_the_functions_find(cli: Command) -> None:
 )
 def test_what_is_wrong_is_one_line(words: list[str], message: str, cli: Command, files: Path) -> None:
     (files / "bare.tsv").write_text("topic\tclicks\np\t1\n")
+    (files / "commas.csv").write_text("topic,clicks\np,1\n")
     outcome = cli("clicks", *words)
     assert outcome.messages[-1:] == [message]
     assert outcome.code in (1, 2)

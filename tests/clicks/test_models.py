@@ -188,6 +188,11 @@ def test_grades_share_parameters_and_the_unjudged_have_their_own(judged: Qrels, 
     assert model.parameters["attractiveness"][3] < 0.01  # nobody clicks what has no gain
 
 
+def test_qrels_that_change_nothing_are_told(judged: Qrels) -> None:
+    with pytest.warns(EvaluationWarning, match='is not used; grades are for tie="grade"'):
+        clicks.models(log_of({("q", "a b", (1,)): 2}), "cm", qrels=judged)
+
+
 def test_a_model_in_a_file_is_the_same_model(judged: Qrels, tmp_path: Any) -> None:
     log = log_of({("q", "a b", (1,)): 2, ("p", "b a c", (2, 3)): 3})
     for name in KINDS:
@@ -244,7 +249,7 @@ def test_what_is_wrong_with_the_name_of_a_model(name: str, message: str) -> None
 
 
 def test_models_need_lists() -> None:
-    with pytest.raises(InputError, match="has no lists of what was shown"):
+    with pytest.raises(InputError, match="no list is shown; add the column shown"):
         clicks.models(log_of({("q", "", (1,)): 1}), "cm")
     with pytest.warns(EvaluationWarning, match="2 sessions without a shown list left out"):
         clicks.models(log_of({("q", "", (1,)): 2, ("q", "a", (1,)): 1}), "ctr")

@@ -35,7 +35,7 @@ def test_gains_by_hand() -> None:
 
 
 def test_a_document_with_a_grade_keeps_it() -> None:
-    with pytest.warns(EvaluationWarning, match="fill: 1 of 3 documents have a grade, and keep it"):
+    with pytest.warns(EvaluationWarning, match="fill: 1 of 3 documents has a grade, and keeps it"):
         found = scores(TAKES, fill={"1": {**FILL["1"], "a": 0.0}})
     assert found == scores(TAKES, fill=FILL)
 
@@ -150,6 +150,13 @@ def test_what_has_no_scores_to_fill_refuses_it(name: str, arguments: Any, messag
     ("options", "message"),
     [
         ({"fill": {"1": {"u": 1.5}}}, "fill: gain 1.5 of document 'u' of topic '1' is outside 0..1"),
+        ({"fill": {"1": 0.5}}, "fill: topic '1' has no dict of gains, but 0.5; as in {'301': {'doc1': 0.5}}"),
+        ({"fill": {"1": {"u": "x"}}}, "fill: gain 'x' of document 'u' of topic '1' is not a number"),
+        ({"fill": pd.DataFrame({"topic": [1], "doc": ["u"]})}, "fill: no column 'docno'; expected the columns topic,"),
+        (
+            {"fill": pd.DataFrame({"topic": [1, 1], "docno": ["u", "u"], "gain": [0.1, 0.2]})},
+            "fill: two gains of document 'u' of topic '1'; list each once",
+        ),
         ({"fill": {}}, "fill: has no gains; expected lines of topic,docno,gain"),
         ({"fill": 3}, "fill: 3 is not a file, a dict or a DataFrame of gains"),
         ({"fill": FILL, "judged_only": True}, "fill: judged_only=True drops the documents that it fills"),
@@ -177,7 +184,7 @@ def test_bad_lines_of_a_file(tmp_path: Path) -> None:
 
 
 def test_topics_without_judgments_are_left_out_and_told() -> None:
-    with pytest.warns(EvaluationWarning, match="fill: 1 of 3 documents are of topics that are not judged"):
+    with pytest.warns(EvaluationWarning, match="fill: 1 of 3 documents is of a topic that is not judged"):
         assert scores(TAKES, fill={**FILL, "9": {"u": 0.5}}) == scores(TAKES, fill=FILL)
 
 

@@ -145,6 +145,9 @@ class Options:
         if self.bounds and self.interval is not None:
             what = "--interval has columns low and high too"
             raise OPTIONS["bounds"].error(what, "ask for one of them")
+        if self.bounds and self.ties in ("best", "worst"):
+            what = f"{self.ties} has no bounds: documents judged later would change places"
+            raise OPTIONS["ties"].error(what, "take another order of ties, or leave out --bounds")
 
     def check_unscored(self, command: str) -> None:
         """Raise InputError (usage) for an option of scores, given to a command that makes none of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fuzz.bounds import BOUNDS
 from fuzz.case import Kind
 from fuzz.changes import CHANGES, POOLS
 from fuzz.click_logs import CLICK_LOGS
@@ -16,6 +17,7 @@ from fuzz.words import NOTATION, SMALL_TABLES
 
 KINDS: dict[str, Kind] = {
     "scores": SCORES,
+    "bounds": BOUNDS,
     "runs": RUNS,
     "qrels": QRELS,
     "packed": PACKED,

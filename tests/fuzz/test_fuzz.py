@@ -14,6 +14,7 @@ from support import reference
 
 CASES = {
     "scores": 150,
+    "bounds": 40,
     "runs": 60,
     "qrels": 60,
     "packed": 30,

@@ -70,6 +70,8 @@ def test_a_wrong_number_of_unseen_documents_is_an_error(unseen: Any) -> None:
         (("--bounds", "--interval"), "--bounds: --interval has columns low and high too; ask for one of them"),
         (("--bounds", "--judged-only"), "--judged-only: a condensed list has no bounds: "),
         (("--bounds", "--standardize"), "--standardize: standardized scores have no bounds; leave out --bounds"),
+        (("--bounds", "--ties", "best"), "--ties: best has no bounds: documents judged later would change places;"),
+        (("--unseen", "3", "--ties", "worst"), "--ties: worst has no bounds: "),
         (("--unseen", "few"), "--unseen: 'few' is not a number of documents; give"),
     ],
 )
@@ -95,6 +97,12 @@ def test_notes_name_what_has_no_bounds_what_is_safe_and_what_is_taken_for_grante
     averaged = said("ap err(rel=1)", ties="average", unseen=0)
     assert averaged == ["bounds: low and high are blank of means over ties for ap"]
     assert said("err(rel=1)", fill={"1": {"v": 0.5}}) == ["bounds: the gains of fill count as known"]
+
+
+def test_where_nothing_was_retrieved_and_nothing_is_relevant_all_is_0() -> None:
+    found = evaluate({"1": ["a"]}, {"1": {"a": 1}, "2": {"b": 0}}, "nerr nerr@3 ndcg ap q", bounds=True).runs[0]
+    assert found.bounds is not None
+    assert not found.bounds[:, 1].any()
 
 
 def test_filled_documents_are_known_where_they_count_and_unjudged_elsewhere() -> None:

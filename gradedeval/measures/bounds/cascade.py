@@ -14,8 +14,8 @@ from gradedeval.measures.cascade_models import expected_utility
 from gradedeval.measures.gains import Gains, row_sums, safe_divide
 
 MOST_WAYS, CELLS = 20_000, 400_000
-"""In how many ways unjudged documents are graded at most to find the highest score, and in how many cells of ways ×
-ranks; beyond that it is the bound of all at the top gain."""
+"""In how many ways unjudged documents are graded at most to find the highest score, beyond which it is the bound of all
+at the top gain; and how many numbers of ways and of stretches of ranks are worked out at a time."""
 NEGLIGIBLE = 1e-18
 """A chance of going on that changes no digit of a score."""
 
@@ -78,12 +78,12 @@ def _greatest(g: Gains) -> Floats:
     highest = np.minimum(safe_divide(expected_utility(best), expected_utility(g.ideal_batch)), 1)
     counts = np.count_nonzero(g.unknown, axis=1)
     for count in distinct(counts)[0].tolist():
-        topics = np.flatnonzero(counts == count)
-        width = g.gain.shape[1] + g.ideal.shape[1] + count
         ways = comb(count + len(g.levels), len(g.levels))
-        if ways > MOST_WAYS or ways * width > CELLS:
+        if ways > MOST_WAYS:
             continue
-        at_once = max(1, CELLS // (ways * width))
+        topics = np.flatnonzero(counts == count)
+        width = max(g.gain.shape[1], g.ideal.shape[1] + count, count + 1)
+        at_once = max(1, CELLS // (ways + (count + 1) * width))
         for begin in range(0, len(topics), at_once):
             some = topics[begin : begin + at_once]
             highest[some] = _best_way(g, some, count)
@@ -92,7 +92,7 @@ def _greatest(g: Gains) -> Floats:
 
 @lru_cache(maxsize=64)
 def _ways(count: int, levels: int) -> Ints:
-    """ways × levels: how many of so many documents reach each level, in every way."""
+    """levels × ways: how many of so many documents reach each level, in every way."""
     ways = np.zeros((1, 0), np.int64)
     for _ in range(levels):
         least = ways[:, -1] if ways.shape[1] else np.zeros(1, np.int64)
@@ -100,27 +100,44 @@ def _ways(count: int, levels: int) -> Ints:
         first = np.repeat(np.cumsum(number) - number, number)
         rising = np.repeat(least, number) + np.arange(len(first)) - first
         ways = np.column_stack([np.repeat(ways, number, axis=0), rising])
-    return shared(np.ascontiguousarray(ways[:, ::-1]))
+    return shared(np.ascontiguousarray(ways[:, ::-1].T))
 
 
 def _best_way(g: Gains, topics: Ints, count: int) -> Floats:
-    """topics: the highest nERR of these, each with so many unjudged documents."""
-    ways = _ways(count, len(g.levels))
-    worth = np.append(0.0, g.levels)
-    gain = np.repeat(g.gain[topics][:, None], len(ways), axis=1)
-    place = g.unknown[topics].nonzero()[1].reshape(len(topics), count)
-    reached = (np.arange(count) < ways[:, :, None]).sum(1)  # ways × documents: how many levels
-    np.put_along_axis(gain, np.repeat(place[:, None], len(ways), axis=1), worth[reached][None], 2)
-    relevant = np.stack([in_pool[topics] for _, _, in_pool in steps(g)], axis=1)[:, None] + ways
-    width = int(min(relevant[:, :, 0].max(initial=0), g.last_rank))
-    ideal = worth[(np.arange(width) < relevant[..., None]).sum(2)]
-    lowest: Floats = safe_divide(_err(gain), _err(ideal)).max(1)
-    return lowest
+    """topics: the highest nERR of these, each with so many unjudged documents.
+
+    A ranking is a chain of stretches, each with its unjudged documents, or the whole ideal ranking, at one level; what
+    each is worth depends on where it begins and ends alone.
+    """
+    ways, gain, unknown = _ways(count, len(g.levels)), g.gain[topics], g.unknown[topics]
+    after = np.zeros((len(topics), count + 1), np.int64)  # the rank of the last of 0, 1, … unjudged documents
+    after[:, 1:] = unknown.nonzero()[1].reshape(len(topics), count) + 1
+    end = np.full((len(topics), 1), gain.shape[1])
+    pool = [relevant[topics] for _, _, relevant in steps(g)]
+    ends = [np.minimum(relevant[:, None] + np.arange(count + 1), g.last_rank).astype(np.int64) for relevant in pool]
+    starts = [*ends[1:], np.zeros_like(after)]
+    found, ideal = _stretches(gain, after, end)[0][:, ways[0], 0], np.zeros((len(topics), ways.shape[1]))
+    for number, level in enumerate(g.levels):
+        better = ways[number + 1] if number + 1 < len(ways) else np.zeros_like(ways[0])
+        place = better * (count + 1) + ways[number]
+        alike = np.full((len(topics), int(ends[number].max(initial=0))), level)
+        for at, parts in (
+            (found, _stretches(np.where(unknown, level, gain), after, after)),
+            (ideal, _stretches(alike, starts[number], ends[number])),
+        ):
+            worth, reached = (part.reshape(len(topics), -1)[:, place] for part in parts)
+            at *= reached
+            at += worth
+    highest: Floats = safe_divide(found, ideal).max(1)
+    return highest
 
 
-def _err(gain: Floats) -> Floats:
-    """topics × ways: ERR of the gains, topics × ways × ranks."""
-    flat = gain.reshape(gain.shape[0] * gain.shape[1], gain.shape[2])
-    stops = flat.copy()
-    stops[:, 1:] *= np.cumprod(1 - flat, axis=1)[:, :-1]
-    return row_sums(stops / np.arange(1.0, flat.shape[1] + 1)).reshape(gain.shape[:2])
+def _stretches(gain: Floats, begin: Ints, end: Ints) -> tuple[Floats, Floats]:
+    """topics × begins × ends, twice: what the ranks past one and down to the other add to ERR for a user who gets that
+    far, and the probability of going on past them."""
+    seen = np.where(np.arange(gain.shape[1]) >= begin[:, :, None], gain[:, None], 0.0)
+    reached, worth = np.ones((*seen.shape[:2], seen.shape[2] + 1)), np.zeros((*seen.shape[:2], seen.shape[2] + 1))
+    np.cumprod(1 - seen, axis=2, out=reached[..., 1:])
+    np.cumsum(reached[..., :-1] * seen / np.arange(1.0, seen.shape[2] + 1), axis=2, out=worth[..., 1:])
+    places = np.broadcast_to(end[:, None], (*seen.shape[:2], end.shape[1]))
+    return np.take_along_axis(worth, places, 2), np.take_along_axis(reached, places, 2)

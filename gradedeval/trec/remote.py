@@ -99,8 +99,7 @@ def stored(url: str, content: bytes) -> None:
     try:
         asked(url, files.pipe_file, name, content)
     except InputError as error:
-        what = error.problem.replace("cannot be opened", "cannot be written")
-        raise error.replace(problem=what, hint=f"nothing was written; {error.hint}") from None
+        raise error.replace(hint=f"nothing was written; {error.hint}") from None
 
 
 def appended(url: str, lines: Iterable[str]) -> None:

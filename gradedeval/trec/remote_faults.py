@@ -52,7 +52,7 @@ def fault(url: str, error: Exception) -> InputError:
     if isinstance(error, FileNotFoundError):
         what = "bucket" if "bucket does not exist" in str(error) else "file"
         return InputError(place, f"no such {what}", "check the URL")
-    return InputError(place, f"cannot be opened ({why})", "check the URL")
+    return InputError(place, f"cannot be read or written ({why})", "check the URL")
 
 
 def changed(place: str) -> InputError:

@@ -21,8 +21,6 @@ from gradedeval.scoring.scorer import BatchScores, Scorer
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import PlacedPath, Source, is_file, is_path, is_url
 
-NO_FILE = "no such file"
-
 UNKNOWN_SIZE = 1 << 20
 """Bytes that a run counts for that is no file on disk."""
 
@@ -248,7 +246,7 @@ class Collector:
         elif (
             isinstance(source, PlacedPath)
             and result.error
-            and result.error.problem == NO_FILE
+            and result.error.kind == "no-file"
             and os.path.exists(source)
         ):
             hint = "give a path, or a URL, that all of them reach"

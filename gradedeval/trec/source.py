@@ -161,7 +161,7 @@ def file_errors(place: str) -> Iterator[None]:
     except IsADirectoryError:
         raise InputError(place, "is a directory", "give a file") from None
     except FileNotFoundError:
-        raise InputError(place, "no such file", "check the path") from None
+        raise InputError(place, "no such file", "check the path", kind="no-file") from None
     except PermissionError:
         raise InputError(place, "permission denied", "check the permissions of the file") from None
     except UnicodeDecodeError as error:

@@ -32,7 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "correlate": ("correlate", "Correlate measures."),
     "fit": ("fit", "Fit a parameter so that a measure agrees best with another."),
     "power": ("power", "Report the discriminative power of measures."),
-    "informative": ("informative", "Print how well a score determines the precision-recall curve."),
+    "informative": ("informative", "Report how well a score determines precision over recall."),
     "pr": ("pr", "Print precision over recall, graded and at each threshold."),
     "plot": ("plot", "Draw pictures: curves, runs, topics, weights, agreement."),
     "clicks": ("clicks", "Learn from click logs what users look at and like."),

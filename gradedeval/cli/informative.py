@@ -49,7 +49,7 @@ CURVE = option("--curve", metavar="FILE.csv", help="Write the actual and the inf
 @command_line("informative", "RUN... QRELS", OPTIONS, [CURVE, BY_TOPIC], output_options(formats_for(), digits="4"),
               registered("reading"))  # fmt: skip
 def command(curve: str | None, by_topic: bool, **keywords: Any) -> None:
-    """Print how well a score alone determines the precision-recall curve of a ranking.
+    """Report how well a score determines the curve of precision over recall.
 
     Of all chances of grades at the ranks of a list that have its score, and as many documents of each grade, those of
     the greatest entropy make a curve; printed is how far it is from the actual one (root mean square), in the mean over

@@ -49,4 +49,5 @@ def sharing(jobs: int | None = None) -> Workers:
     if jobs and address != LOCAL:
         raise InputError("--jobs", "a cluster has workers of its own", "leave out --jobs or --cluster", usage=True)
     client: Any = context.with_resource(connected(address, jobs))
-    return Workers.of(None, partial(with_progress, beside=dashboard(client)), client, warn)
+    progress = partial(with_progress, beside="" if address == LOCAL else dashboard(client))
+    return Workers.of(None, progress, client, warn)

@@ -55,7 +55,7 @@ def judged(labels: Any, group: Any, qid: Any) -> Judged:
 
     Raises InputError (usage) where a label is no whole number from 0, or lists and labels do not fit each other.
     """
-    given = numbers(labels, "labels").ravel()
+    given = numbers(labels, "labels").flatten()  # a copy: objectives keep it, and batches may reuse their memory
     wrong = ~(np.isfinite(given) & (given >= 0) & (given == np.floor(given)))
     if wrong.any() or not len(given):
         place, what = "labels", "is empty"
@@ -90,6 +90,13 @@ def one_measure(measure: AnyMeasure) -> Measure:
         raise InputError(repr(measure), f"names {len(found)} measures", "give one, as in 'ndcg@10'", usage=True)
     check_measure(found[0])
     return found[0]
+
+
+def check_better(measure: Measure) -> None:
+    """Raise InputError (usage) for a measure by which neither of two rankings is better."""
+    if measure.reading.better == "neither":
+        what = "says not which of two runs is better"
+        raise InputError(f"'{measure}'", what, "choose a measure of quality or cost", usage=True)
 
 
 def check_top(measure: Measure, top: float | None) -> None:

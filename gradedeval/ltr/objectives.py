@@ -8,13 +8,23 @@ from typing import Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, warn_caller
 from gradedeval.ltr.libraries import grouped_by_lightgbm, grouped_by_xgboost
-from gradedeval.ltr.lists import Block, Judged, Lists, check_top, finite_scores, judged, lists_of, one_measure
+from gradedeval.ltr.lists import (
+    Block,
+    Judged,
+    Lists,
+    check_better,
+    check_top,
+    finite_scores,
+    judged,
+    lists_of,
+    one_measure,
+)
 from gradedeval.ltr.metrics import scores_of_lists
 from gradedeval.ltr.swaps import bands, changes, check_length, pairs
 from gradedeval.measures.definition import AnyMeasure, Measure
-from gradedeval.measures.on_arrays import numbers
+from gradedeval.measures.on_arrays import depends_on_top, numbers
 
 LOWEST_HESSIAN = 1e-12
 """That of documents which nothing moves: libraries divide by sums of them."""
@@ -28,7 +38,7 @@ class Objective:
 
     measure  the measure
     top      the top grade of the scale, for gains that depend on it; None: the highest label of the data it is given,
-             which are those of training
+             which are those of training, with a warning where other data, as a batch, have another one
 
     Labels are grades, whole numbers from 0. A list in which all documents are worth the same, as one without a relevant
     document, has gradients of 0: no order of it is better. Gradients and Hessians are multiplied by the weights of
@@ -44,6 +54,7 @@ class Objective:
     _: KW_ONLY
     top: float | None = None
     _known: list[Lists] = field(default_factory=list, init=False, repr=False, compare=False)
+    _tops: list[float] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the data it was trained on: models are copied and written with their objective."""
@@ -52,6 +63,7 @@ class Objective:
     def __post_init__(self) -> None:
         object.__setattr__(self, "measure", one_measure(self.measure))
         check_top(self.measure, self.top)
+        check_better(self.measure)
 
     def gradients(
         self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None, weight: Any = None
@@ -70,7 +82,8 @@ class Objective:
         return gradient * weights, np.maximum(hessian * weights, LOWEST_HESSIAN)
 
     def values(self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None) -> Floats:
-        """What is maximized, lists each, in the order in which `group` has them, or they first appear in `qid`."""
+        """The scores by the measure, lists each, in the order in which `group` has them, or they first appear in `qid`:
+        what is maximized, or of a cost minimized."""
         documents = judged(labels, group, qid)
         return self._values(self._lists(documents), finite_scores(scores, len(documents.labels)))
 
@@ -89,7 +102,7 @@ class Objective:
         return gradient, hessian
 
     def torch(self, scores: Any, labels: Any, *, group: Any = None, qid: Any = None) -> Any:
-        """For PyTorch: the loss, minus the mean of `values`, as a tensor whose gradient is the objective's.
+        """For PyTorch: the loss, minus the mean of `values` (of a cost the mean), with the objective's gradient.
 
         scores  a tensor: documents, or lists × documents, which need no `group` and no `qid`
         labels  the grades, in the same shape
@@ -101,18 +114,29 @@ class Objective:
         return loss(self, scores, labels, group, qid)
 
     def loss_and_slopes(self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None) -> tuple[float, Floats]:
-        """Minus the mean of `values`, and its gradient, documents: what `torch` hands over."""
+        """The loss and its gradient, documents: what `torch` hands over."""
         documents = judged(labels, group, qid)
         lists, given = self._lists(documents), finite_scores(scores, len(documents.labels))
         slopes = self._slopes(lists, given) / len(documents.sizes)
-        return -float(self._values(lists, given).mean()), slopes
+        mean = float(self._values(lists, given).mean())
+        return mean if self.measure.reading.better == "lower" else -mean, slopes
 
     def _lists(self, documents: Judged) -> Lists:
         """The lists as the measure sees them, which are the same in each iteration."""
         known = self._known
         if not known or not documents.same(known[0].judged):
             known[:] = [self._seen(documents)]
+            self._note_top(float(known[0].labels[-1]))
         return known[0]
+
+    def _note_top(self, highest: float) -> None:
+        """Warn the caller of a method where the highest label is another one than before, and gains depend on it."""
+        if self.top is not None or not highest or highest in self._tops or not depends_on_top(self.measure):
+            return
+        if self._tops:
+            what = f"the highest label is {highest:g}, and was {self._tops[-1]:g}: gains differ between data; say top="
+            warn_caller([f"{self.measure}: {what}"], 4)
+        self._tops.append(highest)
 
     def _seen(self, documents: Judged) -> Lists:
         return lists_of(self.measure, documents, self.top, None)
@@ -124,7 +148,7 @@ class Objective:
         raise NotImplementedError
 
     def _values(self, lists: Lists, scores: Floats) -> Floats:
-        """What is maximized, lists: the scores by the measure."""
+        """Lists: the scores by the measure."""
         return np.array(scores_of_lists(lists.measure, lists.judged, scores, self.top).runs[0].score[:, 0])
 
 

@@ -176,8 +176,9 @@ def approx(measure: AnyMeasure = "ndcg", *, sigma: float = 0.1, top: float | Non
     sigma    the temperature: as it goes to 0, values go to the measure's
     top      the top grade of the scale; None: the highest label
 
-    Of ndcg and ap these are ApproxNDCG and ApproxAP of Qin, Liu & Li, Information Retrieval 2010, with α = 1/σ. Returns
-    `SmoothObjective`. Raises InputError (usage) for another measure or a wrong value.
+    Of ap this is ApproxAP of Qin, Liu & Li, Information Retrieval 2010, with α = 1/σ; of ndcg it is their ApproxNDCG,
+    but that weights between whole ranks lie on straight lines. Returns `SmoothObjective`. Raises InputError (usage) for
+    another measure or a wrong value.
     """
     return _smooth(measure, "logistic", sigma, top, ("gain", "stop", "precision"), "approx", "objective(…)")
 

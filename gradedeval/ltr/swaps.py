@@ -17,6 +17,8 @@ from gradedeval.measures.table import MEASURES
 
 MOST_EVALUATED = 50
 """The longest list in which each change is found by scoring the ranking that a swap leads to."""
+ONE_THREAD = 1 << 18
+"""The largest product of matrices, in multiplications, that libraries do not spread over threads, which would wait."""
 
 
 def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: float | None = None) -> Floats:
@@ -131,22 +133,27 @@ def _of_precision(ranked: Block, first: int, last: int) -> Floats:
     """Σ_j g_j (rel_b − rel_a) (U_a − L_b) over the thresholds j.
 
     With u_i = w_i/i, H hits so far and S = Σ rel u so far: U_a = u_a (H_{a−1} + 1) − S_a, what rank a is worth to a hit
-    that comes there, and L_b = u_b (H_{b−1} + rel_b) − S_{b−1} the same of rank b.
+    that comes there, and L_b = u_b (H_{b−1} + rel_b) − S_{b−1} the same of rank b. Summed up to the gain of a document,
+    that is U_a(gain_b) − U_a(gain_a) + L_b(gain_a) − L_b(gain_b): of tables, picked by a product with 0 and 1.
     """
-    gain, rows, below = ranked.gain, slice(first, last), slice(first + 1, None)
-    u = _weights(ranked) / np.arange(1, gain.shape[1] + 1)
-    levels, _ = distinct(gain[gain > 0])
-    shape = len(gain), last - first, gain.shape[1] - first - 1
-    change, own, side = np.zeros(shape), np.empty(shape), np.empty(shape)  # new memory costs more than the work on it
-    for step, level in zip(np.diff(levels, prepend=0.0), levels, strict=True):
-        relevant = (gain >= level).astype(np.float64)
-        hits, summed = relevant.cumsum(1), (relevant * u).cumsum(1)
-        upper = step * (u * (hits - relevant + 1) - summed)
-        lower = step * (u * hits - summed + relevant * u)
-        np.subtract(upper[:, rows, None], lower[:, None, below], out=own)
-        np.subtract(relevant[:, None, below], relevant[:, rows, None], out=side)
-        own *= side
-        change += own
+    gain, rows, below = ranked.gain[:, None], slice(first, last), slice(first + 1, None)
+    u = _weights(ranked)[:, None] / np.arange(1, gain.shape[2] + 1)
+    levels, place = distinct(gain.ravel())
+    levels = levels[:, None]
+    step = np.diff(levels, axis=0, prepend=levels[:1])
+    relevant, own = (gain >= levels).astype(np.float64), (gain == levels).astype(np.float64)
+    hits, summed = relevant.cumsum(2), (relevant * u).cumsum(2)
+    upper = (step * (u * (hits - relevant + 1) - summed)).cumsum(1)  # lists × levels × ranks
+    lower = (step * (u * hits - summed + relevant * u)).cumsum(1)
+    for table in (upper, lower):
+        table -= np.take_along_axis(table, place.reshape(gain.shape), 1)
+    left = np.concatenate([upper[:, :, rows], own[:, :, rows]], axis=1).transpose(0, 2, 1)
+    right = np.concatenate([own[:, :, below], lower[:, :, below]], axis=1)
+    change = np.empty((len(gain), last - first, right.shape[2]))
+    together = max(1, ONE_THREAD // right[0].size)
+    for begin in range(0, last - first, together):
+        part = slice(begin, begin + together)
+        np.matmul(left[:, part], right, out=change[:, part])
     return change
 
 

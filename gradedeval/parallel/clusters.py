@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future
@@ -16,6 +17,12 @@ Task = TypeVar("Task")
 
 LOCAL = "local"
 """The address of a cluster that is started on this machine, and ends with the work."""
+
+FORKSERVER = "forkserver"
+"""How workers of this machine are started where that is possible."""
+
+SAFE_PATH = "PYTHONSAFEPATH"
+"""What keeps Python from looking for modules in the folder where it is started."""
 
 PATIENCE = 10
 """Seconds that a scheduler may take to answer."""
@@ -44,6 +51,8 @@ def connected(address: str, count: int | None = None) -> Iterator[Any]:
     import logging
     from contextlib import ExitStack
 
+    if address == LOCAL:
+        _preload()
     distributed = _library()
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # who dies and comes back is told as runs are
     with ExitStack() as stack:
@@ -88,7 +97,7 @@ def _no_answer(address: str, error: Exception) -> InputError:
 
 
 def dashboard(client: Any) -> str:
-    """Where a browser shows what a cluster does; empty where there is no such page: its scheduler needs bokeh."""
+    """Where a browser shows what a cluster does; empty where there is no such page. One of this machine has none."""
     services = client.scheduler_info(n_workers=0).get("services", {})
     return str(client.dashboard_link) if "dashboard" in services else ""
 
@@ -101,23 +110,50 @@ def _library() -> Any:
     return distributed
 
 
+def _preload() -> None:
+    """Begin to import what workers of this machine need, in the process that they are forked from, while this one does
+    the same: each of them would take half a second of its processor for it."""
+    import multiprocessing
+    from importlib.util import find_spec
+    from multiprocessing import forkserver
+
+    if FORKSERVER not in multiprocessing.get_all_start_methods() or not find_spec("distributed"):
+        return
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"  # or it would import what lies in the user's folder
+    try:
+        multiprocessing.set_forkserver_preload(["distributed.nanny", "distributed.worker", "gradedeval.cluster"])
+        forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
+
+
 @contextmanager
 def _local_cluster(count: int) -> Iterator[Any]:
     import logging
-    from importlib.util import find_spec
+    import multiprocessing
 
     import dask.config
-    from distributed import LocalCluster
+    from distributed import LocalCluster, utils
 
     # A task whose worker died is done again by itself, and not together with others: by `Workers`, as everywhere.
-    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
-        cluster = LocalCluster(  # type: ignore[no-untyped-call]
+    settings: dict[str, Any] = {"distributed.scheduler.allowed-failures": 0}
+    if FORKSERVER in multiprocessing.get_all_start_methods():
+        settings["distributed.worker.multiprocessing-method"] = FORKSERVER
+        utils._forkserver_preload_set = True  # it would import pandas here, for workers that need none
+    with (
+        dask.config.set(settings),
+        LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=count,
             threads_per_worker=1,
-            dashboard_address=":0" if find_spec("bokeh") else None,
+            dashboard_address="127.0.0.1:0",  # its port is free: of another, dask would warn
+            scheduler_kwargs={"dashboard": False},  # whose pages take half a second
             silence_logs=logging.CRITICAL,
-        )
-    with cluster:
+        ) as cluster,
+    ):
         yield cluster
 
 

@@ -19,7 +19,7 @@ from gradedeval.scoring.run_summary import packed, summarized, unpacked
 from gradedeval.scoring.runs import RunResult, score_run
 from gradedeval.scoring.scorer import BatchScores, Scorer
 from gradedeval.trec.lines import NeedsLineReader
-from gradedeval.trec.source import NO_FILE, PlacedPath, Source, is_file, is_path, is_url
+from gradedeval.trec.source import PlacedPath, Source, is_file, is_path, is_url
 
 UNKNOWN_SIZE = 1 << 20
 """Bytes that a run counts for that is no file on disk."""
@@ -245,7 +245,10 @@ class Collector:
         if result.scores is not None:
             result.scores = unpacked(result.scores, self.scorer)
         elif (
-            isinstance(source, PlacedPath) and result.error and result.error.kind == NO_FILE and os.path.exists(source)
+            isinstance(source, PlacedPath)
+            and result.error
+            and result.error.kind == "no-file"
+            and os.path.exists(source)
         ):
             hint = "give a path, or a URL, that all of them reach"
             result.error = result.error.replace(problem="workers see no such file", hint=hint)

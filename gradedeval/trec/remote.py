@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import IO, Any
 
 from gradedeval.errors import InputError, url_place
-from gradedeval.trec.remote_file import WINDOW, RangedReader, RemoteFile, asked, file_system, state_of
+from gradedeval.trec.remote_file import WINDOW, RangedReader, RemoteFile, asked, asked_to_write, file_system, state_of
 
 IN_MEMORY = 1 << 23
 """Bytes that are kept in memory; more go to a temporary file."""
@@ -97,7 +97,7 @@ def stored(url: str, content: bytes) -> None:
     """Write a file that a URL names: storages of objects take all of it or nothing."""
     files, name = file_system(url)
     try:
-        asked(url, files.pipe_file, name, content)
+        asked_to_write(url, files.pipe_file, name, content)
     except InputError as error:
         raise error.replace(hint=f"nothing was written; {error.hint}") from None
 

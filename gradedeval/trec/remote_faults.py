@@ -24,8 +24,8 @@ _CHANGED = ("fileexpired", "preconditionfailed")
 """Words in the names of errors, small."""
 
 
-def fault(url: str, error: Exception) -> InputError:
-    """The error of a library as ours."""
+def fault(url: str, error: Exception, purpose: str = "opened") -> InputError:
+    """The error of a library as ours. `purpose`: what the URL was to be, `opened` or `written`."""
     place, extra = url_place(url), EXTRAS.get(url.partition("://")[0], "")
     causes = list(_causes(error))
     why = redacted(" ".join(reason(causes[-1]).split())).rstrip(".")
@@ -52,7 +52,7 @@ def fault(url: str, error: Exception) -> InputError:
     if isinstance(error, FileNotFoundError):
         what = "bucket" if "bucket does not exist" in str(error) else "file"
         return InputError(place, f"no such {what}", "check the URL")
-    return InputError(place, f"cannot be read or written ({why})", "check the URL")
+    return InputError(place, f"cannot be {purpose} ({why})", "check the URL")
 
 
 def changed(place: str) -> InputError:

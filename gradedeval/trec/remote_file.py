@@ -35,8 +35,8 @@ State = tuple[int, str]
 class _Call:
     """A call of fsspec in a thread of its own: one that does not come back is left there."""
 
-    def __init__(self, url: str, call: Callable[[], Any]) -> None:
-        self._url, self._call, self._done = url, call, Event()
+    def __init__(self, url: str, call: Callable[[], Any], purpose: str) -> None:
+        self._url, self._call, self._purpose, self._done = url, call, purpose, Event()
         self._answer: Any = None
         self._error: BaseException | None = None
         Thread(target=self._run, daemon=True).start()
@@ -53,14 +53,20 @@ class _Call:
         if not self._done.wait(seconds := _seconds()):
             raise timed_out(url_place(self._url), seconds, TIMEOUT)
         if isinstance(self._error, Exception):
-            raise fault(self._url, self._error) from None
+            raise fault(self._url, self._error, self._purpose) from None
         if self._error is not None:
             raise self._error
         return self._answer
 
 
 def asked(url: str, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
-    return _Call(url, lambda: call(*given, **named)).answer()
+    """What a call of fsspec gives that reads. Raises InputError where it fails or takes too long."""
+    return _Call(url, lambda: call(*given, **named), "opened").answer()
+
+
+def asked_to_write(url: str, call: Callable[..., Any], *given: Any) -> None:
+    """As `asked`, for a call that writes."""
+    _Call(url, lambda: call(*given), "written").answer()
 
 
 def _seconds() -> float:
@@ -164,7 +170,9 @@ class RemoteFile:
             self._ahead = after, later, self._requested(after, later)
 
     def _requested(self, at: int, end: int) -> _Call:
-        return _Call(self.url, lambda: self._files.cat_file(self._name, start=at, end=end) if end > at else b"")
+        return _Call(
+            self.url, lambda: self._files.cat_file(self._name, start=at, end=end) if end > at else b"", "opened"
+        )
 
     def _received(self, at: int, end: int, call: _Call) -> bytes:
         try:

@@ -153,10 +153,6 @@ def standard_input(place: str) -> IO[bytes]:
     return sys.stdin.buffer
 
 
-NO_FILE = "no-file"
-"""The kind of the error that a file is not there."""
-
-
 @contextmanager
 def file_errors(place: str) -> Iterator[None]:
     """Errors of the operating system about a file, as InputError."""
@@ -165,7 +161,7 @@ def file_errors(place: str) -> Iterator[None]:
     except IsADirectoryError:
         raise InputError(place, "is a directory", "give a file") from None
     except FileNotFoundError:
-        raise InputError(place, "no such file", "check the path", kind=NO_FILE) from None
+        raise InputError(place, "no such file", "check the path", kind="no-file") from None
     except PermissionError:
         raise InputError(place, "permission denied", "check the permissions of the file") from None
     except UnicodeDecodeError as error:

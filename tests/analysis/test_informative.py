@@ -110,6 +110,33 @@ def test_the_chances_have_the_counts_and_the_score_and_no_neighbour_has_more_ent
         assert residual.sum() < 1e-8
 
 
+def test_an_rr_of_1_says_that_rank_1_is_relevant_and_no_more() -> None:
+    lists = GradedLists(one_hot(np.array([[2, 0, 1, 0, 2, 0, 2, 0, 0, 0]])))
+    _, known, worth = expected("rr", 10)
+    found = most_random(lists, known, worth)
+    assert found.converged.all()
+    np.testing.assert_allclose(found.chances[0, :, 0], [0, 1 / 4, 3 / 4])
+    np.testing.assert_allclose(found.chances[0, :, 1:], np.repeat([[6 / 9], [0.75 / 9], [2.25 / 9]], 9, axis=1))
+
+
+def test_near_the_best_err_the_first_ranks_are_certain_and_the_others_open() -> None:
+    # There are 30 documents of grade 2, and so many of them stand first.
+    below = np.random.default_rng(3).permutation(np.repeat([0, 1, 2], [60, 10, 12]))
+    for certain, short in ((8, True), (12, True), (14, True), (18, False)):
+        grades = np.concatenate([np.full(certain, 2), [0], below, np.full(18 - certain, 2)])
+        lists = GradedLists(one_hot(grades[None]))
+        _, known, worth = expected("err", len(grades))
+        found = most_random(lists, known, worth)
+        assert bool(found.converged[0]) is short  # 18 of them leave less to be seen than rounding does
+        if short:
+            best = known.value(one_hot(-np.sort(-grades)[None]))
+            left = best - known.value(found.chances)
+            np.testing.assert_allclose(left, best - known.value(lists.grades), rtol=1e-3)
+            assert found.chances[0, 2, certain - 4] > 0.999
+            np.testing.assert_allclose(found.chances[0, :, -1], found.chances[0, :, -9], atol=0.01)
+            assert found.steps[0] < 100
+
+
 @ignored
 def test_gap_of_users_who_all_want_grade_1_is_ap() -> None:
     frame = few(RUNS[0], QRELS, "gap(g=1:0:0:0) ap", depth=60, topics_from=TOPICS).frame.pivot(
@@ -221,7 +248,10 @@ BY_DEPTH = {
         "gap(g=0:1)": (0.1633, 0.0929, 0.1281), "gap(g=0.25:0.75)": (0.1316, 0.0838, 0.1077),
         "gap": (0.1048, 0.0909, 0.0978), "gap(g=0.75:0.25)": (0.0914, 0.1084, 0.0999), "ap": (0.0890, 0.1409, 0.1150),
         "ndcg(gain=exp)": (0.1322, 0.0829, 0.1076), "ndcg": (0.1151, 0.0886, 0.1019),
-        "rbp(p=0.95)": (0.1078, 0.0934, None), "rbp": (0.1414, 0.1072, None), "counts alone": (0.2821, 0.2556, 0.2688),
+        # rr: that one has .2037 and .2195. Where rr is 1 the chances are known in closed form, and on the other lists
+        # an augmented Lagrangian finds these.
+        "err": (0.2030, 0.1417, None), "rr": (0.2354, 0.2394, None), "rbp(p=0.95)": (0.1078, 0.0934, None),
+        "rbp": (0.1414, 0.1072, None), "counts alone": (0.2821, 0.2556, 0.2688),
     },
     1000: {
         "gap(g=0:1)": (0.1727, 0.1134, 0.1431), "gap(g=0.25:0.75)": (0.1449, 0.1273, 0.1361),
@@ -257,3 +287,7 @@ def test_the_entropy_is_that_of_two_other_solvers() -> None:
     entropy = dict(zip(lists["measure"], lists["entropy"], strict=True))
     assert entropy["gap"] == pytest.approx(18.37330932, abs=1e-7)
     assert entropy["ap"] == pytest.approx(17.04178838, abs=1e-7)
+    # 7e-11 below the best err that its documents can have: by an augmented Lagrangian for the logarithm of that.
+    near = few(run, qrels, "err", depth=100, topics_from=["10"]).lists
+    assert near["entropy"].iloc[0] == pytest.approx(76.613187, abs=1e-4)
+    assert near["rms"].iloc[:2].tolist() == pytest.approx([0.09509, 0.11103], abs=1e-5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
+import warnings
 from types import SimpleNamespace
 from typing import Any
 
@@ -60,7 +61,7 @@ def test_lists_do_not_touch_each_other(objective: Any, monkeypatch: pytest.Monke
 
 
 def settings(objective: Any) -> dict[str, Any]:
-    return {name: value for name, value in vars(objective).items() if name not in ("measure", "_known")}
+    return {name: value for name, value in vars(objective).items() if name != "measure" and name[0] != "_"}
 
 
 @pytest.mark.parametrize("objective", SMOOTH, ids=lambda one: f"{one.noise} {one.measure}")
@@ -164,6 +165,41 @@ def test_objectives_can_be_copied_and_pickled() -> None:
     assert str(ltr.LambdaObjective("ndcg@10").measure) == "ndcg@10"  # type: ignore[arg-type]
 
 
+def test_arrays_may_be_used_again_for_other_data() -> None:
+    """As batches do: what an objective keeps of the last ones is its own."""
+    labels, sizes = np.array([2.0, 0, 1, 0]), np.array([4])
+    for objective in (ltr.objective("gap"), ltr.softgap()):
+        objective.gradients(labels, [4, 3, 2, 1], group=sizes)
+        labels[:] = labels[::-1].copy()
+        fresh = copy.deepcopy(objective).gradients(labels, [4, 3, 2, 1], group=sizes)
+        np.testing.assert_array_equal(objective.gradients(labels, [4, 3, 2, 1], group=sizes), fresh)
+
+
+def test_another_top_grade_than_before_is_said_once() -> None:
+    scores, message = [4.0, 3, 2, 1], "the highest label is 2, and was 3: gains differ between data; say top="
+    for objective in (ltr.objective("err"), ltr.approx("err")):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for labels in ([0, 3, 0, 1], [0, 0, 0, 0], [0, 2, 0, 1], [0, 3, 0, 1], [1, 2, 0, 1]):
+                objective.gradients(labels, scores, group=[4])
+        assert [str(warning.message) for warning in caught] == [f"err: {message}"]
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for objective in (ltr.objective("err", top=3), ltr.objective("ndcg")):
+            for labels in ([0, 3, 0, 1], [0, 2, 0, 1]):
+                objective.gradients(labels, scores, group=[4])
+
+
+def test_the_loss_of_a_cost_is_its_mean() -> None:
+    """esl: how many documents are read in vain; the ranking that costs less has the lower loss."""
+    for text, sign in (("esl", 1), ("ap", -1)):
+        objective = ltr.objective(text)
+        good, bad = (objective.loss_and_slopes([0, 1, 0], scores, group=[3])[0] for scores in ([1, 2, 0], [1, 0, 2]))
+        assert good < bad
+        assert good == sign * objective.values([0, 1, 0], [1, 2, 0], group=[3]).mean()
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -193,6 +229,7 @@ def test_what_is_wrong_with_arrays_is_said(given: dict[str, Any], message: str) 
         (lambda: ltr.objective("ndcg", sigma=0), "sigma: 0 is not above 0"),
         (lambda: ltr.objective("ndcg", truncation=0), "truncation: 0 is no number of ranks"),
         (lambda: ltr.objective("err ap"), "names 2 measures"),
+        (lambda: ltr.objective("rbp(of=ed)"), r"'rbp\(of=ed\)': says not which of two runs is better"),
         (lambda: ltr.softgap("ndcg"), r"'ndcg': softgap has no formula for it; use one of ap, gap, sp"),
         (lambda: ltr.approx("q"), "'q': approx has no formula for it; use one of err, nerr"),
         (lambda: ltr.approx(sigma=float("nan")), "sigma: nan is not above 0"),

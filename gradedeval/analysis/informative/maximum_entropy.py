@@ -14,16 +14,17 @@ SAME = 1e-9
 """Chances that change by no more from one linearization to the next have settled."""
 DRIFT = 1e-6
 """So much may the last slope change the logarithm of chances that have settled."""
-ROUNDING = 1e-13
-"""So exactly the score of chances is known; they are known to that times its multiplier, which is large near the best
-score."""
+ROUNDING = 1e-14
+"""So exactly the score of chances is known; they and their slope are known to that times its multiplier, which is large
+near the best score."""
 FARTHEST = 100.0
 """A step of Newton's method changes a multiplier by so much and its own size at most."""
 OVERSHOOT = 0.25
 """A step ends where the dual rises by at most so much of what it fell by at its beginning."""
 LINEARIZATIONS, NEWTON_STEPS, HALVINGS = 300, 60, 24
 EXTREME = 1e-12
-"""A score this near to its maximum, as a share of it, is the maximum."""
+"""A score this near to its maximum, as a share of it, cannot be told from it: what it says of the list is not known,
+unless the list is the best."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,25 +91,29 @@ def most_random(lists: GradedLists, expected: ExpectedScore, worth: Floats) -> M
 
     The score is linearized at the last chances, with the mean of the last slope and those before, until they settle.
     The dual of a linear score is convex in one multiplier for each grade and one for the score: Newton's method. A list
-    whose score is the best or the worst that its documents can have is known: it is ordered by gain, and what may be
-    exchanged is mixed. Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
+    whose order is the best or the worst that its documents can have is known: it is ordered by gain, and what may be
+    exchanged is mixed. Another whose score cannot be told from that in double precision does not converge. Aslam,
+    Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
     """
     chances, score = lists.uniform, expected.value(lists.grades)
-    converged, steps = np.zeros(len(score), dtype=bool), np.zeros(len(score))
+    converged, hidden = np.zeros((2, len(score)), dtype=bool)
+    steps = np.zeros(len(score))
     for sign in (1, -1):
-        ordered, mixed = _extreme(lists, expected, sign * worth)
+        ordered, mixed, is_one = _extreme(lists, expected, sign * worth)
         best = expected.value(ordered)
-        at_end = ~converged & (sign * (best - score) <= EXTREME * np.abs(best))
+        at_end = ~converged & is_one
         chances[at_end], converged = mixed[at_end], converged | at_end
-    rows = np.flatnonzero(~converged)
+        hidden |= sign * (best - score) <= EXTREME * np.abs(best)
+    rows = np.flatnonzero(~converged & ~hidden)
     if len(rows):
         found = _linearized(GradedLists(lists.grades[rows]), expected.select(rows), score[rows])
         chances[rows], converged[rows], steps[rows] = found
     return MostRandom(chances, converged, steps)
 
 
-def _extreme(lists: GradedLists, expected: ExpectedScore, worth: Floats) -> tuple[Chances, Chances]:
-    """The list in the order that counts most, the grades worth most first; and the mean of all that score the same."""
+def _extreme(lists: GradedLists, expected: ExpectedScore, worth: Floats) -> tuple[Chances, Chances, Bools]:
+    """The list in the order that counts most, the grades worth most first; the mean of all that score the same; and
+    whether the list is one of them."""
     counts, listed = lists.counts, lists.listed[:, 0]
     weight = np.where(listed > 0, expected.order(lists.uniform), -np.inf)
     by_weight = np.argsort(-weight, axis=1, kind="stable")
@@ -122,11 +127,13 @@ def _extreme(lists: GradedLists, expected: ExpectedScore, worth: Floats) -> tupl
     share = counts / np.maximum(counts @ same_worth, 1)
     mixed = (same_worth @ ordered) * share[:, :, None]
     # Below a document that satisfies every user no rank counts.
+    is_one = np.zeros(len(counts), dtype=bool)
     for row, own in enumerate(np.where(listed > 0, expected.order(ordered), -np.inf)):
         _, group = np.unique(own, return_inverse=True)
         sums = np.stack([np.bincount(group, weights=one) for one in mixed[row]])
         mixed[row] = (sums / np.bincount(group))[:, group]
-    return ordered, mixed
+        is_one[row] = np.allclose(np.bincount(group, worth @ lists.grades[row]), worth @ sums, rtol=0, atol=1e-9)
+    return ordered, mixed, is_one
 
 
 def _linearized(lists: GradedLists, expected: ExpectedScore, score: Floats) -> tuple[Chances, Bools, Floats]:
@@ -150,8 +157,9 @@ def _linearized(lists: GradedLists, expected: ExpectedScore, score: Floats) -> t
         true_slope = some.slope(found)
         # Near the best score chances hardly move, and yet the slope that they came from may be an old one.
         drift = np.abs(own.score) * np.abs(true_slope - slope[at]).max((1, 2))
-        same = SAME + ROUNDING * np.abs(own.score)
-        done = (part == 1) & (np.abs(found - now).max((1, 2)) < same) & (drift < DRIFT)
+        rounding = ROUNDING * np.abs(own.score)
+        same = np.abs(found - now).max((1, 2)) < SAME + rounding
+        done = (part == 1) & same & (drift < DRIFT + rounding)
         settled[at[done]], steps[at[done]] = True, step
         slope[at] = (slope[at] + true_slope) / 2
         at = at[~done & (part > 0)]
@@ -258,13 +266,17 @@ def _tilted(
 ) -> tuple[Chances, _Multipliers, Bools]:
     """The chances of a `_Tilt`, their multipliers, and whether there are such: where the score is out of reach, the
     multipliers diverge."""
-    length = counts.sum(1)
-    middle = (slope * listed).sum(2) / length[:, None]
+    # Only differences of the slope matter: from its mean where the grade is open, and at each rank from that of the
+    # likeliest grade. What is as good as certain then adds next to nothing, so that no digits are lost near the best
+    # and the worst score.
+    open_to = (chances * (1 - chances)).sum(1, keepdims=True) + 1e-300 * listed
+    middle = (slope * open_to).sum(2) / open_to.sum(2)
     varying = (slope - middle[:, :, None]) * listed
     size = np.abs(varying).max((1, 2))
     counts_alone = size <= 1e-14 * np.abs(middle).max(1)  # the same slope at each rank says nothing of the order
     size[counts_alone] = 1
     varying[counts_alone] = 0
+    varying -= np.take_along_axis(varying, chances.argmax(1)[:, None], 1)
     tilt = _Tilt(counts, listed, varying / size[:, None, None], chances, np.where(counts_alone, 0, left) / size)
     multipliers = np.column_stack([start.grade, start.score * size])
     found, reached = chances.copy(), np.zeros(len(left), dtype=bool)
@@ -275,7 +287,7 @@ def _tilted(
         best = error
         now, state, error = _newton(tilt, now, state, error)
         found[at], multipliers[at], reached[at] = state[0], now, error <= 1e-6
-        going = ~((error <= 1e-13 * length[at]) | ((error < 1e-6) & (error > best / 2)))
+        going = ~((error <= 1e-13 * counts[at].sum(1)) | ((error < 1e-6) & (error > best / 2)))
         if not going.any():
             break
         if not going.all():

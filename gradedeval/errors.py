@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable
+from pickle import PicklingError
 from typing import Any
 
 SHOWN = 10
@@ -139,6 +140,14 @@ class InputError(ValueError):
 
 def _rebuild(parts: dict[str, Any]) -> InputError:
     return InputError(**parts)
+
+
+class NotImportable(InputError, PicklingError):
+    """A measure that other processes cannot import, and so cannot be sent to them."""
+
+    def __init__(self, module: str, name: str) -> None:
+        what, hint = f"other processes cannot import it from {module}", "put it into a package that they have too"
+        super().__init__(f"measure {name}", what, hint, usage=True)
 
 
 class EvaluationWarning(UserWarning):

@@ -29,7 +29,8 @@ PACKAGE = ROOT / "gradedeval"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 # Slow to import, and no part of a plain evaluation.
-LATE = ("pandas", "scipy", "matplotlib", "bokeh", "jinja2", "tabulate", "importlib.metadata", "numpy.random")
+LATE = ("pandas", "scipy", "matplotlib", "bokeh", "jinja2", "tabulate", "importlib.metadata", "numpy.random",
+        "dask", "distributed", "fsspec")  # fmt: skip
 
 MOST_LINES, MOST_LINES_OF_A_FUNCTION = 320, 50
 MOST_ENTRIES, MOST_FLOORS = 18, 10

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.options import MANY_RUNS, Decorator, option
+from gradedeval.cli.output import warn
 from gradedeval.errors import InputError
 from gradedeval.parallel.progress import with_progress
 from gradedeval.parallel.workers import Workers
@@ -48,4 +49,5 @@ def sharing(jobs: int | None = None) -> Workers:
     if jobs and address != LOCAL:
         raise InputError("--jobs", "a cluster has workers of its own", "leave out --jobs or --cluster", usage=True)
     client: Any = context.with_resource(connected(address, jobs))
-    return Workers.of(None, partial(with_progress, beside="" if address == LOCAL else dashboard(client)), client)
+    progress = partial(with_progress, beside="" if address == LOCAL else dashboard(client))
+    return Workers.of(None, progress, client, warn)

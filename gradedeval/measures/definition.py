@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pickle
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from typing import Any, Literal, Protocol, cast, overload
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, redacted
+from gradedeval.errors import InputError, NotImportable, redacted
 from gradedeval.measures.decorator import decorator
 from gradedeval.measures.gains import Gains
 from gradedeval.measures.notation import IA, LAST_CUTOFF, UNIFORM, Spelling, Value, cutoff_too_large
@@ -43,10 +42,10 @@ class Definition(MeasureProperties):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As the measure of that name in its module: a copy is the same definition."""
-        function = self.function
-        if _defined(function.__module__, function.__name__) is not self:
-            raise pickle.PicklingError(f"measure {self.name} cannot be imported from {function.__module__}")
-        return _defined, (function.__module__, function.__name__)
+        where = self.function.__module__, self.function.__name__
+        if _defined(*where) is not self:
+            raise NotImportable(*where)
+        return _defined, where
 
     @property
     def name(self) -> str:
@@ -93,13 +92,12 @@ class Definition(MeasureProperties):
         return inspect.getdoc(self.function) or ""
 
 
-def _defined(module: str, name: str) -> Definition | None:
-    """The definition of the measure that a module has under that name."""
+def _defined(module: str, name: str) -> Definition:
+    """The definition of the measure that a module has under that name. Raises NotImportable."""
     try:
-        measure = getattr(importlib.import_module(module), name, None)
-    except ImportError:
-        return None
-    return measure.definition if isinstance(measure, Measure) else None
+        return cast(Definition, getattr(importlib.import_module(module), name).definition)
+    except (ImportError, AttributeError):
+        raise NotImportable(module, name) from None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from gradedeval.errors import InputError, reason, shorten
-from gradedeval.parallel.executors import Submit, cores, sent_task
+from gradedeval.parallel.executors import SENT, Submit, cores, sent_task
 
 Task = TypeVar("Task")
 
@@ -34,7 +34,11 @@ RUNNING = "running"
 """What the status of a client is that has a scheduler, in the words of dask."""
 
 VERSIONS = "{name: __import__(name).__version__ for name in ('gradedeval', 'numpy')}"
-"""What a worker that may not have gradedeval is asked: so it is no function of ours."""
+PYTHON = "__import__('sys').version"
+"""What a process that may not have gradedeval is asked: so it is no function of ours."""
+
+FIRST_WORKER = 300
+"""Seconds that a cluster without workers may take until it has one: it may grow when it is given work."""
 
 
 @contextmanager
@@ -153,37 +157,80 @@ def _local_cluster(count: int) -> Iterator[Any]:
         yield cluster
 
 
-def threads_of(client: Any) -> int:
-    """How many tasks the workers of a cluster do at a time. Raises InputError as `check_versions`."""
-    check_versions(client)
-    return max(1, int(sum(client.nthreads().values())))
+def threads_of(client: Any, say: Callable[[list[str]], None]) -> int:
+    """How many tasks the workers of a cluster do at a time. Where it has none yet, that is said, and waited for one.
+
+    Raises InputError where none comes, and as `check_versions`.
+    """
+    try:
+        if not client.nthreads():
+            _wait_for_worker(client, say)
+        check_versions(client)
+        return max(1, int(sum(client.nthreads().values())))
+    except OSError as error:
+        raise scheduler_gone(client, error) from None
+
+
+def _wait_for_worker(client: Any, say: Callable[[list[str]], None]) -> None:
+    """Give a cluster that has no workers something to do, and wait until it is done."""
+    address = client.scheduler.address
+    say([f"{address}: has no workers yet; waiting up to {FIRST_WORKER} seconds for the first one"])
+    try:
+        client.submit(int, pure=False).result(timeout=FIRST_WORKER)
+    except TimeoutError:
+        what = f"no worker has come to {address} within {FIRST_WORKER} seconds"
+        raise InputError("--cluster", what, f"start one with `dask worker {address} --nthreads 1`") from None
 
 
 def check_versions(client: Any) -> None:
-    """Raise InputError where a worker has no gradedeval or another version, of numpy or Python either."""
+    """Raise InputError where the scheduler or a worker has no gradedeval or another version, of numpy or Python
+    either."""
+    try:
+        found, pythons = _answers(client, VERSIONS), _answers(client, PYTHON)
+    except Exception as error:  # of the connection, each in its own way
+        raise scheduler_gone(client, error) from None
+    for who, versions in found.items():
+        python = _minor(str(pythons.get(who, "")))
+        if isinstance(versions, ModuleNotFoundError):
+            raise _lacking(versions, f"{who} (Python {python})")
+        if isinstance(versions, Exception):
+            raise InputError("--cluster", f"{who} cannot load gradedeval ({versions})", "install it there")
+        if different := _different(_ours(), {**versions, "Python": python}, who):
+            raise different
+
+
+def _answers(client: Any, question: str) -> dict[str, Any]:
+    """What an expression gives in each process of a cluster, or the exception that it raises there."""
+    found = client.run(eval, question, on_error="return")
+    answers = {f"the worker at {address}": answer for address, answer in found.items()}
+    try:
+        return {**answers, "the scheduler": client.run_on_scheduler(eval, question)}
+    except ImportError as error:
+        return {**answers, "the scheduler": error}
+
+
+def _ours() -> dict[str, str]:
+    """The versions that must be the same wherever work is done."""
     import numpy as np
 
     from gradedeval import __version__
 
-    ours = {"gradedeval": __version__, "numpy": np.__version__, "Python": _minor(sys.version)}
-    try:
-        found = client.run(eval, VERSIONS, on_error="return")
-        pythons = client.run(eval, "__import__('sys').version", on_error="return")
-    except Exception as error:  # of the connection, each in its own way
-        raise scheduler_gone(client, error) from None
-    for worker, versions in found.items():
-        if isinstance(versions, ModuleNotFoundError):
-            what = f"a worker has no {versions.name} (at {worker}; Python {_minor(str(pythons[worker]))})"
-            raise InputError("--cluster", what, f"pip install 'gradedeval[cluster]=={__version__}' there")
-        if isinstance(versions, Exception):
-            raise InputError(
-                "--cluster", f"a worker cannot load gradedeval (at {worker}; {versions})", "install it there"
-            )
-        theirs = {**versions, "Python": _minor(pythons[worker])}
-        if different := [name for name in ours if ours[name] != theirs[name]]:
-            here, there = (shorten(f"{name} {one[name]}" for name in different) for one in (ours, theirs))
-            what = f"{here} here and {there} on a worker (at {worker})"
-            raise InputError("--cluster", what, "install the same versions in both places")
+    return {"gradedeval": __version__, "numpy": np.__version__, "Python": _minor(sys.version)}
+
+
+def _different(ours: dict[str, str], theirs: dict[str, str], who: str) -> InputError | None:
+    """What to say of a process of the cluster with other versions than the client."""
+    names = [name for name in ours if ours[name] != theirs[name]]
+    here, there = (shorten(f"{name} {one[name]}" for name in names) for one in (ours, theirs))
+    what = f"{here} here and {there} on {who}"
+    return InputError("--cluster", what, "install the same versions in both places") if names else None
+
+
+def _lacking(error: ModuleNotFoundError, who: str) -> InputError:
+    """What to say of a process of the cluster that has no gradedeval, or lacks what that needs."""
+    return InputError(
+        "--cluster", f"{who} has no {error.name}", f"pip install 'gradedeval[cluster]=={_ours()['gradedeval']}' there"
+    )
 
 
 def _minor(version: str) -> str:
@@ -201,19 +248,32 @@ def scheduler_gone(client: Any, error: BaseException) -> InputError:
 @contextmanager
 def scattered(client: Any, work: Callable[[Task], Any], tasks: Sequence[Task]) -> Iterator[Submit]:
     """The workers of a cluster. Each has the work once: it is sent to all, and to those that join when they need it."""
-    name, packed = uuid4().hex, _scattered(client, work)
+    ours, name, packed = _ours(), uuid4().hex, _scattered(client, work)
 
     def submit(number: int, with_work: bool = False) -> Future[Any]:
         nonlocal packed
         try:
             if packed.status not in ("finished", "pending") and client.status == RUNNING:  # all who had it have died
                 packed = _scattered(client, work)
-            task = client.submit(sent_task, name, packed, tasks[number], pure=False, retries=RETRIES)
+            task = client.submit(far_task, ours, name, packed, tasks[number], pure=False, retries=RETRIES)
         except OSError as error:
             raise scheduler_gone(client, error) from None
         return _Awaited(client, task)
 
     yield submit
+
+
+def far_task(ours: dict[str, str], name: str, packed: bytes, task: Any) -> Any:
+    """As `sent_task`, on a worker that may have joined after the versions of the others were compared with ours."""
+    if name not in SENT and (different := _different(ours, _ours(), f"the worker at {_own_address()}")):
+        raise different
+    return sent_task(name, packed, task)
+
+
+def _own_address() -> str:
+    from distributed import get_worker
+
+    return str(get_worker().address)
 
 
 def _scattered(client: Any, work: Callable[[Task], Any]) -> Any:
@@ -253,4 +313,6 @@ class _Awaited(Future[Any]):
             return scheduler_gone(self._client, error)
         if isinstance(error, KilledWorker | CancelledError):
             return BrokenExecutor(str(error))
+        if isinstance(error, ModuleNotFoundError):  # of one that joined late
+            return _lacking(error, "a worker that joined late")
         return error

@@ -223,20 +223,20 @@ def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task])
     yield submit
 
 
-_SENT: dict[str, Work] = {}
+SENT: dict[str, Work] = {}
 """The work that was sent to this process, by name."""
 
 
 def sent_task(name: str, packed: bytes, task: Any) -> Any:
     """What comes of a task by the work of a name, which is remembered; UNKNOWN where it is neither known nor given."""
-    if name not in _SENT:
+    if name not in SENT:
         if not packed:
             return Reply.UNKNOWN
-        while len(_SENT) >= KEPT:
-            del _SENT[next(iter(_SENT))]
+        while len(SENT) >= KEPT:
+            del SENT[next(iter(SENT))]
         keep_freed_memory()
-        _SENT[name] = pickle.loads(packed)
-    return _SENT[name](task)
+        SENT[name] = pickle.loads(packed)
+    return SENT[name](task)
 
 
 # Memory

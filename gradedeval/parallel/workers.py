@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, warn_caller
 from gradedeval.parallel.executors import (
     CannotShare,
     Submit,
@@ -63,6 +63,10 @@ FAR = Limits(segment=1 << 28, runs=50, waiting=100)
 """Those of a cluster: to hand over a task takes milliseconds there, so that each is about two seconds of work."""
 
 
+MORE_MEMORY = "have the workers memory for it? see --memory-limit of `dask worker`"
+"""What to do about a worker of a cluster that died."""
+
+
 class WorkerDied(InputError):
     """The process died that did a task, and so did the one that did it again, or it could not be done again."""
 
@@ -94,12 +98,18 @@ class Workers:
     executor: Executor | Any = None
 
     @classmethod
-    def of(cls, jobs: int | None = None, progress: Progress = no_progress, executor: Any = None) -> Workers:
-        """So many as asked for, or as the executor or this machine has."""
+    def of(
+        cls,
+        jobs: int | None = None,
+        progress: Progress = no_progress,
+        executor: Any = None,
+        say: Callable[[list[str]], None] = warn_caller,
+    ) -> Workers:
+        """So many as asked for, or as the executor or this machine has. `say` tells that a cluster has none yet."""
         if is_client(executor):
             from gradedeval.parallel.clusters import threads_of  # few evaluations have one
 
-            return cls(jobs or threads_of(executor), progress, FAR, executor)
+            return cls(jobs or threads_of(executor, say), progress, FAR, executor)
         own = getattr(executor, "_max_workers", None)  # as the executors of the standard library and loky have it
         return cls(jobs or own or cores(), progress, executor=executor)
 
@@ -197,7 +207,8 @@ class Workers:
                         yield number, future.result() if error is None else _Raised(error)
             # Of several that were with workers when one died, nobody knows which did it: then each goes alone.
             lost = died[:1] if at_once == 1 else [number for number in died if once(tasks[number])]
-            yield from ((number, _Raised(WorkerDied())) for number in lost)
+            fault = WorkerDied("--cluster", MORE_MEMORY) if is_client(self.executor) else WorkerDied()
+            yield from ((number, _Raised(fault)) for number in lost)
             left, at_once = [number for number in died if number not in lost], 1
 
     def _submit(

@@ -209,8 +209,9 @@ class Collector:
     def add(self, task: Task, result: Result | WorkerDied) -> Iterator[tuple[int, RunResult]]:
         """Take the result of a task, or that there is none; gives the numbers and results of runs that are complete."""
         if task.part is not None:
-            lost = WorkerDied(task.runs[0][1])
-            yield from self._part(task, Result(task.number, error=lost) if isinstance(result, WorkerDied) else result)
+            if isinstance(result, WorkerDied):
+                result = Result(task.number, error=result.replace(place=task.runs[0][1]))
+            yield from self._part(task, result)
         elif not isinstance(result, WorkerDied):
             for (number, _, source), run in zip(task.runs, result.runs, strict=True):
                 yield number, self._arrived(run, source)
@@ -218,8 +219,8 @@ class Collector:
             self.unread += [replace(task, runs=(run,)) for run in task.runs]
         else:
             ((number, name, source),) = task.runs
-            error = WorkerDied(name, "run it again from a file") if _stays(source) else WorkerDied(name)
-            yield number, RunResult(name, error=error)
+            hint = "run it again from a file" if _stays(source) else result.hint
+            yield number, RunResult(name, error=result.replace(place=name, hint=hint))
 
     def _part(self, task: Task, result: Result) -> Iterator[tuple[int, RunResult]]:
         number, _, source = task.runs[0]

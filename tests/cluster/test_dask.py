@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 import random
+import shlex
 import signal
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +22,16 @@ from gradedeval.parallel import clusters
 from gradedeval.parallel.clusters import connected
 from gradedeval.parallel.workers import Limits, WorkerDied, Workers
 from gradedeval.scoring.evaluate import evaluate_runs
+from support.commands import Command
 from support.dask_cluster import Started, started
-from support.processes import linux
+from support.paths import ROOT
+from support.processes import linux, wait_for
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [pytest.mark.exhaustive, linux]
 
+SAMPLES = ROOT / "qrels_samples"
+FILES = [str(SAMPLES / name) for name in ("rivers-bm25.run", "rivers-dense.run", "rivers.qrels")]
 LIMITS = Limits(large_file=6000, segment=3000, block=800, runs=2, waiting=4)
 
 
@@ -121,19 +127,93 @@ def test_who_stops_early_leaves_the_cluster_as_it_was(client: Any) -> None:
     results = Workers(2, executor=client).imap_unordered(time.sleep, [0.1] * 50)
     next(results)
     results.close()
-    until = time.monotonic() + 20
-    while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) == 0
+    wait_for(lambda: tasks_on(client) == 0)
 
 
 def test_other_versions_are_refused_with_both_named(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradedeval.__version__", "9.9")
-    with pytest.raises(InputError, match=r"gradedeval 9\.9 here and gradedeval \S+ on a worker \(at tcp://"):
+    with pytest.raises(InputError, match=r"gradedeval 9\.9 here and gradedeval \S+ on the worker at tcp://"):
         Workers.of(executor=client)
 
 
 def test_a_worker_without_gradedeval_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clusters, "VERSIONS", "__import__('no_such_package')")
-    with pytest.raises(InputError, match=r"a worker has no no_such_package \(at tcp://"):
+    with pytest.raises(InputError, match=r"the worker at tcp://\S+ \(Python 3\.\d+\) has no no_such_package"):
         Workers.of(executor=client)
+
+
+def test_the_first_worker_of_an_empty_cluster_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with started(tmp_path, 0) as cluster:
+        said: list[str] = []
+        with distributed.Client(cluster.address, set_as_default=False) as client:
+            monkeypatch.setattr(clusters, "FIRST_WORKER", 1)
+            with pytest.raises(
+                InputError, match=r"^cluster: no worker has come to tcp://\S+ within 1 seconds; start one"
+            ):
+                Workers.of(executor=client, say=said.extend)
+            monkeypatch.setattr(clusters, "FIRST_WORKER", 60)
+            threading.Timer(0.5, cluster.add_worker, (tmp_path,)).start()
+            assert Workers.of(executor=client, say=said.extend).count == 1
+        assert said[1:] == [f"{cluster.address}: has no workers yet; waiting up to 60 seconds for the first one"]
+
+
+def test_a_worker_that_joins_late_is_refused_as_the_others(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Workers.of(executor=client)
+    monkeypatch.setattr("gradedeval.__version__", "9.9")
+    with pytest.raises(InputError, match=r"gradedeval 9\.9 here and gradedeval \S+ on the worker at tcp://"):
+        list(workers.imap_unordered(abs, [1]))
+
+
+def test_a_scheduler_without_gradedeval_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "_answers", partial(_only_workers, clusters._answers))
+    with pytest.raises(InputError, match=r"^cluster: the scheduler \(Python 3\.\d+\) has no gradedeval; pip install"):
+        Workers.of(executor=client)
+
+
+def _only_workers(asked: Any, client: Any, question: str) -> dict[str, Any]:
+    answers = asked(client, question)
+    if question == clusters.VERSIONS:
+        with pytest.raises(ModuleNotFoundError) as lacking:
+            client.run_on_scheduler(eval, "__import__('no_such_package')")
+        answers["the scheduler"] = ModuleNotFoundError(str(lacking.value), name="gradedeval")
+    return dict(answers)
+
+
+def test_a_measure_that_cannot_travel_is_one_line(cluster: Started, process: Command) -> None:
+    own = ("--measures-from", str(ROOT / "examples" / "my_measures.py"), "-m", "first_page")
+    done = process(*FILES, *own, "--cluster", cluster.address)
+    what = "measure first_page: other processes cannot import it from gradedeval_user_measures"
+    assert (done.code, done.out, done.messages) == (2, b"", [f"{what}; put it into a package that they have too"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["-m 'err@20 ap' --residuals -q -f csv", "-m insq(T=2) --cwl", "-m ap --topics both --keep-going none.run"],
+    ids=["residuals", "cwl", "faults"],
+)
+def test_a_cluster_prints_what_one_process_prints(words: str, cluster: Started, process: Command) -> None:
+    more = shlex.split(words)
+    alone, shared = (process(*more, *FILES, *who) for who in (("--jobs", "1"), ("--cluster", cluster.address)))
+    assert len(alone.messages) > 0
+    assert shared == alone
+
+
+def test_a_cluster_of_this_machine_prints_what_one_process_prints(process: Command) -> None:
+    words = (*FILES, "-m", "err@20 rbp(p=0.8)", "--residuals", "-q")
+    assert process(*words, "--cluster", "local", "--jobs", "2") == process(*words, "--jobs", "1")
+
+
+def test_loky_shares_work(collection: Path) -> None:
+    loky = pytest.importorskip("loky", reason="loky is not installed")
+    options = {"residuals": "total", "topics": "both"}
+    executor = loky.ProcessPoolExecutor(2)
+    try:
+        found = outcome(collection, Workers(2, limits=LIMITS, executor=executor), True, **options)
+    finally:
+        executor.shutdown()
+    assert found == outcome(collection, Workers(), True, **options)
+
+
+def tasks_on(client: Any) -> int:
+    """How many tasks the scheduler knows."""
+    return int(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))

@@ -21,12 +21,10 @@ def started(folder: Path, workers: int = 2, *words: str, **variables: str) -> It
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
     cluster = Started(address, [])
-    dask = (sys.executable, "-m", "dask")
-    threads = ("--nthreads", "1", "--no-dashboard", *words)
     try:
-        cluster.start(folder, *dask, "scheduler", "--host", address, "--no-dashboard", "--no-show", **variables)
+        cluster.start(folder, "scheduler", "--host", address, "--no-dashboard", "--no-show", **variables)
         for _ in range(workers):
-            cluster.start(folder, *dask, "worker", address, *threads, **variables)
+            cluster.add_worker(folder, *words, **variables)
         yield cluster
     finally:
         for process in cluster.processes:
@@ -40,10 +38,13 @@ class Started:
     def __init__(self, address: str, processes: list[subprocess.Popen[bytes]]) -> None:
         self.address, self.processes = address, processes
 
+    def add_worker(self, folder: Path, *words: str, **variables: str) -> None:
+        self.start(folder, "worker", self.address, "--nthreads", "1", "--no-dashboard", *words, **variables)
+
     def start(self, folder: Path, *words: str, **variables: str) -> None:
         self.processes.append(
             subprocess.Popen(
-                words,
+                (sys.executable, "-m", "dask", *words),
                 cwd=folder,
                 env={**environment(), **variables},
                 stdout=subprocess.DEVNULL,

@@ -12,32 +12,16 @@ import pytest
 from gradedeval.trec import remote
 from support.commands import Command
 from support.paths import ROOT
-from support.processes import end_fsspec
+from support.storage import KEYS, storage_of_samples
 
 pytestmark = pytest.mark.exhaustive
 SAMPLES = ROOT / "qrels_samples"
-KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
-ENVIRONMENT = {**dict.fromkeys(KEYS, "hidden-key"), "AWS_DEFAULT_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1"}
 
 
 @pytest.fixture(scope="module")
 def storage() -> Iterator[Any]:
-    """A bucket with the samples, as a file system; the environment says where it is."""
-    s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed")
-    moto = pytest.importorskip("moto.server", reason="moto[s3,server] is not installed")
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in ENVIRONMENT.items():
-            patch.setenv(name, value)
-        patch.setenv("AWS_ENDPOINT_URL", "http://{}:{}".format(*server.get_host_and_port()))
-        files = s3fs.S3FileSystem()
-        files.mkdir("bucket")
-        for path in SAMPLES.glob("rivers*"):
-            files.put(str(path), f"bucket/{'runs/' if '.run' in path.name else ''}{path.name}")
+    with storage_of_samples() as files:
         yield files
-    end_fsspec()
-    server.stop()
 
 
 @pytest.fixture

@@ -189,7 +189,7 @@ def test_grades_share_parameters_and_the_unjudged_have_their_own(judged: Qrels, 
 
 
 def test_qrels_that_change_nothing_are_told(judged: Qrels) -> None:
-    with pytest.warns(EvaluationWarning, match='is not used; grades are for tie="grade"'):
+    with pytest.warns(EvaluationWarning, match="is not used: documents have parameters of their own"):
         clicks.models(log_of({("q", "a b", (1,)): 2}), "cm", qrels=judged)
 
 

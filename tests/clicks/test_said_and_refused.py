@@ -132,5 +132,5 @@ def test_a_log_without_clicks_has_no_perplexity_of_clicks() -> None:
 
 
 def test_gains_to_fill_in_are_by_topic_and_docno() -> None:
-    with pytest.raises(InputError, match="fill: topic .* has no dict of gains"):
+    with pytest.raises(InputError, match=r"fill: topic .* has no dict of gains"):
         clicks.correlate(LOG, QRELS, "err", fill={("q", "z"): 0.5})

@@ -79,18 +79,11 @@ class Part:
         return rows, chosen
 
 
-def _select(batch: Batch, rows: Ints) -> Batch:
+def select(batch: Batch, rows: Ints) -> Batch:
     """Some of its topics, or some several times."""
-    kinds, first = (None if array is None else array[rows] for array in (batch.kinds, batch.first))
-    return replace(
-        batch,
-        topics=[batch.topics[row] for row in rows.tolist()],
-        codes=batch.codes[rows],
-        retrieved=batch.retrieved[rows],
-        pool=batch.pool[rows],
-        kinds=kinds,
-        first=first,
-    )
+    arrays = {name: getattr(batch, name) for name in ("codes", "retrieved", "pool", "kinds", "first", "below")}
+    chosen = {name: array[rows] for name, array in arrays.items() if array is not None}
+    return replace(batch, topics=[batch.topics[row] for row in rows.tolist()], **chosen)
 
 
 def parts_of(batches: Sequence[Batch], topics: Sequence[str], judged: Bools, numbering: Numbering) -> list[Part]:
@@ -103,7 +96,7 @@ def parts_of(batches: Sequence[Batch], topics: Sequence[str], judged: Bools, num
         names = [decode(topic) for topic in batch.topics]
         rows = [row for row, name in enumerate(names) if name in wanted and last[name] == place]
         if rows:
-            parts.append(Part(_select(batch, np.array(rows)), numbering.numbers(batch, unjudged)[rows]))
+            parts.append(Part(select(batch, np.array(rows)), numbering.numbers(batch, unjudged)[rows]))
     return parts
 
 
@@ -198,7 +191,7 @@ def _values(
     scorer: Scorer, column: int, part: Part, asked: Sequence[tuple[Ints, Bools]], ceiling: float
 ) -> list[Floats]:
     rows, relevant = (np.concatenate(each) for each in zip(*asked, strict=True))
-    batch = _select(part.batch, rows)
+    batch = select(part.batch, rows)
     np.putmask(batch.codes, part.unjudged[rows] & ~relevant, batch.beyond)
     table, measure = scorer.tables[column], scorer.measures[column]
     gains = GainsCache(batch, scorer.grader, scorer.by_intent)

@@ -19,9 +19,14 @@ from gradedeval.scoring.intents import ByIntent
 
 
 class GainsCache:
-    """A batch as measures see it; what several measures look at is looked up once."""
+    """A batch as measures see it; what several measures look at is looked up once.
 
-    def __init__(self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent]) -> None:
+    missed  topics: how many unjudged documents were not retrieved, and may be relevant in a bound
+    """
+
+    def __init__(
+        self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent], missed: Ints | None = None
+    ) -> None:
         self.batch, self.by_intent, self.cells = batch, by_intent, grader.limits.cells
         self.unsampled_code = grader.unsampled
         self.strata = grader.qrels.strata
@@ -29,7 +34,8 @@ class GainsCache:
         self.all_ideals = grader.ideals if batch.topics == grader.qrels.topics else None
         self.cost = _costs(batch, grader.options.costs)
         self.unseen = grader.options.unseen or 0
-        self.below: dict[int | None, Ints] | None = {} if grader.options.bounds else None
+        self.missed = missed
+        self.below: dict[int | None, Ints] | None = {} if grader.options.bounds or missed is not None else None
         self.judged_code = judged = grader.judged
         self.pool = batch.pool @ judged[: batch.unjudged].astype(np.int64)
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
@@ -91,13 +97,14 @@ class GainsCache:
         )
 
     def _below(self, last: int | None) -> Ints | None:
-        """topics: how many unjudged documents were retrieved below a rank, where bounds are asked for."""
+        """topics: how many unjudged documents were retrieved below a rank, or missed, where bounds are asked for."""
         if self.below is None:
             return None
         if last not in self.below:
             deeper = self.batch.codes[:, last if last is not None else self.batch.codes.shape[1] :]
             counted = 0 if self.batch.below is None else self.batch.below
-            self.below[last] = count_unjudged(deeper, self.judged_code) + counted
+            missed = 0 if self.missed is None else self.missed
+            self.below[last] = count_unjudged(deeper, self.judged_code) + counted + missed
         return self.below[last]
 
     def _sample(self, table: GainTable, last: int | None) -> Sample:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradedeval.arrays import Floats
+from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, shorten
 from gradedeval.measures.applied import gain_table, last_rank, run_measure, scores_of
 from gradedeval.measures.definition import Measure
@@ -241,6 +241,20 @@ class Scorer:
         best = run_measure(measure, gains_of(table, measure, unjudged=table.top, tail=table.top))
         with np.errstate(invalid="ignore"):
             return best - score
+
+    def bounds_beside(self, batch: Batch, column: int, missed: Ints) -> Floats:
+        """3 × topics: the lowest score by one measure, the score, and the highest; nan where the ends are not known.
+
+        missed  topics: how many documents that the run did not retrieve may be relevant, beside `Options.unseen`
+        """
+        measure, table = self.measures[column], self.tables[column]
+        gains_of = GainsCache(batch, self.grader, self.by_intent, missed)
+        score = scores_of(measure, gains_of(table, measure))
+        if measure.bounds == "none" or table.top <= 0:
+            low = high = np.full(len(score), np.nan)
+        else:
+            low, high = self._bounds(measure, table, gains_of, score)
+        return np.array([low, score, high])
 
     def _bounds(self, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
         """2 × topics: the lowest and the highest score, down to the cutoff."""

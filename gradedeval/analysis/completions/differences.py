@@ -16,6 +16,7 @@ from gradedeval.analysis.completions.cascades import Cascade, greatest_cascade
 from gradedeval.analysis.completions.precisions import Level, greatest_precision
 from gradedeval.analysis.completions.ratios import Ideal, greatest_share, greatest_sum
 from gradedeval.analysis.completions.reread import Reread
+from gradedeval.analysis.completions.separate import separate_bounds
 from gradedeval.analysis.completions.unknown import Unknown
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Floats, Ints
@@ -83,6 +84,12 @@ class Differences:
         moved = options.ties == "average" or options.costs is not None or options.residual_depth == "full"
         mean = measure.residual != "none" and measure.reading.summary != "geometric" and not measure.by_intent
         return measure.rank_sum if mean and not moved and self.table.top > 0 else None
+
+    @property
+    def are_exact(self) -> bool:
+        """Whether some completion comes as far as the bounds, of all topics."""
+        sums = self.rank_sum
+        return sums is not None and sums.of == "gain" and self.measure.residual != "beyond_run"
 
     def bounds(self, first: Ints, second: Ints) -> tuple[Floats, Floats]:
         """pairs × topics: how low and how high second − first can come; nan where it is not known."""
@@ -253,13 +260,20 @@ def _hits(gain: Floats, level: float) -> Floats:
 
 def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> tuple[Floats, Floats]:
     """pairs: how low and how high the difference of the summaries (second − first) can come; nan where that is not
-    known. The documents of a topic have nothing to do with those of others, so that each may be at its worst."""
+    known. The documents of a topic have nothing to do with those of others, so that each may be at its worst. Where the
+    bounds of the difference are not the best possible ones or there are none, by those of each run."""
     if reread is None:
         blank = np.full(len(first), np.nan)
         return blank, blank.copy()
-    summary = paired.reading.summary
-    lowest, highest = Differences(reread, paired).bounds(first, second)
-    return summarize(lowest, summary), summarize(highest, summary)
+    summary, differences = paired.reading.summary, Differences(reread, paired)
+    found = np.array(differences.bounds(first, second))
+    if not differences.are_exact:
+        least, most = separate_bounds(paired, first, second, reread)
+        if summary == "geometric":
+            lows, highs = summarize(least, summary), summarize(most, summary)
+            return lows[1] - highs[0], highs[1] - lows[0]
+        found = np.array([np.fmax(found[0], least[1] - most[0]), np.fmin(found[1], most[1] - least[0])])
+    return summarize(found[0], summary), summarize(found[1], summary)
 
 
 def never_falls(label: str, reread: Reread | None) -> bool:

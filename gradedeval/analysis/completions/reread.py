@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gradedeval.analysis.unjudged import Numbering, Part, parts_of
 from gradedeval.errors import InputError
+from gradedeval.measures.bounds.of_measure import falls
 from gradedeval.parallel.workers import Workers
 from gradedeval.rankings.batch import EVERY_TOPIC, Batch
 from gradedeval.scoring.run_parts import grade_run
@@ -35,8 +36,7 @@ class Reread:
         self.batches: dict[str, list[Batch]] = {}
         self.known: dict[tuple[str, tuple[str, ...]], list[Part] | None] = {}
         # What is relevant below the cutoff changes what scores are divided by.
-        sums = [measure.rank_sum for measure in self.scorer.measures]
-        self.whole = any(each is not None and each.pool for each in sums)
+        self.whole = any(map(falls, self.scorer.measures))
 
     def parts(self, run: str, topics: Sequence[str]) -> list[Part] | None:
         """These topics of a run; None where it cannot be read again."""

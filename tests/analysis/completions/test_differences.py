@@ -14,7 +14,7 @@ import pytest
 
 import gradedeval
 from gradedeval.analysis.bounds import Bound
-from gradedeval.analysis.completions import cascades, precisions
+from gradedeval.analysis.completions import cascades, differences, precisions
 from gradedeval.measures.definition import Measure
 from gradedeval.measures.parse import parse_measures
 from gradedeval.measures.table import MEASURES
@@ -28,6 +28,10 @@ EXACT = (
     "recall@2", "grecall", "ap", "ap@2", "gap", "gap(g=1:3)@2",
 )  # fmt: skip
 SAFE = ("nerr", "nerr@2")
+SEPARATE = (
+    "q", "q@2", "iprec(recall=0.5)", "iprec_avg", "inst", "f1", "set_p", "set_map", "set_recall", "relative_p@2",
+)  # fmt: skip
+"""Known by the bounds of each run."""
 
 
 def ranked(docnos: Sequence[str]) -> Ranking:
@@ -110,6 +114,42 @@ def test_where_the_documents_are_too_many_to_try_all_ways_the_bounds_are_safe(
     assert (frame["highest"] >= ends["largest"] - 1e-12).all()
     sums = [name for name in EXACT if getattr(parse_measures(name)[0].rank_sum, "of", "") == "gain"]
     np.testing.assert_allclose(frame.loc[sums, "highest"], ends.loc[sums, "largest"], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", seeds(8))
+def test_other_measures_go_by_the_bounds_of_each_run(seed: int) -> None:
+    runs, qrels = case(seed)
+    frame, ends = compared(runs, qrels, (*SEPARATE, "gm_ap")), every_way(runs, qrels, SEPARATE)
+    assert (frame.loc[list(SEPARATE), "lowest"] <= ends["least"] + 1e-12).all()
+    assert (frame.loc[list(SEPARATE), "highest"] >= ends["largest"] - 1e-12).all()
+    draw, row = random.Random(seed), frame.loc["gm_ap"]
+    unknown = {topic: sorted((runs["a"][topic] | runs["b"][topic]).keys() - qrels[topic].keys()) for topic in TOPICS}
+    for _ in range(5):
+        judged = {topic: qrels[topic] | {docno: draw.randint(0, 2) for docno in unknown[topic]} for topic in TOPICS}
+        first, second = (means["gm_ap"] for means in scored(runs, judged, ["gm_ap"]).means_by_run.values())
+        assert row["lowest"] - 1e-12 <= second - first <= row["highest"] + 1e-12
+
+
+def test_what_the_other_run_alone_retrieved_may_be_relevant_and_is_missed() -> None:
+    runs = {"a": {topic: ranked(["x"]) for topic in TOPICS}, "b": {topic: ranked(["n", "u"]) for topic in TOPICS}}
+    row = compared(runs, {topic: {"x": 2, "n": 0} for topic in TOPICS}, ["set_recall"]).loc["set_recall"]
+    # If u is relevant, a misses it and comes down from 1 to 1/2, where b gets to.
+    assert row[["difference", "lowest", "highest"]].tolist() == [-1.0, -1.0, 0.0]
+
+
+@pytest.mark.parametrize("seed", seeds(4))
+def test_bounds_of_the_difference_are_no_worse_than_those_of_each_run(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, qrels = case(seed)
+    monkeypatch.setattr(precisions, "COMPLETIONS", 0)
+    monkeypatch.setattr(cascades, "CELLS", 0)
+    joint = compared(runs, qrels, (*EXACT, *SAFE))
+    monkeypatch.setattr(differences.Differences, "rank_sum", None)
+    separate = compared(runs, qrels, (*EXACT, *SAFE))
+    assert (joint["lowest"] >= separate["lowest"] - 1e-12).all()
+    assert (joint["highest"] <= separate["highest"] + 1e-12).all()
+    assert (joint["lowest"] > separate["lowest"] + 1e-9).any()
 
 
 def test_what_lies_past_the_end_of_a_run_may_be_relevant_too() -> None:

@@ -260,7 +260,7 @@ def test_an_explanation_has_contributions_grades_and_the_score_so_far(ax: Axes) 
 
 
 def test_an_observation_is_bars_and_the_weights_near_it_are_lines(ax: Axes) -> None:
-    fits = clicks.fit(LOGS[0], "rbp(p=0.9..0.95..0.01) zipf(beta=1)@20", ranks=20, scale="both")
+    fits = clicks.fit(LOGS[0], "rbp(p=0.85..0.95..0.01) zipf(beta=1)@20", ranks=20, scale="both")
     gradedeval.plot.observation(fits, ranks=12, ax=ax)
     model = clicks.observe(LOGS[0], ranks=20)
     heights = [bar.get_height() for bar in bars(ax)["observation"]]

@@ -55,11 +55,12 @@ def shell(command: str, folder: Path) -> Outcome:
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
-def without_flips(text: str) -> str:
+def without_flips(text: str, *more: str) -> str:
     """A comparison as csv without its signature, and without what judging could make of an order: runs are read again
-    for that, and saved scores know of none."""
+    for that, and saved scores know of none. `more`: other columns that are left out."""
     header, *rows = csv.reader(io.StringIO(text))
-    kept = [place for place, name in enumerate(header) if name not in (*COLUMNS, "lowest", "highest", "signature")]
+    dropped = {*COLUMNS, "lowest", "highest", "signature", *more}
+    kept = [place for place, name in enumerate(header) if name not in dropped]
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([row[place] for place in kept] for row in (header, *rows))
     return out.getvalue()

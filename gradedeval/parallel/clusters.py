@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Future, InvalidStateError
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -292,18 +292,18 @@ class _Awaited(Future[Any]):
         task.add_done_callback(self._arrived)
 
     def cancel(self) -> bool:
+        cancelled = super().cancel()  # first: dask calls `_arrived` for what it cancels
         if self._client.status == RUNNING:
             with suppress(Exception):  # the scheduler may go in this moment
                 self._task.cancel()
-        return super().cancel()
+        return cancelled
 
     def _arrived(self, task: Any) -> None:
-        if self.cancelled():
-            return
-        try:
-            self.set_result(task.result())
-        except (Exception, CancelledError) as error:
-            self.set_exception(self._reason(error))
+        with suppress(InvalidStateError):  # it was cancelled here
+            try:
+                self.set_result(task.result())
+            except (Exception, CancelledError) as error:
+                self.set_exception(self._reason(error))
 
     def _reason(self, error: BaseException) -> BaseException:
         """What a task failed of, in the words of other executors."""

@@ -7,6 +7,9 @@ import os
 import random
 import shlex
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,12 +23,13 @@ from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.parallel import clusters
 from gradedeval.parallel.clusters import connected
-from gradedeval.parallel.workers import Limits, WorkerDied, Workers
+from gradedeval.parallel.workers import MORE_MEMORY, Limits, WorkerDied, Workers
 from gradedeval.scoring.evaluate import evaluate_runs
-from support.commands import Command
+from support.commands import Command, environment
 from support.dask_cluster import Started, started
 from support.paths import ROOT
 from support.processes import linux, wait_for
+from support.storage import storage_of_samples
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [pytest.mark.exhaustive, linux]
@@ -217,3 +221,76 @@ def test_loky_shares_work(collection: Path) -> None:
 def tasks_on(client: Any) -> int:
     """How many tasks the scheduler knows."""
     return int(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
+
+
+def test_a_worker_that_runs_out_of_memory_is_started_again_and_the_run_is_told(tmp_path: Path) -> None:
+    path = {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"}
+    with (
+        started(tmp_path, 1, "--memory-limit", "700MiB", **path) as cluster,
+        distributed.Client(cluster.address, set_as_default=False) as client,
+    ):
+        client.wait_for_workers(1, timeout=60)
+        done = dict(Workers(1, executor=client).imap_unordered(hungry, range(3)))
+    assert (done[0], done[2], str(done[1])) == (0, 2, str(WorkerDied("cluster", MORE_MEMORY)))
+
+
+def hungry(number: int) -> int:
+    if number == 1:
+        kept = [b"x" * (1 << 28) for _ in range(6)]
+        time.sleep(5)
+        return len(kept)
+    return number
+
+
+def test_ctrl_c_takes_back_what_was_handed_over(client: Any, cluster: Started, tmp_path: Path) -> None:
+    script = (
+        "import signal, time; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from distributed import Client; submit = Client.submit;"
+        "Client.submit = lambda self, *given, **how: submit(self, time.sleep, 3, **how);"
+        "from gradedeval.cli import main; main()"
+    )
+    words = (*FILES, "-o", "out.csv", "--cluster", cluster.address)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *words],
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    wait_for(lambda: tasks_on(client) > 0)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert (process.returncode, said) == (130, b"interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+    wait_for(lambda: tasks_on(client) == 0)
+    assert len(client.nthreads()) == 2
+
+
+def test_the_example_starts_a_cluster_and_evaluates_the_samples(process: Command) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    done = subprocess.run(
+        [ROOT / "examples" / "cluster.sh"],
+        env={**environment(), "PYTHON": sys.executable, "PORT": port},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    runs = sorted(map(str, SAMPLES.glob("rivers-*.run")))
+    alone = process(*runs, str(SAMPLES / "rivers.qrels"), "-m", "err@20 ap", "--sort", "err@20", "--jobs", "1")
+    assert (done.returncode, done.stdout) == (0, alone.out)
+    said = [line for line in done.stderr.decode().splitlines() if "waiting up to" not in line]
+    assert said == [line.replace(f"{ROOT}/", "") for line in alone.messages]
+
+
+def test_a_cluster_reads_a_bucket(tmp_path: Path, process: Command) -> None:
+    """Runs in parts and whole: what the files of this machine print."""
+    with storage_of_samples(), started(tmp_path) as cluster:
+        with distributed.Client(cluster.address, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=60)
+        far = process("s3://bucket/runs/*", "s3://bucket/rivers.qrels", "-q", "--cluster", cluster.address)
+        near = process("s3://bucket/runs/*", "s3://bucket/rivers.qrels", "-q", "--jobs", "1")
+    here = process(*sorted(map(str, SAMPLES.glob("rivers*.run*"))), str(SAMPLES / "rivers.qrels"), "-q")
+    assert far == near
+    assert (far.code, far.out) == (0, here.out)

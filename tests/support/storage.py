@@ -31,5 +31,6 @@ def storage_of_samples() -> Iterator[Any]:
         for path in (ROOT / "qrels_samples").glob("rivers*"):
             files.put(str(path), f"bucket/{'runs/' if '.run' in path.name else ''}{path.name}")
         yield files
+        files.rm("bucket", recursive=True)  # moto remembers it as long as the process lives
     end_fsspec()
     server.stop()

@@ -285,7 +285,7 @@ def test_the_example_starts_a_cluster_and_evaluates_the_samples(process: Command
 
 
 def test_a_cluster_reads_a_bucket(tmp_path: Path, process: Command) -> None:
-    """Runs in parts and whole: what the files of this machine print."""
+    """Runs: what the files of this machine print."""
     with storage_of_samples(), started(tmp_path) as cluster:
         with distributed.Client(cluster.address, set_as_default=False) as client:
             client.wait_for_workers(2, timeout=60)

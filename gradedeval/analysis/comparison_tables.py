@@ -14,6 +14,7 @@ from gradedeval.analysis.significance import p_value
 from gradedeval.analysis.tables import Row, Shown, frame_document, level, ratio, readings, same, scales, signature_lines
 from gradedeval.errors import InputError, visible
 from gradedeval.formats import Column, Document, Layout
+from gradedeval.measures.bounds.of_measure import falls
 from gradedeval.measures.parse import parse_measures
 
 if TYPE_CHECKING:
@@ -41,8 +42,20 @@ def comparison_settings(
     against = [] if frame["baseline"].nunique() > 1 else [visible(f"baseline {frame['baseline'].iloc[0]}")]
     flips = "order flips: unjudged documents of the lower run"
     flips += f", told up to {share:.0%} of them" if share < 1 else ", given the top grade"
-    told = [flips] if frame["flip"].notna().any() else []
+    told, turning = [], list(dict.fromkeys(frame["measure"][frame["flip"].notna()]))
+    if turning:
+        kept = [measure for measure in turning if _may_fall(matrix.notations[matrix.measure_index(measure)])]
+        told = [f"{flips}; of {', '.join(kept)} with R and the ideal ranking as judged" if kept else flips]
     return " | ".join([*against, *tests, mark, interval, *told, *readings(matrix, measures)])
+
+
+def _may_fall(notation: str) -> bool:
+    """Whether judging may lower a score by a measure: what its flips count is then no completion of the judgments."""
+    try:
+        (measure,) = parse_measures(notation)
+    except (InputError, ValueError):  # a measure of the user's own
+        return True
+    return falls(measure)
 
 
 def whole(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:

@@ -148,11 +148,16 @@ def _processes(method: str, count: int) -> Iterator[Executor]:
     try:
         yield pool
     except BaseException:
+        # First the pool forgets what was cancelled: Python 3.11 cannot say of such a task that its process died.
+        manager = getattr(pool, "_executor_manager_thread", None)
+        pool.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - others:
             process.kill()
+        if manager is not None:
+            manager.join()
         raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    else:
+        pool.shutdown()
 
 
 def _handed_over(pool: Executor, task: Callable[..., Any], *given: Any) -> Future[Any]:

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python} port=${PORT:-8786} started=()
-# Whoever has not ended after a second waits for one that is gone already.
+# A worker that is still there after a second waits for a scheduler that is gone.
 trap 'kill "${started[@]}" 2>/dev/null || true; sleep 1; kill -9 "${started[@]}" 2>/dev/null || true' EXIT
 
 "$python" -m dask scheduler --host 127.0.0.1 --port "$port" --no-dashboard --no-show >/dev/null 2>&1 & started+=($!)

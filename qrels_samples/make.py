@@ -298,7 +298,7 @@ def clicks() -> dict[str, list[str]]:
 
 
 def compressed(data: bytes) -> bytes:
-    """Gzip without time and file name. `gzip.compress` is no substitute: its header varies between Python versions."""
+    """Gzip without time and file name. `gzip.compress` will not do: its header varies between Python versions."""
     packed = io.BytesIO()
     with gzip.GzipFile("", "wb", 9, packed, mtime=0) as file:
         file.write(data)

@@ -47,7 +47,7 @@ def cli(
 ) -> Callable[..., Outcome]:
     """`cli("run.txt", "qrels.txt", stdin=b"")`: the command line in `tmp_path`, in this process, which is quicker.
 
-    An exception that is no message of ours comes out as it is; a warning on stderr that is none fails the test.
+    An exception that is not a message of ours comes out as it is; a warning on stderr that is none fails the test.
     """
     monkeypatch.chdir(tmp_path)
 

@@ -117,8 +117,8 @@ def test_an_error_that_was_added_to_can_still_be_replaced_and_pickled() -> None:
         ("use --topics both to leave them out", 'use topics="both" to leave them out'),
         ("use --duplicates first or last to keep one", 'use duplicates="first" or "last" to keep one'),
         (
-            "--labels: 'x' is no label=grade; as in --labels HRel=2",
-            "labels: 'x' is no label=grade; as in labels=\"HRel=2\"",
+            "--labels: 'x' is not label=grade; as in --labels HRel=2",
+            "labels: 'x' is not label=grade; as in labels=\"HRel=2\"",
         ),
         ("--depth: 1 is too small", "depth: 1 is too small"),
         ("q: read without --strata, so for x", "q: read without strata=True, so for x"),

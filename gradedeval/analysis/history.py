@@ -30,7 +30,7 @@ LOOKS = 5
 VERSION, KEY, LEVEL = 1, "gradedeval_history", 0.95
 TEXTS, NUMBERS = {"time", "label", "run", "signature"}, ("score", "low", "high", "topics")
 LARGEST = 1e300
-FOREIGN = "is no line of a history", "they are written by `gradedeval eval --append-to`"
+FOREIGN = "is not a line of a history", "they are written by `gradedeval eval --append-to`"
 REMOVE = "remove the line"
 COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", "change", "from_best", "changed",
            "passed", "signature")  # fmt: skip
@@ -98,7 +98,7 @@ def as_time(time: str | datetime | None) -> datetime | None:
             time = datetime.fromisoformat(time)
         except ValueError:
             hint = "write it as in 2026-11-22T13:00:00Z"
-            raise InputError("--time", f"'{time}' is no time", hint, usage=True) from None
+            raise InputError("--time", f"'{time}' is not a time", hint, usage=True) from None
     return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
 
 
@@ -267,14 +267,14 @@ def _fault(entry: dict[str, Any]) -> tuple[str, str] | None:
     """What is wrong with an entry, and what to do about it."""
     version, scores = entry[KEY], entry.get("scores")
     if type(version) is not int:
-        return f"has {json.dumps(version)[:20]} as version of the format, which is no whole number", REMOVE
+        return f"has {json.dumps(version)[:20]} as version of the format, which is not a whole number", REMOVE
     if version != VERSION:
         return f"is of version {version} of the format, and this reads version {VERSION}", "update gradedeval"
     if "scores" not in entry or not entry.keys() >= TEXTS:
         return "lacks a part of an evaluation", REMOVE
     for name in sorted(TEXTS):
         if not isinstance(entry[name], str):
-            return f"'{name}' is no text", REMOVE
+            return f"'{name}' is not text", REMOVE
     if not isinstance(scores, dict) or not isinstance(entry.get("passed"), bool | None):
         return f"'{'passed' if isinstance(scores, dict) else 'scores'}' is none of an evaluation", REMOVE
     for measure, found in scores.items():
@@ -283,7 +283,7 @@ def _fault(entry: dict[str, Any]) -> tuple[str, str] | None:
         for name in NUMBERS:
             value = found.get(name)
             if value is not None and not (type(value) in (int, float) and abs(value) < LARGEST):
-                return f"'{name}' of '{measure}' is no number", REMOVE
+                return f"'{name}' of '{measure}' is not a number", REMOVE
     try:
         as_time(entry["time"])
     except InputError as error:

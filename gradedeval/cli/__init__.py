@@ -79,7 +79,7 @@ def may_be_command(word: str) -> bool:
 
 
 def _stands_before_files(args: Sequence[str]) -> bool:
-    """Whether the first argument stands before a run and qrels that are there, and is no measure in a wrong place."""
+    """Whether the first argument stands before a run and qrels that are there, and is not a misplaced measure."""
     files = list(takewhile(lambda word: not word.startswith("-"), args[1:]))
     if len(files) < 2 or not all(map(os.path.exists, files)):
         return False

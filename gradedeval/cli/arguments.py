@@ -87,7 +87,7 @@ def run_and_qrels(
 def runs_and_qrels_if_any(
     files: tuple[str, ...], keywords: Mapping[str, Any] | None = None
 ) -> tuple[list[str], str | None]:
-    """The runs among the arguments, and the qrels where the last of them is no run, by its first line. Raises
+    """The runs among the arguments, and the qrels where the last of them is not a run, by its first line. Raises
     InputError as `run_and_qrels` does."""
     if not files:
         raise InputError("", "no run given", usage(), usage=True)
@@ -188,7 +188,7 @@ def check_history(history: str | None, flag: str, keywords: Mapping[str, Any], f
 
         as_time(keywords["time"])
     if history == "-":
-        raise InputError(flag, "'-' is no file that can be appended to", "name one, as in history.jsonl", usage=True)
+        raise InputError(flag, "'-' is not a file that can be appended to", "name one, as in history.jsonl", usage=True)
     if history is not None and any(same_file(file, history) for file in files):
         raise InputError(flag, f"'{history}' is also an input file", "choose another file", usage=True)
 

@@ -18,7 +18,7 @@ def weighted_correlation(x: Floats, y: Floats, n: Ints | Floats) -> Floats:
     weight = (n / n.sum())[:, None]
     dx, dy = x - (weight * x).sum(axis=0), y - (weight * y).sum(axis=0)
     vx, vy = ((weight * d**2).sum(axis=0) for d in (dx, dy))
-    # What is left of a constant by rounding is no variance.
+    # What is left of a constant by rounding is not a variance.
     vx[vx <= (1e-12 * np.abs(x).max(axis=0)) ** 2] = np.nan
     vy[vy <= (1e-12 * np.abs(y).max(axis=0)) ** 2] = np.nan
     return np.asarray((weight * dx).T @ dy / np.sqrt(vx[:, None] * vy))

@@ -33,7 +33,7 @@ def lists_of(runs: Mapping[str, Any], qrels: Qrels, options: Options, depth: int
                 found[topic, tuple(ranked.docnos[documents].tolist())] = None
     if not found:
         raise InputError("", "no run has a document for any topic", "give runs of the topics in the qrels")
-    # A topic that a run lacks shows nothing, which is no empty ranking.
+    # A topic that a run lacks shows nothing, which is not an empty ranking.
     notes = [note for note in ranked.notes if getattr(note, "kind", "") != "missing-topics"]
     return empty_log([topic for topic, _ in found], [shown for _, shown in found]), notes
 

@@ -85,8 +85,8 @@ def observe(
 
     A user who clicked rank L looked at ranks 1 to L, and at each further rank i with the probability that a gap between
     clicks is that long, less what the ends of pages between L and i hold back. It is averaged over the sessions of a
-    user, then over users. It describes attention, and is no estimate of a measure's parameter. Raises InputError where
-    the log has no click. Zhang et al., Information Retrieval 2010, section 4.
+    user, then over users. It describes attention, and is not an estimate of a measure's parameter. Raises InputError
+    where the log has no click. Zhang et al., Information Retrieval 2010, section 4.
     """
     found = observe_log(read_log(log), mu, page, ranks, gaps, clickless, per)
     warn_caller(found.notes)

@@ -103,7 +103,7 @@ def users_of_measure(measure: Measure, lists: ClickLog, qrels: Qrels, options: O
     if measure.cutoff is not None:
         attracts[measure.cutoff :] = 0  # nobody looks below
     if attracts.max(initial=0) > 1:
-        what = f"gain {attracts.max():g} is no probability of a click"
+        what = f"gain {attracts.max():g} is not a probability of a click"
         raise InputError(f"'{measure}'", what, "choose gains from 0 to 1, as in gain=0:0.3:0.7")
     if measure.definition.cwl:
         on = _to_width(details["C"], ranks).T
@@ -175,7 +175,8 @@ def simulate(
     each      a row for each session, in the order drawn; otherwise identical ones are one row, counted
     keywords  options; of them depth, that of the lists, is 10 by default
 
-    Returns a `ClickLog`. Raises InputError where a measure has no user, a gain is no probability, or a file is wrong.
+    Returns a `ClickLog`. Raises InputError where a measure has no user, a gain is not a probability, or a file is
+    wrong.
     """
     from gradedeval.clicks.model_files import read_model
 

@@ -83,7 +83,7 @@ _OF_T1, _BEYOND_T1 = re.compile(r"[^\0-\x7f]|\\char34\b"), re.compile("[^\0-\u01
 
 
 def _plain_latex(text: str) -> str:
-    """Text that LaTeX prints as it is. A byte that is no letter stands as its number."""
+    """Text that LaTeX prints as it is. A byte that is not a letter stands as its number."""
     text = _RAW_BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02x}", text)
     return "".join(_LATEX.get(sign, sign) for sign in _LIGATURES.sub("\0", text)).replace("\0", "{}")
 

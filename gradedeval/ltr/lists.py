@@ -53,7 +53,7 @@ class Judged:
 def judged(labels: Any, group: Any, qid: Any) -> Judged:
     """The documents that have these labels, and their lists: `group` sizes, or the `qid` of each document.
 
-    Raises InputError (usage) where a label is no whole number from 0, or lists and labels do not fit each other.
+    Raises InputError (usage) where a label is not a whole number from 0, or lists and labels do not fit each other.
     """
     given = numbers(labels, "labels").flatten()  # a copy: objectives keep it, and batches may reuse their memory
     wrong = ~(np.isfinite(given) & (given >= 0) & (given == np.floor(given)))
@@ -102,7 +102,7 @@ def check_better(measure: Measure) -> None:
 def check_top(measure: Measure, top: float | None) -> None:
     """Raise InputError (usage) where the top grade is none."""
     if top is not None and not (np.isfinite(top) and top > 0):
-        what = f"top={top} is no grade above 0"
+        what = f"top={top} is not a grade above 0"
         raise InputError(f"'{measure}'", what, "give the top grade of the scale", usage=True)
 
 
@@ -113,7 +113,7 @@ class Block:
     at       lists × documents: where each one stands in the arrays of the caller; after their end for the padding
     codes    lists × documents: index into the labels; their number for the padding
     gain     lists × documents: what each one is worth to the measure; 0 for the padding
-    weights  lists × ranks: those of `RankSum`; None where the measure is no such sum
+    weights  lists × ranks: those of `RankSum`; None where the measure is not such a sum
     lengths  lists: how many documents
     """
 

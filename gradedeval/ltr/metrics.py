@@ -39,8 +39,8 @@ class Metric:
     if it is told `maximize=True`. XGBRanker is not served: it calls a metric list by list, scores lists of one document
     1, and weighs the others by their length.
 
-    Every method raises InputError where labels are no grades or above `top`, scores are not finite, or lists do not add
-    up to the documents.
+    Every method raises InputError where labels are not grades or above `top`, scores are not finite, or lists do not
+    add up to the documents.
     """
 
     measure: Measure

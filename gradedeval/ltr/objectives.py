@@ -46,8 +46,8 @@ class Objective:
     of one's own. CatBoost is not among the libraries: it calls an objective in Python with parts of the data, and says
     nothing of lists. XGBRanker takes no callable: use `xgb.train`.
 
-    Every method raises InputError where labels are no grades or above `top`, scores are not finite, lists do not add up
-    to the documents, or are too long for a measure without a closed form.
+    Every method raises InputError where labels are not grades or above `top`, scores are not finite, lists do not add
+    up to the documents, or are too long for a measure without a closed form.
     """
 
     measure: Measure
@@ -159,7 +159,7 @@ def _weights(weight: Any, documents: Judged) -> Floats | float:
     given, lists = numbers(weight, "weight").ravel(), len(documents.sizes)
     count = len(documents.labels)
     if len(given) not in (count, lists) or not (np.isfinite(given) & (given >= 0)).all():
-        what = f"is no weight for each of {count} documents or {lists} lists"
+        what = f"is not a weight for each of {count} documents or {lists} lists"
         raise InputError("weight", what, "give numbers from 0 on, one each", usage=True)
     if len(given) == count:
         return given
@@ -194,7 +194,7 @@ class LambdaObjective(Objective):
         super().__post_init__()
         check_positive("sigma", self.sigma)
         if self.truncation is not None and not (self.truncation >= 1 and self.truncation == int(self.truncation)):
-            what = f"{self.truncation} is no number of ranks"
+            what = f"{self.truncation} is not a number of ranks"
             raise InputError("truncation", what, "give a whole number from 1, or None for all", usage=True)
 
     def _seen(self, documents: Judged) -> Lists:

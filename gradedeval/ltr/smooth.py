@@ -115,7 +115,7 @@ class Smoothed(NamedTuple):
 
 
 def _at(block: Block, rank: Floats) -> tuple[Floats, Floats]:
-    """The weights at ranks that are no whole numbers, and their slopes."""
+    """The weights at ranks that are not whole numbers, and their slopes."""
     assert block.weights is not None
     before = np.clip(rank.astype(np.int64) - 1, 0, block.weights.shape[1] - 2)
     weight = np.take_along_axis(block.weights, before, 1)

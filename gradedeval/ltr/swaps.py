@@ -58,7 +58,9 @@ def _ranking(order: Any, documents: int) -> Any:
     ranking = np.arange(documents) if order is None else numbers(order, "order").ravel()
     if not np.array_equal(np.sort(ranking), np.arange(documents)):
         hint = "np.argsort(-scores) gives them"
-        raise InputError("order", f"is no ranking of {documents} documents by their numbers from 0", hint, usage=True)
+        raise InputError(
+            "order", f"is not a ranking of {documents} documents by their numbers from 0", hint, usage=True
+        )
     return ranking.astype(np.int64)
 
 
@@ -83,7 +85,7 @@ def bands(ranked: Block, above: int | None) -> Iterator[tuple[int, int]]:
 
 def pairs(ranked: Block, first: int, last: int) -> Floats:
     """lists × ranks of a band × ranks below its first: 1 where the upper document is worth more, −1 where it is worth
-    less, 0 where they are worth the same or are no pair."""
+    less, 0 where they are worth the same or are not a pair."""
     gain, width = ranked.gain, ranked.gain.shape[1]
     above: Bools = np.tri(last - first, width - first - 1, -1, dtype=np.bool_)  # column c is rank first + 1 + c
     there = np.arange(first + 1, width) < ranked.lengths[:, None]
@@ -94,7 +96,7 @@ def pairs(ranked: Block, first: int, last: int) -> Floats:
 
 
 def changes(lists: Lists, ranked: Block, first: int, last: int) -> Floats:
-    """The same pairs: by how much the measure changes when the two change places. Of what is no pair anything."""
+    """The same pairs: by how much the measure changes when the two change places. What is not a pair has any value."""
     if lists.measure.rank_sum is None:
         return _evaluated(lists, ranked, first, last)
     return _CLOSED[lists.measure.rank_sum.of](ranked, first, last)

@@ -9,7 +9,7 @@ from gradedeval.measures.definition import Measure
 from gradedeval.measures.notation import IA, Spelling
 from gradedeval.measures.spellings import ALIASES, notation_of
 
-# What is no measure, and what to do instead; and names that others use for more than one measure.
+# What is not a measure, and what to do instead; and names that others use for more than one measure.
 _HINTS = {
     "ssp": "write -m sp --standardize",
     "rbo": "`gradedeval diff RUN RUN` compares rankings by rank-biased overlap",

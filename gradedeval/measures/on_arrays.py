@@ -84,7 +84,7 @@ def numbers(values: Any, place: str) -> Floats:
         hint = "gradedeval.evaluate_arrays(..., group=...) takes topics of different lengths"
         raise InputError(place, "has rows of different lengths", hint, usage=True) from None
     except Exception as error:  # whatever holds the values has its own
-        raise InputError(place, f"is no array of numbers ({error})", "expected numbers", usage=True) from None
+        raise InputError(place, f"is not an array of numbers ({error})", "expected numbers", usage=True) from None
     if array.dtype.kind not in "biuf":
         try:
             if array.dtype.kind != "O" or any(isinstance(value, str | bytes) for value in array.ravel()[:1]):

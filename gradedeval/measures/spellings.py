@@ -182,7 +182,7 @@ def read_spellings(word: str, known: Container[str]) -> list[tuple[str, Spelling
 
     known  the names of measures here, which mean what they mean here
 
-    Raises InputError (usage) where the word is no notation, or what it says cannot be said here.
+    Raises InputError (usage) where the word is not a notation, or what it says cannot be said here.
     """
     if word.lower() in known and word not in _BARE:
         return [(word, spelling) for spelling in read(word)]
@@ -214,7 +214,7 @@ def _with_value(word: str, form: str, value: str) -> Spelling:
 def _of_class(name: str, values: str) -> str:
     """A metric of cwl_eval as its class and values: `RBPCWLMetric(0.9)`."""
     if name.lower() not in _CLASSES:
-        return f"{name}CWLMetric"  # which is no measure here
+        return f"{name}CWLMetric"  # which is not a measure here
     measure, parameters, defaults = _CLASSES[name.lower()]
     given = [value.strip() for value in values.split(",") if value.strip()]
     if len(given) > len(parameters):

@@ -208,7 +208,7 @@ Documented = TypeVar("Documented")
 
 
 OF_RUNS = ("ties", "order", "scores", "run_format", "costs", "topics", "topics_from", "judged_only")
-"""What says how runs are read and ranked, and over which topics: lists that were shown to users are no runs."""
+"""What says how runs are read and ranked, and over which topics: lists that were shown to users are not runs."""
 OF_SCORES = tuple(name for name, described in OPTIONS.items() if described.section in (RESIDUALS, OUTPUT))
 """What asks for more than scores: residuals, bounds and intervals."""
 

@@ -204,7 +204,7 @@ class Labels:
 def read_labels(labels: Any) -> Any:
     """Labels with their grades from a dict, or from text such as `HRel=2,Rel=1`; anything else as it is.
 
-    Raises InputError (usage) where a grade is no finite number, or a label is given twice.
+    Raises InputError (usage) where a grade is not a finite number, or a label is given twice.
     """
     if isinstance(labels, str):
         pairs = [pair.rpartition("=")[::2] for pair in labels.split(",")]
@@ -217,7 +217,7 @@ def read_labels(labels: Any) -> Any:
         name, value = encode(label.strip()), decimal(encode(grade.strip()))
         if not name or value != value or name in grades:
             again = f"label '{label.strip()}' is given twice"
-            what = again if name in grades else f"'{f'{label}=' if label else ''}{grade}' is no label=grade"
+            what = again if name in grades else f"'{f'{label}=' if label else ''}{grade}' is not label=grade"
             raise InputError("--labels", what, "as in --labels HRel=2,Rel=1,NRel=0", usage=True)
         grades[name] = value
     return Labels(grades)

@@ -35,7 +35,7 @@ RUNNING = "running"
 
 VERSIONS = "{name: __import__(name).__version__ for name in ('gradedeval', 'numpy')}"
 PYTHON = "__import__('sys').version"
-"""What a process that may not have gradedeval is asked: so it is no function of ours."""
+"""What a process that may not have gradedeval is asked: so it is not a function of ours."""
 
 FIRST_WORKER = 300
 """Seconds that a cluster without workers may take until it has one: it may grow when it is given work."""
@@ -80,7 +80,9 @@ def _reach(address: str) -> None:
     except ValueError:
         host = port = None
     if not host or not port:
-        raise InputError("--cluster", f"'{address}' is no address", f"as in tcp://host:8786, or '{LOCAL}'", usage=True)
+        raise InputError(
+            "--cluster", f"'{address}' is not an address", f"as in tcp://host:8786, or '{LOCAL}'", usage=True
+        )
     until = time.monotonic() + PATIENCE
     while True:
         try:

@@ -26,7 +26,8 @@ def observation(observed: Any, *, ranks: int | None = None, ax: Axes | None = No
     ranks     how many; None: at most 50
     ax        matplotlib axes to draw on; None: the current ones
 
-    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for ranks that are no number from 1.
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for ranks that are not numbers from
+    1.
     """
     check_ranks(ranks)
     frame = frame_of(observed, ["rank"], "observation", SOURCE, "curves" if hasattr(observed, "curves") else "frame")

@@ -26,7 +26,7 @@ def frame_of(result: Any, columns: Collection[str], picture: str, source: str, p
     source   where such a frame comes from, for a message
     part     what the result calls it
 
-    Raises InputError (usage) where it is no frame, lacks a column, is empty, or has text in place of numbers.
+    Raises InputError (usage) where it is not a frame, lacks a column, is empty, or has text in place of numbers.
     """
     import pandas as pd  # not before it is needed
 

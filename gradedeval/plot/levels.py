@@ -28,7 +28,7 @@ def power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> Axes:
     alpha   the level of the horizontal line
     ax      matplotlib axes to draw on; None: the current ones
 
-    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for an alpha that is no level.
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for an alpha that is not a level.
     """
     check_alpha(alpha)
     curve = frame_of(result, ["measure"], "power", SOURCE, "curve")

@@ -38,8 +38,8 @@ def weights(weights: Any, *, log: bool = False, ranks: int | None = None, ax: Ax
     ranks    how many; None: the first 50, with log all
     ax       matplotlib axes to draw on; None: the current ones
 
-    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, for ranks that are no number from 1, and
-    where nothing is left to draw.
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, for ranks that are not numbers from 1,
+    and where nothing is left to draw.
     """
     check_ranks(ranks)
     frame = frame_of(weights, ["rank"], "weights", SOURCE)

@@ -35,7 +35,7 @@ def explain(explanation: Any, measure: Any = None, *, ranks: int | None = None, 
     ax           matplotlib axes to draw on; None: the current ones
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, one of several runs or topics, where it
-    is not said which measure, and for ranks that are no number from 1.
+    is not said which measure, and for ranks that are not a number from 1.
     """
     check_ranks(ranks)
     frame = frame_of(explanation, COLUMNS, "explain", "what gradedeval.explain returns")

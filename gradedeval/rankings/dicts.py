@@ -63,7 +63,7 @@ def usual_columns(topics: list[Any], docnos: list[Any], values: list[Any] | Floa
                 return None
             begin = end
         return _listed(names, listed, values) if len(set(names)) == len(names) else None
-    except (TypeError, ValueError):  # what is no id may have no hash, or no truth of being equal
+    except (TypeError, ValueError):  # what is not an id may have no hash, or no truth of being equal
         return None
 
 
@@ -71,7 +71,7 @@ def _listed(topics: Iterable[Any], docnos: Iterable[list[Any]], values: list[Any
     """The documents, where all ids are text and all values finite numbers."""
     listed = list(docnos)
     try:
-        # What is no text has nothing to encode and cannot be joined; what is no number fits no array of them.
+        # What is not text has nothing to encode and cannot be joined; what is not a number fits no array of them.
         names = list(map(encode, topics))
         if not (joined := "".join(map("".join, listed))).isascii():
             encode(joined)

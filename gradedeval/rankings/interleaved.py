@@ -33,7 +33,7 @@ def gather_topics(
 ) -> list[InterleavedPart]:
     """Read a stream again, for the topics in `only` or for all: their documents in parts of whole topics.
 
-    Raises NeedsLineReader where a line is no line of a run, WorkerDied, and InputError where all of a file far away is
+    Raises NeedsLineReader where a line is not one of a run, WorkerDied, and InputError where all of a file far away is
     to be gathered that is too large to be fetched.
     """
     stream.keep(KEPT)

@@ -101,7 +101,7 @@ def _table(source: Any, what: str, place: str) -> Any:
 
 
 def _column_names(source: Any) -> list[Any] | None:
-    """What a table calls its columns: one of Arrow, of numpy, or any other; None of what is no table."""
+    """What a table calls its columns: one of Arrow, of numpy, or any other; None of what is not a table."""
     found = (
         getattr(getattr(source, "schema", None), "names", None),
         getattr(getattr(source, "dtype", None), "names", None),
@@ -158,7 +158,7 @@ def _knows(names: Iterable[Any]) -> bool:
 
 
 def _fields(row: Any) -> list[str] | None:
-    """The names of a row's values; none of a plain one, and None of what is no row."""
+    """The names of a row's values; none of a plain one, and None of what is not a row."""
     if isinstance(row, Mapping):
         return list(row)
     if hasattr(row, "_fields"):
@@ -185,7 +185,7 @@ def _of_rows(rows: Sequence[Any], what: str, place: str) -> Columns:
         columns = dict(zip(names, zip(*map(part, rows), strict=True), strict=True))
     except Exception:
         number, row = next((number, row) for number, row in enumerate(rows, 1) if not _has(row, part, len(names)))
-        shown = f"has {len(row)} {plural(len(row), 'value')}" if isinstance(row, list | tuple) else "is no such row"
+        shown = f"has {len(row)} {plural(len(row), 'value')}" if isinstance(row, list | tuple) else "is not such a row"
         raise InputError(f"{place}:{number}", shown, f"expected {', '.join(map(str, names))}", usage=True) from None
     return Columns(list(names), lambda name: columns[name], len(rows))
 
@@ -240,7 +240,9 @@ def _of_records(nested: Mapping[Any, Any], what: str, place: str) -> Columns:
         its_place = f"{place}['{topic}']"
         for record in documents if is_ids(documents) else [documents]:
             if not isinstance(record, Mapping) or find_column(record, DOCNO) is None:
-                raise InputError(its_place, "holds what is no record of a document", "expected records with a docno")
+                raise InputError(
+                    its_place, "holds something that is not a record of a document", "expected records with a docno"
+                )
             own = find_column(record, TOPIC)
             if own is not None and str(record[own]) != str(topic):
                 hint = f"give the records alone, without '{topic}'"

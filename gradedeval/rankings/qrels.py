@@ -46,7 +46,7 @@ class Qrels:
                 the names of ir_measures and PyTerrier), or a dict topic -> docno -> grade
     subtopics   read judgments by intent: the second column of a file is the subtopic, as are the column subtopic (or
                 iteration) of a DataFrame and the inner keys of a dict topic -> docno -> subtopic -> grade; subtopic 0
-                is no intent. For all other measures a document has the highest of its grades
+                is not an intent. For all other measures a document has the highest of its grades
     strata      read a stratified sample: the fourth of five columns of a file is the stratum, as are the column stratum
                 of a DataFrame and the inner keys of a dict topic -> docno -> stratum -> grade; a grade below 0 says
                 pooled and not sampled

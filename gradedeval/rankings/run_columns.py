@@ -114,7 +114,7 @@ def grade_as_listed(block: Block, grader: Grader, topics: TopicCodes, only: froz
     """The documents of a block as listed, topics among each other, numbered as they have been in the blocks before:
     those of the topics in `only`, or all.
 
-    Raises NeedsLineReader where a line is no line of a run.
+    Raises NeedsLineReader where a line is not one of a run.
     """
     rows = read_rows(block, grader, topics, order_is_enough=False)
     if only is not None and not only.issuperset(topics.names):
@@ -149,7 +149,7 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
 
     order_is_enough  whether their scores are compared with no other block's
 
-    Raises NeedsLineReader where a line is no line of a run.
+    Raises NeedsLineReader where a line is not one of a run.
     """
     options, unjudged, layout = grader.options, len(grader.qrels.labels), block.layout
     lines, docno = block.lines, layout.columns.index("docno")

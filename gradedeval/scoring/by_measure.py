@@ -54,7 +54,7 @@ def index_of(name: AnyMeasure, measures: Sequence[Measure], options: Options) ->
     try:
         (measure,) = parse_measures(name)
         return list(measures).index(with_defaults(measure, options))
-    except (InputError, ValueError):  # a user's own measure is no name that can be read
+    except (InputError, ValueError):  # a user's own measure is not a name that can be read
         if str(name) in map(str, measures):
             return [*map(str, measures)].index(str(name))
     raise KeyError(f"no measure {name} among {', '.join(labels)}")

@@ -107,7 +107,9 @@ def topic_sizes(group: Any, documents: int) -> Ints:
     """The sizes of topics. Raises InputError where they do not add up."""
     sizes = numbers(group, "group")
     if sizes.ndim != 1 or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
-        raise InputError("group", "is no list of sizes", "expected the number of documents of each topic", usage=True)
+        raise InputError(
+            "group", "is not a list of sizes", "expected the number of documents of each topic", usage=True
+        )
     if sizes.sum() != documents:
         hint = "qid= takes the topic of each document" if len(sizes) == documents else "give the size of every topic"
         raise InputError("group", f"sums to {sizes.sum():g}, there are {documents} documents", hint, usage=True)

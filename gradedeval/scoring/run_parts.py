@@ -176,7 +176,7 @@ def _map_file(
 ) -> GradedRun[Made]:
     """`work` of each part of a run file, and again of topics whose lines stand in several parts.
 
-    Raises NeedsLineReader where a line is no line of a run, and WorkerDied.
+    Raises NeedsLineReader where a line is not one of a run, and WorkerDied.
     """
     file, whole = RunFile(stream, grader, layout), found or FileContents[Made]()
     workers = workers if file.is_large else workers.serial()

@@ -204,7 +204,7 @@ def _key(name: str) -> Column:
 def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
     """Each C/W/L measure as expected utility, total utility, cost, total cost and depth.
 
-    Raises InputError (usage) for one that is no C/W/L measure, or says which quantity it is.
+    Raises InputError (usage) for one that is not a C/W/L measure, or says which quantity it is.
     """
     quantities: list[Measure] = []
     for measure in measures:

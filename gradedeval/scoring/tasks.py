@@ -22,7 +22,7 @@ from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import PlacedPath, Source, is_file, is_path, is_url
 
 UNKNOWN_SIZE = 1 << 20
-"""Bytes that a run counts for that is no file on disk."""
+"""Bytes that a run counts for that is not a file on disk."""
 
 ASKED = 100
 """Runs at URLs whose sizes are asked for: a large one is cut into parts. Where there are more each is taken whole."""

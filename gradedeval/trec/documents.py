@@ -96,7 +96,7 @@ def _json(data: bytes, skipped: Skipped) -> tuple[str, Any]:
         if len(nested) == len(document) or (nested and skipped.lenient):
             skipped.unit = "entry"
             for topic in document.keys() - nested.keys():
-                skipped.add(InputError(place, "is no topic"), f"topic '{topic}'")
+                skipped.add(InputError(place, "is not a topic"), f"topic '{topic}'")
             return "json", nested
     raise InputError(place, f"holds JSON of an unknown form ({_what(document)})", _JSON_HINT, kind="format")
 

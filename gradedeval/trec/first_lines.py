@@ -1,4 +1,4 @@
-"""The first bytes of a file that is not plain TREC -> its layout, or its format where it is no file of lines.
+"""The first bytes of a file that is not plain TREC -> its layout, or its format where it is not a file of lines.
 
 What could be read in two ways that give different numbers is an error that names both.
 """
@@ -126,7 +126,7 @@ class _Sample:
             return
         if decimal(fields[at]) == decimal(fields[at]) or _LABEL.fullmatch(fields[at]):
             what = f"the first line reads as data, and is skipped: '{self._shown()}'"
-            self.notes = (*self.notes, f"{what}; leave out {HEADER} if it is no header")
+            self.notes = (*self.notes, f"{what}; leave out {HEADER} if it is not a header")
 
     def _fields(self, line: int) -> list[bytes]:
         return self.lines[line].split() if line < len(self.lines) else []
@@ -305,7 +305,7 @@ def _may_have_ranks(rows: list[list[bytes]]) -> bool:
 
 
 def _has_docnos(rows: list[list[bytes]]) -> bool:
-    """Whether the second field may be a docno: it is no iteration, and no Q0."""
+    """Whether the second field may be a docno: it is not an iteration, and no Q0."""
     second = {row[1] for row in rows}
     return len(second) > 1 or not second & {b"0", b"1", b"Q0"}
 

@@ -209,7 +209,7 @@ def test_broken_input_is_a_clear_message_and_nothing_else(case: Broken, tmp_path
     case.write(tmp_path)
     before = contents(tmp_path)
     outcome = cli(*case.arguments)
-    if case.says[0].startswith("settings from"):  # what was read is no fault
+    if case.says[0].startswith("settings from"):  # what was read is not a fault
         assert outcome.messages[0] == case.says[0]
         outcome = type(outcome)(outcome.code, outcome.out, outcome.err.partition(b"\n")[2])
         check_refused(outcome, case.code, case.says[1:])

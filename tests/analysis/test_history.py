@@ -131,16 +131,16 @@ WHOLE: dict[str, Any] = {"gradedeval_history": 1, "time": "2026-01-01", "label":
     [
         ({"scores": {"ap": {}}}, "has no score of 'ap'; remove the line"),
         ({"scores": {"ap": 3}}, "has no score of 'ap'; remove the line"),
-        ({"scores": {"ap": {"score": "0.5"}}}, "'score' of 'ap' is no number"),
-        ({"scores": {"ap": {"score": 0.5, "low": "x"}}}, "'low' of 'ap' is no number"),
-        ({"scores": {"ap": {"score": float("nan")}}}, "'score' of 'ap' is no number"),
-        ({"scores": {"ap": {"score": 10**400}}}, "'score' of 'ap' is no number"),
+        ({"scores": {"ap": {"score": "0.5"}}}, "'score' of 'ap' is not a number"),
+        ({"scores": {"ap": {"score": 0.5, "low": "x"}}}, "'low' of 'ap' is not a number"),
+        ({"scores": {"ap": {"score": float("nan")}}}, "'score' of 'ap' is not a number"),
+        ({"scores": {"ap": {"score": 10**400}}}, "'score' of 'ap' is not a number"),
         ({"scores": []}, "'scores' is none of an evaluation"),
         ({"passed": "yes"}, "'passed' is none of an evaluation"),
-        ({"signature": None}, "'signature' is no text"),
-        ({"run": ["r"]}, "'run' is no text"),
-        ({"time": 5}, "'time' is no text"),
-        ({"gradedeval_history": "1"}, 'has "1" as version of the format, which is no whole number; remove the line'),
+        ({"signature": None}, "'signature' is not text"),
+        ({"run": ["r"]}, "'run' is not text"),
+        ({"time": 5}, "'time' is not text"),
+        ({"gradedeval_history": "1"}, 'has "1" as version of the format, which is not a whole number; remove the line'),
     ],
 )
 def test_a_line_of_another_shape_is_one_message(parts: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -155,9 +155,9 @@ def test_files_without_an_evaluation_are_one_message(tmp_path: Path, cli: Comman
     file = tmp_path / "history.jsonl"
     for text, message in [
         ('{"gradedeval_history": 1, "ti', ": holds no evaluation (line 1 cut short while being written); write one"),
-        ("301 Q0 d1 1 2.0 tag\n301 Q0 d2 2 1.0 tag\n", ":1: is no line of a history; they are written by"),
-        ("[" * 100_000 + "\n", ":1: is no line of a history"),
-        ('{"a":' * 100_000, ":1: is no line of a history"),
+        ("301 Q0 d1 1 2.0 tag\n301 Q0 d2 2 1.0 tag\n", ":1: is not a line of a history; they are written by"),
+        ("[" * 100_000 + "\n", ":1: is not a line of a history"),
+        ('{"a":' * 100_000, ":1: is not a line of a history"),
     ]:
         file.write_text(text)
         done = cli("history", str(file))
@@ -211,8 +211,11 @@ def test_a_torn_line_is_told_and_skipped_and_the_next_one_is_whole(tmp_path: Pat
             b'{"gradedeval_history": 2, "time": "x"}',
             ":1: is of version 2 of the format, and this reads",
         ),
-        (b"run,topic,measure,score", ":1: is no line of a history; they are written by `gradedeval eval --append-to`"),
-        (b'{"score": 1}', ":1: is no line of a history; "),
+        (
+            b"run,topic,measure,score",
+            ":1: is not a line of a history; they are written by `gradedeval eval --append-to`",
+        ),
+        (b'{"score": 1}', ":1: is not a line of a history; "),
         (b'{"gradedeval_history": 1, "time": "2026-01-01"}', ":1: lacks a part of an evaluation; remove the line"),
         (b"", ": holds no evaluation; write one with `gradedeval eval --append-to`"),
     ],
@@ -249,8 +252,8 @@ def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -
     [
         ((RUN, QRELS, "--label", "x"), "--label: there is neither a caption nor a history to label;"),
         ((RUN, QRELS, "--append-to", RUN), "--append-to: '"),
-        ((RUN, QRELS, "--append-to", "-"), "--append-to: '-' is no file that can be appended to; name one, as in"),
-        ((RUN, QRELS, "--append-to", "h.jsonl", "--time", "noon"), "--time: 'noon' is no time; write it as in 2026"),
+        ((RUN, QRELS, "--append-to", "-"), "--append-to: '-' is not a file that can be appended to; name one, as in"),
+        ((RUN, QRELS, "--append-to", "h.jsonl", "--time", "noon"), "--time: 'noon' is not a time; write it as in 2026"),
         (("history",), "0 files given; name one history: gradedeval history FILE"),
     ],
 )

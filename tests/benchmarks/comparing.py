@@ -1,7 +1,7 @@
 """All pairs of many runs: gradedeval's `compare` beside ranx's and a loop over scipy's permutation test.
 
 Run it as `python tests/benchmarks/comparing.py RUN... QRELS`; without files it draws 48 runs of 30 topics.
-`--ranx PYTHON` names a Python that has ranx (it wants a numpy of its own). It is no part of the tests. The contestants
+`--ranx PYTHON` names a Python that has ranx (it wants a numpy of its own). It is not part of the tests. The contestants
 take turns; medians and ratios count. Each scores its runs by ndcg@10 and tests every pair by randomization with 10,000
 draws: gradedeval and ranx from what they have read before, scipy from scores. ranx has compiled its loops before.
 """

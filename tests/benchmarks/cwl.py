@@ -1,6 +1,6 @@
 """cwl_eval's sixteen default measures, five quantities each, on 50 topics × 1,000 documents: both as whole processes.
 
-Run it as `python tests/benchmarks/cwl.py [FOLDER]`, in an environment that has cwl-eval; it is no part of the tests.
+Run it as `python tests/benchmarks/cwl.py [FOLDER]`, in an environment that has cwl-eval; it is not part of the tests.
 """
 
 from __future__ import annotations

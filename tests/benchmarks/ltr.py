@@ -1,8 +1,8 @@
 """Learning to rank: what a swap and a gradient cost, and what rankers become that are trained by measures.
 
-Run it as `python tests/benchmarks/ltr.py`; it is no part of the tests. `--quality` trains LightGBM by each objective on
-five folds with three seeds, which takes some minutes, on the judged documents of the runs of TREC-COVID round 1 beside
-this checkout, and on a generated set. Times are medians of processor time.
+Run it as `python tests/benchmarks/ltr.py`; it is not part of the tests. `--quality` trains LightGBM by each objective
+on five folds with three seeds, which takes some minutes, on the judged documents of the runs of TREC-COVID round 1
+beside this checkout, and on a generated set. Times are medians of processor time.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """How many orders of two runs are settled whatever the unjudged documents turn out to be: by the residual of the run
 behind, as trec_eval's users know it, and by the bounds of the difference; and what the second costs.
 
-Prints a row for each measure: pairs, settled by the residual (which is no proof for ap, ndcg and the like), settled by
-the difference, settled by the first alone, the mean width of the bounds, and processor seconds of the evaluation with
-residuals, of reading the runs again and of the bounds of all pairs.
+Prints a row for each measure: pairs, settled by the residual (which is not a proof for ap, ndcg and the like), settled
+by the difference, settled by the first alone, the mean width of the bounds, and processor seconds of the evaluation
+with residuals, of reading the runs again and of the bounds of all pairs.
 
     python tests/benchmarks/settled.py 'err@20 ndcg@10 ap' QRELS RUN...
 """

@@ -38,7 +38,7 @@ def folder_to_be_in(folder: Path) -> Iterator[None]:
 
 
 def run(words: Sequence[str], folder: Path, stdin: bytes = b"") -> Outcome:
-    """What `gradedeval` with these words comes to in a folder. An exception that is no message comes out as it is."""
+    """What `gradedeval` with these words comes to in a folder. An exception without a message of ours comes out."""
     streams = sys.stdin, sys.stdout, sys.stderr
     out, err = _Stream(), _Stream()
     with folder_to_be_in(folder), warnings.catch_warnings():

@@ -198,7 +198,7 @@ def other_table(case: Case, folder: Path, found: Outcome) -> str | None:
     )
     names, rows = next(((names, rows) for names, rows in read if rows is not None), ("", None))
     if rows is None:
-        return None if found.code else f"read what is no table: {case.files['table']!r}"
+        return None if found.code else f"read what is not a table: {case.files['table']!r}"
     anew = "".join(",".join(row) + "\n" for row in [names.split(","), *rows])
     (folder / "table").write_bytes(anew.encode("utf-8", "surrogateescape"))
     direct = command.run([*words, "-f", "trec"], folder)

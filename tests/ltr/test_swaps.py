@@ -84,7 +84,7 @@ def test_a_list_in_which_no_order_is_better_has_no_changes() -> None:
         (("ndcg", [0, 1.5]), r"labels\[1\]: 1.5 is not a whole number from 0"),
         (("ndcg", [1, np.nan]), r"labels\[1\]: nan is not a whole number from 0"),
         (("ndcg", []), "labels: is empty"),
-        (("ndcg", [0, 1], [0, 0]), "order: is no ranking of 2 documents by their numbers from 0"),
+        (("ndcg", [0, 1], [0, 0]), "order: is not a ranking of 2 documents by their numbers from 0"),
         (("ndcg ap", [0, 1]), "'ndcg ap': names 2 measures; give one"),
         (("alpha_ndcg", [0, 1]), "needs intents, which arrays lack"),
         (("p", [0, 1]), "p needs a cutoff"),
@@ -95,5 +95,5 @@ def test_what_is_wrong_is_said(given: tuple[Any, ...], message: str) -> None:
         ltr.swap_deltas(*given)
     with pytest.raises(InputError, match=r"labels: label 4 is above the top grade 3; raise top, or correct the label"):
         ltr.swap_deltas("err", [0, 4], top=3)
-    with pytest.raises(InputError, match="top=0 is no grade above 0"):
+    with pytest.raises(InputError, match="top=0 is not a grade above 0"):
         ltr.swap_deltas("err", [0, 4], top=0)

@@ -504,8 +504,8 @@ def test_a_grade_that_a_file_of_gains_lacks_is_an_error(tmp_path: Path) -> None:
 
 
 def test_exponential_gains_of_a_very_long_scale() -> None:
-    # (2^g − 1) / 2^top is 1 − 2^−1100 at the top, though 2^1100 is no number of the machine; a cumulated gain cannot do
-    # without it.
+    # (2^g − 1) / 2^top is 1 − 2^−1100 at the top, though 2^1100 is not a number of the machine; a cumulated gain cannot
+    # do without it.
     assert score("err", "x a", {"a": 1100, "b": 1099}) == 1 / 2
     assert score("err", "x b", {"a": 1100, "b": 1099}) == pytest.approx(1 / 4)
     with pytest.raises(InputError, match="1100"):

@@ -119,7 +119,7 @@ WRONG: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (([[1], [2, 3]], [[1], [2, 3]]), {}, "grades: has rows of different lengths"),
     (([1, 2], [1, 2]), {"group": [3]}, "group: sums to 3, there are 2 documents"),
     (([1, 2], [1, 2]), {"group": [1, 2]}, "qid= takes the topic of each document"),
-    (([1, 2], [1, 2]), {"group": [2, 0]}, "group: is no list of sizes"),
+    (([1, 2], [1, 2]), {"group": [2, 0]}, "group: is not a list of sizes"),
     (([1, 2], [1, 2]), {"qid": [1]}, "qid: has the shape (1,)"),
     (([1, 2], [1, 2]), {"qid": [1.0, 2.0]}, "id 1.0 is a float"),
     (([[1, 2]], [[1, 2]]), {"group": [2]}, "group, qid and two dimensions; give one of them"),

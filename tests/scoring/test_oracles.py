@@ -221,7 +221,7 @@ def test_plain_rbp_like_ir_measures_is_binary(ir_measures: Any, qrels: Judged, r
 @drawn(100, steady=False)
 @given(qrels=judgments(-1), run=runs(TIED))
 def test_bpref_equals_ir_measures_with_negative_grades_unjudged(ir_measures: Any, qrels: Judged, run: Run) -> None:
-    # Its bpref is trec_eval's, to which a negative grade is no judgment; to its own Judged it is one. Our preset has
+    # Its bpref is trec_eval's, to which a negative grade is not a judgment; to its own Judged it is one. Our preset has
     # one rule for all measures, and negative grades are judged.
     assume(qrels.keys() & run.keys())
     assert_like_ir_measures(ir_measures, run, qrels, ["Bpref", "Bpref(rel=2)"], negative="unjudged")
@@ -363,7 +363,7 @@ def test_the_mean_over_orders_of_ties_lies_between_the_worst_and_the_best(
 def test_ap_equals_scikit_learn_without_ties(
     metrics: Any, order: dict[str, tuple[int | None, float]], rel: int
 ) -> None:
-    # Over a tie it has one precision for all of its documents, which is no ranking's AP.
+    # Over a tie it has one precision for all of its documents, which is not a ranking's AP.
     run, qrels = one_topic(order)
     grades, values = columns(order)
     assume((grades >= rel).any())

@@ -75,7 +75,7 @@ def strict(text: str) -> Any:
     """JSON as the standard has it: Python's own parser would take NaN and Infinity."""
 
     def refuse(constant: str) -> None:
-        raise AssertionError(f"{constant} is no JSON")
+        raise AssertionError(f"{constant} is not JSON")
 
     return json.loads(text, parse_constant=refuse)
 

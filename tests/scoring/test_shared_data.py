@@ -226,8 +226,8 @@ def test_rbp_averaged_over_the_orders_of_its_ties_equals_rbp_eval(name: str) -> 
     """rbp_eval gives each document of a tie the mean weight of the tie's ranks: the mean over all orders of the tie.
 
     A tie that the depth cuts counts by the share of it above the cut, at the mean weight of the whole tie. So there its
-    sum is no mean over orders cut at the depth, but lies on the straight line between the depths where the tie begins
-    and ends. What is past the depth is unknown: p^depth of the residual.
+    sum is not a mean over orders cut at the depth, but lies on the straight line between the depths where the tie
+    begins and ends. What is past the depth is unknown: p^depth of the residual.
     """
     one, ties = spec(name), tied_lists(spec(name))
     runs = turned(ties, math.lcm(*(len(tie) for own in ties.values() for tie in own)))

@@ -14,7 +14,7 @@ from pathlib import Path
 from gradedeval.analysis.flips import COLUMNS
 from support.paths import ROOT
 
-# What Python does not show a user by default, and so is no part of what a command says.
+# What Python does not show a user by default, and so is not part of what a command says.
 HIDDEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 
 

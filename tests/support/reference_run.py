@@ -288,7 +288,7 @@ def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], gi
     if residuals == "difference" and (
         options.get("max_residual") is not None or options.get("residual_depth") == "full"
     ):
-        raise Refused("a difference is no bound")
+        raise Refused("a difference is not a bound")
     qrels = judgments(qrels_file, duplicates)
     run = retrieved(run_file, duplicates)
     labels = tuple(sorted({grade for own in qrels.values() for grade in own.values()}))

@@ -258,7 +258,7 @@ def test_plain_trec_is_known_at_a_glance() -> None:
             ("--qrels-format", "msmarco"),
             "--qrels-format: no format 'msmarco'; msmarco is a format of runs; the formats: trec, …",
         ),
-        (("--labels", "high"), "--labels: 'high' is no label=grade; as in --labels HRel=2,Rel=1,NRel=0"),
+        (("--labels", "high"), "--labels: 'high' is not label=grade; as in --labels HRel=2,Rel=1,NRel=0"),
         (("--labels", "a=1,a=2"), "--labels: label 'a' is given twice; …"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Numbers of files have the bits of float(), and what is no plain decimal is refused."""
+"""Numbers of files have the bits of float(), and what is not a plain decimal is refused."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_json_of_records_by_topic_is_read(folder: Path, cli: Command) -> None:
         ({"results": [{"qid": "51", "docno": "d7", "score": 1}]}, "holds records of other topics, such as '51'"),
         ([{"qid": ["51"], "docno": "d7", "score": 1}], "id ['51'] is a list"),
         ([{"qid": "51", "docno": {"a": 1}, "score": 1}], "id {'a': 1} is a dict"),
-        ({"51": [{"docno": "d7", "score": 1}, 3]}, "holds what is no record of a document"),
+        ({"51": [{"docno": "d7", "score": 1}, 3]}, "holds something that is not a record of a document"),
     ],
 )
 def test_json_that_is_no_run_spoils_no_other(content: object, says: str, folder: Path, cli: Command) -> None:

@@ -60,7 +60,7 @@ def greatest_precision(levels: list[Level], unknown: Unknown) -> Floats:
     """topics: a difference of average precision (first − second) that none of the ways to judge the documents exceeds;
     exact where these are no more than `COMPLETIONS`."""
     counts, found = unknown.counts, np.empty(len(unknown.hidden))
-    few = (len(levels) + 1.0) ** np.minimum(counts, 64) <= COMPLETIONS  # of thousands the power is no number
+    few = (len(levels) + 1.0) ** np.minimum(counts, 64) <= COMPLETIONS  # powers of thousands overflow
     for count in np.flatnonzero(np.bincount(counts[few])).tolist():
         rows = np.flatnonzero(few & (counts == count))
         found[rows] = _enumerated([level.of_topics(rows) for level in levels], unknown.of_topics(rows), count)

@@ -1,7 +1,7 @@
 """How low and how high the score of each of two runs can come, whatever the unjudged documents of both turn out to be.
 
-The difference of two runs stays between low − high and high − low of each: no more is known where a measure is no sum
-over ranks. What the other run alone retrieved cannot be found by this one, and may be relevant.
+The difference of two runs stays between low − high and high − low of each: no more is known where a measure is not a
+sum over ranks. What the other run alone retrieved cannot be found by this one, and may be relevant.
 """
 
 from __future__ import annotations

@@ -44,9 +44,9 @@ class AgreementSettings:
         check_choice(self.ties, TIES, "--rbo-ties")
         if not 0 < self.p < 1:
             hint = "give a number between 0 and 1, such as 0.9"
-            raise InputError("--persistence", f"{self.p:g} is no probability of going on", hint, usage=True)
+            raise InputError("--persistence", f"{self.p:g} is not a probability of going on", hint, usage=True)
         if not isinstance(self.at, Integral) or self.at < 1:
-            raise InputError("--at", f"{self.at} is no rank", "give a whole number, 1 or more", usage=True)
+            raise InputError("--at", f"{self.at} is not a rank", "give a whole number, 1 or more", usage=True)
 
     def __str__(self) -> str:
         how = {"a": "mean over the orders of ties", "b": "corrected for ties", "w": "tied documents share a rank"}

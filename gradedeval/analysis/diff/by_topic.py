@@ -46,9 +46,9 @@ class Diff(InNotebook, document="analysis.diff.tables.own_document"):
                otherwise, those that explain most first: measure, topic, part, docno, grade (blank: unjudged), change,
                baseline_rank, rank, baseline_contribution, contribution, explains (contribution −
                baseline_contribution), above (of an unjudged document that came to stand above a relevant one: the
-               docno of that). `explains` of all rows of a topic sums to its difference: what is no document's, such as
-               what lies beyond the end of a run, has a row with that `part`. Documents that neither run has among the
-               ranks that the measure looks at are left out
+               docno of that). `explains` of all rows of a topic sums to its difference: what is not a document's, such
+               as what lies beyond the end of a run, has a row with that `part`. Documents that neither run has among
+               the ranks that the measure looks at are left out
     """
 
     baseline: str

@@ -41,7 +41,7 @@ def lint(
 
     Returns a frame with a row for each defect, of qrels first: file, weight (`error`: an evaluator would refuse it,
     `warning`: it would score it, but not as intended), kind, place, problem, hint. No row: no defect.
-    Raises InputError for what is no file, and where a measure cannot be computed from these qrels.
+    Raises InputError for what is not a file, and where a measure cannot be computed from these qrels.
     """
     import pandas as pd
 

@@ -133,9 +133,9 @@ def pool_statistics(
 
 
 def check_depth(flag: str, depth: int | None) -> None:
-    """Raise InputError (usage) for a depth that is no whole number of 1 or more."""
+    """Raise InputError (usage) for a depth that is not a whole number of 1 or more."""
     if depth is not None and (not isinstance(depth, int) or depth < 1):
-        raise InputError(flag, f"{depth} is no rank", "give a whole number, 1 or more", usage=True)
+        raise InputError(flag, f"{depth} is not a rank", "give a whole number, 1 or more", usage=True)
 
 
 def relevant_of(ranked: RankedRuns, options: Options) -> Bools:

@@ -52,11 +52,11 @@ class JudgingSettings:
         check_choice(self.strategy, STRATEGIES, "--strategy")
         if not isinstance(self.budget, Integral) or self.budget < 1:
             raise InputError(
-                "--budget", f"{self.budget} is no number of judgments", "give a whole number, 1 or more", usage=True
+                "--budget", f"{self.budget} is not a number of judgments", "give a whole number, 1 or more", usage=True
             )
         if not 0 < self.p < 1:
             hint = "give a number between 0 and 1, such as 0.8"
-            raise InputError("--persistence", f"{self.p:g} is no probability of going on", hint, usage=True)
+            raise InputError("--persistence", f"{self.p:g} is not a probability of going on", hint, usage=True)
         check_depth("--pool-depth", self.pool_depth)
 
     def words(self, measure: Measure) -> str:

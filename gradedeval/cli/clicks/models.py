@@ -102,5 +102,5 @@ def _prior(text: str) -> tuple[float, float]:
     except ValueError:
         numbers = []
     if len(numbers) not in (1, 2):
-        raise InputError("--prior", f"'{text}' is no number or pair of numbers", "as in 1, 0 or 1,1", usage=True)
+        raise InputError("--prior", f"'{text}' is not a number or pair of numbers", "as in 1, 0 or 1,1", usage=True)
     return numbers[0], numbers[-1]

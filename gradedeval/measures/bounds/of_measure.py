@@ -59,7 +59,7 @@ def bounds_of(
         low, high = _fewest(measure, plain), run_measure(measure, replace(best(), further=row_sums(plain.unknown)))
     else:
         low, high = _by_function(measure, plain)
-    # Where nothing is unknown, the last bits of sums in another order are no difference.
+    # Where nothing is unknown, the last bits of sums in another order are not a difference.
     return np.array([np.minimum(low, score), np.clip(high, score, measure.definition.ceiling)])
 
 

@@ -131,7 +131,7 @@ def quantity_details(viewing: Viewing, g: Gains, of: str, cutoff: int | None) ->
     else:
         so_far = viewing.so_far(of)
         terms = viewing.stopping * so_far
-        # Who gets past the end takes along what there was, and stops some time; at a horizon that is no stop.
+        # Who gets past the end takes along what there was, and stops some time; at a horizon that is not a stop.
         rest = (viewing.at_tail - viewing.forever) * state.at_end(so_far) * (not state.has_horizon)
         rest = rest + (past_end if of == "etc" else state.tail * past_end if state.tail else 0)
         more = {"L": viewing.stopping, "gained" if of == "etu" else "spent": so_far}

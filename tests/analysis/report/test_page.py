@@ -164,7 +164,7 @@ def test_arguments_that_a_report_does_not_take_are_refused() -> None:
     for words, message in (
         ({"residuals": True}, "residuals is not an argument of a report"),
         ({"interval": 0.9}, "interval is not an argument of a report"),
-        ({"at": "a"}, "at: a is no rank; give a whole number, 1 or more"),
+        ({"at": "a"}, "at: a is not a rank; give a whole number, 1 or more"),
     ):
         with pytest.raises(gradedeval.InputError, match=message):
             gradedeval.html_report(RUNS, QRELS, MEASURES, **words)  # type: ignore[arg-type]

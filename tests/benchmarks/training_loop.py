@@ -4,8 +4,8 @@ pytrec_eval's evaluator and ranx where they are installed.
 Run it as `python tests/benchmarks/training_loop.py`; it is not part of the tests. All take turns in one process;
 medians of processor time are compared, so that a busy machine slows all alike. Qrels are read before but in the rows
 `fresh`; ranx has compiled its functions. In the rows `same run` one run is scored again and again, as where a training
-ranks the same candidates anew, which remembered grades help; in all others every call has another of 40 runs (of fewer where they
-are large), as where each step retrieves anew.
+ranks the same candidates anew, which remembered grades help; in all others every call has another of 40 runs (of fewer
+where they are large), as where each step retrieves anew.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -43,9 +44,13 @@ class Definition(MeasureProperties):
     def __reduce__(self) -> tuple[Any, ...]:
         """As the measure of that name in its module: a copy is the same definition."""
         where = self.function.__module__, self.function.__name__
-        if _defined(*where) is not self:
-            raise NotImportable(*where)
-        return _defined, where
+        try:
+            if _defined(*where) is self:
+                return _defined, where
+        except NotImportable:
+            pass
+        file = inspect.getsourcefile(inspect.unwrap(self.function))  # the module of a file has a name of ours
+        raise NotImportable(os.path.basename(file or where[0]), where[1])
 
     @property
     def name(self) -> str:

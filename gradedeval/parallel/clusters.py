@@ -94,8 +94,14 @@ def _no_answer(address: str, error: Exception) -> InputError:
 
 def dashboard(client: Any) -> str:
     """Where a browser shows what a cluster does; empty where there is no such page. One of this machine has none."""
-    services = client.scheduler_info(n_workers=0).get("services", {})
-    return str(client.dashboard_link) if "dashboard" in services else ""
+    with suppress(KeyError):  # of a variable in the user's own template of such links
+        return str(client.dashboard_link) if client.run_on_scheduler(_has_pages) else ""
+    return ""
+
+
+def _has_pages(dask_scheduler: Any) -> bool:
+    """Whether a scheduler shows pages, or its port answers programs alone."""
+    return any("Bokeh" in type(one).__name__ for one in dask_scheduler.http_application.applications)
 
 
 def _library() -> Any:
@@ -262,6 +268,8 @@ class _Awaited(Future[Any]):
             return scheduler_gone(self._client, error)
         if isinstance(error, KilledWorker | CancelledError):
             return BrokenExecutor(str(error))
-        if isinstance(error, ModuleNotFoundError):  # of one that joined late
-            return _lacking(error, "a worker that joined late")
+        if isinstance(error, ModuleNotFoundError):
+            if str(error.name).startswith("gradedeval"):  # those that were there before have it
+                return _lacking(error, "a worker that joined late")
+            return InputError("--cluster", f"a worker has no {error.name}", "install there what is installed here")
         return error

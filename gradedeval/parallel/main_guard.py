@@ -48,7 +48,8 @@ def guard_fault(place: str, method: str) -> InputError | None:
 
     if method not in STARTED_ANEW:
         return None
-    process = multiprocessing.get_context(method).Process(target=int)
+    context: Any = multiprocessing.get_context(method)  # whose class declares no processes
+    process = context.Process(target=int)
     process.start()
     process.join()
     what = "new processes run this script again, and come to this call once more"

@@ -1,4 +1,4 @@
-"""A script without `if __name__ == "__main__"` is told so in one line, and not in the tracebacks of all its processes."""
+"""A script without `if __name__ == "__main__"` is told so in one line, not in the tracebacks of all its processes."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import os
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -43,14 +44,10 @@ class Definition(MeasureProperties):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As the measure of that name in its module: a copy is the same definition."""
-        where = self.function.__module__, self.function.__name__
-        try:
-            if _defined(*where) is self:
-                return _defined, where
-        except NotImportable:
-            pass
-        file = inspect.getsourcefile(inspect.unwrap(self.function))  # the module of a file has a name of ours
-        raise NotImportable(os.path.basename(file or where[0]), where[1])
+        module, name = self.function.__module__, self.function.__name__
+        if getattr(getattr(sys.modules.get(module), name, None), "definition", None) is not self:
+            raise NotImportable(os.path.basename(inspect.getfile(inspect.unwrap(self.function))), name)
+        return _defined, (module, name)
 
     @property
     def name(self) -> str:

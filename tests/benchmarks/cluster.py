@@ -45,7 +45,7 @@ PR_SET_CHILD_SUBREAPER = 36
 START = """
 import os, sys, time
 begin = time.perf_counter()
-from gradedeval.parallel import clusters
+from gradedeval.parallel import clusters, local_cluster
 from gradedeval.parallel.executors import sent_task
 laps = []
 def lap(name):
@@ -56,7 +56,7 @@ def lap(name):
 if __name__ == "__main__":
     address = sys.argv[1]
     if address == "local":
-        clusters._preload()
+        local_cluster.preload()
     import distributed
     lap("import")
     with clusters.connected(address, 2) as client:

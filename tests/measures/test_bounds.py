@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -104,6 +105,34 @@ def test_the_deepest_unjudged_documents_lower_a_score_most() -> None:
     # ap: with the last relevant (1 + 2/3) / 2; with both 1. recall@1: both are missed. ndcg@1: the ideal begins with 3.
     assert low.tolist() == pytest.approx([5 / 6, 1 / 3, 1 / 3])
     assert high.tolist() == pytest.approx([1, 1, 1])
+
+
+def test_in_long_topics_the_worst_and_the_best_number_of_relevant_documents_are_found() -> None:
+    dice, measures = random.Random(1), parse_measures("q(rel=1) q(rel=1,beta=.3)@40 ap ndcg")
+    topics = [
+        Topic(tuple(dice.choices([None, 0, 3], [8, 1, share], k=60)), (3,) * missed)
+        for share, missed in itertools.product((0.2, 1, 4), (0, 3, 30))
+    ]
+    low, high = scored(topics, measures, bounds=True).bounds
+    for row, topic in enumerate(topics):
+        places = [place for place, grade in enumerate(topic.ranking) if grade is None]
+        deepest, first = (
+            [filled(topic, chosen[:number]) for number in range(len(places) + 1)] for chosen in (places[::-1], places)
+        )
+        assert low[row] == pytest.approx(scored(deepest, measures).score.min(0), abs=1e-12)
+        assert high[row] == pytest.approx(scored(first, measures).score.max(0), abs=1e-12)
+
+
+def filled(topic: Topic, places: Sequence[int]) -> Topic:
+    """The topic where the documents at some places turn out to be of grade 3."""
+    return Topic(tuple(3 if place in places else grade for place, grade in enumerate(topic.ranking)), topic.missed)
+
+
+def test_the_low_end_of_q_with_grades_counts_what_is_found_beside_the_documents_judged_later() -> None:
+    # Worked by hand: with the second relevant the ideal is 3, 1. The first term is 2/4; the second (2 + 2) / (2 + 4) as
+    # if of grade 1; of grade 3, as the ideal has it, it would be 6/6.
+    low = scored([Topic((1, None))], parse_measures("q"), bounds=True).bounds[0]
+    assert low.tolist() == [[pytest.approx((1 / 2 + 2 / 3) / 2)]]
 
 
 def test_any_number_of_documents_that_were_not_retrieved_leave_nothing_but_what_is_cut() -> None:

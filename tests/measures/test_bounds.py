@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gradedeval import MEASURES, Measure, measure, parse_measures, row_sums
 from gradedeval.measures.bounds import cascade
-from gradedeval.measures.bounds.of_measure import kept
+from gradedeval.measures.bounds.of_measure import falls, kept
 from support.examples import drawn
 from support.measures import VARIANTS, every
 from support.topics import Topic, missed, scored
@@ -40,7 +40,7 @@ def completions(topic: Topic, unseen: int = 0) -> list[Topic]:
     """The topic after every judgment of its unjudged documents, and of so many that are not retrieved."""
     rankings = itertools.product(*(LATER if grade is None else (grade,) for grade in topic.ranking))
     more = list(itertools.combinations_with_replacement((0, 1, 2, 3), unseen))
-    return [Topic(ranking, (*topic.missed, *extra)) for ranking in rankings for extra in more]
+    return [Topic(ranking, (*topic.missed, *extra), topic.ties) for ranking in rankings for extra in more]
 
 
 def check(measures: Sequence[Measure], topics: Sequence[Topic], unseen: int = 0, **options: Any) -> None:
@@ -53,7 +53,7 @@ def check(measures: Sequence[Measure], topics: Sequence[Topic], unseen: int = 0,
     parts = [every_one[begin:end] for begin, end in itertools.pairwise(ends)]
     least, most = np.array([part.min(0) for part in parts]), np.array([part.max(0) for part in parts])
     best = found.score + found.residual
-    exact = np.array([kept(one) == "exact" for one in measures])
+    exact = np.array([kept(one, over_ties="ties" in options) == "exact" for one in measures])
     # The best case of ranks past the end, which no completion has, is that of the residual.
     ends_here = np.array([one.residual == "within_run" for one in measures])
     wrong = {
@@ -96,6 +96,24 @@ def test_so_it_is_of_topics_at_random(
     ranking = tuple(None if grade == -1 and negative == "unjudged" else grade for grade in ranking)
     if ranking.count(None) <= 3:
         check(BOUNDED, [Topic(ranking, missed)], unseen, negative=negative)
+
+
+OVER_TIES = [one for one in BOUNDED if one.definition.over_ties and falls(one) and kept(one, over_ties=True) != "none"]
+
+# All tied, ties across the cutoffs of 1, 2, 3 and more, of judged and unjudged documents, and none.
+TIED = [
+    Topic((None, 3, None), (2,), ties=(3,)),
+    Topic((1, None, None, 0, 2, None), (), ties=(1, 4)),
+    Topic((None, 3, 2, None), (3, 1), ties=(2, 2)),
+    Topic((0, None, 1, None), (), ties=(4,)),
+    Topic((None, 2), (1,)),
+]
+
+
+@every(OVER_TIES)
+def test_so_it_is_of_means_over_the_orders_of_tied_documents(measures: Sequence[Measure]) -> None:
+    check(measures, TIED, ties="average")
+    check(measures, TIED[:1], unseen=1, ties="average")
 
 
 def test_the_deepest_unjudged_documents_lower_a_score_most() -> None:

@@ -39,13 +39,20 @@ class Shares:
         pushed_out[:, width + 1 :] = self.top - ideal
         self.judged, self.pushed_out = (sliding_window_view(each, width, axis=1) for each in (judged, pushed_out))
 
-    def at(self, topics: Ints, number: Floats) -> tuple[Floats, Floats]:
-        """topics × ranks: the shares where there are so many, and how much one more adds: a tangent."""
+    def at(self, topics: Ints, number: Floats) -> Floats:
+        """topics × ranks: the shares where there are so many."""
+        ideal = self.judged[topics, self._begin(number)] + self.top * np.minimum(self.rank, number[:, None])
+        share: Floats = 1 / (self.rank + self.beta * ideal)
+        return share
+
+    def slope(self, topics: Ints, number: Floats, share: Floats) -> Floats:
+        """topics × ranks: of a line through the shares where there are so many, and below all others."""
+        slope: Floats = -self.beta * self.pushed_out[topics, self._begin(number)] * share * share
+        return slope
+
+    def _begin(self, number: Floats) -> Ints:
         width = len(self.rank)
-        begin = width + 1 - np.minimum(number, width).astype(np.int64)
-        ideal = self.judged[topics, begin] + self.top * np.minimum(self.rank, number[:, None])
-        share = 1 / (self.rank + self.beta * ideal)
-        return share, -self.beta * self.pushed_out[topics, begin] * share * share
+        return width + 1 - np.minimum(number, width).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,8 +101,8 @@ def _least(g: Gains, beta: float) -> Floats:
     topics, column = np.arange(len(whole)), np.zeros(len(whole), np.int64)
     while len(topics):
         at = number[topics, column]
-        share, slope = shares.at(topics, at)
-        sums, rises = terms.sums(topics, share), terms.sums(topics, slope)
+        share = shares.at(topics, at)
+        sums, rises = terms.sums(topics, share), terms.sums(topics, shares.slope(topics, at, share))
         tangent = (sums + (number[topics] - at[:, None]) * rises) / whole[topics]
         lowest[topics] = np.minimum(lowest[topics], tangent[np.arange(len(topics)), column])
         limit[topics] = nearest = np.maximum(limit[topics], tangent)
@@ -116,26 +123,25 @@ def _greatest(g: Gains, beta: float) -> Floats:
     whole = np.maximum(g.num_relevant[:, None] + number, 1)
     topics = np.arange(len(whole))
     # The nearest numbers worked out on both sides, none and all at first, and the sums with their shares.
-    before, after = np.zeros_like(number), np.repeat(number[:, -1:], number.shape[1], axis=1)
-    sums = [terms.sums(topics, shares.at(topics, end[:, 0])[0]) for end in (before, after)]
-    highest = np.maximum(sums[0][:, 0] / whole[:, 0], sums[1][:, -1] / whole[:, -1])
+    begin, end = np.zeros_like(number), np.repeat(number[:, -1:], number.shape[1], axis=1)
+    left, right = (terms.sums(topics, shares.at(topics, near[:, 0])) for near in (begin, end))
+    highest = np.maximum(left[:, 0] / whole[:, 0], right[:, -1] / whole[:, -1])
     while True:
-        many, begin, end = number[topics], before[topics], after[topics]
-        left, right = (each[topics] for each in sums)
-        inside = (begin < many) & (many < end)
-        chord = left + (many - begin) / np.maximum(end - begin, 1) * (right - left)
-        limit = np.where(inside, chord / whole[topics], -np.inf)
-        column = limit.argmax(1)
-        higher = limit[np.arange(len(topics)), column] > highest[topics]
+        chord = (left + (number - begin) / np.maximum(end - begin, 1) * (right - left)) / whole
+        chord[(number <= begin) | (number >= end)] = -np.inf
+        column = chord.argmax(1)
+        higher = chord[np.arange(len(topics)), column] > highest[topics]
         if not higher.any():
             return highest
-        topics, column, many, begin, end = (each[higher] for each in (topics, column, many, begin, end))
-        at = number[topics, column]
-        found = terms.sums(topics, shares.at(topics, at)[0])
-        highest[topics] = np.maximum(highest[topics], found[np.arange(len(topics)), column] / whole[topics, column])
-        for nearest, summed, closer in (
-            (before, sums[0], (begin < at[:, None]) & (at[:, None] <= many)),
-            (after, sums[1], (many <= at[:, None]) & (at[:, None] < end)),
+        state = (topics, column, number, whole, begin, end, left, right)
+        topics, column, number, whole, begin, end, left, right = (each[higher] for each in state)
+        at = number[np.arange(len(topics)), column]
+        found = terms.sums(topics, shares.at(topics, at))
+        reached = (found / whole)[np.arange(len(topics)), column]
+        highest[topics], at = np.maximum(highest[topics], reached), at[:, None]
+        for near, summed, closer in (
+            (begin, left, (begin < at) & (at <= number)),
+            (end, right, (number <= at) & (at < end)),
         ):
-            nearest[topics] = np.where(closer, at[:, None], nearest[topics])
-            summed[topics] = np.where(closer, found, summed[topics])
+            np.copyto(near, at, where=closer)
+            np.copyto(summed, found, where=closer)

@@ -11,19 +11,35 @@ from numpy.lib.stride_tricks import sliding_window_view
 from gradedeval.arrays import Floats, Ints
 from gradedeval.measures.bounds.ratios import from_above, from_below
 from gradedeval.measures.cumulated_gain import q
-from gradedeval.measures.gains import Gains, row_sums
+from gradedeval.measures.gains import Gains, row_sums, safe_divide
 
 
 def blended(g: Gains, *, beta: float) -> tuple[Floats, Floats]:
     """q. With gains of 0 and 1 the score is lowest where the deepest unjudged documents are relevant and highest where
     the first are; how many is tried out. With more grades the lowest is a bound: the ideal ranking has that many of
-    the top gain, while their own terms, and what they add to others, are those of the lowest gain."""
+    the top gain, while their own terms, and what they add to others, are those of the lowest gain; and so is the
+    highest, as nothing is above score + residual, and no term above what it can come to."""
     if len(g.levels) > 1:
         best = replace(g, gain=np.where(g.unknown, g.levels[-1], g.gain))
-        high = np.minimum(q.definition.function(best, beta=beta), 1)
+        high = np.minimum(q.definition.function(best, beta=beta), _capped(g, beta))
     else:
         high = _greatest(g, beta)
     return np.zeros(len(high)) if np.isinf(g.unseen) else _least(g, beta), high
+
+
+def _capped(g: Gains, beta: float) -> Floats:
+    """topics: the highest mean of the most that terms can come to, over so many unjudged documents and those found.
+
+    The ideal ranking gains no less than the ranking itself down to any rank, and that at most C times the top gain t:
+    (C + β cg) / (i + β cg*) ≤ C (1 + β t) / (i + β t C), which rises with C.
+    """
+    most, worth = (g.relevant | g.unknown).cumsum(1), beta * float(g.levels[-1])
+    term = most * (1 + worth) / (g.rank + worth * most)
+    added = from_above(-np.sort(-term * g.unknown, axis=1))
+    number = np.minimum(np.arange(added.shape[1]), np.count_nonzero(g.unknown, axis=1)[:, None])
+    whole = g.num_relevant[:, None] + number
+    highest: Floats = safe_divide(row_sums(term * g.relevant)[:, None] + added, whole).max(1)
+    return highest
 
 
 class Shares:

@@ -154,8 +154,8 @@ def test_the_low_end_of_q_with_grades_counts_what_is_found_beside_the_documents_
 
 
 def test_the_high_end_of_q_with_grades_knows_of_the_documents_that_are_not_relevant() -> None:
-    # A document at rank 2 below one can come to (1 + 3) / (2 + 3), and at rank 3, with both relevant, to (2 + 6) / (3 + 6):
-    # it alone, or both where another is not found. With R as judged all would be 1.
+    # A document at rank 2 can come to (1 + 3) / (2 + 3) here, and one at rank 3 to (2 + 6) / (3 + 6): it alone, or both
+    # where another is not found. With R as judged all would be 1.
     topics = [Topic((0, None)), Topic((0, None, None)), Topic((0, None, None), (3,))]
     high = scored(topics, parse_measures("q"), bounds=True).bounds[1, :, 0]
     assert high.tolist() == pytest.approx([4 / 5, 8 / 9, (4 / 5 + 8 / 9) / 3])

@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python} port=${PORT:-8786} started=()
-# A worker that is still there after a second waits for a scheduler that is gone.
-trap 'kill "${started[@]}" 2>/dev/null || true; sleep 1; kill -9 "${started[@]}" 2>/dev/null || true' EXIT
+# Workers end before their scheduler: one that has lost it waits for it.
+trap 'kill "${started[@]:1}"; wait "${started[@]:1}" || true; kill "${started[0]}"' EXIT
 
 "$python" -m dask scheduler --host 127.0.0.1 --port "$port" --no-dashboard --no-show >/dev/null 2>&1 & started+=($!)
 for _ in 1 2; do

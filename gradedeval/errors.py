@@ -145,8 +145,9 @@ def _rebuild(parts: dict[str, Any]) -> InputError:
 class NotImportable(InputError, PicklingError):
     """A measure that other processes cannot import, and so cannot be sent to them."""
 
-    def __init__(self, module: str, name: str) -> None:
-        what, hint = f"other processes cannot import it from {module}", "put it into a package that they have too"
+    def __init__(self, source: str, name: str) -> None:
+        what = f"other processes cannot import it from {source}"
+        hint = "put it into a package that they have too, which offers it by the entry point gradedeval.measures"
         super().__init__(f"measure {name}", what, hint, usage=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -49,5 +50,5 @@ def sharing(jobs: int | None = None) -> Workers:
     if jobs and address != LOCAL:
         raise InputError("--jobs", "a cluster has workers of its own", "leave out --jobs or --cluster", usage=True)
     client: Any = context.with_resource(connected(address, jobs))
-    progress = partial(with_progress, beside="" if address == LOCAL else dashboard(client))
-    return Workers.of(None, progress, client, warn)
+    workers = Workers.of(None, with_progress, client, warn)
+    return workers if address == LOCAL else replace(workers, progress=partial(with_progress, beside=dashboard(client)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -42,10 +44,10 @@ class Definition(MeasureProperties):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As the measure of that name in its module: a copy is the same definition."""
-        where = self.function.__module__, self.function.__name__
-        if _defined(*where) is not self:
-            raise NotImportable(*where)
-        return _defined, where
+        module, name = self.function.__module__, self.function.__name__
+        if getattr(getattr(sys.modules.get(module), name, None), "definition", None) is not self:
+            raise NotImportable(os.path.basename(inspect.getfile(inspect.unwrap(self.function))), name)
+        return _defined, (module, name)
 
     @property
     def name(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future, InvalidStateError
@@ -12,17 +11,12 @@ from uuid import uuid4
 
 from gradedeval.errors import InputError, reason, shorten
 from gradedeval.parallel.executors import SENT, Submit, cores, sent_task
+from gradedeval.parallel.local_cluster import local_cluster, preload
 
 Task = TypeVar("Task")
 
 LOCAL = "local"
 """The address of a cluster that is started on this machine, and ends with the work."""
-
-FORKSERVER = "forkserver"
-"""How workers of this machine are started where that is possible."""
-
-SAFE_PATH = "PYTHONSAFEPATH"
-"""What keeps Python from looking for modules in the folder where it is started."""
 
 PATIENCE = 10
 """Seconds that a scheduler may take to answer."""
@@ -52,12 +46,12 @@ def connected(address: str, count: int | None = None) -> Iterator[Any]:
     from contextlib import ExitStack
 
     if address == LOCAL:
-        _preload()
+        preload()
     distributed = _library()
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # who dies and comes back is told as runs are
     with ExitStack() as stack:
         if address == LOCAL:
-            address = stack.enter_context(_local_cluster(count or cores()))
+            address = stack.enter_context(local_cluster(count or cores()))
         else:
             _reach(address)
         try:
@@ -100,8 +94,14 @@ def _no_answer(address: str, error: Exception) -> InputError:
 
 def dashboard(client: Any) -> str:
     """Where a browser shows what a cluster does; empty where there is no such page. One of this machine has none."""
-    services = client.scheduler_info(n_workers=0).get("services", {})
-    return str(client.dashboard_link) if "dashboard" in services else ""
+    with suppress(KeyError):  # of a variable in the user's own template of such links
+        return str(client.dashboard_link) if client.run_on_scheduler(_has_pages) else ""
+    return ""
+
+
+def _has_pages(dask_scheduler: Any) -> bool:
+    """Whether a scheduler shows pages, or its port answers programs alone."""
+    return any("Bokeh" in type(one).__name__ for one in dask_scheduler.http_application.applications)
 
 
 def _library() -> Any:
@@ -110,53 +110,6 @@ def _library() -> Any:
     except ImportError:
         raise InputError("--cluster", "needs dask", "pip install 'gradedeval[cluster]'", usage=True) from None
     return distributed
-
-
-def _preload() -> None:
-    """Begin to import what workers of this machine need, in the process that they are forked from, while this one does
-    the same: each of them would take half a second of its processor for it."""
-    import multiprocessing
-    from importlib.util import find_spec
-    from multiprocessing import forkserver
-
-    if FORKSERVER not in multiprocessing.get_all_start_methods() or not find_spec("distributed"):
-        return
-    before = os.environ.get(SAFE_PATH)
-    os.environ[SAFE_PATH] = "1"  # or it would import what lies in the user's folder
-    try:
-        multiprocessing.set_forkserver_preload(["distributed.nanny", "distributed.worker", "gradedeval.cluster"])
-        forkserver.ensure_running()
-    finally:
-        if before is None:
-            del os.environ[SAFE_PATH]
-        else:
-            os.environ[SAFE_PATH] = before
-
-
-@contextmanager
-def _local_cluster(count: int) -> Iterator[Any]:
-    import logging
-    import multiprocessing
-
-    import dask.config
-    from distributed import LocalCluster, utils
-
-    # A task whose worker died is done again by itself, and not together with others: by `Workers`, as everywhere.
-    settings: dict[str, Any] = {"distributed.scheduler.allowed-failures": 0}
-    if FORKSERVER in multiprocessing.get_all_start_methods():
-        settings["distributed.worker.multiprocessing-method"] = FORKSERVER
-        utils._forkserver_preload_set = True  # it would import pandas here, for workers that need none
-    with (
-        dask.config.set(settings),
-        LocalCluster(  # type: ignore[no-untyped-call]
-            n_workers=count,
-            threads_per_worker=1,
-            dashboard_address="127.0.0.1:0",  # its port is free: of another, dask would warn
-            scheduler_kwargs={"dashboard": False},  # whose pages take half a second
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-    ):
-        yield cluster
 
 
 def threads_of(client: Any, say: Callable[[list[str]], None]) -> int:
@@ -315,6 +268,8 @@ class _Awaited(Future[Any]):
             return scheduler_gone(self._client, error)
         if isinstance(error, KilledWorker | CancelledError):
             return BrokenExecutor(str(error))
-        if isinstance(error, ModuleNotFoundError):  # of one that joined late
-            return _lacking(error, "a worker that joined late")
+        if isinstance(error, ModuleNotFoundError):
+            if str(error.name).startswith("gradedeval"):  # those that were there before have it
+                return _lacking(error, "a worker that joined late")
+            return InputError("--cluster", f"a worker has no {error.name}", "install there what is installed here")
         return error

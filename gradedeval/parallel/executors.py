@@ -14,6 +14,8 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from gradedeval.parallel.main_guard import STARTED_ANEW, check_script, start_method
+
 if TYPE_CHECKING:  # most evaluations are done by one process
     from concurrent.futures import Executor, Future
 
@@ -217,6 +219,8 @@ def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task])
     if isinstance(executor, ThreadPoolExecutor):
         yield lambda number, with_work=False: executor.submit(work, tasks[number])
         return
+    if start_method(executor) in STARTED_ANEW:
+        check_script("--jobs")
     name, packed = uuid4().hex, b""
 
     def submit(number: int, with_work: bool = False) -> Future[Any]:

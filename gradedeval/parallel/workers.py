@@ -20,6 +20,7 @@ from gradedeval.parallel.executors import (
     lent,
     spawned,
 )
+from gradedeval.parallel.main_guard import guard_fault, start_method
 from gradedeval.parallel.progress import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -205,11 +206,20 @@ class Workers:
                         died.append(number)
                     else:
                         yield number, future.result() if error is None else _Raised(error)
+            if died and at_once > 1 and (unguarded := guard_fault("--jobs", self._start_method)):
+                raise unguarded
             # Of several that were with workers when one died, nobody knows which did it: then each goes alone.
             lost = died[:1] if at_once == 1 else [number for number in died if once(tasks[number])]
             fault = WorkerDied("--cluster", MORE_MEMORY) if is_client(self.executor) else WorkerDied()
             yield from ((number, _Raised(fault)) for number in lost)
             left, at_once = [number for number in died if number not in lost], 1
+
+    @property
+    def _start_method(self) -> str:
+        """How the processes are started that share the work; empty where that is not known here."""
+        if self.executor is not None:
+            return start_method(self.executor)
+        return "fork" if can_fork() else "spawn"
 
     def _submit(
         self, work: Callable[[Task], Result], tasks: Sequence[Task], count: int

@@ -11,10 +11,10 @@ EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": 
 """Protocol -> the extra that installs what opens it."""
 
 _CREDENTIALS = {
-    "s3": "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-    "gs": "set GOOGLE_APPLICATION_CREDENTIALS",
-    "az": "set AZURE_STORAGE_CONNECTION_STRING, or AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
-    "hf": "set HF_TOKEN",
+    "s3": "AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "gs": "GOOGLE_APPLICATION_CREDENTIALS",
+    "az": "AZURE_STORAGE_CONNECTION_STRING, or AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+    "hf": "HF_TOKEN",
 }
 """Extra -> where its library looks for credentials."""
 
@@ -44,7 +44,9 @@ def fault(url: str, error: Exception, purpose: str = "opened") -> InputError:
         return InputError(place, "is a folder", "add / for the files in it")
     status = next((cause.status for cause in causes if hasattr(cause, "status")), None)
     if isinstance(error, PermissionError) or status in (401, 403) or any(word in kinds for word in _DENIED):
-        return InputError(place, f"permission denied ({why})", _CREDENTIALS.get(extra, "check the credentials"))
+        keys = _CREDENTIALS.get(extra, "the credentials")
+        hint = f"set {keys}" if "credential" in kinds else f"check {keys}, and what they allow"
+        return InputError(place, f"permission denied ({why})", hint)
     if "timeout" in kinds:
         return InputError(place, f"the server does not answer ({why})", "try again later")
     if any(word in kinds for word in _UNREACHED):

@@ -1,12 +1,15 @@
 """What a cluster of dask costs beside `--jobs`: whole commands in turn, and tasks of a client, medians.
 
     python tests/benchmarks/cluster.py                  all parts, about ten minutes
-    python tests/benchmarks/cluster.py --only many      one of: fixed, many, large, tasks, bytes
+    python tests/benchmarks/cluster.py --only many      one part alone
     python tests/benchmarks/cluster.py --folder /tmp/bench --rounds 5
 
-`fixed` is the start: imports, scheduler, workers, first task, end. `many` (100 runs of 50 topics × 1,000) and `large`
-(one run of 6,980 × 1,000, 363 MB) are commands on one process, two, a local cluster and a scheduler with workers that
-were started from a shell. `tasks` are 10,000 small runs. `bytes` compares what all ways print.
+`fixed` is the start: imports, scheduler, workers, first task, end. `many` (100 runs of 50 topics × 1,000), `more`
+(1,000 of them, which are links to the same files) and `large` (one run of 6,980 × 1,000, 363 MB) are commands on one
+process, two, a local cluster and a scheduler with workers that were started from a shell; what `more` takes longer
+than `many` is what work costs without the start. `workers` scores the 1,000 runs on one worker and on two by a client
+that is there already, and on workers that give freed memory back as dask sets them up. `tasks` are 10,000 small runs.
+`bytes` compares what all ways print.
 
 Processor seconds are those of a command and all its processes, orphans too, and of the workers that were there before.
 Where a machine has other work to do, these and their ratios are what repeats. For Linux.
@@ -36,12 +39,13 @@ from generate import Workload, in_form, workload
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent), str(Path(__file__).resolve().parent.parent.parent)]
 from support.dask_cluster import Started, started  # noqa: E402
 
+PARTS = ("fixed", "many", "more", "workers", "large", "tasks", "bytes")
 MEASURES = ("-m", "err@20 ndcg@10 ap")
 PR_SET_CHILD_SUBREAPER = 36
 START = """
 import os, sys, time
 begin = time.perf_counter()
-from gradedeval.parallel import clusters
+from gradedeval.parallel import clusters, local_cluster
 from gradedeval.parallel.executors import sent_task
 laps = []
 def lap(name):
@@ -52,12 +56,12 @@ def lap(name):
 if __name__ == "__main__":
     address = sys.argv[1]
     if address == "local":
-        clusters._preload()
+        local_cluster.preload()
     import distributed
     lap("import")
     with clusters.connected(address, 2) as client:
         lap("scheduler, workers, client")
-        clusters.threads_of(client)
+        clusters.threads_of(client, print)
         lap("versions")
         with clusters.scattered(client, abs, [1]) as submit:
             submit(0).result()
@@ -197,6 +201,66 @@ def commands(bench: Bench, name: str, files: Workload) -> None:
     bench.in_turn(ways(files, bench.cluster.address))
 
 
+def linked(folder: Path, files: Workload, times: int) -> Workload:
+    """The same runs so many times, under other names."""
+    links = []
+    for number in range(times):
+        for run in files.runs:
+            links.append(run.with_name(f"again-{number}-{run.name}"))
+            if not links[-1].exists():
+                links[-1].symlink_to(run)
+    return Workload(links, files.qrels)
+
+
+GIVES_BACK = """
+from gradedeval.parallel import executors
+from gradedeval.scoring import tasks
+executors.keep_freed_memory = tasks.keep_freed_memory = int
+"""
+"""What makes a worker of dask leave its memory as dask sets it up."""
+
+
+def workers(bench: Bench, folder: Path, files: Workload) -> None:
+    """What the same runs take the workers of a client that is connected, beside one process. Each cluster ends before
+    the next begins: one without work takes a tenth of a core."""
+    import distributed
+
+    found: dict[str, list[tuple[float, float]]] = {}
+    for _ in range(bench.rounds):
+        begin, spent = time.perf_counter(), time.process_time()
+        scored(files, None)
+        found.setdefault("one process", []).append((time.perf_counter() - begin, time.process_time() - spent))
+        for name, count, preload in (("1 worker", 1, ""), ("2 workers", 2, ""), ("2 that give back", 2, GIVES_BACK)):
+            words = ("--preload", preload) if preload else ()
+            with (
+                started(folder, count, *words) as cluster,
+                distributed.Client(cluster.address, set_as_default=False) as client,
+            ):
+                client.wait_for_workers(count, timeout=60)
+                client.run(eval, "__import__('gradedeval.cluster') and None")
+                crew = Bench(cluster, 1)
+                before, begin = crew.standing(), time.perf_counter()
+                scored(files, client)
+                wall = time.perf_counter() - begin
+                found.setdefault(name, []).append((wall, crew.standing() - before))
+    for name, some in found.items():
+        wall, spent = (statistics.median(column) for column in zip(*some, strict=True))
+        print(f"  {name:34s} {wall:6.2f} s, processor of who does the work {spent:6.2f} s")
+
+
+def scored(files: Workload, executor: Any) -> None:
+    """As the command does it where nobody asks for topics."""
+    import gradedeval
+    from gradedeval.options import Options
+    from gradedeval.parallel.workers import Workers
+    from gradedeval.scoring.evaluate import evaluate_runs
+
+    runs = {str(run): run for run in files.runs}
+    crew = Workers() if executor is None else Workers.of(executor=executor)
+    measures = gradedeval.parse_measures(MEASURES[1])
+    evaluate_runs(runs, files.qrels, measures, Options(), by_topic=False, workers=crew)
+
+
 def tasks(bench: Bench, folder: Path) -> None:
     """10,000 runs of ten topics × ten documents, of which fifty are a task; and 2,000 of which each is one."""
     import distributed
@@ -235,6 +299,38 @@ def travels(files: Workload) -> None:
         print(f"the first of {len(task.runs)} runs: {there} B to, {back} B back")
 
 
+SPAWNED = """
+from gradedeval.parallel import executors
+executors.can_fork = lambda: False
+if __name__ == "__main__":
+    from gradedeval.cli import main
+    main()
+"""
+"""The command where no process is forked."""
+
+THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from gradedeval.cli import main
+from gradedeval.parallel import clusters
+clusters.connected = contextmanager(lambda address, count: iter([ThreadPoolExecutor(count)]))
+main()
+"""
+"""The command where `--cluster` is a pool of threads."""
+
+
+def other_ways(files: Workload, folder: Path, *options: str) -> dict[str, list[str]]:
+    """Processes that are spawned, and threads."""
+    words = [*map(str, files.runs), str(files.qrels), *MEASURES, *options, "--jobs", "2"]
+    spawn, threads = folder / "spawned.py", folder / "threads.py"
+    spawn.write_text(SPAWNED)
+    threads.write_text(THREADS)
+    return {
+        "spawned processes": [sys.executable, str(spawn), *words],
+        "threads": [sys.executable, str(threads), *words, "--cluster", "local"],
+    }
+
+
 def compared(bench: Bench, folder: Path, many: Workload, large: Workload) -> None:
     """Each form by each way: what is printed, notes and all, is the same bytes."""
     packed = folder / "packed.run.gz"
@@ -243,13 +339,15 @@ def compared(bench: Bench, folder: Path, many: Workload, large: Workload) -> Non
     forms: dict[str, tuple[Workload, tuple[str, ...]]] = {
         "100 runs": (many, ()),
         "100 runs, -q": (many, ("-q",)),
+        "100 runs, residuals, C/W/L": (many, ("--residuals", "-m", "insq(T=2)", "--cwl", "-q")),
         "large": (large, ()),
         "large, -q": (large, ("-q",)),
         "gz": (Workload([packed], many.qrels), ("-q",)),
         "topics that take turns": (Workload([turns], workload(folder, "turns", 300, 1000).qrels), ("-q",)),
     }
     for name, (files, options) in forms.items():
-        made = {way: _command(words)[0] for way, words in ways(files, bench.cluster.address, *options).items()}
+        every = ways(files, bench.cluster.address, *options) | other_ways(files, folder, *options)
+        made = {way: _command(words)[0] for way, words in every.items()}
         different = [way for way, out in made.items() if out != made["one process"]]
         print(f"  {name:34s} {'; '.join(different) + ': DIFFERENT' if different else 'the same bytes'}")
         if different:
@@ -272,7 +370,7 @@ def standing(folder: Path, rounds: int) -> Iterator[Bench]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("fixed", "many", "large", "tasks", "bytes"))
+    parser.add_argument("--only", choices=PARTS)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "gradedeval-benchmarks")
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
@@ -283,6 +381,8 @@ def main() -> None:
         parts: dict[str, Callable[[], Any]] = {
             "fixed": lambda: fixed(bench, given.folder),
             "many": lambda: (commands(bench, "many", many), travels(many)),
+            "more": lambda: commands(bench, "more", linked(given.folder, many, 10)),
+            "workers": lambda: workers(bench, given.folder, linked(given.folder, many, 10)),
             "large": lambda: (commands(bench, "large", large), travels(large)),
             "tasks": lambda: tasks(bench, given.folder),
             "bytes": lambda: compared(bench, given.folder, many, large),

@@ -6,9 +6,6 @@ import gzip
 import io
 import os
 import random
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,10 +24,10 @@ from gradedeval.scoring.run_names import file_names
 from gradedeval.trec import remote
 from gradedeval.trec.lines import NeedsLineReader
 from gradedeval.trec.source import Source
-from support.commands import Command, Outcome, environment
+from support.commands import Command, Outcome
 from support.examples import sampled
 from support.paths import shared
-from support.processes import linux, nobody_is_left, processes_of, wait_for
+from support.processes import interrupted, linux, nobody_is_left, processes_of
 from support.runs import awkward, qrels_beside, real_runs
 
 QRELS = "".join(f"{topic} 0 d{at} {at % 4}\n" for topic in range(1, 6) for at in range(0, 40, 3))
@@ -423,19 +420,11 @@ def test_ctrl_c_ends_at_once_without_litter(target: str, folder: Path) -> None:
     )
     words = ["never.run", "neither.run", *(f"runs/{name}" for name in SIX), "qrels.txt", "-o", "out.csv", "--jobs", "2"]
     before = sorted(folder.rglob("*"))
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, *words],
-        cwd=folder,
-        env=environment(),
-        stderr=subprocess.PIPE,
-        start_new_session=True,
+    code, said, group = interrupted(
+        script, *words, folder=folder, when=lambda group: len(processes_of(group)) == 3, all_of_them=target == "all"
     )
-    wait_for(lambda: len(processes_of(process.pid)) == 3)
-    (os.killpg if target == "all" else os.kill)(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert said == b"interrupted\n"
-    assert processes_of(process.pid) == []
+    assert (code, said) == (130, b"interrupted\n")
+    assert processes_of(group) == []
     assert sorted(folder.rglob("*")) == before
 
 

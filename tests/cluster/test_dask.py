@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import random
+import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -19,17 +16,21 @@ from typing import Any
 
 import pytest
 
+import gradedeval
 from gradedeval.errors import InputError
 from gradedeval.options import Options
-from gradedeval.parallel import clusters
+from gradedeval.parallel import clusters, workers
 from gradedeval.parallel.clusters import connected
 from gradedeval.parallel.workers import MORE_MEMORY, Limits, WorkerDied, Workers
+from gradedeval.scoring import tasks
 from gradedeval.scoring.evaluate import evaluate_runs
+from gradedeval.trec import remote
+from support.collection import written_collection
 from support.commands import Command, environment
 from support.dask_cluster import Started, started
 from support.paths import ROOT
-from support.processes import linux, wait_for
-from support.storage import storage_of_samples
+from support.processes import free_port, interrupted, linux, wait_for
+from support.storage import environment_of, storage_of_samples
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [pytest.mark.exhaustive, linux]
@@ -37,12 +38,28 @@ pytestmark = [pytest.mark.exhaustive, linux]
 SAMPLES = ROOT / "qrels_samples"
 FILES = [str(SAMPLES / name) for name in ("rivers-bm25.run", "rivers-dense.run", "rivers.qrels")]
 LIMITS = Limits(large_file=6000, segment=3000, block=800, runs=2, waiting=4)
+STORAGE = free_port()
+MODULES = f"{ROOT}{os.pathsep}{ROOT / 'tests'}"
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
-    with started(tmp_path_factory.mktemp("dask")) as cluster:
+    """Two workers with little memory, which know where a bucket is, and the functions of this file."""
+    folder, few = tmp_path_factory.mktemp("dask"), ("--memory-limit", "700MiB")
+    with started(folder, 2, *few, PYTHONPATH=MODULES, **environment_of(STORAGE)) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[Any]:
+    with connected("local", 2) as client:
+        yield client
+
+
+@pytest.fixture
+def storage(client: Any) -> Iterator[Any]:
+    with storage_of_samples(STORAGE) as files:
+        yield files
 
 
 @pytest.fixture
@@ -54,26 +71,14 @@ def client(cluster: Started) -> Iterator[Any]:
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Path:
-    draw = random.Random(3)
-    judged = [f"{topic} {at % 2} d{at} {draw.choice([0, 1, 2, 3])}\n" for topic in range(40) for at in range(0, 60, 2)]
-    (tmp_path / "qrels").write_text("".join(judged))
-    for number in range(5):
-        lines = [f"{t} Q0 d{at} {at} {draw.randrange(50)} t\n" for t in range(number, 40) for at in range(9)]
-        (tmp_path / f"{number}.run").write_text("".join(lines))
-    (tmp_path / "packed.run.gz").write_bytes(gzip.compress((tmp_path / "0.run").read_bytes()))
-    turns = [f"{topic} Q0 d{at} {at} {draw.randrange(9)} t\n" for at in range(20) for topic in range(30)]
-    (tmp_path / "turns.run").write_text("".join(turns))
-    (tmp_path / "broken.run").write_text("".join(turns[:70]) + "1 Q0 d\n")
-    return tmp_path
+    return written_collection(tmp_path)
 
 
 def outcome(folder: Path, workers: Workers, by_topic: bool, **options: Any) -> Any:
-    import gradedeval
-
     measures = "err@20 alpha_dcg@10 num_ret" if options.get("subtopics") else "err@20 ap insq(T=2) num_ret"
     runs = {path.name: path for path in sorted(folder.iterdir()) if "run" in path.name}
     scores = evaluate_runs(
-        *(runs, folder / "qrels", gradedeval.parse_measures(measures), Options(**options)),
+        *(runs, folder / "qrels", gradedeval.parse_measures(measures), Options(duplicates="first", **options)),
         keep_going=True,
         by_topic=by_topic,
         workers=workers,
@@ -92,9 +97,6 @@ def test_a_cluster_gives_what_one_process_gives(by_topic: bool, options: Any, co
     for executor in (client, client.get_executor()):
         crew = Workers(2, limits=LIMITS, executor=executor)
         assert outcome(collection, crew, by_topic, **options) == expected
-    assert (
-        outcome(collection, Workers(2, limits=LIMITS, executor=client.get_executor()), by_topic, **options) == expected
-    )
 
 
 class Slow:
@@ -112,19 +114,10 @@ class Slow:
 
 
 @pytest.mark.parametrize(("deaths", "found"), [(1, None), (99, WorkerDied)], ids=["once", "always"])
-def test_a_task_whose_worker_is_killed_is_done_by_another(deaths: int, found: Any, tmp_path: Path) -> None:
-    with connected("local", 2) as client:
-        done = dict(Workers(2, executor=client).imap_unordered(Slow(tmp_path, deaths), range(8)))
+def test_a_task_whose_worker_is_killed_is_done_by_another(deaths: int, found: Any, local: Any, tmp_path: Path) -> None:
+    done = dict(Workers(2, executor=local).imap_unordered(Slow(tmp_path, deaths), range(8)))
     assert {number: result for number, result in done.items() if number != 3} == {n: n for n in range(8) if n != 3}
     assert done[3] == 3 if found is None else isinstance(done[3], found)
-
-
-def test_a_scheduler_that_goes_is_told_in_a_line(tmp_path: Path) -> None:
-    with started(tmp_path) as cluster, distributed.Client(cluster.address, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=60)
-        threading.Timer(1.0, lambda: os.killpg(cluster.processes[0].pid, signal.SIGKILL)).start()
-        with pytest.raises(InputError, match=r"^cluster: the scheduler at tcp://.* is gone"):
-            list(Workers(2, executor=client).imap_unordered(time.sleep, [0.2] * 100))
 
 
 def test_who_stops_early_leaves_the_cluster_as_it_was(client: Any) -> None:
@@ -146,26 +139,54 @@ def test_a_worker_without_gradedeval_is_refused(client: Any, monkeypatch: pytest
         Workers.of(executor=client)
 
 
-def test_the_first_worker_of_an_empty_cluster_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with started(tmp_path, 0) as cluster:
-        said: list[str] = []
-        with distributed.Client(cluster.address, set_as_default=False) as client:
-            monkeypatch.setattr(clusters, "FIRST_WORKER", 1)
-            with pytest.raises(
-                InputError, match=r"^cluster: no worker has come to tcp://\S+ within 1 seconds; start one"
-            ):
-                Workers.of(executor=client, say=said.extend)
-            monkeypatch.setattr(clusters, "FIRST_WORKER", 60)
-            threading.Timer(0.5, cluster.add_worker, (tmp_path,)).start()
-            assert Workers.of(executor=client, say=said.extend).count == 1
+def test_the_first_worker_of_an_empty_cluster_is_waited_for_and_a_scheduler_that_goes_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    with started(tmp_path, 0, pages=True) as cluster, distributed.Client(cluster.address) as client:
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/status", clusters.dashboard(client))
+        monkeypatch.setattr(clusters, "FIRST_WORKER", 0.1)
+        with pytest.raises(InputError, match=r"^cluster: no worker has come to tcp://\S+ within 0\.1 seconds; "):
+            Workers.of(executor=client, say=said.extend)
+        monkeypatch.setattr(clusters, "FIRST_WORKER", 60)
+        cluster.add_worker(tmp_path)
+        assert Workers.of(executor=client, say=said.extend).count == 1
         assert said[1:] == [f"{cluster.address}: has no workers yet; waiting up to 60 seconds for the first one"]
+        results = Workers(2, executor=client).imap_unordered(time.sleep, [0.2] * 100)
+        next(results)
+        os.killpg(cluster.processes[0].pid, signal.SIGKILL)
+        with pytest.raises(InputError, match=r"^cluster: the scheduler at tcp://.* is gone"):
+            list(results)
+
+
+def test_a_scheduler_without_pages_names_none(client: Any) -> None:
+    assert clusters.dashboard(client) == ""
 
 
 def test_a_worker_that_joins_late_is_refused_as_the_others(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    workers = Workers.of(executor=client)
+    crew = Workers.of(executor=client)
     monkeypatch.setattr("gradedeval.__version__", "9.9")
     with pytest.raises(InputError, match=r"gradedeval 9\.9 here and gradedeval \S+ on the worker at tcp://"):
-        list(workers.imap_unordered(abs, [1]))
+        list(crew.imap_unordered(abs, [1]))
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        (
+            "gradedeval",
+            r"a worker that joined late has no gradedeval; pip install 'gradedeval.*' there",
+        ),
+        ("torch", "a worker has no torch; install there what is installed here"),
+    ],
+)
+def test_what_a_worker_lacks_is_told_in_a_line(module: str, said: str, client: Any) -> None:
+    with pytest.raises(InputError, match=f"^cluster: {said}$"):
+        list(Workers.of(executor=client).imap_unordered(partial(without, module), [1]))
+
+
+def without(module: str, number: int) -> None:
+    raise ModuleNotFoundError(f"No module named '{module}'", name=module)
 
 
 def test_a_scheduler_without_gradedeval_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,8 +207,9 @@ def _only_workers(asked: Any, client: Any, question: str) -> dict[str, Any]:
 def test_a_measure_that_cannot_travel_is_one_line(cluster: Started, process: Command) -> None:
     own = ("--measures-from", str(ROOT / "examples" / "my_measures.py"), "-m", "first_page")
     done = process(*FILES, *own, "--cluster", cluster.address)
-    what = "measure first_page: other processes cannot import it from gradedeval_user_measures"
-    assert (done.code, done.out, done.messages) == (2, b"", [f"{what}; put it into a package that they have too"])
+    what = "measure first_page: other processes cannot import it from my_measures.py"
+    cure = "put it into a package that they have too, which offers it by the entry point gradedeval.measures"
+    assert (done.code, done.out, done.messages) == (2, b"", [f"{what}; {cure}"])
 
 
 @pytest.mark.parametrize(
@@ -223,14 +245,8 @@ def tasks_on(client: Any) -> int:
     return int(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
 
-def test_a_worker_that_runs_out_of_memory_is_started_again_and_the_run_is_told(tmp_path: Path) -> None:
-    path = {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"}
-    with (
-        started(tmp_path, 1, "--memory-limit", "700MiB", **path) as cluster,
-        distributed.Client(cluster.address, set_as_default=False) as client,
-    ):
-        client.wait_for_workers(1, timeout=60)
-        done = dict(Workers(1, executor=client).imap_unordered(hungry, range(3)))
+def test_a_worker_that_runs_out_of_memory_is_started_again_and_the_run_is_told(client: Any) -> None:
+    done = dict(Workers(1, executor=client).imap_unordered(hungry, range(3)))
     assert (done[0], done[2], str(done[1])) == (0, 2, str(WorkerDied("cluster", MORE_MEMORY)))
 
 
@@ -250,29 +266,17 @@ def test_ctrl_c_takes_back_what_was_handed_over(client: Any, cluster: Started, t
         "from gradedeval.cli import main; main()"
     )
     words = (*FILES, "-o", "out.csv", "--cluster", cluster.address)
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, *words],
-        cwd=tmp_path,
-        env=environment(),
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    wait_for(lambda: tasks_on(client) > 0)
-    os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=20)
-    assert (process.returncode, said) == (130, b"interrupted\n")
+    code, said, _ = interrupted(script, *words, folder=tmp_path, when=lambda _: tasks_on(client) > 0)
+    assert (code, said) == (130, b"interrupted\n")
     assert list(tmp_path.iterdir()) == []
     wait_for(lambda: tasks_on(client) == 0)
     assert len(client.nthreads()) == 2
 
 
 def test_the_example_starts_a_cluster_and_evaluates_the_samples(process: Command) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
     done = subprocess.run(
         [ROOT / "examples" / "cluster.sh"],
-        env={**environment(), "PYTHON": sys.executable, "PORT": port},
+        env={**environment(), "PYTHON": sys.executable, "PORT": str(free_port())},
         capture_output=True,
         timeout=60,
         check=False,
@@ -284,13 +288,23 @@ def test_the_example_starts_a_cluster_and_evaluates_the_samples(process: Command
     assert said == [line.replace(f"{ROOT}/", "") for line in alone.messages]
 
 
-def test_a_cluster_reads_a_bucket(tmp_path: Path, process: Command) -> None:
-    """Runs: what the files of this machine print."""
-    with storage_of_samples(), started(tmp_path) as cluster:
-        with distributed.Client(cluster.address, set_as_default=False) as client:
-            client.wait_for_workers(2, timeout=60)
-        far = process("s3://bucket/runs/*", "s3://bucket/rivers.qrels", "-q", "--cluster", cluster.address)
-        near = process("s3://bucket/runs/*", "s3://bucket/rivers.qrels", "-q", "--jobs", "1")
-    here = process(*sorted(map(str, SAMPLES.glob("rivers*.run*"))), str(SAMPLES / "rivers.qrels"), "-q")
-    assert far == near
-    assert (far.code, far.out) == (0, here.out)
+@pytest.mark.parametrize("large", [remote.LARGE, 1 << 10], ids=["whole", "parts"])
+def test_a_cluster_reads_a_bucket(
+    large: int, storage: Any, cluster: Started, collection: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It prints what the files of this machine print, of runs that are fetched and of runs that are read in parts."""
+    storage.put(str(collection), "bucket/more", recursive=True)
+    words = ("-m", "err@20 ap", "--duplicates", "first", "--residuals", "-q", "--keep-going")
+    here = cli(*(path.name for path in sorted(collection.glob("*run*"))), "qrels", *words, "--jobs", "1")
+    done: list[Any] = []
+    monkeypatch.setattr(tasks.Collector, "add", lambda *given: done.append(given[1]) or added(*given))
+    monkeypatch.setattr(remote, "LARGE", large)
+    monkeypatch.setattr(workers, "FAR", LIMITS)
+    far = cli("s3://bucket/more/*run*", "s3://bucket/more/qrels", *words, "--cluster", cluster.address)
+    assert (far.code, far.out) == (1, here.out)
+    names = re.compile(rb"^(?=\S*(run|qrels))", re.MULTILINE)
+    assert far.err == names.sub(b"s3://bucket/more/", here.err)
+    assert len([task for task in done if task.part]) > 20 or large == remote.LARGE
+
+
+added = tasks.Collector.add

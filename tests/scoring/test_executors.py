@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
-import random
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from gradedeval.errors import InputError
 from gradedeval.options import Options
 from gradedeval.parallel.workers import Limits, Workers
 from gradedeval.scoring.evaluate import evaluate_runs
+from support.collection import written_collection
 
 LIMITS = Limits(small_runs=0, large_file=6000, segment=3000, block=800)
 MEASURES = "err@20 ndcg@10 rbp(p=0.8) ap gap insq(T=2) num_ret"
@@ -44,20 +44,7 @@ def processes() -> Iterator[Executor]:
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Path:
-    draw = random.Random(3)
-    grades = [f"{topic} 0 d{at} {draw.choice([0, 0, 1, 2, 3])}\n" for topic in range(40) for at in range(0, 60, 2)]
-    (tmp_path / "qrels").write_text("".join(grades))
-    for number in range(4):
-        lines = [
-            f"{topic} Q0 d{draw.randrange(60)}x{at if draw.random() < 0.3 else ''} {at} {draw.randrange(50)} t\n"
-            for topic in range(number, 40)
-            for at in range(12)
-        ]
-        (tmp_path / f"{number}.run").write_text("".join(dict.fromkeys(lines)))
-    turns = [f"{topic} Q0 d{at} {at} {draw.randrange(9)} t\n" for at in range(20) for topic in range(30)]
-    (tmp_path / "turns.run").write_text("".join(turns))
-    (tmp_path / "broken.run").write_text("".join(turns[:70]) + "1 Q0 d\n")
-    return tmp_path
+    return written_collection(tmp_path)
 
 
 def outcome(collection: Path, workers: Workers, names: list[str]) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,17 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from support.commands import environment
+from support.processes import free_port
 
 
 @contextmanager
-def started(folder: Path, workers: int = 2, *words: str, **variables: str) -> Iterator[Started]:
-    """`dask scheduler` and so many `dask worker`, in a folder of their own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-    cluster = Started(address, [])
+def started(folder: Path, workers: int = 2, *words: str, pages: bool = False, **variables: str) -> Iterator[Started]:
+    """`dask scheduler`, with the pages of its dashboard or without, and so many `dask worker`, in a folder."""
+    cluster = Started(f"tcp://127.0.0.1:{free_port()}", [])
+    shown = ("--dashboard-address", "127.0.0.1:0") if pages else ("--no-dashboard",)
     try:
-        cluster.start(folder, "scheduler", "--host", address, "--no-dashboard", "--no-show", **variables)
+        cluster.start(folder, "scheduler", "--host", cluster.address, *shown, "--no-show", **variables)
         for _ in range(workers):
             cluster.add_worker(folder, *words, **variables)
         yield cluster

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import io
 import multiprocessing
+import os
+import signal
+import socket
+import subprocess
 import sys
 import threading
 import time
@@ -11,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from support.commands import environment
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 
@@ -42,6 +48,32 @@ def wait_for(condition: Callable[[], bool]) -> None:
             return
         time.sleep(0.05)
     pytest.fail("nothing happened")
+
+
+def interrupted(
+    script: str, *words: str, folder: Path, when: Callable[[int], bool], all_of_them: bool = True
+) -> tuple[int, bytes, int]:
+    """Exit code and stderr of a script that Ctrl-C met when something held of its process group, which comes third.
+
+    all_of_them  whether the signal goes to all its processes, as at a terminal, or to the first alone
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *words],
+        cwd=folder,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    wait_for(lambda: when(process.pid))
+    (os.killpg if all_of_them else os.kill)(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    return process.returncode, said, process.pid
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 class Terminal(io.StringIO):

@@ -36,7 +36,7 @@ class Cascade:
         changed[topic, rank] = chance
         return Cascade(changed, self.utility)
 
-    def of_topics(self, rows: Ints) -> Cascade:
+    def of_topics(self, rows: Ints | Bools) -> Cascade:
         """That of some topics alone."""
         return Cascade(self.chance[rows], self.utility)
 
@@ -138,27 +138,37 @@ def _greatest(first: Cascade, second: Cascade, unknown: Unknown, top: float) -> 
     in_first, in_second = unknown.first < unknown.depth, unknown.second < unknown.depth
     alone = in_first & ~in_second
     first = first.put(unknown.topic[alone], unknown.first[alone], top)
-    both = unknown.select(in_first & in_second)
-    for _ in range(PASSES):
-        least, most, ends = _ranges(first, second, both, top)
-        sure = (least >= 0) | (most <= 0)
-        if not sure.any():
-            break
+    return _of_shared(first, second, unknown.select(in_first & in_second), top, PASSES)
+
+
+def _of_shared(first: Cascade, second: Cascade, both: Unknown, top: float, passes: int) -> Floats:
+    """The same, where no other documents are left than those of both runs: so many times those whose effect is known
+    are settled, which narrows down that of the others."""
+    done = both.counts == 0
+    found = np.empty(len(done))
+    found[done] = first.of_topics(done).score - second.of_topics(done).score
+    if done.all():
+        return found
+    rows = np.flatnonzero(~done)
+    first, second, both = first.of_topics(rows), second.of_topics(rows), both.of_topics(rows)
+    least, most, ends = _ranges(first, second, both, top)
+    sure = (least >= 0) | (most <= 0)
+    if passes and sure.any():
         lifted = both.select(sure & (least >= 0))
         first = first.put(lifted.topic, lifted.first, top)
         second = second.put(lifted.topic, lifted.second, top)
-        both = both.select(~sure)
-    least, most, ends = _ranges(first, second, both, top)
+        found[rows] = _of_shared(first, second, both.select(~sure), top, passes - 1)
+        return found
     none, every = (one.score - other.score for one, other in ((ends[0], ends[2]), (ends[1], ends[3])))
-    up, down = (
-        np.bincount(both.topic, top * np.maximum(step, 0), minlength=len(both.hidden)) for step in (most, -least)
-    )
-    found: Floats = np.minimum.reduce([none + up, every + down, ends[1].score - ends[2].score])
+    up, down = (np.bincount(both.topic, top * np.maximum(step, 0), minlength=len(rows)) for step in (most, -least))
+    greatest: Floats = np.minimum.reduce([none + up, every + down, ends[1].score - ends[2].score])
     counts = both.counts
-    few = (counts > 0) & (both.depth * 2.0**counts <= CELLS)
+    few = both.depth * 2.0**counts <= CELLS
     for count in np.flatnonzero(np.bincount(counts[few])).tolist():
-        rows = np.flatnonzero(few & (counts == count))
-        found[rows] = _enumerated(first.of_topics(rows), second.of_topics(rows), both.of_topics(rows), top, count)
+        some = np.flatnonzero(few & (counts == count))
+        tried = first.of_topics(some), second.of_topics(some), both.of_topics(some)
+        greatest[some] = _enumerated(*tried, top, count)
+    found[rows] = greatest
     return found
 
 

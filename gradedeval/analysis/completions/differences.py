@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradedeval.analysis.completions.cascades import Cascade, greatest_cascade
 from gradedeval.analysis.completions.precisions import Level, greatest_precision
 from gradedeval.analysis.completions.ratios import Ideal, greatest_share, greatest_sum
 from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.completions.separate import separate_bounds
-from gradedeval.analysis.completions.unknown import Unknown
+from gradedeval.analysis.completions.unknown import Unknown, small_integers, within
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Floats, Ints
 from gradedeval.errors import InputError
@@ -37,6 +38,7 @@ class Ranking:
     """One run by one measure.
 
     gain    topics × depth: of what is judged
+    levels  the gains there are
     beyond  topics: how much what lies past the end of the run could add
     topic   of each unjudged document that counts at its rank, or in what scores are divided by: its row
     number  of each: its number
@@ -45,15 +47,27 @@ class Ranking:
     """
 
     gain: Floats
+    levels: Floats
     beyond: Floats
     topic: Ints
     number: Ints
-    place: Ints
+    place: NDArray[np.int32]
 
-    def places(self, number: Ints) -> Ints:
+    def places(self, number: Ints) -> NDArray[np.int32]:
         """The places of documents, also of those that had no number when this run was read."""
-        found: Ints = self.place[np.minimum(number, len(self.place) - 1)]
+        found: NDArray[np.int32] = self.place[np.minimum(number, len(self.place) - 1)]
         return found
+
+    @cached_property
+    def hits(self) -> list[Ints]:
+        """of each level: topics × depth: how many documents of that gain or more stand at or above each rank."""
+        kind = small_integers(2 * self.gain.shape[1] + 1)
+        return [(self.gain >= level).cumsum(1, dtype=kind) for level in self.levels.tolist()]
+
+    @cached_property
+    def unjudged(self) -> Ints:
+        """topics × depth: how many unjudged documents stand at or above each rank."""
+        return within(self.topic, self.places(self.number), *self.gain.shape)
 
 
 def unknown_of(first: Ranking, second: Ranking) -> Unknown:
@@ -153,9 +167,9 @@ class Differences:
             return None
         if not self.over:  # what stands below the cutoff changes nothing
             topic, rank, number = (column[rank < self.depth] for column in (topic, rank, number))
-        place = np.full(int(number.max(initial=0)) + 2, -1)
+        place = np.full(int(number.max(initial=0)) + 2, -1, dtype=np.int32)
         place[number] = np.minimum(rank, self.depth)
-        return Ranking(gain, beyond, topic, number, place)
+        return Ranking(gain, self.table.levels, beyond, topic, number, place)
 
     @property
     def over(self) -> str:
@@ -213,49 +227,45 @@ class Differences:
     def _greatest(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
         """pairs · topics: what first − second does not exceed."""
         assert self.rank_sum is not None
-        own, other = (np.concatenate([ranking.gain for ranking in rankings]) for rankings in (first, second))
         of = {"gain": self._of_gain, "stop": self._of_stop, "precision": self._of_precision}[self.rank_sum.of]
-        greatest: Floats = of(own, other, unknown) + np.concatenate([ranking.beyond for ranking in first])
+        greatest: Floats = of(first, second, unknown) + np.concatenate([ranking.beyond for ranking in first])
         return np.minimum(greatest, self.measure.definition.ceiling - self.measure.definition.floor)
 
-    def _of_gain(self, first: Floats, second: Floats, unknown: Unknown) -> Floats:
+    def _of_gain(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
         weights = np.append(self.weights[: self.depth], 0.0)
-        difference = (first - second) @ weights[:-1]
+        difference = np.concatenate([(a.gain - b.gain) @ weights[:-1] for a, b in zip(first, second, strict=True)])
         if not self.over:
             return greatest_sum(difference, unknown, self.table.top * weights)
-        counts = np.tile(self.counts, (len(first) // len(self.counts), 1))
+        counts = np.tile(self.counts, (len(first), 1))
         most = int(counts.max(initial=0) + (unknown.counts + unknown.hidden).max(initial=0)) + 1
         value = np.append(0.0, self.weights.cumsum()) if self.over == "ideal" else np.arange(most + 0.0)
         return greatest_share(difference, unknown, weights, Ideal(self.steps, counts, value))
 
-    def _of_stop(self, first: Floats, second: Floats, unknown: Unknown) -> Floats:
+    def _of_stop(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
         top, utility = self.table.top, self.weights[: self.depth]
-        found = greatest_cascade(Cascade(first, utility), Cascade(second, utility), unknown, top)
+        own, other = (Cascade(np.concatenate([ranking.gain for ranking in some]), utility) for some in (first, second))
+        found = greatest_cascade(own, other, unknown, top)
         if not self.over:
             return found
         # The ideal ranking is between that of the pool and that with all documents at the top.
         utility, rank = self.weights, np.arange(len(self.weights))
         ideal = np.pad(self.ideal, ((0, 0), (0, max(0, len(rank) - self.ideal.shape[1]))))[:, : len(rank)]
-        ideal = np.tile(ideal, (len(first) // len(ideal), 1))
+        ideal = np.tile(ideal, (len(first), 1))
         more = (unknown.counts + unknown.hidden)[:, None]
         best = np.where(rank < more, top, np.take_along_axis(ideal, np.maximum(rank - more, 0), 1))
         whole = np.where(found < 0, Cascade(best, utility).score, Cascade(ideal, utility).score)
         share: Floats = np.divide(found, whole, out=np.where(found > 0, 1.0, 0.0), where=whole > 0)
         return np.minimum(share, 1.0)
 
-    def _of_precision(self, first: Floats, second: Floats, unknown: Unknown) -> Floats:
-        counts = np.tile(self.counts, (len(first) // len(self.counts), 1))
+    def _of_precision(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
+        counts = np.tile(self.counts, (len(first), 1)).T
+        hits = [[np.concatenate(one) for one in zip(*(a.hits for a in some), strict=True)] for some in (first, second)]
         levels = [
-            Level(step, _hits(first, level), _hits(second, level), number if self.over else None)
-            for step, level, number in zip(self.steps.tolist(), self.table.levels.tolist(), counts.T, strict=True)
+            Level(step, own, other, number if self.over else None)
+            for step, own, other, number in zip(self.steps.tolist(), *hits, counts, strict=True)
         ]
-        return greatest_precision(levels, unknown)
-
-
-def _hits(gain: Floats, level: float) -> Floats:
-    """topics × ranks: the number of documents with that gain or more, down to the rank."""
-    hits: Floats = (gain >= level).cumsum(1, dtype=np.float64)
-    return hits
+        unjudged = (np.concatenate([ranking.unjudged for ranking in some]) for some in (first, second))
+        return greatest_precision(levels, unknown, *unjudged)
 
 
 def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> tuple[Floats, Floats]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradedeval.analysis.completions.ratios import largest_ratio
-from gradedeval.analysis.completions.unknown import Unknown
+from gradedeval.analysis.completions.unknown import Unknown, small_integers, within
 from gradedeval.arrays import Floats, Ints
 
 COMPLETIONS = 4096
@@ -34,8 +34,8 @@ class Level:
     """
 
     step: float
-    first: Floats
-    second: Floats
+    first: Ints
+    second: Ints
     counts: Ints | None
 
     def of_topics(self, rows: Ints) -> Level:
@@ -56,9 +56,13 @@ def rank_weights(depth: int) -> Floats:
     return weights / 2
 
 
-def greatest_precision(levels: list[Level], unknown: Unknown) -> Floats:
+def greatest_precision(levels: list[Level], unknown: Unknown, first: Ints, second: Ints) -> Floats:
     """topics: a difference of average precision (first − second) that none of the ways to judge the documents exceeds;
-    exact where these are no more than `COMPLETIONS`."""
+    exact where these are no more than `COMPLETIONS`.
+
+    first   topics × depth: how many unjudged documents the first run has down to each rank
+    second  the same of the second run
+    """
     counts, found = unknown.counts, np.empty(len(unknown.hidden))
     few = (len(levels) + 1.0) ** np.minimum(counts, 64) <= COMPLETIONS  # powers of thousands overflow
     for count in np.flatnonzero(np.bincount(counts[few])).tolist():
@@ -66,16 +70,16 @@ def greatest_precision(levels: list[Level], unknown: Unknown) -> Floats:
         found[rows] = _enumerated([level.of_topics(rows) for level in levels], unknown.of_topics(rows), count)
     if not few.all():
         rows = np.flatnonzero(~few)
-        found[rows] = _by_rank([level.of_topics(rows) for level in levels], unknown.of_topics(rows))
+        some = unknown.of_topics(rows)
+        found[rows] = _by_rank([level.of_topics(rows) for level in levels], Counts.of(some, first[rows], second[rows]))
     return found
 
 
-def _by_rank(levels: list[Level], unknown: Unknown) -> Floats:
+def _by_rank(levels: list[Level], counts: Counts) -> Floats:
     """Rank by rank the largest difference with so many relevant documents, which another set may have at each rank."""
-    total = unknown.counts + unknown.hidden
+    total = counts.total
     edges = _edges(int(total.max(initial=0)))
     low, high = edges[:-1], edges[1:] - 1
-    counts = Counts.of(unknown)
     parts: list[Floats] = []
     least: list[Floats] = []
     most: list[Floats] = []
@@ -98,21 +102,28 @@ def _edges(most: int) -> Ints:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts:
-    """topics × depth: unjudged documents above each rank in the first run `alone`, in the second alone (`other`), in
-    both, and in neither; `weights` of the ranks."""
+    """How many unjudged documents two runs have.
 
-    alone: Floats
-    other: Floats
-    both: Floats
-    neither: Floats
-    weights: Floats
+    total    topics: at whichever rank
+    alone    topics × depth: above each rank in the first run alone
+    other    the same in the second run alone
+    both     in both
+    neither  in neither, of all
+    """
+
+    total: Ints
+    alone: Ints
+    other: Ints
+    both: Ints
+    neither: Ints
 
     @classmethod
-    def of(cls, unknown: Unknown) -> Counts:
-        both = unknown.within(np.maximum(unknown.first, unknown.second))
-        alone, other = unknown.within(unknown.first) - both, unknown.within(unknown.second) - both
-        neither = (unknown.counts + unknown.hidden)[:, None] - alone - other - both
-        return cls(alone, other, both, neither, rank_weights(unknown.depth))
+    def of(cls, unknown: Unknown, first: Ints, second: Ints) -> Counts:
+        """first   topics × depth: how many the first run has down to each rank, and `second` the second"""
+        total = unknown.counts + unknown.hidden
+        both = within(unknown.topic, np.maximum(unknown.first, unknown.second), *first.shape)
+        neither = total[:, None].astype(small_integers(int(total.max(initial=0)))) - first - second + both
+        return cls(total, first - both, second - both, both, neither)
 
     def largest(self, level: Level, low: int, high: int) -> Floats:
         """topics: Σ_n the largest ω_n (H_n (H_n + 1) − H'_n (H'_n + 1)) / 2 where `low` to `high` documents are
@@ -121,13 +132,18 @@ class Counts:
         Those above the rank in the first run alone serve most. Those above it in both serve where the first run has
         more, and are taken as few as can be elsewhere; of those in the second alone, it is always as few as can be.
         """
-        forced = np.maximum(low - self.neither, 0)
-        alone = np.minimum(self.alone, high)
-        ahead = level.first + alone > level.second
-        both = np.where(ahead, np.minimum(self.both, high - alone), np.clip(forced - alone, 0, self.both))
-        other = np.clip(forced - alone - both, 0, self.other)
-        first, second = level.first + alone + both, level.second + both + other
-        summed: Floats = (first * (first + 1) - second * (second + 1)) @ self.weights
+        # Of tables alone, without numbers and np.where: five times as fast as what is plainer.
+        none, most = np.zeros_like(self.alone), np.full_like(self.alone, min(high, self.alone.shape[1]))
+        alone = np.minimum(self.alone, most)
+        first = level.first + alone
+        forced = low - self.neither - alone
+        fewest = np.minimum(np.maximum(forced, none), self.both)
+        both = fewest + (first > level.second) * (np.minimum(self.both, most - alone) - fewest)
+        other = np.minimum(np.maximum(forced - both, none), self.other)
+        first, second = first + both, level.second + both + other
+        summed: Floats = np.multiply(first - second, first + second + 1, dtype=np.float64) @ rank_weights(
+            first.shape[1]
+        )
         return summed
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.arrays import Bools, Floats, Ints, Item
+from gradedeval.arrays import Bools, Ints, Item
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,12 +68,6 @@ class Unknown:
         counts: Ints = np.bincount(self.topic, minlength=len(self.hidden))
         return counts
 
-    def within(self, rank: Ints) -> Floats:
-        """topics × depth: how many documents stand at or above each rank, where `rank` is that of each document."""
-        topics, width = len(self.hidden), self.depth + 1
-        at = np.bincount(self.topic * width + rank, minlength=topics * width)
-        return at.reshape(topics, width)[:, : self.depth].cumsum(1).astype(np.float64)
-
     def padded(self, values: NDArray[Item], fill: float) -> NDArray[Item]:
         """topics × …: values of the documents, the rest filled."""
         counts = self.counts
@@ -80,3 +75,15 @@ class Unknown:
         table = np.full((len(counts), int(counts.max(initial=0))), fill, dtype=values.dtype)
         table[np.arange(table.shape[1]) < counts[:, None]] = values[order]
         return table
+
+
+def within(topic: Ints, rank: NDArray[Any], topics: int, depth: int) -> Ints:
+    """topics × depth: how many documents stand at or above each rank, where these are the topics and ranks of all."""
+    at = np.bincount(topic * (depth + 1) + rank, minlength=topics * (depth + 1)).reshape(topics, depth + 1)
+    counts: Ints = at[:, :depth].cumsum(1, dtype=small_integers(depth))
+    return counts
+
+
+def small_integers(most: int) -> Any:
+    """The kind of whole numbers that is used up to this one: the smaller it is, the faster tables of them are read."""
+    return np.int16 if most < 1 << 15 else np.int64

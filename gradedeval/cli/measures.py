@@ -128,7 +128,8 @@ def _bounds(measure: Measure) -> str:
 def _bounds_in_words(measure: Measure) -> str:
     rule = measure.definition.bounds
     if isinstance(rule, Bounds) and rule.exact is not True:
-        return f"safe; {rule.but}"
+        ties = "; none with --ties average" if measure.definition.over_ties and not rule.over_ties else ""
+        return f"safe; {rule.but}{ties}"
     return "exact; safe with norm=best" if callable(rule) else _BOUNDS[_bounds(measure)]
 
 

@@ -95,7 +95,7 @@ def one_measure(measure: AnyMeasure) -> Measure:
 def check_better(measure: Measure) -> None:
     """Raise InputError (usage) for a measure by which neither of two rankings is better."""
     if measure.reading.better == "neither":
-        what = "says not which of two runs is better"
+        what = "does not say which of two runs is better"
         raise InputError(f"'{measure}'", what, "choose a measure of quality or cost", usage=True)
 
 

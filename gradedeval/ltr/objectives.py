@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -193,8 +195,9 @@ class LambdaObjective(Objective):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_positive("sigma", self.sigma)
-        if self.truncation is not None and not (self.truncation >= 1 and self.truncation == int(self.truncation)):
-            what = f"{self.truncation} is not a number of ranks"
+        numeric = isinstance(self.truncation, Real)
+        if self.truncation is not None and not (numeric and self.truncation >= 1 and self.truncation % 1 == 0):
+            what = f"{self.truncation!r} is not a number of ranks"
             raise InputError("truncation", what, "give a whole number from 1, or None for all", usage=True)
 
     def _seen(self, documents: Judged) -> Lists:
@@ -249,10 +252,11 @@ class LambdaObjective(Objective):
         return gradient, hessian
 
 
-def check_positive(name: str, value: float) -> None:
-    """Raise InputError (usage) for a parameter that is not above 0."""
-    if not (np.isfinite(value) and value > 0):
-        raise InputError(name, f"{value} is not above 0", "give a number above 0", usage=True)
+def check_positive(name: str, value: Any) -> None:
+    """Raise InputError (usage) for a parameter that is not a finite number above 0."""
+    numeric = isinstance(value, Real)
+    if not (numeric and math.isfinite(value) and value > 0):
+        raise InputError(name, f"{value!r} is not a number above 0", "as in 1.0", usage=True)
 
 
 def objective(

@@ -81,7 +81,7 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
 @measure(
     gain="linear",
     residual="within_run",
-    bounds=Bounds("discounted.share_of_ideal"),
+    bounds=Bounds("discounted.share_of_ideal", over_ties=True),
     cutoff="renormalizes",
     ceiling=1,
     over_ties=True,

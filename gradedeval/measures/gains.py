@@ -34,8 +34,8 @@ class Gains:
     memo       intermediate results that several measures share
     unsampled  topics × ranks: whether the document was pooled but not sampled (grade below 0); None: none was
     first      topics × all ranks, below the cutoff too: the column where the documents tied with each one begin; then
-               `gain` is their mean gain, and `uncut` topics × all ranks what each of them is worth. None unless scores
-               are means over the orders of tied documents
+               `gain` is their mean gain, and `uncut` topics × all ranks what each of them is worth, as is `gain` itself
+               for bounds. None unless scores are means over the orders of tied documents
     sample     the strata that documents were sampled from, for the measures that need them
     below      topics: how many documents that nobody judged were retrieved below the last column; None: unknown
     unseen     how many documents that were not retrieved may be relevant too: a whole number, or infinity

@@ -71,7 +71,7 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
 
 @measure(
     residual="within_run",
-    bounds=Bounds("precision.graded_average"),
+    bounds=Bounds("precision.graded_average", over_ties=True),
     ceiling=1,
     over_ties=True,
     details=_precision_and_ideal,

@@ -48,7 +48,7 @@ def bounds_notes(scorer: Scorer) -> list[str]:
     averaged = scorer.options.ties == "average"
     labels: dict[str, list[str]] = {"exact": [], "safe": [], "none": []}
     for measure in scorer.measures:
-        labels["none" if averaged and falls(measure) else kept(measure)].append(measure.label)
+        labels[kept(measure, over_ties=averaged)].append(measure.label)
     notes = []
     if without := labels["none"]:
         over = " of means over ties" if averaged else ""

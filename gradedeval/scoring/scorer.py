@@ -260,7 +260,8 @@ class Scorer:
         """2 × topics: the lowest and the highest score, down to the cutoff."""
         from gradedeval.measures.bounds.of_measure import bounds_of  # few evaluations ask for bounds
 
-        plain, best = gains_of(table, measure), partial(gains_of, table, measure, unjudged=table.top)
+        seen = replace(measure, cutoff=None) if self.options.ties == "average" else measure
+        plain, best = gains_of(table, seen), partial(gains_of, table, measure, unjudged=table.top)
         highest = partial(self._best, measure, table, gains_of)
         return bounds_of(measure, score, plain, best, lambda: highest(to_cutoff=True)[1])
 

@@ -73,7 +73,7 @@ def test_what_is_assumed_is_said_once() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ltr.metric("rbp(of=ed)"), r"'rbp\(of=ed\)': says not which of two runs is better"),
+        (lambda: ltr.metric("rbp(of=ed)"), r"'rbp\(of=ed\)': does not say which of two runs is better"),
         (lambda: ltr.metric("err", top=-1), "top=-1 is not a grade above 0"),
         (lambda: ltr.metric("err ap"), "names 2 measures"),
         (lambda: ltr.metric("ap").value([0, 1], [0, np.inf], group=[2]), r"scores\[1\]: inf is not a finite number"),

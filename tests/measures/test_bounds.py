@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from gradedeval import MEASURES, Measure, measure, parse_measures, row_sums
 from gradedeval.measures.bounds import cascade
-from gradedeval.measures.bounds.of_measure import kept
+from gradedeval.measures.bounds.of_measure import falls, kept
 from support.examples import drawn
 from support.measures import VARIANTS, every
 from support.topics import Topic, missed, scored
@@ -39,7 +40,7 @@ def completions(topic: Topic, unseen: int = 0) -> list[Topic]:
     """The topic after every judgment of its unjudged documents, and of so many that are not retrieved."""
     rankings = itertools.product(*(LATER if grade is None else (grade,) for grade in topic.ranking))
     more = list(itertools.combinations_with_replacement((0, 1, 2, 3), unseen))
-    return [Topic(ranking, (*topic.missed, *extra)) for ranking in rankings for extra in more]
+    return [Topic(ranking, (*topic.missed, *extra), topic.ties) for ranking in rankings for extra in more]
 
 
 def check(measures: Sequence[Measure], topics: Sequence[Topic], unseen: int = 0, **options: Any) -> None:
@@ -52,7 +53,7 @@ def check(measures: Sequence[Measure], topics: Sequence[Topic], unseen: int = 0,
     parts = [every_one[begin:end] for begin, end in itertools.pairwise(ends)]
     least, most = np.array([part.min(0) for part in parts]), np.array([part.max(0) for part in parts])
     best = found.score + found.residual
-    exact = np.array([kept(one) == "exact" for one in measures])
+    exact = np.array([kept(one, over_ties="ties" in options) == "exact" for one in measures])
     # The best case of ranks past the end, which no completion has, is that of the residual.
     ends_here = np.array([one.residual == "within_run" for one in measures])
     wrong = {
@@ -97,6 +98,24 @@ def test_so_it_is_of_topics_at_random(
         check(BOUNDED, [Topic(ranking, missed)], unseen, negative=negative)
 
 
+OVER_TIES = [one for one in BOUNDED if one.definition.over_ties and falls(one) and kept(one, over_ties=True) != "none"]
+
+# All tied, ties across the cutoffs of 1, 2, 3 and more, of judged and unjudged documents, and none.
+TIED = [
+    Topic((None, 3, None), (2,), ties=(3,)),
+    Topic((1, None, None, 0, 2, None), (), ties=(1, 4)),
+    Topic((None, 3, 2, None), (3, 1), ties=(2, 2)),
+    Topic((0, None, 1, None), (), ties=(4,)),
+    Topic((None, 2), (1,)),
+]
+
+
+@every(OVER_TIES)
+def test_so_it_is_of_means_over_the_orders_of_tied_documents(measures: Sequence[Measure]) -> None:
+    check(measures, TIED, ties="average")
+    check(measures, TIED[:1], unseen=1, ties="average")
+
+
 def test_the_deepest_unjudged_documents_lower_a_score_most() -> None:
     # Worked by hand: 1 unjudged unjudged, and unjudged ones turn out to be of grade 3 of 3.
     topic = Topic((1, None, None))
@@ -104,6 +123,42 @@ def test_the_deepest_unjudged_documents_lower_a_score_most() -> None:
     # ap: with the last relevant (1 + 2/3) / 2; with both 1. recall@1: both are missed. ndcg@1: the ideal begins with 3.
     assert low.tolist() == pytest.approx([5 / 6, 1 / 3, 1 / 3])
     assert high.tolist() == pytest.approx([1, 1, 1])
+
+
+def test_in_long_topics_the_worst_and_the_best_number_of_relevant_documents_are_found() -> None:
+    dice, measures = random.Random(1), parse_measures("q(rel=1) q(rel=1,beta=.3)@40 ap ndcg")
+    topics = [
+        Topic(tuple(dice.choices([None, 0, 3], [8, 1, share], k=60)), (3,) * missed)
+        for share, missed in itertools.product((0.2, 1, 4), (0, 3, 30))
+    ]
+    low, high = scored(topics, measures, bounds=True).bounds
+    for row, topic in enumerate(topics):
+        places = [place for place, grade in enumerate(topic.ranking) if grade is None]
+        deepest, first = (
+            [filled(topic, chosen[:number]) for number in range(len(places) + 1)] for chosen in (places[::-1], places)
+        )
+        assert low[row] == pytest.approx(scored(deepest, measures).score.min(0), abs=1e-12)
+        assert high[row] == pytest.approx(scored(first, measures).score.max(0), abs=1e-12)
+
+
+def filled(topic: Topic, places: Sequence[int]) -> Topic:
+    """The topic where the documents at some places turn out to be of grade 3."""
+    return Topic(tuple(3 if place in places else grade for place, grade in enumerate(topic.ranking)), topic.missed)
+
+
+def test_the_low_end_of_q_with_grades_counts_what_is_found_beside_the_documents_judged_later() -> None:
+    # Worked by hand: with the second relevant the ideal is 3, 1. The first term is 2/4; the second (2 + 2) / (2 + 4) as
+    # if of grade 1; of grade 3, as the ideal has it, it would be 6/6.
+    low = scored([Topic((1, None))], parse_measures("q"), bounds=True).bounds[0]
+    assert low.tolist() == [[pytest.approx((1 / 2 + 2 / 3) / 2)]]
+
+
+def test_the_high_end_of_q_with_grades_knows_of_the_documents_that_are_not_relevant() -> None:
+    # A document at rank 2 can come to (1 + 3) / (2 + 3) here, and one at rank 3 to (2 + 6) / (3 + 6): it alone, or both
+    # where another is not found. With R as judged all would be 1.
+    topics = [Topic((0, None)), Topic((0, None, None)), Topic((0, None, None), (3,))]
+    high = scored(topics, parse_measures("q"), bounds=True).bounds[1, :, 0]
+    assert high.tolist() == pytest.approx([4 / 5, 8 / 9, (4 / 5 + 8 / 9) / 3])
 
 
 def test_any_number_of_documents_that_were_not_retrieved_leave_nothing_but_what_is_cut() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 import gradedeval
@@ -22,10 +23,12 @@ ANCHOR = {f"grade{label}": label for label in LABELS}
 
 @dataclass(frozen=True)
 class Topic:
-    """Grades of the documents retrieved (None: unjudged), from rank 1 on, and of those judged and not retrieved."""
+    """Grades of the documents retrieved (None: unjudged), from rank 1 on, and of those judged and not retrieved;
+    and the sizes of ties, from rank 1 on."""
 
     ranking: tuple[int | None, ...]
     missed: tuple[int, ...] = ()
+    ties: tuple[int, ...] = ()
 
     @property
     def pool(self) -> list[int]:
@@ -33,7 +36,10 @@ class Topic:
 
     @property
     def run(self) -> dict[str, float]:
-        return {f"d{rank}": -float(rank) for rank in range(len(self.ranking))}
+        begins = [
+            first for first, size in zip(np.cumsum([0, *self.ties]), self.ties, strict=False) for _ in range(size)
+        ]
+        return {f"d{rank}": -float(begins[rank] if rank < len(begins) else rank) for rank in range(len(self.ranking))}
 
     @property
     def judgments(self) -> dict[str, int]:

@@ -2,139 +2,162 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
-from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.arrays import Floats, Ints
+from gradedeval.measures.bounds.ratios import from_above, from_below
 from gradedeval.measures.cumulated_gain import q
-from gradedeval.measures.gains import Gains
-
-ANCHORS = 8
-"""For how many numbers of relevant documents the score is worked out at a time."""
+from gradedeval.measures.gains import Gains, row_sums, safe_divide
 
 
 def blended(g: Gains, *, beta: float) -> tuple[Floats, Floats]:
     """q. With gains of 0 and 1 the score is lowest where the deepest unjudged documents are relevant and highest where
     the first are; how many is tried out. With more grades the lowest is a bound: the ideal ranking has that many of
-    the top gain, found documents count as judged, and those judged later what they count without these."""
+    the top gain, while their own terms, and what they add to others, are those of the lowest gain; and so is the
+    highest, as nothing is above score + residual, and no term above what it can come to."""
     if len(g.levels) > 1:
         best = replace(g, gain=np.where(g.unknown, g.levels[-1], g.gain))
-        high = np.minimum(q.definition.function(best, beta=beta), 1)
+        high = np.minimum(q.definition.function(best, beta=beta), _capped(g, beta))
     else:
-        high = np.array([-_least(_topic(g, row, beta, deepest=False)) for row in range(len(g.gain))])
-    if np.isinf(g.unseen):
-        return np.zeros(len(g.gain)), high
-    return np.array([_least(_topic(g, row, beta, deepest=True)) for row in range(len(g.gain))]), high
+        high = _greatest(g, beta)
+    return np.zeros(len(high)) if np.isinf(g.unseen) else _least(g, beta), high
+
+
+def _capped(g: Gains, beta: float) -> Floats:
+    """topics: the highest mean of the most that terms can come to, over so many unjudged documents and those found.
+
+    The ideal ranking gains no less than the ranking itself down to any rank, and that at most C times the top gain t:
+    (C + β cg) / (i + β cg*) ≤ C (1 + β t) / (i + β t C), which rises with C.
+    """
+    most, worth = (g.relevant | g.unknown).cumsum(1), beta * float(g.levels[-1])
+    term = most * (1 + worth) / (g.rank + worth * most)
+    added = from_above(-np.sort(-term * g.unknown, axis=1))
+    number = np.minimum(np.arange(added.shape[1]), np.count_nonzero(g.unknown, axis=1)[:, None])
+    whole = g.num_relevant[:, None] + number
+    highest: Floats = safe_divide(row_sums(term * g.relevant)[:, None] + added, whole).max(1)
+    return highest
+
+
+class Shares:
+    """What each term is divided by, inverted, as a function of how many documents of the top gain the ideal ranking has
+    beside those judged: a convex one, because every further document adds less to the ideal's cumulated gain."""
+
+    def __init__(self, g: Gains, beta: float) -> None:
+        width, self.top, self.beta, self.rank = g.gain.shape[1], float(g.levels[-1]), beta, g.rank
+        ideal = g.ideal_at_ranks()
+        # Ranks from −width to width, counted from the last of those documents.
+        judged, pushed_out = np.zeros((2, len(ideal), 2 * width + 1))
+        ideal.cumsum(1, out=judged[:, width + 1 :])
+        pushed_out[:, width + 1 :] = self.top - ideal
+        self.judged, self.pushed_out = (sliding_window_view(each, width, axis=1) for each in (judged, pushed_out))
+
+    def at(self, topics: Ints, number: Floats) -> Floats:
+        """topics × ranks: the shares where there are so many."""
+        ideal = self.judged[topics, self._begin(number)] + self.top * np.minimum(self.rank, number[:, None])
+        share: Floats = 1 / (self.rank + self.beta * ideal)
+        return share
+
+    def slope(self, topics: Ints, number: Floats, share: Floats) -> Floats:
+        """topics × ranks: of a line through the shares where there are so many, and below all others."""
+        slope: Floats = -self.beta * self.pushed_out[topics, self._begin(number)] * share * share
+        return slope
+
+    def _begin(self, number: Floats) -> Ints:
+        width = len(self.rank)
+        return width + 1 - np.minimum(number, width).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Topic:
-    """One topic: its documents that are relevant or unjudged, in the order in which those judged later are relevant:
-    from the first on where the highest score is looked for, from the deepest on for the lowest.
+class Terms:
+    """What the terms count before they are divided, where unjudged documents are relevant from a rank on, or down to
+    it.
 
-    rank      documents: their ranks
-    open      documents: whether they are unjudged
-    counted   documents: what stands above the relevant ones, themselves included, in documents and gain
-    above     the same of the unjudged ones, themselves included
-    worth     what a document judged later counts in it
-    deepest   whether the order is that from the deepest on
-    blind     whether documents judged later change only their own terms
-    relevant  how many documents are relevant, with those that cannot be found
-    hidden    how many these are
-    ideal     the cumulated gain of the ideal ranking as judged: of 0, 1, … documents
-    top       the top gain
-    beta      how much gain counts beside the number of documents
+    found  topics × ranks: documents judged relevant: what they count as judged
+    own    the same: unjudged ones: what they count where they are the last to be relevant
+    adds   the same: what an unjudged one adds to each term below that `sees` it
+    sees   topics × ranks: 1 or 0
+    along  adds up from the end or from the beginning
     """
 
-    rank: Floats
-    open: Bools
-    counted: Floats
-    above: Floats
-    worth: float
-    deepest: bool
-    blind: bool
-    relevant: int
-    hidden: int
-    ideal: Floats
-    top: float
-    beta: float
+    found: Floats
+    own: Floats
+    adds: Floats
+    sees: Floats
+    along: Callable[[Floats], Floats]
 
-    def shares(self, supposed: Ints) -> Floats:
-        """numbers × documents: what a term is divided by, inverted, where so many more documents of the top gain are
-        in the ideal ranking: a convex function of that number."""
-        first = (self.hidden + supposed)[:, None]
-        rest = np.clip(self.rank - first, 0, len(self.ideal) - 1).astype(np.int64)
-        inverted: Floats = 1 / (self.rank + self.beta * (self.top * np.minimum(self.rank, first) + self.ideal[rest]))
-        return inverted
-
-    def sums(self, share: Floats) -> Floats:
-        """numbers × (unjudged + 1): the sum of the terms where 0, 1, … documents judged later are relevant."""
-        judged, later = np.where(self.open, 0.0, share), share[:, self.open]
-        steps = later * self.above
-        if not self.blind:
-            deeper = judged.cumsum(1) if self.deepest else judged.sum(1, keepdims=True) - judged.cumsum(1)
-            steps = steps + self.worth * deeper[:, self.open]
-        if self.deepest:
-            steps += self.worth * (later.cumsum(1) - later)
-        summed = np.empty((len(share), later.shape[1] + 1))
-        summed[:, 0] = (judged * self.counted).cumsum(1)[:, -1] if share.shape[1] else 0.0
-        np.cumsum(steps, axis=1, out=summed[:, 1:])
-        summed[:, 1:] += summed[:, :1]
-        return summed
+    def sums(self, topics: Ints, share: Floats) -> Floats:
+        """topics × (ranks + 1): the sum of the terms, times these shares."""
+        below = from_below(self.sees[topics] * share)[:, 1:]
+        later = self.along(self.own[topics] * share + self.adds[topics] * below)
+        return row_sums(self.found[topics] * share)[:, None] + later
 
 
-def _topic(g: Gains, row: int, beta: float, *, deepest: bool) -> Topic:
-    """A topic of the batch."""
-    place = np.flatnonzero(g.unknown[row] | g.relevant[row])
-    unjudged, gain = g.unknown[row, place], g.gain[row, place]
-    blind, worth = len(g.levels) > 1, 1 + beta * float(g.levels[0])
-    counted = (~unjudged * (1 + beta * gain)).cumsum()
-    above = worth + np.zeros(len(place)) if blind else counted + worth
-    if not deepest:
-        above = above + worth * (unjudged.cumsum() - unjudged)
-    order = slice(None, None, -1 if deepest else 1)
-    hidden = int(g.hidden[row]) if deepest else 0
-    return Topic(
-        g.rank[place][order],
-        unjudged[order],
-        counted[order],
-        above[unjudged][order],
-        worth,
-        deepest,
-        blind,
-        int(g.num_relevant[row]) + hidden,
-        hidden,
-        np.append(0.0, g.ideal[row].cumsum()),
-        float(g.levels[-1]),
-        beta,
-    )
+def _terms(g: Gains, beta: float, *, deepest: bool) -> Terms:
+    worth, relevant, unknown = 1 + beta * float(g.levels[0]), g.relevant, g.unknown
+    adds, above = worth * unknown.astype(np.float64), g.hits + (1.0 if deepest else unknown.cumsum(1))
+    sees = (relevant | unknown if deepest else relevant).astype(np.float64)
+    found = relevant * (g.hits + beta * g.gain.cumsum(1))
+    return Terms(found, adds * above, adds, sees, from_below if deepest else from_above)
 
 
-def _least(topic: Topic) -> float:
-    """The lowest score, or where that is looked for the highest, negative, over 0, 1, … all unjudged documents that
-    turn out to be relevant.
+def _least(g: Gains, beta: float) -> Floats:
+    """topics: the lowest score of any number of documents that turn out to be relevant.
 
-    Between two numbers a term is no more than on the chord of its share, and no less than on its tangent: what may
-    still be better than the best so far is worked out, until nothing is.
+    No sum of terms falls below that with the shares on their tangents at one number; where no other number may be lower
+    still, the search ends. Kelley, Journal of SIAM 1960.
     """
-    every = np.arange(np.count_nonzero(topic.open) + 1)
-    whole, best, candidates = np.maximum(topic.relevant + every, 1), np.inf, every
-    while len(candidates):
-        picked = np.linspace(0, len(candidates) - 1, min(ANCHORS, len(candidates))).astype(np.int64)
-        anchors = candidates[picked]
-        sums, number = topic.sums(topic.shares(anchors)), np.arange(len(anchors))
-        exact = sums[number, anchors] / whole[anchors]
-        best = min(best, float(exact.min() if topic.deepest else -exact.max()))
-        candidates = np.delete(candidates, picked)
-        at = np.searchsorted(anchors, candidates) - 1
-        begin = sums[at, candidates]
-        if topic.deepest:
-            slope = topic.sums(topic.shares(anchors + 1))[at, candidates] - begin
-            limit = (begin + (candidates - anchors[at]) * slope) / whole[candidates]
-        else:
-            share = (candidates - anchors[at]) / (anchors[np.minimum(at + 1, len(anchors) - 1)] - anchors[at])
-            limit = -(begin + share * (sums[np.minimum(at + 1, len(anchors) - 1), candidates] - begin))
-            limit = limit / whole[candidates]
-        candidates = candidates[limit < best]
-    return best
+    terms, shares = _terms(g, beta, deepest=True), Shares(g, beta)
+    number = g.hidden[:, None] + from_below(g.unknown.astype(np.float64))
+    whole = np.maximum(g.num_relevant[:, None] + number, 1)
+    lowest, limit = np.full(len(whole), np.inf), np.full(whole.shape, -np.inf)
+    topics, column = np.arange(len(whole)), np.zeros(len(whole), np.int64)
+    while len(topics):
+        at = number[topics, column]
+        share = shares.at(topics, at)
+        sums, rises = terms.sums(topics, share), terms.sums(topics, shares.slope(topics, at, share))
+        tangent = (sums + (number[topics] - at[:, None]) * rises) / whole[topics]
+        lowest[topics] = np.minimum(lowest[topics], tangent[np.arange(len(topics)), column])
+        limit[topics] = nearest = np.maximum(limit[topics], tangent)
+        column = nearest.argmin(1)
+        lower = nearest[np.arange(len(topics)), column] < lowest[topics]
+        topics, column = topics[lower], column[lower]
+    return lowest
+
+
+def _greatest(g: Gains, beta: float) -> Floats:
+    """topics: the highest score of any number of documents that turn out to be relevant.
+
+    Between two numbers no sum of terms rises above that with the shares on their chords; where no number may be higher
+    still, the search ends.
+    """
+    terms, shares = _terms(g, beta, deepest=False), Shares(g, beta)
+    number = from_above(g.unknown.astype(np.float64))
+    whole = np.maximum(g.num_relevant[:, None] + number, 1)
+    topics = np.arange(len(whole))
+    # The nearest numbers worked out on both sides, none and all at first, and the sums with their shares.
+    begin, end = np.zeros_like(number), np.repeat(number[:, -1:], number.shape[1], axis=1)
+    left, right = (terms.sums(topics, shares.at(topics, near[:, 0])) for near in (begin, end))
+    highest = np.maximum(left[:, 0] / whole[:, 0], right[:, -1] / whole[:, -1])
+    while True:
+        chord = (left + (number - begin) / np.maximum(end - begin, 1) * (right - left)) / whole
+        chord[(number <= begin) | (number >= end)] = -np.inf
+        column = chord.argmax(1)
+        higher = chord[np.arange(len(topics)), column] > highest[topics]
+        if not higher.any():
+            return highest
+        state = (topics, column, number, whole, begin, end, left, right)
+        topics, column, number, whole, begin, end, left, right = (each[higher] for each in state)
+        at = number[np.arange(len(topics)), column]
+        found = terms.sums(topics, shares.at(topics, at))
+        reached = (found / whole)[np.arange(len(topics)), column]
+        highest[topics], at = np.maximum(highest[topics], reached), at[:, None]
+        for near, summed, closer in (
+            (begin, left, (begin < at) & (at <= number)),
+            (end, right, (number <= at) & (at < end)),
+        ):
+            np.copyto(near, at, where=closer)
+            np.copyto(summed, found, where=closer)

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from gradedeval.arrays import Floats, shared
-from gradedeval.measures.bounds.ratios import Layer, from_above, from_below, greatest, least, steps
+from gradedeval.measures.bounds.ratios import Layer, at_ranks, from_above, from_below, greatest, least, steps
 from gradedeval.measures.cumulated_gain import divisor
 from gradedeval.measures.gains import Gains, row_sums
 
@@ -33,7 +33,7 @@ def _ideal_sums(log: float | None, count: Floats, k: int | None) -> Floats:
 
 def share_of_ideal(g: Gains, *, log: float | None = None) -> tuple[Floats, Floats]:
     """ndcg."""
-    discount = 1 / divisor(g.rank, log)
+    discount = at_ranks(g, 1 / divisor(g.rank, log))
     unknown = g.unknown.astype(np.float64)
     weight = unknown * discount
     lowest, count = from_below(weight), g.hidden[:, None] + from_below(unknown)

@@ -10,19 +10,19 @@ from typing import Literal
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.measures.applied import run_measure
+from gradedeval.measures.bounds.counted import fewest, fewest_and_most
 from gradedeval.measures.definition import Measure
-from gradedeval.measures.gains import Gains, row_sums
+from gradedeval.measures.gains import Gains
 from gradedeval.measures.properties import Bounds, Rule
 
 Kept = Literal["exact", "safe", "none"]
 
 
-def kept(measure: Measure) -> Kept:
-    """Whether scores by a measure can come as low and as high as their bounds, or only never leave them; or have
-    none."""
+def kept(measure: Measure, *, over_ties: bool = False) -> Kept:
+    """Whether scores by a measure, or their means over the orders of tied documents, can come as low and as high as
+    their bounds, or only never leave them; or have none."""
     rule = measure.bounds
-    if rule == "none":
+    if rule == "none" or (over_ties and isinstance(rule, Bounds) and not rule.over_ties):
         return "none"
     exact = rule.exact if isinstance(rule, Bounds) else rule != "intents"
     reached = measure.rel is not None if exact == "binary" else exact
@@ -44,19 +44,21 @@ def bounds_of(
     the end of the run the highest is that of any ranks there.
 
     score    topics: as it is
-    plain    the gains as they are judged
+    plain    the gains as they are judged; of all ranks where scores are means over the orders of tied documents
     best     those where every unjudged document has the top gain
     highest  topics: score + residual
     """
     rule = measure.bounds
+    if plain.first is not None:
+        if kept(measure, over_ties=True) == "none":
+            return np.full((2, len(score)), np.nan)
+        plain = _one_by_one(measure, plain)
     if measure.prior is not None or rule == "intents":
         return np.array([_lowest_by_intent(measure, rule, score, plain), np.maximum(highest(), score)])
     if rule == "rises":
         return np.array([score, np.maximum(highest(), score)])
-    if plain.first is not None:  # of means over orders it is known only where no judgment lowers them
-        return np.full((2, len(score)), np.nan)
     if rule == "counts":
-        low, high = _fewest(measure, plain), run_measure(measure, replace(best(), further=row_sums(plain.unknown)))
+        low, high = fewest_and_most(measure, plain, best)
     else:
         low, high = _by_function(measure, plain)
     # Where nothing is unknown, the last bits of sums in another order are not a difference.
@@ -75,10 +77,10 @@ def _by_function(measure: Measure, g: Gains) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _fewest(measure: Measure, g: Gains) -> Floats:
-    """topics: the score where all is relevant that cannot be found, and nothing of what is found."""
-    low = run_measure(measure, replace(g, further=g.hidden))
-    return np.where(np.isnan(low), 0.0, low)  # an empty run misses infinitely many: 0 times infinity
+def _one_by_one(measure: Measure, g: Gains) -> Gains:
+    """The tied documents each with its own gain, and the cutoff that these go on below."""
+    assert g.uncut is not None
+    return replace(g, gain=g.uncut, k=measure.cutoff)
 
 
 def _lowest_by_intent(measure: Measure, rule: Rule, score: Floats, g: Gains) -> Floats:
@@ -88,6 +90,7 @@ def _lowest_by_intent(measure: Measure, rule: Rule, score: Floats, g: Gains) -> 
     assert intents is not None
     if measure.prior is not None and rule != "rises":
         own = replace(measure, prior=None)
-        lows = [_fewest(own, intent) if rule == "counts" else _by_function(own, intent)[0] for intent in intents.each]
+        each = intents.each if g.first is None else [_one_by_one(own, intent) for intent in intents.each]
+        lows = [fewest(own, intent) if rule == "counts" else _by_function(own, intent)[0] for intent in each]
         score = np.minimum(intents.marginal(lows), score)
     return score * intents.share_left(g.unknown.any(1) | (g.hidden > 0))

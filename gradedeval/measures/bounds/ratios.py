@@ -21,6 +21,16 @@ MOST_ROUNDS = 100
 """Of Dinkelbach's iteration, which needs two to four."""
 
 
+def at_ranks(g: Gains, weight: Floats) -> Floats:
+    """topics × ranks, or ranks alone without ties: what a document weighs at each rank (`weight`); over ties the mean
+    of their ranks, where those below the cutoff weigh nothing."""
+    if g.first is None:
+        return weight
+    from gradedeval.measures.tied import mean_gains  # few evaluations average over ties
+
+    return mean_gains(np.broadcast_to(np.where(g.rank <= g.last_rank, weight, 0.0), g.first.shape), g.first)
+
+
 class Layer(NamedTuple):
     """What one step of gain sees.
 

@@ -54,20 +54,24 @@ def case(seed: int) -> tuple[dict[str, dict[str, Ranking]], dict[str, dict[str, 
     return runs, qrels
 
 
-def scored(runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str]) -> Any:
+def scored(
+    runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str], **rules: Any
+) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return gradedeval.evaluate(runs, qrels, list(measures), residuals="total", top_grade=2)
+        return gradedeval.evaluate(runs, qrels, list(measures), residuals="total", top_grade=2, **rules)
 
 
-def compared(runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str]) -> Any:
+def compared(
+    runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str], **rules: Any
+) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return gradedeval.compare(scored(runs, qrels, measures), draws=10).set_index("measure")
+        return gradedeval.compare(scored(runs, qrels, measures, **rules), draws=10).set_index("measure")
 
 
 def every_way(
-    runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str]
+    runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str], **rules: Any
 ) -> pd.DataFrame:
     """measure -> the least and the largest difference b − a, each completion of the judgments scored as a topic."""
     ends = np.zeros((2, len(measures)))
@@ -77,7 +81,8 @@ def every_way(
         completed = {
             str(way): qrels[topic] | {d: g for d, g in zip(unknown, way, strict=True) if g != UNJUDGED} for way in ways
         }
-        scores = scored({name: dict.fromkeys(completed, run[topic]) for name, run in runs.items()}, completed, measures)
+        alike = {name: dict.fromkeys(completed, run[topic]) for name, run in runs.items()}
+        scores = scored(alike, completed, measures, **rules)
         first, second = (run.score for run in scores.runs)
         ends += np.array([(second - first).min(0), (second - first).max(0)]) / len(TOPICS)
     return pd.DataFrame(ends.T, index=list(measures), columns=["least", "largest"])
@@ -128,6 +133,19 @@ def test_other_measures_go_by_the_bounds_of_each_run(seed: int) -> None:
         judged = {topic: qrels[topic] | {docno: draw.randint(0, 2) for docno in unknown[topic]} for topic in TOPICS}
         first, second = (means["gm_ap"] for means in scored(runs, judged, ["gm_ap"]).means_by_run.values())
         assert row["lowest"] - 1e-12 <= second - first <= row["highest"] + 1e-12
+
+
+def test_so_do_means_over_the_orders_of_tied_documents() -> None:
+    runs, qrels = case(1)
+    tied = {
+        name: {topic: {docno: score // 2 for docno, score in ranking.items()} for topic, ranking in run.items()}
+        for name, run in runs.items()
+    }
+    measures = ("ap", "ap@2", "gap", "ndcg@3", "recall@1", "grecall@2", "f1@3")
+    frame, ends = compared(tied, qrels, measures, ties="average"), every_way(tied, qrels, measures, ties="average")
+    assert (frame["lowest"] <= ends["least"] + 1e-12).all()
+    assert (frame["highest"] >= ends["largest"] - 1e-12).all()
+    assert np.isnan(compared(tied, qrels, ["nerr"], ties="average")["lowest"]).all()
 
 
 def test_what_the_other_run_alone_retrieved_may_be_relevant_and_is_missed() -> None:

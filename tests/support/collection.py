@@ -8,8 +8,8 @@ from pathlib import Path
 
 
 def written_collection(folder: Path) -> Path:
-    """`qrels` of 40 topics with two subtopics, `0.run` to `4.run` with documents twice, of which the first is large, `packed.run.gz`, `turns.run`
-    whose topics take turns, and `broken.run`, in a folder."""
+    """In a folder: `qrels` of 40 topics with two subtopics, `0.run` to `4.run` with documents twice, the first of them
+    large, `packed.run.gz`, `turns.run`, whose topics take turns, and `broken.run`."""
     draw = random.Random(3)
     judged = [
         f"{topic} {at % 2} d{at} {draw.choice([0, 0, 1, 2, 3])}\n" for topic in range(40) for at in range(0, 60, 3)

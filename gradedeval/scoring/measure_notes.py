@@ -51,7 +51,7 @@ def bounds_notes(scorer: Scorer) -> list[str]:
         labels[kept(measure, over_ties=averaged)].append(measure.label)
     notes = []
     if without := labels["none"]:
-        over = " of means over ties" if averaged else ""
+        over = " with --ties average" if averaged else ""
         notes.append(f"--bounds: low and high are blank{over} for {', '.join(without)}")
     if labels["safe"]:
         notes.append(f"--bounds: low and high of {', '.join(labels['safe'])} are safe, but may be wider than need be")

@@ -28,7 +28,7 @@ from gradedeval.trec import remote
 from support.collection import written_collection
 from support.commands import Command, environment
 from support.dask_cluster import Started, started
-from support.paths import ROOT
+from support.paths import DATA, ROOT, shared
 from support.processes import free_port, interrupted, linux, wait_for
 from support.storage import environment_of, storage_of_samples
 
@@ -308,3 +308,14 @@ def test_a_cluster_reads_a_bucket(
 
 
 added = tasks.Collector.add
+
+
+@shared
+def test_a_cluster_reads_the_runs_of_a_track_from_a_bucket(storage: Any, cluster: Started, process: Command) -> None:
+    storage.put(str(DATA / "covid-round1" / "runs"), "bucket/track", recursive=True)
+    storage.put(str(DATA / "covid-round1" / "qrels.txt"), "bucket/track.txt")
+    words = ("-m", "err@20 ndcg@10 ap", "-q", "-f", "csv")
+    here = process(str(DATA / "covid-round1" / "runs"), str(DATA / "covid-round1" / "qrels.txt"), *words)
+    far = process("s3://bucket/track/", "s3://bucket/track.txt", *words, "--cluster", cluster.address)
+    assert far == here
+    assert len(here.out.splitlines()) > 48 * 30

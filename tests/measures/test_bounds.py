@@ -21,6 +21,7 @@ from support.measures import VARIANTS, every
 from support.topics import Topic, missed, scored
 
 BOUNDED = [measure for measure in VARIANTS if kept(measure) != "none"]
+OVER_TIES = [one for one in BOUNDED if one.definition.over_ties and falls(one) and kept(one, over_ties=True) != "none"]
 LATER = (None, 0, 1, 2, 3)
 
 # Deep and shallow unjudged documents around judged ones, nothing relevant, nothing judged, nothing retrieved.
@@ -88,17 +89,17 @@ def test_so_it_is_where_documents_that_were_not_retrieved_may_be_relevant(measur
     missed=missed,
     unseen=st.integers(0, 1),
     negative=st.sampled_from(["judged", "unjudged"]),
+    ties=st.lists(st.integers(1, 4), max_size=4).map(tuple),
 )
 def test_so_it_is_of_topics_at_random(
-    ranking: tuple[int | None, ...], missed: tuple[int, ...], unseen: int, negative: str
+    ranking: tuple[int | None, ...], missed: tuple[int, ...], unseen: int, negative: str, ties: tuple[int, ...]
 ) -> None:
     missed = tuple(grade for grade in missed if grade >= 0 or negative == "judged")
     ranking = tuple(None if grade == -1 and negative == "unjudged" else grade for grade in ranking)
     if ranking.count(None) <= 3:
         check(BOUNDED, [Topic(ranking, missed)], unseen, negative=negative)
+        check(OVER_TIES, [Topic(ranking, missed, ties)], unseen, negative=negative, ties="average")
 
-
-OVER_TIES = [one for one in BOUNDED if one.definition.over_ties and falls(one) and kept(one, over_ties=True) != "none"]
 
 # All tied, ties across the cutoffs of 1, 2, 3 and more, of judged and unjudged documents, and none.
 TIED = [

@@ -95,7 +95,7 @@ def test_notes_name_what_has_no_bounds_what_is_safe_and_what_is_taken_for_grante
     assert said("err(rel=1) dcg p@2") == []
     assert said("ap", unseen=0) == []
     averaged = said("ap nerr err(rel=1)", ties="average", unseen=0)
-    assert averaged == ["bounds: low and high are blank of means over ties for nerr"]
+    assert averaged == ['bounds: low and high are blank with ties="average" for nerr']
     assert said("err(rel=1)", fill={"1": {"v": 0.5}}) == ["bounds: the gains of fill count as known"]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 
 def written_collection(folder: Path) -> Path:
-    """`qrels` of 40 topics with two subtopics, `0.run` to `4.run` with documents twice, `packed.run.gz`, `turns.run`
-    whose topics take turns, and `broken.run`, in a folder."""
+    """In a folder: `qrels` of 40 topics with two subtopics, `0.run` to `4.run` with documents twice, the first of them
+    large, `packed.run.gz`, `turns.run`, whose topics take turns, and `broken.run`."""
     draw = random.Random(3)
     judged = [
         f"{topic} {at % 2} d{at} {draw.choice([0, 0, 1, 2, 3])}\n" for topic in range(40) for at in range(0, 60, 3)
@@ -19,7 +19,7 @@ def written_collection(folder: Path) -> Path:
         lines = [
             f"{topic} Q0 d{draw.randrange(60)}x{at if draw.random() < 0.3 else ''} {at} {draw.randrange(50)} t\n"
             for topic in range(number, 40)
-            for at in range(12)
+            for at in range(5 if number else 12)
         ]
         (folder / f"{number}.run").write_text("".join(dict.fromkeys(lines)).replace("x ", " "))
     (folder / "packed.run.gz").write_bytes(gzip.compress((folder / "0.run").read_bytes()))

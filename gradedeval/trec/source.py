@@ -85,19 +85,6 @@ class Source:
             return False
         return os.fspath(self.target) == "-" or (os.path.exists(self.target) and not os.path.isfile(self.target))
 
-    @property
-    def is_packed(self) -> bool:
-        """Whether a file is compressed. Raises InputError where it cannot be read."""
-        if not is_path(self.target):
-            return False
-        if is_url(self.target):
-            from gradedeval.trec.remote import opened  # few evaluations read one
-
-            with opened(str(self.target)) as far:
-                return opener(far.read(8), self.place) is not None
-        with file_errors(self.place), open(self.target, "rb") as file:
-            return opener(file.read(8), self.place) is not None
-
     def read(self) -> bytes:
         """All bytes, decompressed. Raises InputError where they cannot be read."""
         return decompress(self.stored(), self.place)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future, InvalidStateError
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from gradedeval.errors import InputError, reason, shorten
+from gradedeval.errors import InputError, reason
 from gradedeval.parallel.executors import SENT, Submit, cores, sent_task
 from gradedeval.parallel.local_cluster import local_cluster, preload
+from gradedeval.parallel.versions import different, minor, own_versions
 
 Task = TypeVar("Task")
 
@@ -63,7 +63,8 @@ def connected(address: str, count: int | None = None) -> Iterator[Any]:
 
 
 def _reach(address: str) -> None:
-    """Wait for somebody to answer at an address: a client of dask that finds nobody takes its time to end."""
+    """Wait for a scheduler to answer at an address: a client of dask that finds nobody takes its time to end, and one
+    that finds something else waits for ever."""
     import socket
     import time
     from urllib.parse import urlsplit
@@ -80,11 +81,36 @@ def _reach(address: str) -> None:
     until = time.monotonic() + PATIENCE
     while True:
         try:
-            return socket.create_connection((host, port), timeout=PATIENCE).close()
+            socket.create_connection((host, port), timeout=PATIENCE).close()
+            return _greet(address)
         except OSError as error:
             if time.monotonic() > until:
                 raise _no_answer(address, error) from None
         time.sleep(0.2)
+
+
+def _greet(address: str) -> None:
+    """Exchange greetings with a scheduler, in a thread: a notebook runs a loop of its own. Raises InputError where what
+    answers is something else, or says nothing."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from distributed import Security
+    from distributed.comm import core
+
+    async def greeted() -> None:
+        how = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
+        comm = await core.connect(address, timeout=PATIENCE, **how)  # type: ignore[no-untyped-call]
+        comm.abort()
+
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, asyncio.wait_for(greeted(), PATIENCE)).result()
+    except Exception:
+        what = f"what answers at {address} is not a scheduler of dask"
+        raise InputError(
+            "--cluster", what, "`dask scheduler` prints its address, as in tcp://host:8786 or tls://host:8786"
+        ) from None
 
 
 def _no_answer(address: str, error: Exception) -> InputError:
@@ -145,13 +171,13 @@ def check_versions(client: Any) -> None:
     except Exception as error:  # of the connection, each in its own way
         raise scheduler_gone(client, error) from None
     for who, versions in found.items():
-        python = _minor(str(pythons.get(who, "")))
+        python = minor(str(pythons.get(who, "")))
         if isinstance(versions, ModuleNotFoundError):
             raise _lacking(versions, f"{who} (Python {python})")
         if isinstance(versions, Exception):
             raise InputError("--cluster", f"{who} cannot load gradedeval ({versions})", "install it there")
-        if different := _different(_ours(), {**versions, "Python": python}, who):
-            raise different
+        if fault := different(own_versions(), {**versions, "Python": python}, who):
+            raise fault
 
 
 def _answers(client: Any, question: str) -> dict[str, Any]:
@@ -164,33 +190,13 @@ def _answers(client: Any, question: str) -> dict[str, Any]:
         return {**answers, "the scheduler": error}
 
 
-def _ours() -> dict[str, str]:
-    """The versions that must be the same wherever work is done."""
-    import numpy as np
-
-    from gradedeval import __version__
-
-    return {"gradedeval": __version__, "numpy": np.__version__, "Python": _minor(sys.version)}
-
-
-def _different(ours: dict[str, str], theirs: dict[str, str], who: str) -> InputError | None:
-    """What to say of a process of the cluster with other versions than the client."""
-    names = [name for name in ours if ours[name] != theirs[name]]
-    here, there = (shorten(f"{name} {one[name]}" for name in names) for one in (ours, theirs))
-    what = f"{here} here and {there} on {who}"
-    return InputError("--cluster", what, "install the same versions in both places") if names else None
-
-
 def _lacking(error: ModuleNotFoundError, who: str) -> InputError:
     """What to say of a process of the cluster that has no gradedeval, or lacks what that needs."""
     return InputError(
-        "--cluster", f"{who} has no {error.name}", f"pip install 'gradedeval[cluster]=={_ours()['gradedeval']}' there"
+        "--cluster",
+        f"{who} has no {error.name}",
+        f"pip install 'gradedeval[cluster]=={own_versions()['gradedeval']}' there",
     )
-
-
-def _minor(version: str) -> str:
-    """3.11 of what Python says of itself: the third number changes nothing that travels."""
-    return ".".join(version.split()[0].split(".")[:2])
 
 
 def scheduler_gone(client: Any, error: BaseException) -> InputError:
@@ -203,7 +209,7 @@ def scheduler_gone(client: Any, error: BaseException) -> InputError:
 @contextmanager
 def scattered(client: Any, work: Callable[[Task], Any], tasks: Sequence[Task]) -> Iterator[Submit]:
     """The workers of a cluster. Each has the work once: it is sent to all, and to those that join when they need it."""
-    ours, name, packed = _ours(), uuid4().hex, _scattered(client, work)
+    ours, name, packed = own_versions(), uuid4().hex, _scattered(client, work)
 
     def submit(number: int, with_work: bool = False) -> Future[Any]:
         nonlocal packed
@@ -220,8 +226,8 @@ def scattered(client: Any, work: Callable[[Task], Any], tasks: Sequence[Task]) -
 
 def far_task(ours: dict[str, str], name: str, packed: bytes, task: Any) -> Any:
     """As `sent_task`, on a worker that may have joined after the versions of the others were compared with ours."""
-    if name not in SENT and (different := _different(ours, _ours(), f"the worker at {_own_address()}")):
-        raise different
+    if name not in SENT and (fault := different(ours, own_versions(), f"the worker at {_own_address()}")):
+        raise fault
     return sent_task(name, packed, task)
 
 

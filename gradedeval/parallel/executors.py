@@ -216,18 +216,21 @@ def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task])
     from concurrent.futures import ThreadPoolExecutor
     from uuid import uuid4
 
+    from gradedeval.parallel.versions import own_versions
+
     if isinstance(executor, ThreadPoolExecutor):
         yield lambda number, with_work=False: executor.submit(work, tasks[number])
         return
     if start_method(executor) in STARTED_ANEW:
         check_script("--jobs")
-    name, packed = uuid4().hex, b""
+    name, packed, ours = uuid4().hex, b"", own_versions()
 
     def submit(number: int, with_work: bool = False) -> Future[Any]:
         nonlocal packed
-        if with_work and not packed:
-            packed = pickle.dumps(work, protocol=5)
-        return executor.submit(sent_task, name, packed if with_work else b"", tasks[number])
+        if not with_work:
+            return executor.submit(sent_task, name, b"", tasks[number])
+        packed = packed or pickle.dumps(work, protocol=5)
+        return executor.submit(checked_task, ours, name, packed, tasks[number])
 
     yield submit
 
@@ -246,6 +249,17 @@ def sent_task(name: str, packed: bytes, task: Any) -> Any:
         keep_freed_memory()
         SENT[name] = pickle.loads(packed)
     return SENT[name](task)
+
+
+def checked_task(ours: dict[str, str], name: str, packed: bytes, task: Any) -> Any:
+    """The same, on a worker that an executor of the user's may have on another machine."""
+    import platform
+
+    from gradedeval.parallel.versions import different, own_versions
+
+    if fault := different(ours, own_versions(), f"a worker on {platform.node()}", "executor"):
+        raise fault
+    return sent_task(name, packed, task)
 
 
 # Memory

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -131,6 +132,23 @@ def test_other_versions_are_refused_with_both_named(client: Any, monkeypatch: py
     monkeypatch.setattr("gradedeval.__version__", "9.9")
     with pytest.raises(InputError, match=r"gradedeval 9\.9 here and gradedeval \S+ on the worker at tcp://"):
         Workers.of(executor=client)
+
+
+def test_other_versions_on_machines_of_an_executor_are_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradedeval.__version__", "9.9")
+    with pytest.raises(InputError, match=r"^executor: gradedeval 9\.9 here and gradedeval \S+ on a worker on "):
+        list(Workers(2, executor=client.get_executor()).imap(abs, [1, 2]))
+
+
+def test_what_is_not_a_scheduler_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "PATIENCE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with (
+            pytest.raises(InputError, match=f"^cluster: what answers at {address} is not a scheduler"),
+            connected(address),
+        ):
+            pass
 
 
 def test_a_worker_without_gradedeval_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,8 +114,8 @@ def test_distances_of_ms_marco_are_noted(folder: Path, cli: Command) -> None:
 def test_a_header_that_reads_as_data_is_noted(folder: Path, cli: Command) -> None:
     read = cli("trec.run", "trec.qrels", "-m", "ap", "--run-format", "trec+header")
     assert read.messages == [
-        "trec.run: the first line reads as data, and is skipped: '51 Q0 d7 1 12.5 bm25'; leave out +header if it is no "
-        "header"
+        "trec.run: the first line reads as data, and is skipped: '51 Q0 d7 1 12.5 bm25'; leave out +header if it is "
+        "not a header"
     ]
 
 

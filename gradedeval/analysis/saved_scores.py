@@ -107,8 +107,9 @@ def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
     signed = {key: Signature.read(str(cells[line].get("signature") or joint)) for key, line in summaries.items()}
     known = {key: signature for key, signature in signed.items() if signature}
     moved = {key for key, signature in known.items() if signature.settings.get("ties") in TIES_BY_GRADE}
-    blank = {"residual": np.nan, "unjudged": np.nan}
-    by_topic = [replace(row, **blank) if (row.run, row.measure) in moved else row for row in by_topic]
+    by_topic = [
+        replace(row, residual=np.nan, unjudged=np.nan) if (row.run, row.measure) in moved else row for row in by_topic
+    ]
     signs = place != FRAME and any("signature" in row for row in cells.values())
     return SavedScores(
         place, by_topic, labels, known, signs and any((row.run, row.measure) not in known for row in by_topic)

@@ -10,7 +10,7 @@ from gradedeval.analysis.baseline import with_baseline
 from gradedeval.analysis.completions.differences import never_falls, topic_bounds
 from gradedeval.analysis.completions.reread import Reread
 from gradedeval.analysis.completions.settled import settled
-from gradedeval.analysis.score_matrix import AnyScores
+from gradedeval.analysis.score_matrix import AnyScores, Paired
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError, plural
 
@@ -40,32 +40,37 @@ def topic_differences(
         what = f"{len(matrix.runs)} {plural(len(matrix.runs), 'run')} given, and two are compared topic by topic"
         raise InputError("", what, "add a run" if len(matrix.runs) < 2 else "choose two", usage=True)
     first = matrix.run_index(name) if name is not None else 0
-    frames, reread = [], Reread.of(matrix.scores)
-    for measure in matrix.comparable_measures():
-        paired = matrix.paired(measure)
-        before, after = paired.score[[first, 1 - first]]
-        old, new = paired.residual[[first, 1 - first]]
-        difference = after - before
-        difference[np.abs(difference) <= TOLERANCE] = 0
-        ends = topic_bounds(paired, np.array([first]), np.array([1 - first]), reread)[:, 0]
-        rises = never_falls(measure, reread)
-        by_residual = np.array([difference - old, difference + new]) if rises else np.nan
-        low, high = np.where(np.isnan(ends), by_residual, ends)
-        columns = {
-            "measure": measure,
-            "topic": np.array(paired.topics, dtype=object),
-            "baseline": paired.runs[first],
-            "run": paired.runs[1 - first],
-            "baseline_score": before,
-            "score": after,
-            "difference": difference,
-            "baseline_residual": old,
-            "residual": new,
-            "low": np.minimum(low, difference),  # but for the last bits they are
-            "high": np.maximum(high, difference),
-            "settled": pd.array(settled(difference, (old, new), (ends[0], ends[1]), rises), dtype="boolean"),
-            "sign": paired.reading.sign,
-        }
-        order = np.argsort(-paired.reading.sign * difference, kind="stable")
-        frames.append(pd.DataFrame(columns).iloc[order])
+    reread = Reread.of(matrix.scores)
+    frames = [_by_topic(matrix.paired(measure), first, reread) for measure in matrix.comparable_measures()]
     return pd.concat(frames, ignore_index=True)
+
+
+def _by_topic(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame:
+    """The rows of one measure, the largest gain first."""
+    import pandas as pd
+
+    before, after = paired.score[[first, 1 - first]]
+    old, new = paired.residual[[first, 1 - first]]
+    difference = after - before
+    difference[np.abs(difference) <= TOLERANCE] = 0
+    lowest, highest = topic_bounds(paired, np.array([first]), np.array([1 - first]), reread)[:, 0]
+    rises = never_falls(paired.measure, reread)
+    low, high = (difference - old, difference + new) if rises else (np.nan, np.nan)
+    low, high = np.where(np.isnan(lowest), low, lowest), np.where(np.isnan(highest), high, highest)
+    columns = {
+        "measure": paired.measure,
+        "topic": np.array(paired.topics, dtype=object),
+        "baseline": paired.runs[first],
+        "run": paired.runs[1 - first],
+        "baseline_score": before,
+        "score": after,
+        "difference": difference,
+        "baseline_residual": old,
+        "residual": new,
+        "low": np.minimum(low, difference),  # but for the last bits they are
+        "high": np.maximum(high, difference),
+        "settled": pd.array(settled(difference, (old, new), (lowest, highest), rises), dtype="boolean"),
+        "sign": paired.reading.sign,
+    }
+    order = np.argsort(-paired.reading.sign * difference, kind="stable")
+    return pd.DataFrame(columns).iloc[order]
